@@ -21,7 +21,8 @@ from dreval.inputs.variables import warn_of_guesses
 from dreval.records.answers import IntrinsicDimension, ParallelAnalysis
 from dreval.records.notes import ASSUMPTION, LIMIT, Note, define, note
 
-JACKKNIFE_GROUPS, PARTITIONS = 20, 8  # of the jackknife, as in evaluations
+JACKKNIFE_GROUPS = 20  # as in evaluations
+JACKKNIFE_PARTITIONS = 8  # as in evaluations
 ROUNDING = 1e-12  # logarithms of ratios up to this are 0
 MERGED = define(
     "intrinsic_dimension.merged",
@@ -40,7 +41,7 @@ TIED = define(
 
 @analysis(
     title="Intrinsic dimension",
-    question="How many dimensions has the surface on which the points lie, seen at the scale of nearest neighbors?",
+    question="How many dimensions has the surface on which the points lie, at the scale of nearest neighbors?",
     caution="The interval covers the sampling of points, not the bias of the estimator: noise and curvature raise the "
     "estimate where their size is that of the distances between neighbors; edges lower it, in a cube of 5 dimensions "
     "by about a tenth, of 10 by a fifth.",
@@ -144,8 +145,8 @@ def intrinsic_dimension(
     --------
     >>> import dreval
     >>> roll = dreval.simulate("swiss_roll", n=500, random_state=0).data
-    >>> found = dreval.intrinsic_dimension(roll, random_state=0)
-    >>> bool(found.conf_low < 2 < found.conf_high), 1.7 < found < 2.3
+    >>> result = dreval.intrinsic_dimension(roll, random_state=0)
+    >>> bool(result.conf_low < 2 < result.conf_high), 1.7 < result < 2.3
     (True, True)
     """
     method = check_one_of(method, ("twonn", "mle"), "method", aliases=True)
@@ -160,18 +161,18 @@ def intrinsic_dimension(
     points, places = _different_points(data.dense())
     n = len(points)
     if n < max(4, k + 1):
-        got = f"{n} different rows" + (f" with n_neighbors={k}" if method == "mle" else "")
-        cure = "Pass more points, or a smaller n_neighbors." if method == "mle" else "Pass more points."
-        raise InputError("X", f"must have at least {max(4, k + 1)} different rows", got, cure)
+        received = f"{n} different rows" + (f" with n_neighbors={k}" if method == "mle" else "")
+        hint = "Pass more points, or a smaller n_neighbors." if method == "mle" else "Pass more points."
+        raise InputError("X", f"must have at least {max(4, k + 1)} different rows", received, hint)
     partitions = _partitions(n, root)
-    room = n - max(groups.largest() for groups in partitions)
-    kept = min(n - 1, k + max(extra_neighbors(k, groups, n) for groups in partitions))
-    indices, squared = nearest(points, kept, n_jobs=n_jobs)
+    min_remaining = n - max(groups.largest() for groups in partitions)
+    list_length = min(n - 1, k + max(extra_neighbors(k, groups, n) for groups in partitions))
+    indices, squared = nearest(points, list_length, n_jobs=n_jobs)
     logs = np.log(squared) / 2
     value = _estimate_dimension(logs[:, :k], method, fit, discard)
     if not math.isfinite(value):
-        rule, cure = "must have neighbors at different distances", "Use values that are not rounded to a grid."
-        raise UndefinedMeasure("X", rule, "nearest neighbors that are all equally far", cure)
+        requirement, hint = "must have neighbors at different distances", "Use values that are not rounded to a grid."
+        raise UndefinedMeasure("X", requirement, "nearest neighbors that are all equally far", hint)
     notes: list[Note] = [*data.dense_notes()]
     if n < data.n:
         notes.append(MERGED(merged=data.n - n, n=data.n, used=n))
@@ -179,14 +180,15 @@ def intrinsic_dimension(
     if tied and method == "twonn":
         notes.append(TIED(tied=tied, n=n))
     interval = None
-    if k >= room:
+    if k >= min_remaining:
         notes.append(note("interval.large_k"))
     else:
-        left = np.array(
-            [_estimates_left_out(points, indices, logs, g, k, (method, fit, discard), n_jobs) for g in partitions]
+        settings = (method, fit, discard)
+        estimates = np.array(
+            [_estimates_left_out(points, indices, logs, groups, k, settings, n_jobs) for groups in partitions]
         )
-        if np.isfinite(left).all():
-            interval = partitions_interval(value, left, (0.0, math.inf), level=level)
+        if np.isfinite(estimates).all():
+            interval = partitions_interval(value, estimates, (0.0, math.inf), level=level)
             if interval.se == 0:
                 notes.append(note("interval.fixed"))
                 interval = None
@@ -195,57 +197,59 @@ def intrinsic_dimension(
     ends = {} if interval is None else {"se": interval.se, "conf_low": interval.low, "conf_high": interval.high}
     if interval is not None:
         ends |= {"n_groups": interval.n_groups, "conf_level": level, "conf_method": METHODS[interval.kind]}
-    own: dict[str, Any] = {"n_neighbors": k} if method == "mle" else {"fit": fit}
-    own |= {"discard": discard} if (method, fit) == ("twonn", "line") else {}
+    parameters: dict[str, Any] = {"n_neighbors": k} if method == "mle" else {"fit": fit}
+    parameters |= {"discard": discard} if (method, fit) == ("twonn", "line") else {}
     return IntrinsicDimension(
         method=method,
         value=value,
         n_used=n,
         points=_points_estimate(data, logs[:, :k], places, method, discard if fit == "line" else 0.0),
-        recipe=made_by(data, {"method": method, **own, "conf_level": level}, root),
-        notes=tuple(one.named(CALLED) for one in notes),
+        recipe=made_by(data, {"method": method, **parameters, "conf_level": level}, root),
+        notes=tuple(note.named(CALLED) for note in notes),
         **ends,
     )
 
 
 def _different_points(points: FloatArray) -> tuple[FloatArray, IntArray]:
-    """The different rows in the order of their first places, scaled by a power of two; and the place of each row."""
+    """Return the different rows in order of occurrence, scaled by a power of two, and the place of each row."""
     points = points * power_of_two(points) + 0.0  # -0.0 becomes 0.0
-    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(first), np.int64)
-    rank[order] = np.arange(len(first))
-    return np.ascontiguousarray(points[first[order]]), rank[inverse.reshape(-1)]
+    _, first_rows, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first_rows)
+    rank = np.empty(len(first_rows), np.int64)
+    rank[order] = np.arange(len(first_rows))
+    return np.ascontiguousarray(points[first_rows[order]]), rank[inverse.reshape(-1)]
 
 
 def _partitions(n: int, root: int) -> list[Groups]:
-    """Random partitions of the points; one into single points where there are few."""
+    """Return random partitions of the points; of few points only the partition into single points."""
     count = min(JACKKNIFE_GROUPS, n)
-    return [random_groups(n, count, stream(root, "groups", b)) for b in range(1 if count == n else PARTITIONS)]
+    return [
+        random_groups(n, count, stream(root, "groups", b)) for b in range(1 if count == n else JACKKNIFE_PARTITIONS)
+    ]
 
 
-def kept_ratios(logs: FloatArray, discard: float) -> tuple[FloatArray, FloatArray]:
-    """Logarithms of the ratios in ascending order, without the largest, and -log(1 - i/n) of each.
+def smallest_ratios(logs: FloatArray, discard: float) -> tuple[FloatArray, FloatArray]:
+    """Return the logarithms of the ratios in ascending order, without the largest, and -log(1 - i/n) of each.
 
-    The largest of all, at which this is infinite, is left out even with ``discard`` 0.
+    The largest ratio, at which this is infinite, is left out even with ``discard`` 0.
     """
     ratios = np.sort(logs[:, 1] - logs[:, 0])
     n = len(ratios)
-    kept = min(int(n * (1 - discard) + 1e-9), n - 1)
-    return ratios[:kept], -np.log1p(-np.arange(1, kept + 1) / n)
+    count = min(int(n * (1 - discard) + 1e-9), n - 1)
+    return ratios[:count], -np.log1p(-np.arange(1, count + 1) / n)
 
 
 def _estimate_dimension(logs: FloatArray, method: str, fit: str, discard: float) -> float:
-    """The estimate from logarithms of the distances to the neighbors, (n, k); infinite where these do not differ."""
+    """Return the estimate from the logarithms (n, k) of distances to neighbors; infinite where these do not differ."""
     if method == "twonn" and fit == "line":
-        x, y = kept_ratios(logs, discard)
+        x, y = smallest_ratios(logs, discard)
         return float(x @ y) / float(x @ x) if x[-1] > ROUNDING else math.inf
     inverse = float(inverse_dimensions(logs).mean())
     return 1 / inverse if inverse > ROUNDING else math.inf
 
 
 def inverse_dimensions(logs: FloatArray) -> FloatArray:
-    """Of each point the mean over its nearer neighbors of log(r_k / r_j), whose inverse is its local dimension."""
+    """Return the mean over the nearer neighbors of log(r_k / r_j), the inverse of the local dimension of a point."""
     return np.asarray((logs[:, -1:] - logs[:, :-1]).mean(axis=1))
 
 
@@ -258,19 +262,19 @@ def _estimates_left_out(
     settings: tuple[str, str, float],
     n_jobs: int | None,
 ) -> list[float]:
-    """The estimates without each group, from the neighbors among the other points."""
+    """Return the estimates without each group, from the neighbors among the other points."""
     members, values = groups.codes[indices], []
     for group in range(groups.count):
-        stay = groups.codes != group
-        found = first_outside(logs[stay], members[stay] == group, k)
-        if found is None:  # some list is too short
-            found = np.log(nearest(np.ascontiguousarray(points[stay]), k, n_jobs=n_jobs)[1]) / 2
-        values.append(_estimate_dimension(found, *settings))
+        other_points = groups.codes != group
+        group_logs = first_outside(logs[other_points], members[other_points] == group, k)
+        if group_logs is None:  # a list of neighbors is too short
+            group_logs = np.log(nearest(np.ascontiguousarray(points[other_points]), k, n_jobs=n_jobs)[1]) / 2
+        values.append(_estimate_dimension(group_logs, *settings))
     return values
 
 
 def _points_estimate(data: Data, logs: FloatArray, places: IntArray, method: str, discard: float) -> pd.DataFrame:
-    """What the estimate reads off each point, in the order of the rows; repeated rows have the values of the first."""
+    """Return the values of each point that the estimate uses, in row order; repeated rows have equal values."""
     columns: dict[str, Any] = {"id": np.arange(data.n) if data.ids is None else np.asarray(data.ids)}
     if method == "mle":
         with np.errstate(divide="ignore"):
@@ -278,11 +282,11 @@ def _points_estimate(data: Data, logs: FloatArray, places: IntArray, method: str
     ratios = logs[:, 1] - logs[:, 0]
     ranks = np.empty(len(ratios), np.int64)
     ranks[np.argsort(ratios, kind="stable")] = np.arange(1, len(ratios) + 1)
-    used = ranks <= (len(kept_ratios(logs, discard)[0]) if discard else len(ratios))
+    used = ranks <= (len(smallest_ratios(logs, discard)[0]) if discard else len(ratios))
     return pd.DataFrame(columns | {"ratio": np.exp(ratios)[places], "rank": ranks[places], "used": used[places]})
 
 
-FLAT_SPECTRUM = 1e-12  # a range below this share of the largest entry is rounding: the column is constant
+FLAT_RANGE = 1e-12  # a range below this share of the largest entry is rounding: the column is constant
 FIRST_EXACT = define(
     "parallel_analysis.first",
     ASSUMPTION,
@@ -311,11 +315,11 @@ def parallel_analysis(
     r"""Count the principal components that independent columns do not explain.
 
     Eigenvalue q of the correlation matrix is compared with eigenvalue q after every column was permuted independently
-    of the others, which keeps the distribution of each column and leaves no correlation but that of chance:
+    of the others, which keeps the distribution of each column and leaves only random correlation:
 
     .. math:: p_q = \frac{1 + \#\{b: \lambda_q^{(b)} \ge \lambda_q\}}{B + 1}.
 
-    The leading components with :math:`p_q \le \alpha` are kept, up to the first that fails.
+    The leading components with :math:`p_q \le \alpha` are retained, up to the first one that fails.
 
     Parameters
     ----------
@@ -378,11 +382,11 @@ def parallel_analysis(
     alpha = check_float(alpha, "alpha", high=0.5, above=0.0)
     n_threads(n_jobs)
     root = root_seed(random_state)
-    least = math.ceil(1 / alpha - 1e-9) - 1
-    if count < least:
-        rule = f"must be at least {least} for alpha={alpha:g}"
-        cure = f"Pass n_resamples={least} or more: no p-value is below 1 / (n_resamples + 1)."
-        raise InputError("n_resamples", rule, str(count), cure)
+    min_resamples = math.ceil(1 / alpha - 1e-9) - 1
+    if count < min_resamples:
+        requirement = f"must be at least {min_resamples} for alpha={alpha:g}"
+        hint = f"Pass n_resamples={min_resamples} or more: no p-value is below 1 / (n_resamples + 1)."
+        raise InputError("n_resamples", requirement, str(count), hint)
     data = as_data(X)
     warn_of_guesses(data.notes, CALLED)
     Z = _standardized(data.dense(), data.columns)
@@ -399,7 +403,7 @@ def parallel_analysis(
         run_blocks(permute, range(count), n_jobs, bar.update)
     p = (1 + (null >= observed * (1 - 1e-12)).sum(axis=0)) / (count + 1)
     failed = np.flatnonzero(p > alpha)
-    kept = int(failed[0]) if len(failed) else len(p)
+    n_components = int(failed[0]) if len(failed) else len(p)
     table = pd.DataFrame(
         {
             "component": np.arange(1, len(p) + 1),
@@ -409,32 +413,32 @@ def parallel_analysis(
             "null_quantile": np.quantile(null, 1 - alpha, axis=0),
             "p_value": p,
             "p_kind": "permutation",
-            "kept": np.arange(len(p)) < kept,
+            "kept": np.arange(len(p)) < n_components,
         }
     )
     recipe = made_by(data, {"n_resamples": count, "alpha": alpha}, root)
-    notes = tuple(one.named(CALLED) for one in (*data.dense_notes(), FIRST_EXACT()))
-    return ParallelAnalysis(kept, table, null, alpha, recipe, notes)
+    notes = tuple(note.named(CALLED) for note in (*data.dense_notes(), FIRST_EXACT()))
+    return ParallelAnalysis(n_components, table, null, alpha, recipe, notes)
 
 
 def _standardized(points: FloatArray, names: Any) -> FloatArray:
-    """Columns of mean 0 and variance 1; constant ones are refused."""
+    """Return the columns scaled to mean 0 and variance 1; raise if one is constant."""
     low, high = points.min(axis=0), points.max(axis=0)
     size = np.maximum(np.abs(low), np.abs(high))
     exponent = np.frexp(np.where(size > 0, size, 1.0))[1]
     scaled = np.ldexp(points, -exponent)  # squares neither overflow nor vanish
-    flat = np.flatnonzero(np.ldexp(high, -exponent) - np.ldexp(low, -exponent) <= FLAT_SPECTRUM)
+    flat = np.flatnonzero(np.ldexp(high, -exponent) - np.ldexp(low, -exponent) <= FLAT_RANGE)
     if len(flat):
-        first = repr(names[flat[0]]) if names else str(flat[0])
-        more = f" and {len(flat) - 1} more" if len(flat) > 1 else ""
-        cure = "Leave constant columns out, as by X[:, np.ptp(X, axis=0) > 0]: they have no correlation."
-        raise InputError("X", "must have no constant column", f"column {first}{more}", cure)
+        column = repr(names[flat[0]]) if names else str(flat[0])
+        further = f" and {len(flat) - 1} more" if len(flat) > 1 else ""
+        hint = "Leave constant columns out, as by X[:, np.ptp(X, axis=0) > 0]: they have no correlation."
+        raise InputError("X", "must have no constant column", f"column {column}{further}", hint)
     centered = scaled - scaled.mean(axis=0)
     return np.ascontiguousarray(centered / np.sqrt((centered**2).mean(axis=0)))
 
 
 def eigenvalues(Z: FloatArray) -> FloatArray:
-    """Eigenvalues of the correlation matrix of standardized columns in descending order: min(n - 1, p) of them."""
+    """Return the min(n - 1, p) eigenvalues of the correlation matrix of standardized columns, in descending order."""
     n, p = Z.shape
     if p < n:
         return np.asarray(np.linalg.eigvalsh(Z.T @ Z / n)[::-1])

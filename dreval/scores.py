@@ -70,12 +70,10 @@ from dreval.registry import SCORES
 # The perplexity curve: how the singularity of t-SNE maps depends on the perplexity.
 
 TOP_SHARE = 0.05  # share of the points with the largest scores
-MIN_SEEDS, SMALLEST_PERPLEXITY, LARGEST_PERPLEXITY, PERPLEXITY_COUNT = (
-    3,
-    5.0,
-    100.0,
-    6,
-)  # seeds; perplexities by default: smallest, largest, number
+MIN_SEEDS = 3
+MIN_PERPLEXITY = 5.0  # smallest perplexity by default
+MAX_PERPLEXITY = 100.0  # largest perplexity by default
+PERPLEXITY_COUNT = 6  # number of perplexities by default
 
 
 @analysis(
@@ -84,7 +82,7 @@ MIN_SEEDS, SMALLEST_PERPLEXITY, LARGEST_PERPLEXITY, PERPLEXITY_COUNT = (
     direction="lower is more stable; look for the perplexity from which the curve is flat",
     caution="Maps with different perplexities minimize different losses: a lower score is not evidence that a map is "
     "closer to the data. Intervals are over seeds, for these data and this start; where runs are refused they are "
-    "about the others only. A perplexity chosen on the curve has no error rate.",
+    "for the other runs only. A perplexity chosen on the curve has no error rate.",
     cost="S runs of t-SNE and of singularity_score(polish=True) for each of H perplexities.",
     reference="@liu2025.",
 )
@@ -102,7 +100,7 @@ def perplexity_curve(
     progress: bool | None = None,
     **options: Any,
 ) -> PerplexityCurve:
-    r"""The singularity of t-SNE maps as a function of the perplexity, with intervals over seeds.
+    r"""Compute the singularity of t-SNE maps as a function of the perplexity, with intervals over seeds.
 
     At each perplexity t-SNE is run with S seeds, and each map has the mean :math:`m` of the largest 5 % of
     :math:`s_i / n` (``singularity_score``), and their median. The value is the geometric mean over seeds; its interval
@@ -114,8 +112,8 @@ def perplexity_curve(
     X : (n, p) array, DataFrame, sparse matrix or path
         The data; rows are points. Distances are Euclidean.
     perplexities : list of float, optional
-        Different ones, each at most a third of the number of other points; six from 5 to 100 by default, evenly spaced
-        on a log scale.
+        Different perplexities, each at most a third of the number of other points; by default six from 5 to 100, evenly
+        spaced on a log scale.
     n_seeds : int, default 5
         Number S of seeds, the same at all perplexities; at least 3.
     n_components : int, default 2
@@ -125,11 +123,11 @@ def perplexity_curve(
     conf_level : float, default 0.95
         Level of each interval.
     store : path, optional
-        A file in which the scores of each run are kept, so that a killed call goes on where it stopped.
+        A file that stores the scores of each run, so that a killed call continues where it stopped.
     random_state : int, Generator or None, default None
         Seed: run r depends on it, on the perplexity and on r only.
     n_jobs : int, optional
-        Processes (joblib); one by default, or what an active ``joblib.parallel_config`` says. No number depends on it.
+        Processes (joblib); one by default, or those of an active ``joblib.parallel_config``. No number depends on it.
     progress : bool, optional
         Progress bar on stderr; by default after two seconds, on a terminal.
     **options
@@ -145,7 +143,7 @@ def perplexity_curve(
     UndefinedMeasure
         If every run is refused; the first reason is given.
     InputError
-        If an argument breaks its rule.
+        If an argument is invalid.
 
     See Also
     --------
@@ -155,8 +153,8 @@ def perplexity_curve(
     Warnings
     --------
     Maps with different perplexities minimize different losses: a lower score is not evidence that a map is closer to
-    the data. Intervals are over seeds, for these data and this start; where runs are refused they are about the others
-    only. A perplexity chosen on the curve has no error rate.
+    the data. Intervals are over seeds, for these data and this start; where runs are refused they are for the other
+    runs only. A perplexity chosen on the curve has no error rate.
 
     Notes
     -----
@@ -189,84 +187,79 @@ def perplexity_curve(
     level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
     check_bool(polish, "polish")
     for name in {"perplexity", "random_state", "n_affinities", "dof"} & set(options):
-        cure = "Leave it out: perplexities= and random_state= are arguments, and the score is of t-SNE as by default."
-        raise InputError("options", f"must not hold {name!r}", repr(options[name]), cure)
+        hint = "Leave it out: perplexities= and random_state= are arguments, and the score is of t-SNE as by default."
+        raise InputError("options", f"must not hold {name!r}", repr(options[name]), hint)
     data, _, root, _ = open_case(X, "tsne", None, None, random_state)
-    chosen = _perplexities(perplexities, data.n)
-    rows, long = [], []
-    every: list[Note] = []
+    sorted_perplexities = _perplexities(perplexities, data.n)
+    rows, value_rows = [], []
+    failures: list[Note] = []
     notes: list[Note] = []
-    cases = [open_case(data, "tsne", None, None, root, options={**options, "perplexity": one}) for one in chosen]
+    cases = [
+        open_case(data, "tsne", None, None, root, options={**options, "perplexity": perplexity})
+        for perplexity in sorted_perplexities
+    ]
     names = [f"seed {r}" for r in range(seeds)]
     with open_progress(progress) as bar:
-        bar.set_description(f"maps at {len(chosen)} perplexities")
-        bar.reset(total=len(chosen) * seeds)
-        for perplexity, case in zip(chosen, cases, strict=True):
+        bar.set_description(f"maps at {len(sorted_perplexities)} perplexities")
+        bar.reset(total=len(sorted_perplexities) * seeds)
+        for perplexity, case in zip(sorted_perplexities, cases, strict=True):
             compare = partial(_seed_scores, perplexity=perplexity, polish=polish)
             recipe = {"score": "perplexity_curve", "polish": polish}
             jobs = {name: Job(case.data.X, stream_seed(root, "perplexity", r)) for r, name in enumerate(names)}
-            with Reruns(case, d, recipe, compare, store, n_jobs, bar=bar) as runs:
-                found = runs.all("maps", names, jobs.__getitem__)
-            refused = [one["reason"] for one in found if one["reason"] is not None]
-            every += refused
-            said = _refused_runs(refused, seeds)
-            notes += [one.within(f"perplexity {perplexity:.3g}") for one in said]
+            with Reruns(case, d, recipe, compare, store, n_jobs, bar=bar) as reruns:
+                results = reruns.all("maps", names, jobs.__getitem__)
+            refused = [result["reason"] for result in results if result["reason"] is not None]
+            failures += refused
+            run_notes = _refused_runs(refused, seeds)
+            notes += [run_note.within(f"perplexity {perplexity:.3g}") for run_note in run_notes]
             for key, score in (("top", "top 5 %"), ("median", "median")):
-                values = np.array([one.get(key, math.nan) for one in found])
-                rows.append(
-                    {
-                        "perplexity": perplexity,
-                        "score": score,
-                        **_seed_interval(values, level),
-                        "n_refused": len(refused),
-                        "note": joined(said),
-                    }
-                )
-                where = {"perplexity": perplexity, "score": score}
-                long += [{**where, "seed": r, "value": value} for r, value in enumerate(values)]
+                values = np.array([result.get(key, math.nan) for result in results])
+                columns = {"perplexity": perplexity, "score": score}
+                interval = _seed_interval(values, level)
+                rows.append({**columns, **interval, "n_refused": len(refused), "note": joined(run_notes)})
+                value_rows += [{**columns, "seed": r, "value": value} for r, value in enumerate(values)]
     table = pd.DataFrame(rows)
     if not table["n_used"].any():
-        cure = "Choose larger ones." if polish else "Leave polish=False out: it moves each map to a minimum."
-        got = failed_runs(every, "", "refused runs")[0]
-        raise UndefinedMeasure("perplexities", "must give maps that have scores", got, cure)
-    given = {"perplexities": chosen, "n_seeds": seeds, "n_components": d, "polish": polish, "conf_level": level}
-    recipe = made_by(data, {**given, **options}, root)
-    return PerplexityCurve(table, pd.DataFrame(long), level, recipe=recipe, notes=tuple(notes))
+        hint = "Choose larger ones." if polish else "Leave polish=False out: it moves each map to a minimum."
+        received = failed_runs(failures, "", "refused runs")[0]
+        raise UndefinedMeasure("perplexities", "must give maps that have scores", received, hint)
+    parameters = {"perplexities": sorted_perplexities, "n_seeds": seeds, "n_components": d, "polish": polish}
+    recipe = made_by(data, {**parameters, "conf_level": level, **options}, root)
+    return PerplexityCurve(table, pd.DataFrame(value_rows), level, recipe=recipe, notes=tuple(notes))
 
 
-def _perplexities(given: Any, n: int) -> list[float]:
-    """The perplexities, sorted; by default some on a log scale."""
-    most = (n - 1) / 3.0
-    if given is None:
-        values = np.unique(
-            np.round(np.geomspace(min(SMALLEST_PERPLEXITY, most), min(LARGEST_PERPLEXITY, most), PERPLEXITY_COUNT), 1)
-        )
-        return [float(value) for value in np.minimum(values, most)]
-    cure = "Pass a list such as [10, 20, 40, 80]."
-    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or not len(given):
-        raise InputError("perplexities", "must be a list of numbers", describe(given), cure)
-    values = sorted(check_float(value, "perplexities", low=1.5, high=most) for value in given)
+def _perplexities(perplexities: Any, n: int) -> list[float]:
+    """Return the perplexities, sorted; by default six on a log scale."""
+    largest = (n - 1) / 3.0
+    if perplexities is None:
+        low, high = min(MIN_PERPLEXITY, largest), min(MAX_PERPLEXITY, largest)
+        values = np.unique(np.round(np.geomspace(low, high, PERPLEXITY_COUNT), 1))
+        return [float(value) for value in np.minimum(values, largest)]
+    hint = "Pass a list such as [10, 20, 40, 80]."
+    if isinstance(perplexities, str) or not isinstance(perplexities, Sequence | np.ndarray) or not len(perplexities):
+        raise InputError("perplexities", "must be a list of numbers", describe(perplexities), hint)
+    values = sorted(check_float(value, "perplexities", low=1.5, high=largest) for value in perplexities)
     if len(set(values)) < len(values):
-        raise InputError("perplexities", "must be different", describe(given), cure)
+        raise InputError("perplexities", "must be different", describe(perplexities), hint)
     return values
 
 
 def _seed_scores(X: FloatArray, Y: FloatArray, perplexity: float, polish: bool) -> Found:
-    """Mean of the largest 5 % and median of s / n, of one map."""
-    found = SCORES.get("singularity_score")(
+    """Return the mean of the largest 5 % and the median of s / n, of one map."""
+    result = SCORES.get("singularity_score")(
         X, Y, perplexity=perplexity, affinities="neighbors", polish=polish, n_jobs=1, progress=False
     )
-    largest = np.sort(found.per_n)[-math.ceil(TOP_SHARE * len(Y)) :]
-    return {"top": float(largest.mean()), "median": float(np.median(found.per_n))}
+    largest = np.sort(result.per_n)[-math.ceil(TOP_SHARE * len(Y)) :]
+    return {"top": float(largest.mean()), "median": float(np.median(result.per_n))}
 
 
 def _refused_runs(refused: list[Note], runs: int) -> list[Note]:
-    """A note on the maps that have no score, if there are any."""
+    """Return a note on the maps that have no score, if there are any."""
     return [note("maps.refused", refused=len(refused), runs=runs, first=refused[0])] if refused else []
 
 
 def _seed_interval(values: FloatArray, level: float) -> dict[str, Any]:
-    """The geometric mean of the runs that have a value, and its interval."""
+    """Return the geometric mean of the runs that have a value, and its interval."""
     logs = np.log(values[np.isfinite(values)])
     S = len(logs)
     row = {"value": math.nan, "se_log": math.nan, "conf_low": math.nan, "conf_high": math.nan, "conf_level": level}
@@ -279,12 +272,12 @@ def _seed_interval(values: FloatArray, level: float) -> dict[str, Any]:
     return {**row, "n_used": S}
 
 
-# What the scores of the t-SNE loss share: data and map, affinities, and the refusal of maps that are no minimum.
+# Common parts of the scores of the t-SNE loss: data and map, affinities, and the check that a map is a minimum.
 
-SYMMETRY = 1e-5  # difference of p_ij and p_ji, relative to the largest: tools compute them in single precision
+MAX_ASYMMETRY = 1e-5  # of p_ij and p_ji, relative to the largest: tools compute them in single precision
 
 
-GRADIENT_ENDED: dict[Ended, tuple[str, str]] = {  # why polishing ended without a minimum, and what helps
+GRADIENT_ENDED: dict[Ended, tuple[str, str]] = {  # why polishing ended without a minimum, and a hint
     "wide": (
         f"the map had grown to {WIDENED:g} times its width",
         (
@@ -307,29 +300,31 @@ GRADIENT_ENDED: dict[Ended, tuple[str, str]] = {  # why polishing ended without 
 
 
 def check_minimum(parts: LossParts, near: float, ended: Ended | None = None, steps: int = 0) -> None:
-    """Refuse a map that is no local minimum of the loss in the place of each point; ``ended`` is that of polishing."""
+    """Raise if a map is not a local minimum of the loss for each point; ``ended`` says why polishing ended."""
     saddle = int((parts.spectra[0][:, 0] <= 0).sum())
     farthest = float(parts.own_steps[np.isfinite(parts.own_steps)].max(initial=0.0)) / near
     if not saddle and farthest <= ALLOWED:
         return
     n = len(parts.own_steps)
-    got = f"Newton steps of up to {farthest:.2g} of the distance to the nearest point, where {ALLOWED:g} is allowed"
-    got = f"{saddle} of {n} points at which the loss has no minimum, and {got}" if saddle else got
+    received = (
+        f"Newton steps of up to {farthest:.2g} of the distance to the nearest point, where {ALLOWED:g} is allowed"
+    )
+    if saddle:
+        received = f"{saddle} of {n} points at which the loss has no minimum, and {received}"
     if ended in GRADIENT_ENDED:
-        why, cure = GRADIENT_ENDED[ended]
-        got = f"{got}, after {steps} Newton steps of all points: {why}"
+        reason, hint = GRADIENT_ENDED[ended]
+        received = f"{received}, after {steps} Newton steps of all points: {reason}"
     else:
-        cure = (
+        hint = (
             "Pass the perplexity and the {affinities} that the map was made with, in the unit in which it was made, or "
             "the coordinates of `singularity_score(..., polish=True)`, which moves the map to a minimum."
         )
-    raise UndefinedMeasure(
-        "Y", "must be a local minimum of the loss of t-SNE for each point", got, cure, affinities="affinities"
-    )
+    requirement = "must be a local minimum of the loss of t-SNE for each point"
+    raise UndefinedMeasure("Y", requirement, received, hint, affinities="affinities")
 
 
 def data_and_map(X: Any, Y: Any, metric: str) -> tuple[Data, FloatArray]:
-    """Data and map in normal form."""
+    """Return data and map in normal form."""
     data = as_data(X, metric=check_one_of(metric, METRICS, "metric", aliases=True))
     source = as_source(Y, "Y", data)
     warn_of_columns(source.notes, {source.argument: "Y"})
@@ -340,55 +335,52 @@ def data_and_map(X: Any, Y: Any, metric: str) -> tuple[Data, FloatArray]:
 def joint_affinities(
     data: Data, perplexity: float, affinities: Any, metric: str, n_jobs: int | None
 ) -> tuple[Affinities, dict[str, Any]]:
-    """The affinities, and the parameters that they stand for in the recipe."""
+    """Return the affinities, and their parameters for the recipe."""
     if affinities is None or isinstance(affinities, str):
         if affinities is not None:
             check_one_of(affinities, ("neighbors",), "affinities", aliases=True)
         perplexity = allowed_perplexity(perplexity, data.n)
-        words: dict[str, Any] = {"perplexity": perplexity, "affinities": affinities, "metric": metric}
+        parameters: dict[str, Any] = {"perplexity": perplexity, "affinities": affinities, "metric": metric}
         if affinities is None:
-            return PairAffinities(data.X, perplexity, metric, n_jobs), words
+            return PairAffinities(data.X, perplexity, metric, n_jobs), parameters
         if metric != "euclidean":
-            cure = "Leave affinities out, or pass the matrix of the program."
-            raise InputError("metric", "must be 'euclidean' with {a}", repr(metric), cure, a="affinities")
+            hint = "Leave affinities out, or pass the matrix of the program."
+            raise InputError("metric", "must be 'euclidean' with {a}", repr(metric), hint, a="affinities")
         points = densify(data.X, "X")[0] if is_sparse(data.X) else data.X
-        return _connected(NeighborAffinities(points, perplexity, n_jobs)), words
+        return _connected(NeighborAffinities(points, perplexity, n_jobs)), parameters
     shape = getattr(affinities, "shape", None)
     if not (issparse(affinities) or isinstance(affinities, np.ndarray)) or shape != (data.n, data.n):
-        cure = f"Pass None, 'neighbors' or a sparse matrix of shape ({data.n}, {data.n})."
-        raise InputError("affinities", "must be a square matrix with a row per point", describe(affinities), cure)
+        hint = f"Pass None, 'neighbors' or a sparse matrix of shape ({data.n}, {data.n})."
+        raise InputError("affinities", "must be a square matrix with a row per point", describe(affinities), hint)
     P = csr_array(affinities, dtype=np.float64, copy=True)
     P.sum_duplicates()
     check_finite(P, "affinities")
-    largest = float(P.data.max(initial=0.0))
-    if P.data.min(initial=0.0) < 0 or largest == 0 or P.diagonal().any():
-        got = (
-            "a negative entry" if P.data.min(initial=0.0) < 0 else "zeros only" if largest == 0 else "another diagonal"
-        )
-        raise InputError(
-            "affinities", "must have entries >= 0, some above 0, and a diagonal of zeros", got, "Pass the joint P."
-        )
-    apart = float(np.abs((P - P.T).data).max(initial=0.0)) / largest
-    if apart > SYMMETRY:
-        got = f"a matrix whose entries differ from their mirror images by up to {apart:.2g} of the largest"
-        raise InputError("affinities", "must be symmetric", got, "For conditional probabilities pass P + P.T.")
+    largest, is_negative = float(P.data.max(initial=0.0)), P.data.min(initial=0.0) < 0
+    if is_negative or largest == 0 or P.diagonal().any():
+        requirement = "must have entries >= 0, some above 0, and a diagonal of zeros"
+        received = "a negative entry" if is_negative else "zeros only" if largest == 0 else "another diagonal"
+        raise InputError("affinities", requirement, received, "Pass the joint P.")
+    asymmetry = float(np.abs((P - P.T).data).max(initial=0.0)) / largest
+    if asymmetry > MAX_ASYMMETRY:
+        received = f"a matrix whose entries differ from their mirror images by up to {asymmetry:.2g} of the largest"
+        raise InputError("affinities", "must be symmetric", received, "For conditional probabilities pass P + P.T.")
     P = csr_array((P + P.T) / (2.0 * P.sum()))
     P.sort_indices()
     return _connected(ListedAffinities(P, n_jobs)), {"affinities": f"matrix with {P.nnz} entries"}
 
 
 def _connected(P: ListedAffinities) -> ListedAffinities:
-    """The affinities, if they join all points: parts that none joins repel each other at any distance."""
+    """Return the affinities if they join all points; otherwise raise, since parts repel each other at any distance."""
     edges = csr_matrix(P.matrix, copy=True)
     edges.eliminate_zeros()
     count, parts = connected_parts(edges)
     if count == 1:
         return P
     sizes = np.sort(np.bincount(parts))[::-1]
-    shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", ..." if count > 5 else "")
-    cure = "Choose a larger perplexity, or score the map with the affinities of all pairs, which join the parts."
-    rule = "must join all points, else the loss falls for as long as parts move apart, and no map is its minimum"
-    raise UndefinedMeasure("affinities", rule, f"{count} parts of {shown} points", cure)
+    size_text = ", ".join(f"{size:,}" for size in sizes[:5]) + (", ..." if count > 5 else "")
+    requirement = "must join all points, else the loss falls for as long as parts move apart, and no map is its minimum"
+    hint = "Choose a larger perplexity, or score the map with the affinities of all pairs, which join the parts."
+    raise UndefinedMeasure("affinities", requirement, f"{count} parts of {size_text} points", hint)
 
 
 @score(
@@ -404,12 +396,12 @@ def _connected(P: ListedAffinities) -> ListedAffinities:
 def local_distortion(
     X: Any, Y: Any, *, n_neighbors: int | str = "auto", metric: str = "euclidean", n_jobs: int | None = None
 ) -> LocalDistortion:
-    r"""How every neighborhood is stretched: area, anisotropy and ellipse of each point of an embedding.
+    r"""Compute how every neighborhood is stretched: area, anisotropy and ellipse of each point of an embedding.
 
     For each point the centered neighborhoods of k + 1 points are A in the data and B in the embedding. With
     :math:`A = U S V'` the tangent has the coordinates :math:`T = U_d S_d` of the d leading directions, and
     :math:`J = \arg\min |T J - B|` is the linear map of the tangent to the embedding. The matrix :math:`H = J'J`, with
-    eigenvalues :math:`s_1 \ge \dots \ge s_d`, is that of the ellipse which becomes of the unit circle: its area is
+    eigenvalues :math:`s_1 \ge \dots \ge s_d`, describes the ellipse onto which J maps the unit circle: its area is
     :math:`\sqrt{\det H}` and its anisotropy :math:`\sqrt{s_1 / s_d}`. Both are exact for affine maps.
 
     Parameters
@@ -421,7 +413,7 @@ def local_distortion(
     n_neighbors : int or "auto", default "auto"
         Number of neighbors, at least d; "auto" is 15, or fewer for few points.
     metric : str, default "euclidean"
-        Distance by which neighbors are found in the data.
+        Distance in the data, by which neighbors are chosen.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
 
@@ -441,7 +433,7 @@ def local_distortion(
     See Also
     --------
     local_area_spread, local_anisotropy : one number each, with an interval and a chance level.
-    singularity_score, perturbation_score : what the loss of t-SNE says of each point.
+    singularity_score, perturbation_score : scores of each point from the loss of t-SNE.
 
     Warnings
     --------
@@ -471,41 +463,41 @@ def local_distortion(
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
-    >>> found = dreval.local_distortion(X, X * [2.0, 0.5])
-    >>> np.linalg.eigvalsh(found.matrices[0]).round(12), found.anisotropy[0].round(12)
+    >>> result = dreval.local_distortion(X, X * [2.0, 0.5])
+    >>> np.linalg.eigvalsh(result.matrices[0]).round(12), result.anisotropy[0].round(12)
     (array([0.25, 4.  ]), np.float64(4.0))
     """
-    given = {"X": X, "Y": Y, "n_neighbors": n_neighbors, "metric": metric, "n_jobs": n_jobs}
+    arguments = {"X": X, "Y": Y, "n_neighbors": n_neighbors, "metric": metric, "n_jobs": n_jobs}
     if not isinstance(n_neighbors, int | str | np.integer):
         check_k(n_neighbors, 2**62)
         raise InputError("n_neighbors", "must be one number", repr(n_neighbors), "Call it for each number.")
-    view = named_view(local_area_spread.card, given)
+    view = named_view(local_area_spread.card, arguments)
     (n, d), (k, *_) = view.Y.shape, check_k(n_neighbors, view.n)[0]
     if k < d:
-        cure = f"Pass n_neighbors={d} or more, better {3 * d}."
-        raise InputError("n_neighbors", "must be at least the number of dimensions", f"{k} for d = {d}", cure)
-    found = local_stretch(view, k)
-    maps = np.ldexp(found.maps, found.power)
-    unit = usual_stretch(found.sizes)
-    areas, ratios = log_areas(found.sizes, unit), log_anisotropies(found.sizes)
-    middle = float(np.nanmedian(areas)) if np.isfinite(areas).any() else 0.0
+        hint = f"Pass n_neighbors={d} or more, better {3 * d}."
+        raise InputError("n_neighbors", "must be at least the number of dimensions", f"{k} for d = {d}", hint)
+    stretch = local_stretch(view, k)
+    maps = np.ldexp(stretch.maps, stretch.power)
+    unit = usual_stretch(stretch.sizes)
+    areas, ratios = log_areas(stretch.sizes, unit), log_anisotropies(stretch.sizes)
+    median_area = float(np.nanmedian(areas)) if np.isfinite(areas).any() else 0.0
     errors, broken = jackknife_errors(view, k), broken_edges(view, k)
-    dimensions = np.isfinite(found.sizes).sum(axis=1)
-    full = areas + dimensions * (math.log(unit) + found.power * math.log(2.0))
+    dimensions = np.isfinite(stretch.sizes).sum(axis=1)
+    absolute_areas = areas + dimensions * (math.log(unit) + stretch.power * math.log(2.0))
     return LocalDistortion(
-        area=np.exp(areas - middle),
+        area=np.exp(areas - median_area),
         anisotropy=np.exp(ratios),
-        outside=found.outside,
-        r2=found.r2,
+        outside=stretch.outside,
+        r2=stretch.r2,
         log_area_se=errors[0],
         log_anisotropy_se=errors[1],
         n_broken=np.bincount(broken.ravel(), minlength=n),
         coordinates=view.Y,
         matrices=maps.transpose(0, 2, 1) @ maps,
         broken=broken,
-        median_area=math.exp(float(np.nanmedian(full))) if np.isfinite(full).any() else math.nan,
+        median_area=math.exp(float(np.nanmedian(absolute_areas))) if np.isfinite(absolute_areas).any() else math.nan,
         recipe={"n": n, "p": view.X.shape[1], "parameters": {"n_neighbors": k, "metric": metric}},
-        notes=spanned(found.sizes),
+        notes=spanned(stretch.sizes),
     )
 
 
@@ -533,7 +525,7 @@ def perturbation_score(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> PerturbationScore:
-    r"""Where a t-SNE map pulls apart what belongs together: how far a point goes when it is moved a little in the data.
+    r"""Measure how far each point of a t-SNE map moves when it is moved a little in the data.
 
     One point at a time is moved along each of the first three principal components of the data, both ways. With the
     affinities P of the moved point its new place minimizes
@@ -547,8 +539,8 @@ def perturbation_score(
 
     .. math:: p_i = \max_{v \in \{\pm PC_1, \pm PC_2, \pm PC_3\}} |\hat y(x_i + \lambda v) - y_i| .
 
-    Searches begin at the point's own place and at those of the two points with most affinity to it, by Newton steps;
-    the lowest minimum counts. A large score says that the map puts a gap where the data have none.
+    Searches begin at the place of the point and at those of the two points with most affinity to it, by Newton steps;
+    the lowest minimum counts. A large score means that the map has a gap where the data have none.
 
     Parameters
     ----------
@@ -580,9 +572,9 @@ def perturbation_score(
     Raises
     ------
     UndefinedMeasure
-        If the map is no local minimum of the loss, or there is none; see ``singularity_score``.
+        If the map is not a local minimum of the loss, or there is none; see ``singularity_score``.
     InputError
-        If an argument breaks its rule.
+        If an argument is invalid.
 
     Warns
     -----
@@ -591,7 +583,7 @@ def perturbation_score(
 
     See Also
     --------
-    singularity_score : how soft the loss is about the place of each point; a hundred times as fast.
+    singularity_score : how flat the loss is around each point; a hundred times as fast.
     local_distortion : how every neighborhood is stretched, for embeddings of any method.
 
     Warnings
@@ -601,8 +593,8 @@ def perturbation_score(
 
     Notes
     -----
-    The score is computed without random numbers. The authors' program ignores its argument ``length``; here it
-    acts.
+    The score is computed without random numbers. The authors' program ignores its argument ``length``; this function
+    uses it.
 
     Cost: about 300 evaluations of the loss of a point, each O(n), for each point: about fifteen processor seconds for
     all of 1000 points, and a hundred times as much for 10,000; O(n) memory, with k neighbors O(n k).
@@ -626,9 +618,9 @@ def perturbation_score(
     data, Y = data_and_map(X, Y, "euclidean")
     rows = _chosen_points(points, data.n)
     if not (affinities is None or isinstance(affinities, str)):
-        cure = "Leave it out, or pass 'neighbors': both are computed again for the moved point, from X and perplexity."
-        raise InputError("affinities", "must be None or 'neighbors'", describe(affinities), cure)
-    P, words = joint_affinities(data, perplexity, affinities, "euclidean", n_jobs)
+        hint = "Leave it out, or pass 'neighbors': both are computed again for the moved point, from X and perplexity."
+        raise InputError("affinities", "must be None or 'neighbors'", describe(affinities), hint)
+    P, parameters = joint_affinities(data, perplexity, affinities, "euclidean", n_jobs)
     parts, near = loss_parts(P, Y), nearest_image(Y)
     check_minimum(parts, near)
     dense = densify(data.X, "X")[0] if is_sparse(data.X) else data.X
@@ -637,24 +629,24 @@ def perturbation_score(
     unit = float(np.sqrt(nearest(dense, 1, n_jobs=n_jobs)[1]).mean())
     if not isinstance(P, PairAffinities | NeighborAffinities):
         raise TypeError("affinities that can be computed again are needed")
-    found = perturbed_distances(P, Y, parts, centered @ axes, length * unit, rows, progress)
+    distances = perturbed_distances(P, Y, parts, centered @ axes, length * unit, rows, progress)
     values, direction = np.full(data.n, np.nan), np.full(data.n, "", dtype="U4")
     names = np.array([f"{sign}PC{c + 1}" for c in range(axes.shape[1]) for sign in "+-"])
-    values[rows], direction[rows] = found.max(axis=1), names[found.argmax(axis=1)]
-    given = {"perplexity": words["perplexity"], "affinities": affinities, "length": length}
-    return PerturbationScore(values, direction, Y, length, unit, recipe=made_by(data, given))
+    values[rows], direction[rows] = distances.max(axis=1), names[distances.argmax(axis=1)]
+    settings = {"perplexity": parameters["perplexity"], "affinities": affinities, "length": length}
+    return PerturbationScore(values, direction, Y, length, unit, recipe=made_by(data, settings))
 
 
 def _chosen_points(points: Any, n: int) -> IntArray:
-    """The points to move: all, or those of a list."""
+    """Return the points to move: all, or those of a list."""
     if points is None:
         return np.arange(n)
     rows = np.asarray(points)
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or not rows.size:
         raise InputError("points", "must be a list of point numbers", describe(points), "Pass integers.")
     if rows.min() < 0 or rows.max() >= n or len(np.unique(rows)) < len(rows):
-        got = f"numbers from {rows.min()} to {rows.max()}, {len(np.unique(rows))} of {len(rows)} different"
-        raise InputError("points", f"must be different and from 0 to {n - 1}", got, "Leave out what does not fit.")
+        received = f"numbers from {rows.min()} to {rows.max()}, {len(np.unique(rows))} of {len(rows)} different"
+        raise InputError("points", f"must be different and from 0 to {n - 1}", received, "Leave out what does not fit.")
     return rows.astype(np.int64)
 
 
@@ -680,7 +672,7 @@ def singularity_score(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> SingularityScore:
-    r"""Where a t-SNE map tears: how soft the loss is about the place of each point.
+    r"""Measure where a t-SNE map tears: how flat the loss is around each point.
 
     With affinities P of sum 1, :math:`d_{ij} = y_i - y_j`, :math:`q_{ij} = 1 / (1 + |d_{ij}|^2)` and Z their sum, the
     loss of t-SNE is :math:`L = -\sum P_{ij} \log q_{ij} + \log Z` up to a constant. In the place of one point it has
@@ -699,7 +691,7 @@ def singularity_score(
     X : (n, p) array, DataFrame, sparse matrix or path
         The data from which the map was made; rows are points.
     Y : (n, d) array, DataFrame or path
-        The map, in the unit in which t-SNE made it: a rescaled map is no minimum of the loss. Usually d = 2.
+        The map, in the unit in which t-SNE made it: a rescaled map is not a minimum of the loss. Usually d = 2.
     perplexity : float, default 30.0
         The perplexity with which the map was made.
     affinities : None, "neighbors" or (n, n) sparse matrix
@@ -707,10 +699,10 @@ def singularity_score(
         as ``dreval.methods.TSNE`` and programs by Barnes-Hut or interpolation take. Or the P of the program, symmetric,
         of any positive sum; the perplexity is then not used.
     polish : bool, default False
-        Whether Newton steps first move the map to the local minimum near it; at most 100 of them, each of which
-        decreases the loss. The record says how far each point was moved.
+        Whether Newton steps move the map to the local minimum near it before it is scored; at most 100 steps, each of
+        which decreases the loss. The record holds how far each point was moved.
     metric : str, default "euclidean"
-        Distance in the data space, whose squares the affinities are made of.
+        Distance in the data space; the affinities depend on its squares.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool, optional
@@ -726,11 +718,11 @@ def singularity_score(
     Raises
     ------
     UndefinedMeasure
-        If the map is no local minimum of the loss: where an eigenvalue is not positive, or where a point's own Newton
-        step :math:`|H_{ii}^{-1} G_i|` is more than 0.001 of the median distance in the map to the nearest point. If
-        the affinities are in parts that none joins: the loss then has no minimum.
+        If the map is not a local minimum of the loss: where an eigenvalue is not positive, or where the Newton step of
+        a point, :math:`|H_{ii}^{-1} G_i|`, is more than 0.001 of the median distance in the map to the nearest point.
+        If the affinities are in parts that no affinity joins: the loss then has no minimum.
     InputError
-        If an argument breaks its rule.
+        If an argument is invalid.
 
     Warns
     -----
@@ -739,7 +731,7 @@ def singularity_score(
 
     See Also
     --------
-    perturbation_score : where the map pulls apart what belongs together.
+    perturbation_score : how far a point moves in the map when it is moved a little in the data.
     local_distortion : how every neighborhood is stretched, for embeddings of any method.
 
     Warnings
@@ -749,13 +741,13 @@ def singularity_score(
 
     Notes
     -----
-    Most maps of a program stop before the minimum and are refused without ``polish``. Polishing follows the loss, which
-    is nearly flat where whole clusters move together: these may move far while neighborhoods stay. It ends without a
-    minimum where the map grows to twice its width: for a small perplexity the loss may fall for as long as the map
-    expands.
+    Most maps of a program stop before the minimum and raise an error without ``polish``. Polishing follows the loss,
+    which is nearly flat where whole clusters move together: these may move far while neighborhoods stay. It ends
+    without a minimum where the map grows to twice its width: for a small perplexity the loss may fall for as long as
+    the map expands.
 
-    Student's t with other degrees of freedom than one is not
-    supported, nor is UMAP, which does not minimize the loss that it states.
+    Student's t with other degrees of freedom than one is not supported, nor is UMAP, which does not minimize the loss
+    that it states.
 
     Cost: of all pairs :math:`O(n^2 (p + d^2))` time, about ten processor seconds for n = 10,000 and p = 50, and O(n)
     memory; of k neighbors about two seconds, and O(n k) memory. Polishing takes hundreds to thousands of products with
@@ -781,12 +773,12 @@ def singularity_score(
     """
     check_bool(polish, "polish")
     data, Y = data_and_map(X, Y, metric)
-    P, words = joint_affinities(data, perplexity, affinities, metric, n_jobs)
-    near, given, before = nearest_image(Y), Y, None
+    P, parameters = joint_affinities(data, perplexity, affinities, metric, n_jobs)
+    near, Y_passed, loss_before = nearest_image(Y), Y, None
     if near == 0.0:
         raise UndefinedMeasure("Y", "must have different points", "all points in one place", "Pass the map.")
     if polish:
-        before = loss_parts(P, Y).value
+        loss_before = loss_parts(P, Y).value
         with open_progress(progress) as bar:
             bar.set_description("Newton steps")
             bar.reset(total=STEPS)
@@ -801,11 +793,11 @@ def singularity_score(
         values=1.0 / lowest,
         lambda_min=lowest,
         step_ratio=parts.own_steps / near,
-        moved=np.linalg.norm(Y - given, axis=1),
+        moved=np.linalg.norm(Y - Y_passed, axis=1),
         coordinates=Y,
         loss=parts.value,
         nearest_distance=near,
-        loss_decrease=0.0 if before is None else before - parts.value,
+        loss_decrease=0.0 if loss_before is None else loss_before - parts.value,
         n_steps=steps,
-        recipe=made_by(data, {**words, "polish": polish}),
+        recipe=made_by(data, {**parameters, "polish": polish}),
     )

@@ -290,8 +290,8 @@ MUTANTS = [
     ),
     Mutant(
         "significance/noise.py",
-        "adjusted((1 + reached[1]) / (1 + len(pooled))",
-        "adjusted(reached[1] / len(pooled)",
+        "adjusted((1 + reached_pooled) / (1 + len(pooled))",
+        "adjusted(reached_pooled / len(pooled)",
         "significance/test_noise.py::test_p_values_are_those_of_plain_counts",
     ),
     Mutant(
@@ -302,14 +302,14 @@ MUTANTS = [
     ),
     Mutant(
         "significance/noise.py",
-        "there = np.isfinite(row)",
-        "there = np.isfinite(row) & (np.arange(len(row)) > 0)",
+        "finite = np.isfinite(row)",
+        "finite = np.isfinite(row) & (np.arange(len(row)) > 0)",
         "significance/test_noise.py::test_settings_are_judged_by_the_largest_z",
     ),
     Mutant(
         "significance/noise.py",
-        "missing = np.full(len(own[-1]), np.inf)",
-        "missing = np.full(len(own[-1]), -1e9)",
+        "missing = np.full(len(data_scores[-1]), np.inf)",
+        "missing = np.full(len(data_scores[-1]), -1e9)",
         "significance/test_noise.py::test_failed_runs_count_against_the_data",
     ),
     Mutant(
@@ -320,8 +320,8 @@ MUTANTS = [
     ),
     Mutant(
         "significance/noise.py",
-        'points if thing.card.direction == "higher" else -points',
-        "points",
+        'values if measure.card.direction == "higher" else -values',
+        "values",
         "significance/test_noise.py::test_where_lower_is_better_the_sign_is_changed",
     ),
     Mutant(
@@ -799,7 +799,7 @@ MUTANTS = [
         "else 1 / R, level, failures, data_at)",
         "study/test_sweep.py",
     ),
-    Mutant("study/sweep.py", "best_set(sign * values[judged]", "best_set(values[judged]", "study/test_sweep.py"),
+    Mutant("study/sweep.py", "best_set(sign * values[compared]", "best_set(values[compared]", "study/test_sweep.py"),
     Mutant("study/sweep.py", 'stream_seed(root, "sweep", r)', 'stream_seed(root, "sweep", 0)', "study/test_sweep.py"),
     Mutant(
         "inference/best_set.py",
@@ -848,8 +848,8 @@ MUTANTS = [
     ),
     Mutant(
         "dimension.py",
-        "-np.log1p(-np.arange(1, kept + 1) / n)",
-        "-np.log1p(-np.arange(1, kept + 1) / (n + 1))",
+        "-np.log1p(-np.arange(1, count + 1) / n)",
+        "-np.log1p(-np.arange(1, count + 1) / (n + 1))",
         "dimension/test_intrinsic_dimension.py",
     ),
     Mutant(
@@ -860,8 +860,8 @@ MUTANTS = [
     ),
     Mutant(
         "dimension.py",
-        "kept = int(failed[0]) if len(failed) else len(p)",
-        "kept = int((p <= alpha).sum())",
+        "n_components = int(failed[0]) if len(failed) else len(p)",
+        "n_components = int((p <= alpha).sum())",
         "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_kept",
     ),
     Mutant("measures/methods.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
@@ -929,8 +929,8 @@ MUTANTS = [
     ),
     Mutant(
         "significance/hsic.py",
-        "return first + fixed - 2 * rows.mean(axis=1)",
-        "return first + fixed - rows.mean(axis=1)",
+        "return products + fixed - 2 * rows.mean(axis=1)",
+        "return products + fixed - rows.mean(axis=1)",
         "significance/test_hsic_methods.py",
     ),
     Mutant(
@@ -953,14 +953,14 @@ MUTANTS = [
     ),
     Mutant(
         "significance/kcca.py",
-        "(found.observed - mean) / (1 - mean)",
-        "found.observed - mean",
+        "(result.observed - mean) / (1 - mean)",
+        "result.observed - mean",
         "significance/test_kcca.py",
     ),
     Mutant(
         "significance/dcov.py",
-        "unbiased / float(np.sqrt(own[0]) * np.sqrt(own[1]))",
-        "unbiased / float(own[0] * own[1])",
+        "unbiased / float(np.sqrt(variances[0]) * np.sqrt(variances[1]))",
+        "unbiased / float(variances[0] * variances[1])",
         "significance/test_dcov.py",
     ),
     Mutant(
@@ -1049,8 +1049,8 @@ MUTANTS = [
     ),
     Mutant(
         "evaluation/rows.py",
-        'replace(jackknife_interval(got.value, values, bounds, level=found.level), kind="anchors")',
-        "jackknife_interval(got.value, values, bounds, level=found.level)",
+        'replace(jackknife_interval(result.value, values, bounds, level=results.level), kind="anchors")',
+        "jackknife_interval(result.value, values, bounds, level=results.level)",
         "evaluation/test_evaluation_numbers.py evaluation/test_evaluation.py",
     ),
     Mutant(
@@ -1062,8 +1062,8 @@ MUTANTS = [
     Mutant("evaluation/plan.py", "round(k * half / n)", "round(k)", "evaluation/test_evaluation_replicates.py"),
     Mutant(
         "evaluation/uncertainty.py",
-        "np.sort(order[half : 2 * half])",
-        "np.sort(order[:half])",
+        "np.sort(order[size : 2 * size])",
+        "np.sort(order[:size])",
         "evaluation/test_evaluation_replicates.py",
     ),
     Mutant(
@@ -1105,7 +1105,7 @@ MUTANTS = [
     ),
     Mutant(
         "evaluation/uncertainty.py",
-        'facts = {"notes": [one.plain() for one in notes]} if notes else {}',
+        'facts = {"notes": [note.plain() for note in notes]} if notes else {}',
         "facts = {}",
         "inputs/test_names_of_rows.py",
     ),

@@ -27,7 +27,7 @@ def isomap(X: Any, d: int, seed: int) -> Any:
 
 
 def projection(X: Any, n_components: int, random_state: int) -> Any:
-    """Random: every seed gives another embedding; fewer columns than asked for at full dimension."""
+    """Return a different embedding for every seed; at full dimension fewer columns than requested."""
     R = np.random.default_rng(random_state).normal(size=(X.shape[1], min(n_components, 2)))
     return np.tanh(X / 10) @ R
 

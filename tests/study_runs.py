@@ -115,15 +115,15 @@ class Runs:
 
 def finish(process: subprocess.Popen[str]) -> None:
     """Wait for a process that is to end well."""
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, said
+    _, text = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, text
 
 
 def kill(process: subprocess.Popen[str]) -> None:
     """SIGKILL, and see that it died of it (or had ended well before)."""
     process.kill()
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode in (-9, 0), said
+    _, text = process.communicate(timeout=PATIENCE)
+    assert process.returncode in (-9, 0), text
 
 
 def call_of(cell: Cell) -> tuple[str, int]:

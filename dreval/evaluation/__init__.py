@@ -1,1 +1,1 @@
-"""The evaluation: plan, one pass over the data, rows, resampling, tests, records."""
+"""Evaluation of embeddings: plan, one pass over the data, rows, resampling, tests, records."""

@@ -1,4 +1,4 @@
-"""What an evaluation will compute: measures at their settings, tests of their variables, intervals of what kind."""
+"""Plan an evaluation: the measures at each setting, the tests of each variable, and the kinds of intervals."""
 
 from __future__ import annotations
 
@@ -19,65 +19,66 @@ from dreval.records.notes import Note, Notes, note, refusal
 from dreval.registry import MEASURES, TESTS
 from dreval.significance.base import in_rows_of
 
-TARGETS = ("labels", "data", "residual")  # of tests, beside the covariates
-DEFAULT_TESTS = ("hsic", "kcca")  # those of them that are registered
+TARGETS = ("labels", "data", "residual")  # targets of tests, in addition to the covariates
+DEFAULT_TESTS = ("hsic", "kcca")
 
 Options = Mapping[str, Mapping[str, Any]]
 OVER = ("default", "seeds", "subsamples")
-RUNS = 10  # runs of a method with other seeds, or splits into two halves on which it is run
-PARTITIONS = 8  # random partitions into groups, where no value without a single point can be had
-GROUPS = 20  # groups of one random partition
-SPLITS = 20  # splits into two halves with the embedding held fixed
+DEFAULT_REPLICATES = 10  # runs of a method with other seeds, or splits into two halves on which it is run
+DEFAULT_PARTITIONS = 8  # random partitions into groups, for measures without leave-one-out values
+MAX_GROUPS = 20  # groups of one random partition
+DEFAULT_SPLITS = 20  # splits into two halves with the embedding held fixed
 CI_OPTIONS: dict[str, dict[str, Any]] = {
-    "replicates": {"n_replicates": RUNS, "over": "default"},
-    "subsampling": {"n_splits": SPLITS},
-    "points": {"n_partitions": PARTITIONS},
+    "replicates": {"n_replicates": DEFAULT_REPLICATES, "over": "default"},
+    "subsampling": {"n_splits": DEFAULT_SPLITS},
+    "points": {"n_partitions": DEFAULT_PARTITIONS},
 }
 
 
 @dataclass(frozen=True)
 class MeasureTask:
-    """One measure at one setting of its parameters; ``all_k``: a curve is kept at every K."""
+    """One measure at one setting of its parameters; with ``all_k`` a curve is stored at every K."""
 
     name: str
-    thing: Callable[..., Any]
+    function: Callable[..., Any]
     parameters: dict[str, Any]
     all_k: bool = False
 
     @property
     def card(self) -> Any:
-        """The card of the measure."""
-        return self.thing.card  # type: ignore[attr-defined]
+        """Card of the measure."""
+        return self.function.card  # type: ignore[attr-defined]
 
     @property
-    def words(self) -> str:
-        """The parameters as the table shows them."""
-        return ", ".join(f"{k}={v}" for k, v in self.parameters.items() if k in self.card.parameters and v is not None)
+    def parameters_text(self) -> str:
+        """Text of the parameters, as the table shows them."""
+        parameters = {name: value for name, value in self.parameters.items() if name in self.card.parameters}
+        return ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
 
     @property
     def k(self) -> int:
-        """Number of neighbors it reads from the sweep."""
-        return int(self.parameters.get("n_neighbors", 1)) if self.sweeps else 0
+        """Number of neighbors that the measure reads from the pass."""
+        return int(self.parameters.get("n_neighbors", 1)) if self.reads_neighbors else 0
 
     def reach(self, n: int) -> int:
-        """Number of neighbors that it reads where anchors see so many points that it cannot search for itself."""
-        rule = self.card.reach
-        return self.k if rule is None else int(rule(n, **self.parameters))
+        """Return the number of neighbors that the measure reads where anchors are compared with very many points."""
+        neighbors_of = self.card.reach
+        return self.k if neighbors_of is None else int(neighbors_of(n, **self.parameters))
 
     @property
-    def sweeps(self) -> bool:
-        """Whether it reads neighbors or ranks."""
+    def reads_neighbors(self) -> bool:
+        """Whether the measure reads neighbors or ranks."""
         return "ranks" in self.card.needs or "neighbors" in self.card.needs
 
 
 @dataclass(frozen=True)
 class TestTask:
-    """One test of the embeddings against one variable; ``argument`` is how the user passed the variable.
+    """One test of the embeddings against one variable.
 
-    ``kind``: the variable is a "variable" (n rows), or the ``Data``, of which the "data" or the "residual" are tested,
-    or on which the "method" is run again.
-    ``given`` are the names of the options that the user gave; ``known`` says at which points the variable is known,
-    where it is not at all; ``notes`` say how options with a value for each point were matched to the data.
+    ``argument`` is how the user passed the variable. ``kind`` is "variable" (values of n rows), "data" or "residual"
+    (the variable is the ``Data``) or "method" (the method is re-run on the ``Data``). ``option_names`` are the names of
+    the options that the user passed. ``known_rows`` marks the points with a value; it is None where all have one.
+    ``notes`` say how options with a value for each point were matched to the data.
     """
 
     __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
@@ -88,257 +89,280 @@ class TestTask:
     variable: Any
     options: dict[str, Any]
     kind: str = "variable"
-    given: tuple[str, ...] = ()
-    known: npt.NDArray[np.bool_] | None = None
+    option_names: tuple[str, ...] = ()
+    known_rows: npt.NDArray[np.bool_] | None = None
     notes: Notes = ()
 
     @property
     def family(self) -> str:
-        """The family that its p-value is adjusted with; none against the data, of which an embedding is made."""
+        """Family in which the p-value is adjusted; "" for tests against the data, of which an embedding is made."""
         return {"data": "", "method": self.name}.get(self.kind, "tests")
 
 
-def listed(names: Any) -> Any:
-    """Names in an array, set or other collection as a list; what is no collection stays as it is."""
+def as_list(names: Any) -> Any:
+    """Return the names of an array, set or other collection as a list; return any other value unchanged."""
     return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else names
 
 
-def _names(wanted: Any, argument: str, registry: Any, groups: Mapping[str, Sequence[str]]) -> list[str]:
-    """The names asked for, each once: one name or several; "default", "all" and "none" stand for theirs."""
-    if wanted is None:
+def _requested_names(requested: Any, argument: str, registry: Any, groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the requested names without repeats; the name of a group, as "default", stands for its members."""
+    if requested is None:
         return []
-    if not isinstance(wanted, str | list):
-        cure = "Pass a name, a list of names, 'default', 'all' or None."
-        raise InputError(argument, "must be names", describe(wanted), cure)
+    if not isinstance(requested, str | list):
+        hint = "Pass a name, a list of names, 'default', 'all' or None."
+        raise InputError(argument, "must be names", describe(requested), hint)
     groups = {**groups, "none": []}
     names: list[str] = []
-    for name in [wanted] if isinstance(wanted, str) else wanted:
+    for name in [requested] if isinstance(requested, str) else requested:
         name = check_one_of(name, [*registry.names(), *groups], argument, registry.listing, aliases=True)
         names += groups.get(name, [name])
     return list(dict.fromkeys(names))
 
 
 def _measure_groups(variables: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The measures that can be answered: the default ones in the order of their cards, and all, with those first."""
-    unknown = {name for name, known in variables.items() if known is None}
-    cards = [card for card in MEASURES.cards() if unknown.isdisjoint(card.needs)]
+    """Return the measures whose variables the data have: "default" in the order of the cards, and "all"."""
+    missing = {name for name, values in variables.items() if values is None}
+    cards = [card for card in MEASURES.cards() if missing.isdisjoint(card.needs)]
     default = sorted((card for card in cards if card.default is not None), key=lambda card: card.default)
     names = [card.name for card in default]
     return {"default": names, "all": list(dict.fromkeys([*names, *(card.name for card in cards)]))}
 
 
 def plan_measures(
-    wanted: Any,
+    requested: Any,
     n_neighbors: Any,
     n: int,
     variables: Mapping[str, Any],
     options: Mapping[str, Mapping[str, Any]],
 ) -> list[MeasureTask]:
-    """Every measure at every setting, in the order of the table; ``variables`` are those of the data."""
+    """Return a task for every requested measure at every setting, in the order of the table.
+
+    ``variables`` are those of the data. The options of measures that are not requested are checked as well.
+    """
     n_labeled = n if variables["labels"] is None else int(np.count_nonzero(variables["labels"] >= 0))
 
-    def planned(name: str) -> list[MeasureTask]:
-        thing = MEASURES.get(name)
-        few = min(n, n_labeled) if "labels" in thing.card.needs else n
-        return _plan_measure(name, thing, options.get(name, {}), n_neighbors, n, few)
+    def tasks_of(name: str) -> list[MeasureTask]:
+        function = MEASURES.get(name)
+        n_used = min(n, n_labeled) if "labels" in function.card.needs else n
+        return _plan_measure(name, function, options.get(name, {}), n_neighbors, n, n_used)
 
-    for name in options:  # those of measures that are not asked for are checked too
+    for name in options:
         if name in MEASURES:
-            planned(name)
-    names = _names(wanted, "measures", MEASURES, _measure_groups(variables))
-    curves = [curve for name in names if (curve := MEASURES.card(name).area_of)]  # what an area is of is kept with it
-    return [task for name in dict.fromkeys([*names, *curves]) for task in planned(name)]
+            tasks_of(name)
+    names = _requested_names(requested, "measures", MEASURES, _measure_groups(variables))
+    curves = [curve for name in names if (curve := MEASURES.card(name).area_of)]  # an area brings its curve with it
+    return [task for name in dict.fromkeys([*names, *curves]) for task in tasks_of(name)]
 
 
 def _plan_measure(
-    name: str, thing: Callable[..., Any], given: Mapping[str, Any], n_neighbors: Any, n: int, seen: int
+    name: str, function: Callable[..., Any], options: Mapping[str, Any], n_neighbors: Any, n: int, n_used: int
 ) -> list[MeasureTask]:
-    """One measure at every setting; an option that it does not have, or cannot have that value, is refused.
+    """Return a task for every setting of one measure; raise if an option is unknown or has an invalid value.
 
-    ``seen`` of the n points are those it is of.
+    ``n_used`` is how many of the n points the measure uses.
     """
-    card: Any = thing.card  # type: ignore[attr-defined]
+    card: Any = function.card  # type: ignore[attr-defined]
     if card.level == "algorithm":
-        return [_plan_algorithm(name, thing, given)]
+        return [_plan_algorithm(name, function, options)]
     if card.curve:
-        return [_plan_curve(name, thing, given)]
-    for key in given:
+        return [_plan_curve(name, function, options)]
+    for key in options:
         check_one_of(key, card.parameters, f"options[{name!r}]")
-    parameters = {**card.parameters, **given}
-    if "n_neighbors" in parameters and "n_neighbors" not in given:
-        own = n_neighbors if card.shares_neighbors else min(parameters["n_neighbors"], max(1, seen - 1))
-        parameters["n_neighbors"] = own  # a default never refuses small data
+    parameters = {**card.parameters, **options}
+    if "n_neighbors" in parameters and "n_neighbors" not in options:
+        if card.shares_neighbors:
+            parameters["n_neighbors"] = n_neighbors
+        else:  # a default is valid for small data too
+            parameters["n_neighbors"] = min(parameters["n_neighbors"], max(1, n_used - 1))
     for key, value in parameters.items():
         if key in card.choices:
             parameters[key] = check_one_of(value, card.choices[key], key, aliases=True)
         elif isinstance(card.parameters[key], float):
             check_width(value, key)
-        elif key != "n_neighbors" and (key in given or value is not None):
-            check_int(value, key, low=2, high=seen if key == "n_folds" and key in given else None)
+        elif key != "n_neighbors" and (key in options or value is not None):
+            check_int(value, key, low=2, high=n_used if key == "n_folds" and key in options else None)
     if "n_neighbors" not in parameters:
-        return [MeasureTask(name, thing, parameters)]
-    return [
-        MeasureTask(name, thing, {**parameters, "n_neighbors": k}) for k in check_k(parameters["n_neighbors"], n)[0]
-    ]
+        return [MeasureTask(name, function, parameters)]
+    sizes = check_k(parameters["n_neighbors"], n)[0]
+    return [MeasureTask(name, function, {**parameters, "n_neighbors": k}) for k in sizes]
 
 
-def _plan_algorithm(name: str, thing: Any, given: Mapping[str, Any]) -> MeasureTask:
-    """A measure of a method takes the keywords of its function; labels, seed and threads are the evaluation's."""
-    own = ("labels", "random_state", "progress")
-    for key in given:
-        check_one_of(key, [k for k in list(signature(thing).parameters)[2:] if k not in own], f"options[{name!r}]")
-    chosen = thing.card.choices
-    given = {key: check_one_of(v, chosen[key], key, aliases=True) if key in chosen else v for key, v in given.items()}
-    usual = {key: value for key, value in thing.card.parameters.items() if key != "n_components"}
-    return MeasureTask(name, thing, {**usual, **given})  # the number of components is each embedding's own
+def _plan_algorithm(name: str, function: Any, options: Mapping[str, Any]) -> MeasureTask:
+    """Return the task of a measure of methods, whose options are the keywords of its function.
+
+    Labels, seed and progress bar come from the evaluation, the number of components from each embedding.
+    """
+    reserved = ("labels", "random_state", "progress")
+    for key in options:
+        keywords = [parameter for parameter in list(signature(function).parameters)[2:] if parameter not in reserved]
+        check_one_of(key, keywords, f"options[{name!r}]")
+    choices = function.card.choices
+    options = {
+        key: check_one_of(value, choices[key], key, aliases=True) if key in choices else value
+        for key, value in options.items()
+    }
+    defaults = {key: value for key, value in function.card.parameters.items() if key != "n_components"}
+    return MeasureTask(name, function, {**defaults, **options})
 
 
-def _plan_curve(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> MeasureTask:
-    """A curve over K; its one option is to keep it at every K."""
-    for key in given:
+def _plan_curve(name: str, function: Callable[..., Any], options: Mapping[str, Any]) -> MeasureTask:
+    """Return the task of a curve over K, whose only option is ``all_k``."""
+    for key in options:
         check_one_of(key, ("all_k",), f"options[{name!r}]")
-    return MeasureTask(name, thing, {}, check_bool(given.get("all_k", False), "all_k"))
+    return MeasureTask(name, function, {}, check_bool(options.get("all_k", False), "all_k"))
 
 
-def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> list[TestTask]:
-    """Every test against labels and covariates, or against the one that its name ends in (``"hsic:age"``)."""
+def plan_tests(requested: Any, data: Any, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> list[TestTask]:
+    """Return a task for every requested test and variable.
+
+    The variables are labels and covariates, or the one that follows a colon in the name (``"hsic:age"``). The options
+    of tests that are not requested are checked as well.
+    """
     variables = _variables(data)
-    for name in options:  # those of tests that are not asked for are checked too
+    for name in options:
         if name in TESTS:
             _test_options(name, "gaussian", n_resamples, options[name])
-    options, notes = _of_points(options, data)
-    every = [name for name in TESTS if TESTS.card(name).second != "method"]  # others run methods many times
-    groups = {"default": [name for name in DEFAULT_TESTS if name in TESTS], "all": every}
-    asked = [*wanted] if isinstance(wanted, list) else [wanted]
+    options, notes = _align_blocks(options, data)
+    names_of_all = [name for name in TESTS if TESTS.card(name).second != "method"]  # the others re-run methods
+    groups = {"default": [name for name in DEFAULT_TESTS if name in TESTS], "all": names_of_all}
+    items = [*requested] if isinstance(requested, list) else [requested]
     tasks: list[TestTask] = []
-    for item in asked:
-        word, colon, target = item.partition(":") if isinstance(item, str) else (item, "", "")
-        names = _names(word, "tests", TESTS, groups)
+    for item in items:
+        request, colon, target = item.partition(":") if isinstance(item, str) else (item, "", "")
+        names = _requested_names(request, "tests", TESTS, groups)
         if names and TESTS.card(names[0]).second == "method":
-            given = {"null": target} if colon else {}
-            tasks += [_method_task(name, data, {**options.get(name, {}), **given}) for name in names]
+            null = {"null": target} if colon else {}
+            tasks += [_method_task(name, data, {**options.get(name, {}), **null}) for name in names]
             continue
         if colon:
-            chosen = [variables[check_one_of(target, variables, "tests")]]
+            targets = [variables[check_one_of(target, variables, "tests")]]
         else:
-            chosen = [variable for variable in variables.values() if variable.kind == "variable"]
-        if names and wanted != "default" and not chosen:
-            cure = "Pass labels or covariates."
-            raise InputError("tests", "must have a variable to test against", "no labels and no covariates", cure)
+            targets = [variable for variable in variables.values() if variable.kind == "variable"]
+        if names and requested != "default" and not targets:
+            hint = "Pass labels or covariates."
+            raise InputError("tests", "must have a variable to test against", "no labels and no covariates", hint)
         tasks += [
             replace(_test_task(name, variable, n_resamples, options), notes=notes.get(name, ()))
             for name in names
-            for variable in chosen
-            if word not in groups or _fits(name, variable)
+            for variable in targets
+            if request not in groups or _fits(name, variable)
         ]
     return list({(task.name, task.target): task for task in tasks}.values())
 
 
-def _of_points(
+def _align_blocks(
     options: Mapping[str, Mapping[str, Any]], data: Any
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, Notes]]:
-    """Options with the blocks of tests in the order of the data, and notes on that by the name of the test."""
-    ordered, notes = dict(options), dict[str, Notes]()
-    for name, given in options.items():
-        if name in TESTS and given.get("blocks") is not None:
+    """Return the options with the blocks of tests in the order of the data, and the notes on that by test."""
+    aligned, notes = dict(options), dict[str, Notes]()
+    for name, settings in options.items():
+        if name in TESTS and settings.get("blocks") is not None:
             argument = f"options[{name!r}]['blocks']"
-            blocks, notes[name] = in_rows_of(data, given["blocks"], argument)
-            ordered[name] = {**given, "blocks": np.asarray(blocks)}
-    return ordered, notes
+            blocks, notes[name] = in_rows_of(data, settings["blocks"], argument)
+            aligned[name] = {**settings, "blocks": np.asarray(blocks)}
+    return aligned, notes
 
 
-def _method_task(name: str, data: Any, given: Mapping[str, Any]) -> TestTask:
-    """One test that runs methods again; its target is the null."""
-    options = _test_options(name, "gaussian", 0, given)
+def _method_task(name: str, data: Any, settings: Mapping[str, Any]) -> TestTask:
+    """Return the task of a test that re-runs methods; its target is the null."""
+    options = _test_options(name, "gaussian", 0, settings)
     null = options.get("null", "auto")
     if not callable(null):
         null = check_one_of(null, ("auto", *TESTS.card(name).nulls), "tests", aliases=True)
-    if null == "auto":  # as the test decides
+    if null == "auto":  # the same rule as in the test
         null = "gaussian" if data.labels is not None or options.get("n_clusters") is not None else "columns"
     target = null if isinstance(null, str) else function_name(null, "null data")
-    return TestTask(name, target, "data", data, options, "method", tuple(given))
+    return TestTask(name, target, "data", data, options, "method", tuple(settings))
 
 
 @dataclass(frozen=True)
 class _Variable:
-    """What embeddings are tested against; ``kernel`` says whether it holds numbers or classes."""
+    """Variable that embeddings are tested against; ``kernel`` is "gaussian" for numbers and "delta" for classes."""
 
     target: str
     argument: str
     values: Any
     kernel: str
     kind: str = "variable"
-    known: npt.NDArray[np.bool_] | None = None
+    known_rows: npt.NDArray[np.bool_] | None = None
 
     @classmethod
     def of(cls, target: str, argument: str, values: Any, kernel: str) -> _Variable:
-        """A variable with its values at the points where it is known."""
-        known = ~np.asarray(pd.isna(values), np.bool_)
-        if known.all():
+        """Return a variable with its values at the points where they are known."""
+        known_rows = ~np.asarray(pd.isna(values), np.bool_)
+        if known_rows.all():
             return cls(target, argument, values, kernel)
-        return cls(target, argument, np.asarray(values[known].tolist()), kernel, known=known)
+        return cls(target, argument, np.asarray(values[known_rows].tolist()), kernel, known_rows=known_rows)
 
 
 def check_targets(data: Any) -> None:
-    """Refuse covariates whose names are those of other targets of tests."""
+    """Raise if a covariate has the name of another target of tests."""
     for name in data.covariates:
         if name in TARGETS:
-            rule, got = "must have a name that no other target of tests has", f"a covariate called {name!r}"
-            cure = f"Rename it, for instance covariates={{'my_{name}': ...}}."
-            raise InputError("covariates", rule, got, cure)
+            requirement = "must have a name that no other target of tests has"
+            hint = f"Rename it, for instance covariates={{'my_{name}': ...}}."
+            raise InputError("covariates", requirement, f"a covariate called {name!r}", hint)
 
 
 def _variables(data: Any) -> dict[str, _Variable]:
-    """Labels, covariates, and on request only the data themselves and what a reconstruction leaves of them."""
-    known = [_Variable("data", "data", data, "gaussian", "data")]
-    known.append(_Variable("residual", "data", data, "gaussian", "residual"))
+    """Return the variables by target: the data and their residual (only tested on request), labels and covariates."""
+    variables = [_Variable("data", "data", data, "gaussian", "data")]
+    variables.append(_Variable("residual", "data", data, "gaussian", "residual"))
     if data.labels is not None:
         codes = data.labels.codes if data.labels.known.all() else np.where(data.labels.known, data.labels.codes, None)
-        known.append(_Variable.of("labels", "labels", codes, "delta"))
+        variables.append(_Variable.of("labels", "labels", codes, "delta"))
     for name, values in data.covariates.items():
         kernel = "gaussian" if values.dtype.kind == "f" else "delta"
-        known.append(_Variable.of(name, f"covariates[{name!r}]", values, kernel))
-    return {variable.target: variable for variable in known}
+        variables.append(_Variable.of(name, f"covariates[{name!r}]", values, kernel))
+    return {variable.target: variable for variable in variables}
 
 
 def _fits(name: str, variable: _Variable) -> bool:
-    """Whether a test can answer for a variable: a test of groups needs two classes."""
+    """Return whether a test applies to a variable: a test of groups needs exactly two classes."""
     if TESTS.card(name).second != "groups":
         return True
     return variable.kernel == "delta" and len(set(variable.values.tolist())) == 2
 
 
 def _test_task(name: str, variable: _Variable, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> TestTask:
-    """One test; classes are given as text to tests that have no kernel, so that codes are not taken for numbers."""
-    keywords = _test_options(name, variable.kernel, n_resamples, options.get(name, {}))
+    """Return the task of one test; a test without kernels gets classes as text, since it reads codes as numbers."""
+    settings = options.get(name, {})
     values = variable.values
     if variable.kernel == "delta" and "kernel" not in signature(TESTS.get(name)).parameters:
         values = values.astype(str)
-    given = tuple(options.get(name, {}))
-    known = variable.known
-    fixed = (name, variable.target, variable.argument, values, keywords, variable.kind)
-    return TestTask(*fixed, given, known)
+    return TestTask(
+        name,
+        variable.target,
+        variable.argument,
+        values,
+        _test_options(name, variable.kernel, n_resamples, settings),
+        variable.kind,
+        tuple(settings),
+        variable.known_rows,
+    )
 
 
-def _test_options(name: str, kernel: str, n_resamples: int, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of a test, those that were given first; seed and threads are the evaluation's own."""
+def _test_options(name: str, kernel: str, n_resamples: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of a test: defaults, replaced by the settings of the user; raise if one is unknown."""
+    second = TESTS.card(name).second
     parameters = list(signature(TESTS.get(name)).parameters)[2:]
-    own = ("random_state", "n_jobs", "others", "groups", "labels", "ids", "metric", "n_components", "store", "progress")
-    known = [key for key in parameters if key not in own or (key == "metric" and TESTS.card(name).second != "method")]
-    for key in given:
-        check_one_of(key, known, f"options[{name!r}]")
-    if TESTS.card(name).second == "method":
-        return dict(given)
-    check_int(given.get("n_resamples", n_resamples), f"options[{name!r}]['n_resamples']", low=1)
-    usual: dict[str, Any] = {"n_resamples": n_resamples}
-    if TESTS.card(name).second == "variable":
-        usual["kernel"] = ("gaussian", kernel)
-    return {**{key: value for key, value in usual.items() if key in known}, **given}
+    reserved = {"random_state", "n_jobs", "others", "groups", "labels", "ids", "metric", "n_components"}
+    reserved |= {"store", "progress"}
+    keywords = [key for key in parameters if key not in reserved or (key == "metric" and second != "method")]
+    for key in settings:
+        check_one_of(key, keywords, f"options[{name!r}]")
+    if second == "method":
+        return dict(settings)
+    check_int(settings.get("n_resamples", n_resamples), f"options[{name!r}]['n_resamples']", low=1)
+    defaults: dict[str, Any] = {"n_resamples": n_resamples}
+    if second == "variable":
+        defaults["kernel"] = ("gaussian", kernel)
+    return {**{key: value for key, value in defaults.items() if key in keywords}, **settings}
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """The kind of interval by embedding, a key of ``inference.intervals.METHODS``, or the reason why it has none.
+    """Kind of interval of each embedding (a key of ``inference.intervals.METHODS``), or the reason why it has none.
 
     ``counts`` holds the number of resamples by kind, where that is an option.
     """
@@ -348,74 +372,80 @@ class Intervals:
     counts: dict[str, int] = field(default_factory=dict)
 
     def notes(self, sources: Mapping[str, Source]) -> list[Note]:
-        """What the intervals do not cover, once for all embeddings of a kind."""
-        still = [name for name, source in sources.items() if source.can_embed]
-        fixed = [name for name in still if self.kinds.get(name) in ("points", "subsampling")]
-        drawn, found = [name for name in still if self.kinds.get(name) == "seeds"], list[Note]()
-        own = [name for name in fixed if sources[name].recording is None]
+        """Return the notes on what the intervals do not cover, one for all embeddings of a kind."""
+        methods = [name for name, source in sources.items() if source.can_embed]
+        fixed = [name for name in methods if self.kinds.get(name) in ("points", "subsampling")]
+        coordinates = [name for name in fixed if sources[name].recording is None]
         recorded = [name for name in fixed if sources[name].recording is not None]
-        found += [note("interval.coordinates", ", ".join(own), way="ci='replicates'")] if own else []
-        found += [note("interval.recorded", ", ".join(recorded))] if recorded else []
-        if drawn:
+        reseeded = [name for name in methods if self.kinds.get(name) == "seeds"]
+        notes: list[Note] = []
+        if coordinates:
+            notes.append(note("interval.coordinates", ", ".join(coordinates), way="ci='replicates'"))
+        if recorded:
+            notes.append(note("interval.recorded", ", ".join(recorded)))
+        if reseeded:
             runs = self.counts["seeds"]
-            found.append(note("interval.runs", ", ".join(drawn), runs=runs, least=100 * unseen_share(runs)))
-        return found
+            notes.append(note("interval.runs", ", ".join(reseeded), runs=runs, least=100 * unseen_share(runs)))
+        return notes
 
     @property
-    def words(self) -> set[str]:
-        """The words of ``CI_OPTIONS`` whose options are used."""
+    def option_keys(self) -> set[str]:
+        """Keys of ``CI_OPTIONS`` whose options are used."""
         return {"replicates" if kind in ("seeds", "subsamples") else kind for kind in self.kinds.values()}
 
-    def named(self, kind: str) -> list[str]:
-        """The embeddings that get this kind."""
-        return [name for name, own in self.kinds.items() if own == kind]
+    def names_of_kind(self, kind: str) -> list[str]:
+        """Return the names of the embeddings that get this kind of interval."""
+        return [name for name, embedding_kind in self.kinds.items() if embedding_kind == kind]
 
 
 def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, options: Options) -> Intervals:
-    """The kind of every embedding; refused where the word fits none of them."""
-    word = "none" if ci is None else check_one_of(ci, CI_WORDS, "ci", aliases=True)
-    splits = _settings("subsampling", options)["n_splits"]
-    runs = _settings("replicates", options)
-    partitions = _settings("points", options)["n_partitions"]
-    drawn = dict.fromkeys(("seeds", "subsamples"), runs["n_replicates"])
-    counts = {"subsampling": splits, "partitions": partitions} | drawn
-    if word == "none":
+    """Return the kind of interval of every embedding; raise if ``ci`` suits none of them."""
+    requested = "none" if ci is None else check_one_of(ci, CI_WORDS, "ci", aliases=True)
+    splits = _interval_options("subsampling", options)["n_splits"]
+    replicates = _interval_options("replicates", options)
+    partitions = _interval_options("points", options)["n_partitions"]
+    counts = {"subsampling": splits, "partitions": partitions}
+    counts |= dict.fromkeys(("seeds", "subsamples"), replicates["n_replicates"])
+    if requested == "none":
         return Intervals()
-    if word != "default" and (word == "anchors") != (anchors is not None):
-        every = "Use ci='anchors', or pass anchors=None to Evaluation for all points."
-        cure = "Pass anchors=m to Evaluation." if word == "anchors" else every
-        raise InputError("ci", "must fit the rows that are used", f"{ci!r} with anchors={anchors}", cure)
+    if requested != "default" and (requested == "anchors") != (anchors is not None):
+        hint = "Use ci='anchors', or pass anchors=None to Evaluation for all points."
+        if requested == "anchors":
+            hint = "Pass anchors=m to Evaluation."
+        raise InputError("ci", "must fit the rows that are used", f"{ci!r} with anchors={anchors}", hint)
     if anchors is not None:
         return Intervals(dict.fromkeys(sources, "anchors"))
-    if word in ("points", "subsampling") or (word == "default" and "replicates" not in options):
-        return Intervals(dict.fromkeys(sources, "points" if word == "default" else word), counts=counts)
-    kinds, reasons = _replicates(sources, runs["over"])
-    if word == "default":
+    if requested in ("points", "subsampling") or (requested == "default" and "replicates" not in options):
+        return Intervals(dict.fromkeys(sources, "points" if requested == "default" else requested), counts=counts)
+    kinds, reasons = _replicate_kinds(sources, replicates["over"])
+    if requested == "default":
         return Intervals({name: kinds.get(name, "points") for name in sources}, counts=counts)
     if not kinds:
-        _refuse(reasons)
-    return Intervals(kinds, {name: _no_interval(sources[name], reason) for name, reason in reasons.items()}, counts)
+        received = "; ".join(dict.fromkeys(reasons.values()))
+        hint = "Pass an estimator, a callable or the name of a bundled method, or use ci='points'."
+        raise InputError("ci", "must be 'replicates' only where an embedding can be re-run", received, hint)
+    return Intervals(kinds, {name: _no_rerun_note(sources[name], reason) for name, reason in reasons.items()}, counts)
 
 
-def _settings(name: str, options: Options) -> dict[str, Any]:
-    """The options of one word, the usual ones where nothing is said."""
-    usual, given = CI_OPTIONS[name], options.get(name, {})
-    for key in given:
-        check_one_of(key, usual, f"options[{name!r}]")
-    made = {**usual, **given}
-    for key in made.keys() - {"over"}:
-        check_int(made[key], f"options[{name!r}][{key!r}]", low=2)
-    if "over" in made:
-        made["over"] = check_one_of(made["over"], OVER, f"options[{name!r}]['over']", aliases=True)
-    return made
+def _interval_options(key: str, options: Options) -> dict[str, Any]:
+    """Return the options of one key of ``CI_OPTIONS``, with defaults for those that the user did not pass."""
+    defaults, passed = CI_OPTIONS[key], options.get(key, {})
+    for name in passed:
+        check_one_of(name, defaults, f"options[{key!r}]")
+    settings = {**defaults, **passed}
+    for name in settings.keys() - {"over"}:
+        check_int(settings[name], f"options[{key!r}][{name!r}]", low=2)
+    if "over" in settings:
+        settings["over"] = check_one_of(settings["over"], OVER, f"options[{key!r}]['over']", aliases=True)
+    return settings
 
 
-def _replicates(sources: Mapping[str, Source], over: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What is altered when each source is re-run, and why others are not."""
+def _replicate_kinds(sources: Mapping[str, Source], over: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what changes when each source is re-run ("seeds" or "subsamples"), and why the others are not."""
     kinds, reasons = {}, {}
     for name, source in sources.items():
         if source.recording is not None:
-            reasons[name] = "recorded runs, which are not made again"
+            reasons[name] = "recorded runs, which cannot be re-run"
         elif source.reason is not None:
             reasons[name] = source.reason
         elif over == "seeds" and source.reseed_reason is not None:
@@ -425,20 +455,14 @@ def _replicates(sources: Mapping[str, Source], over: str) -> tuple[dict[str, str
     return kinds, reasons
 
 
-def _refuse(reasons: Mapping[str, str]) -> None:
-    """Refuse replicates where nothing can be re-run."""
-    said = "; ".join(dict.fromkeys(reasons.values()))
-    cure = "Pass an estimator, a callable or the name of a bundled method, or use ci='points'."
-    raise InputError("ci", "must be 'replicates' only where an embedding can be re-run", said, cure)
-
-
-def _no_interval(source: Source, reason: str) -> Note:
-    """Why one embedding has no interval beside others that have."""
-    rule = "must be a method that can be re-run for ci='replicates'"
-    return note("interval.refused", reason=refusal(UndefinedMeasure(source.argument, rule, reason, "Use ci='points'.")))
+def _no_rerun_note(source: Source, reason: str) -> Note:
+    """Return the note of an embedding that has no interval while others have."""
+    requirement = "must be a method that can be re-run for ci='replicates'"
+    error = UndefinedMeasure(source.argument, requirement, reason, "Use ci='points'.")
+    return note("interval.refused", reason=refusal(error))
 
 
 def half_neighbors(k: int, n: int) -> int:
-    """Number of neighbors that is to half of n points what k is to all of them; at least one."""
+    """Return the number of neighbors that is to half of n points what k is to all of them; at least 1."""
     half = n // 2
     return min(max(1, round(k * half / n)), half - 1)

@@ -1,4 +1,4 @@
-"""Compute intervals by leaving out points or by re-running methods, and keep the embeddings that are finished."""
+"""Resampled confidence intervals (groups left out, half-samples, re-runs), and the journal of finished embeddings."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError
-from dreval.evaluation.cost import GROUPED, HALVES, RUNS, Progress
-from dreval.evaluation.plan import GROUPS, Intervals, MeasureTask, half_neighbors
+from dreval.evaluation.cost import GROUPED, HALVES, RUNS, Progress, needs_groups
+from dreval.evaluation.plan import MAX_GROUPS, Intervals, MeasureTask, half_neighbors
 from dreval.evaluation.rows import (
-    Found,
+    EmbeddingRows,
     Spread,
     add_note,
     chance_size,
     make_views,
-    seen_by,
     set_band,
     set_interval,
     set_simultaneous,
+    view_for_measure,
 )
 from dreval.geometry.blocks import View, leave_out, random_groups
 from dreval.geometry.distances import take
@@ -49,16 +49,18 @@ from dreval.journal.study import Store
 from dreval.measures.core import answer, curve_values
 from dreval.records.notes import Note, Notes, refusal
 
-# Finished embeddings and passes of an evaluation in a journal: a run that was stopped goes on where it stopped.
+# The journal of an evaluation stores finished embeddings and unfinished passes, so that an interrupted run can resume.
 
-ABOUT, CELL = "evaluation", "embedding"
+RUN = "evaluation"  # run of the journal that holds the data and the seed
+EMBEDDING = "embedding"  # cell of a run that holds an embedding
+MIN_POINTS_FOR_HALVES = 6
 
 
-class Kept:
-    """The embeddings of one data set that are finished; without a path nothing is kept.
+class EmbeddingCache:
+    """Journal of the finished embeddings of one data set; without a path nothing is stored.
 
-    A journal belongs to one data set, by its hash; with other data it is refused. It has the seed of the first
-    evaluation that used it, for those that pass none.
+    A journal belongs to one data set, which is identified by its hash; other data raise an error. It holds the seed of
+    the first evaluation that used it, for evaluations without a seed.
 
     Parameters
     ----------
@@ -76,13 +78,13 @@ class Kept:
             return
         try:
             self._sha256 = data.sha256
-            stored = self._store.get(ABOUT, "data")
+            stored = self._store.get(RUN, "data")
             if stored is None and self._store.rows("SELECT 1 FROM cells LIMIT 1"):
-                rule, got = "must be a store of an evaluation", f"{str(path)!r}, the file of a study"
-                raise InputError("store", rule, got, "Choose a new file.")
+                received = f"{str(path)!r}, the file of a study"
+                raise InputError("store", "must be a store of an evaluation", received, "Choose a new file.")
             if stored is not None and stored[0].get("sha256") != self._sha256:
-                got = f"{str(path)!r}, which is of other data (sha256 {str(stored[0].get('sha256'))[:12]})"
-                raise InputError("store", "must be of the data that are evaluated", got, "Choose a new file.")
+                received = f"{str(path)!r}, which is of other data (sha256 {str(stored[0].get('sha256'))[:12]})"
+                raise InputError("store", "must be of the data that are evaluated", received, "Choose a new file.")
         except BaseException:
             self._stack.close()
             raise
@@ -93,29 +95,32 @@ class Kept:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def seed(self, seed: int, drawn: bool) -> int:
-        """The seed of a run: where none was passed (it was ``drawn``), that of the journal."""
+    def seed(self, seed: int, is_random: bool) -> int:
+        """Return the seed of a run: that of the journal if the user passed none (``seed`` is random)."""
         if self._store is None:
             return seed
-        self._store.put(ABOUT, "data", {"sha256": self._sha256, "seed": seed})
-        stored = self._store.get(ABOUT, "data")
+        self._store.put(RUN, "data", {"sha256": self._sha256, "seed": seed})
+        stored = self._store.get(RUN, "data")
         with self._store.as_written():
-            return int(stored[0]["seed"]) if drawn and stored is not None else seed
+            return int(stored[0]["seed"]) if is_random and stored is not None else seed
 
     def embedding(
         self,
         source: Source,
         seed: int,
-        make: Callable[[], tuple[FloatArray, Notes]],
+        embed: Callable[[], tuple[FloatArray, Notes]],
         part: npt.NDArray[np.int64] | None = None,
     ) -> tuple[FloatArray, float, Notes]:
-        """Return the embedding of the data (or of a ``part`` of the points), seconds and notes, kept or made now."""
+        """Return the embedding of the data (or of a ``part`` of the points), its seconds and its notes.
+
+        They are read from the journal if they are stored there; otherwise ``embed`` is called, and its result stored.
+        """
         if self._store is None or not source.can_embed or source.recording is not None:
-            began = time.perf_counter()
-            Y, notes = make()
-            return Y, time.perf_counter() - began, notes
+            start = time.perf_counter()
+            Y, notes = embed()
+            return Y, time.perf_counter() - start, notes
         labels = self.data.labels if source.supervised else None
-        recipe: dict[str, Any] = {
+        key: dict[str, Any] = {
             "data": self._sha256,
             "part": None if part is None else digest(part),
             "labels": None if labels is None else digest(labels.codes),
@@ -124,41 +129,41 @@ class Kept:
             "seed": seed,
             "versions": versions(),
         }
-        run = self._store.open_run(recipe)
-        kept = self._store.get(run, CELL)
-        if kept is not None and kept[1] is not None:
+        run = self._store.open_run(key)
+        stored = self._store.get(run, EMBEDDING)
+        if stored is not None and stored[1] is not None:
             n = self.data.n if part is None else len(part)
             with self._store.as_written():
-                notes = tuple(Note.of_plain(one) for one in kept[0].get("notes", ()))
-                return check_embedding(kept[1], n, source.argument, source.what), float(kept[0]["seconds"]), notes
-        began = time.perf_counter()
-        Y, notes = make()
-        seconds = time.perf_counter() - began
-        facts = {"notes": [one.plain() for one in notes]} if notes else {}
-        self._store.put(run, CELL, {"seconds": seconds, **facts}, Y)
+                notes = tuple(Note.of_plain(note) for note in stored[0].get("notes", ()))
+                return check_embedding(stored[1], n, source.argument, source.what), float(stored[0]["seconds"]), notes
+        start = time.perf_counter()
+        Y, notes = embed()
+        seconds = time.perf_counter() - start
+        facts = {"notes": [note.plain() for note in notes]} if notes else {}
+        self._store.put(run, EMBEDDING, {"seconds": seconds, **facts}, Y)
         return Y, seconds, notes
 
     @property
-    def passes(self) -> Passes | None:
-        """Where unfinished passes over the data are kept; None without a file."""
-        return None if self._store is None else Passes(self._store, self._sha256)
+    def passes(self) -> NeighborPasses | None:
+        """Journal of unfinished passes over the data; None without a file."""
+        return None if self._store is None else NeighborPasses(self._store, self._sha256)
 
 
 @dataclass(frozen=True)
-class Passes:
-    """Unfinished passes of anchors over all points of one data set, in a journal."""
+class NeighborPasses:
+    """Journal of unfinished passes of anchors over all points of one data set."""
 
     store: Store
     sha256: str
 
     def load_pass(self, recipe: Mapping[str, Any], space: str) -> tuple[int, npt.NDArray[Any]] | None:
-        """What was kept of a pass over one space, and the number of rows that it is of."""
-        found = self.store.get(self._run(recipe), space)
+        """Return how many rows of a space a pass has finished, and its state; None if nothing is stored."""
+        stored = self.store.get(self._run(recipe), space)
         with self.store.as_written():
-            return None if found is None or found[1] is None else (int(found[0]["rows"]), found[1])
+            return None if stored is None or stored[1] is None else (int(stored[0]["rows"]), stored[1])
 
     def keep_pass(self, recipe: Mapping[str, Any], space: str, done: int, state: npt.NDArray[Any]) -> None:
-        """Keep what a pass has gathered of the first rows of a space, in place of what was kept."""
+        """Store the state of a pass after the first ``done`` rows of a space, in place of the previous state."""
         self.store.put(self._run(recipe), space, {"rows": done}, state, replace=True)
 
     def _run(self, recipe: Mapping[str, Any]) -> str:
@@ -166,29 +171,29 @@ class Passes:
 
 
 def versions() -> dict[str, str]:
-    """The versions on which numbers depend."""
+    """Return the versions on which the numbers depend."""
     from dreval import __version__
 
     return {"dreval": __version__, "numpy": np.__version__}
 
 
-# Intervals for which something is done again: values without groups or at halves of the points, and methods re-run.
+# Intervals from measures that are computed again: without groups, at halves of the points, and on re-runs.
 
-Values = list[float | Note]  # of every task: its value, or a note why there is none
+Values = list[float | Note]  # the value of every task, or a note on why there is none
 Embeddings = Callable[[IntArray, tuple[int, int]], dict[str, FloatArray]]
 
 
-def repeatable(plan: Sequence[MeasureTask], data: Data) -> list[MeasureTask]:
-    """The tasks that are computed again: those that have one value, of coordinates, and all that they need."""
-    known = {name: one is not None for name, one in data.variables().items()}
-    known["features"] = data.metric != "precomputed"
-    single = (task for task in plan if task.card.level != "algorithm" and not task.card.curve)
-    return [task for task in single if all(known.get(need, True) for need in task.card.needs)]
+def resampled_tasks(plan: Sequence[MeasureTask], data: Data) -> list[MeasureTask]:
+    """Return the tasks that are computed again for intervals: single values of coordinates whose inputs are there."""
+    has_input = {name: values is not None for name, values in data.variables().items()}
+    has_input["features"] = data.metric != "precomputed"
+    tasks = (task for task in plan if task.card.level != "algorithm" and not task.card.curve)
+    return [task for task in tasks if all(has_input.get(need, True) for need in task.card.needs)]
 
 
 @dataclass(frozen=True)
-class Again:
-    """What is needed to compute measures again, on halves of the points or on further runs."""
+class ResampledIntervals:
+    """Intervals from measures that are computed again: without groups, on halves of the points, or on re-runs."""
 
     data: Data
     sources: Mapping[str, Source]
@@ -197,224 +202,229 @@ class Again:
     intervals: Intervals
     seed: int
     n_jobs: int | None
-    kept: Kept
+    cache: EmbeddingCache
 
-    def add(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Progress) -> None:
-        """Add intervals, and the replicates or the values at halves behind them, to what was found."""
-        self._add_partitions(found, embedded, bar)
-        if not self.tasks:  # nothing is asked that could have an interval
+    def add(self, results: Mapping[str, EmbeddingRows], embedded: Mapping[str, FloatArray], bar: Progress) -> None:
+        """Add to the results of each embedding its intervals, and the replicates or values at halves behind them."""
+        self._add_partitions(results, embedded, bar)
+        if not self.tasks:
             return
         for name, reason in self.intervals.reasons.items():
-            for row in filter(None, self._rows(found[name]) if name in found else ()):
-                row["notes"] = (*row["notes"], reason)
-        for name in self._present("seeds", found):
+            if name in results:
+                for row in filter(None, self._rows_of_tasks(results[name])):
+                    row["notes"] = (*row["notes"], reason)
+        for name in self._names_of_kind("seeds", results):
             bar.set_description(f"other seeds of {name}")
-            self._add_seeds(found[name], name, bar.part(RUNS, name))
-        fixed = {name: embedded[name] for name in self._present("subsampling", found)}
+            self._add_seed_intervals(results[name], name, bar.part(RUNS, name))
+        fixed = {name: embedded[name] for name in self._names_of_kind("subsampling", results)}
         if fixed:
             bar.set_description("halves of the points")
-            coordinates: Embeddings = lambda part, _: {e: Y[part] for e, Y in fixed.items()}  # noqa: E731
-            self._add_halves("subsampling", found, list(fixed), coordinates, bar.part(HALVES))
-        for name in self._present("subsamples", found):
+            coordinates: Embeddings = lambda part, _: {name: Y[part] for name, Y in fixed.items()}  # noqa: E731
+            self._add_half_intervals("subsampling", results, list(fixed), coordinates, bar.part(HALVES))
+        for name in self._names_of_kind("subsamples", results):
             bar.set_description(f"{name} on halves of the points")
-            self._add_halves("subsamples", found, [name], self._runner(name), bar.part(RUNS, name))
+            self._add_half_intervals("subsamples", results, [name], self._runner(name), bar.part(RUNS, name))
 
-    def _add_partitions(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Progress) -> None:
-        """Intervals of what has no value without each single point: groups left out, over several random partitions.
+    def _add_partitions(
+        self, results: Mapping[str, EmbeddingRows], embedded: Mapping[str, FloatArray], bar: Progress
+    ) -> None:
+        """Add the intervals of measures and curves without leave-one-out values, from groups that are left out.
 
-        One partition would leave the standard error to the seed. Up to 20 points every group is a point, and there is
-        one partition.
+        The squared errors of several random partitions are averaged, so that the standard error depends less on the
+        seed. Up to 20 points every group is one point, and there is one partition.
         """
-        names, n = self._present("points", found), self.data.n
+        names, n = self._names_of_kind("points", results), self.data.n
         if not names:
             return
-        count = min(GROUPS, n)
+        count = min(MAX_GROUPS, n)
         partitions = 1 if count == n else self.intervals.counts["partitions"]
-        room = n + n // -count - 1  # neighbors that are left without the largest group
-        single = [(at, task) for at, task in enumerate(self.tasks) if task.card.smooth and _by_groups(task)]
-        rows = {name: self._rows(found[name]) for name in names}
-        for row in (
-            rows[name][at]
-            for name in names
-            for at, task in single
-            if task.parameters.get("n_neighbors", 0) > room and rows[name][at]
-        ):
-            add_note(row, "interval.large_k")
-        single = [(at, task) for at, task in single if task.parameters.get("n_neighbors", 0) <= room]
+        max_neighbors = n + n // -count - 1  # without the largest group
+        rows = {name: self._rows_of_tasks(results[name]) for name in names}
+        grouped = [(at, task) for at, task in enumerate(self.tasks) if task.card.smooth and needs_groups(task)]
+        for name in names:
+            for at, task in grouped:
+                if task.parameters.get("n_neighbors", 0) > max_neighbors and rows[name][at]:
+                    add_note(rows[name][at], "interval.large_k")
+        single = [(at, task) for at, task in grouped if task.parameters.get("n_neighbors", 0) <= max_neighbors]
         curves = [task for task in self.curves if task.card.smooth and task.card.without is None]
         if not (single or curves):
             return
         tasks = [*(task for _, task in single), *curves]
-        drawn = {name: {row["measure"] for row in found[name].curves} for name in names}
+        computed_curves = {name: {row["measure"] for row in results[name].curves} for name in names}
         values: dict[str, list[list[Values]]] = {name: [] for name in names}
         bands: dict[tuple[str, str], list[FloatArray]] = {}
         advance = bar.part(GROUPED)
-        kept: dict[str, View] = {}  # pairs of points do not depend on the partition, and are ranked once
+        first_views: dict[str, View] = {}  # pairs of points do not depend on the partition, and are ranked once
         for b in range(partitions):
             bar.set_description(f"groups left out, partition {b + 1} of {partitions}")
             groups = random_groups(n, count, stream(self.seed, "groups", b))
-            wanted = {name: embedded[name] for name in names}
-            views = make_views(self.data, wanted, tasks, seed=self.seed, n_jobs=self.n_jobs, groups=groups)
+            coordinates = {name: embedded[name] for name in names}
+            views = make_views(self.data, coordinates, tasks, seed=self.seed, n_jobs=self.n_jobs, groups=groups)
             for name, view in views.items():
-                first = kept.setdefault(name, view)
-                if first is not view and measured_pairs(first) is not None:
-                    view.once("pairs", partial(pairs_of, first))
-                left = _left_out(view, tasks)
-                values[name].append([self._values(one, tasks[: len(single)]) for one in left])
+                first_view = first_views.setdefault(name, view)
+                if first_view is not view and measured_pairs(first_view) is not None:
+                    view.once("pairs", partial(pairs_of, first_view))
+                group_views = _views_without_groups(view, tasks)
+                values[name].append([self._values(group_view, tasks[: len(single)]) for group_view in group_views])
                 for task in curves:
-                    if task.name in drawn[name]:
-                        top = min(one.n for one in left) // 2
-                        lines = np.array([curve_values(task.thing, one)[0][:top] for one in left])
-                        bands.setdefault((name, task.name), []).append(lines)
+                    if task.name in computed_curves[name]:
+                        top = min(group_view.n for group_view in group_views) // 2
+                        lines = [curve_values(task.function, group_view)[0][:top] for group_view in group_views]
+                        bands.setdefault((name, task.name), []).append(np.array(lines))
                 advance(1 / partitions / len(views))
         for name in names:
             for place, (at, task) in enumerate(single):
                 if rows[name][at]:
-                    part_values = [[one[place] for one in part] for part in values[name]]
-                    self._add_partition_row(found[name], rows[name][at], part_values, task)
+                    task_values = [[group[place] for group in partition] for partition in values[name]]
+                    self._add_partition_interval(results[name], rows[name][at], task_values, task)
             for task in curves:
                 if (name, task.name) in bands:
                     rng = stream(self.seed, "band", name, task.name)
-                    _add_partition_band(found[name], task, np.array(bands[name, task.name]), n, rng)
+                    _add_partition_band(results[name], task, np.array(bands[name, task.name]), n, rng)
 
-    def _add_partition_row(self, found: Found, row: dict[str, Any], values: list[Values], task: MeasureTask) -> None:
-        """The interval of one measure over random partitions, and the values behind it."""
-        reasons = [value for part in values for value in part if isinstance(value, Note)]
+    def _add_partition_interval(
+        self, results: EmbeddingRows, row: dict[str, Any], values: list[Values], task: MeasureTask
+    ) -> None:
+        """Add the interval of one measure over random partitions, and store its values as groups."""
+        reasons = [value for partition in values for value in partition if isinstance(value, Note)]
         if reasons:  # a class or a latent variable may vanish with a group
             add_note(row, "interval.group", reason=reasons[0])
             return
         numbers = np.array(values, dtype=np.float64)
-        interval = partitions_interval(row["value"], numbers, task.card.bounds, chance_size(row), found.level)
+        interval = partitions_interval(row["value"], numbers, task.card.bounds, chance_size(row), results.level)
         set_interval(row, interval, "interval.fixed")
         key = {name: row[name] for name in ("embedding", "measure", "parameters")}
-        found.groups += [{**key, "partition": b, "group": g, "value": v} for (b, g), v in np.ndenumerate(numbers)]
+        results.groups += [{**key, "partition": b, "group": g, "value": v} for (b, g), v in np.ndenumerate(numbers)]
 
-    def _present(self, kind: str, found: Mapping[str, Found]) -> list[str]:
-        """The embeddings of this kind that were computed."""
-        return [name for name in self.intervals.named(kind) if name in found]
+    def _names_of_kind(self, kind: str, results: Mapping[str, EmbeddingRows]) -> list[str]:
+        """Return the names of the embeddings with this kind of interval that were computed."""
+        return [name for name in self.intervals.names_of_kind(kind) if name in results]
 
-    def _rows(self, found: Found) -> list[dict[str, Any]]:
-        """The row of every task; those without a value are empty."""
-        rows = {(row.get("measure"), row.get("parameters")): row for row in found.rows}
-        mine = (rows[task.name, task.words] for task in self.tasks)
-        return [{} if math.isnan(row.get("value", math.nan)) else row for row in mine]
+    def _rows_of_tasks(self, results: EmbeddingRows) -> list[dict[str, Any]]:
+        """Return the row of every task; an empty dict where it has no value."""
+        row_of = {(row.get("measure"), row.get("parameters")): row for row in results.rows}
+        rows = (row_of[task.name, task.parameters_text] for task in self.tasks)
+        return [{} if math.isnan(row.get("value", math.nan)) else row for row in rows]
 
     def _values(self, view: View, tasks: Sequence[MeasureTask]) -> Values:
-        """The values of all tasks on one view."""
+        """Return the values of all tasks on one view; a note where a measure fails."""
         values: Values = []
         for task in tasks:
             try:
-                values.append(answer(task.thing, seen_by(task, view), task.parameters).value)
-            except DrevalError as reason:
-                values.append(refusal(reason))
+                values.append(answer(task.function, view_for_measure(task, view), task.parameters).value)
+            except DrevalError as error:
+                values.append(refusal(error))
         return values
 
-    def _add_seeds(self, found: Found, name: str, advance: Callable[[float], Any]) -> None:
-        """A row for each further run, and the interval of the mean over runs on all of them."""
-        runs, count = [], self.intervals.counts["seeds"]
-        for r in range(1, count):
-            runs.append(self._run(name, r))
+    def _add_seed_intervals(self, results: EmbeddingRows, name: str, advance: Callable[[float], Any]) -> None:
+        """Re-run the method with other seeds; add a row for each run, and the interval of the mean over all runs."""
+        count = self.intervals.counts["seeds"]
+        runs = []
+        for replicate in range(1, count):
+            runs.append(self._run(name, replicate))
             advance(1 / (count - 1))
-        for place, (task, row) in enumerate(zip(self.tasks, self._rows(found), strict=True)):
+        for at, (task, row) in enumerate(zip(self.tasks, self._rows_of_tasks(results), strict=True)):
             if not row:
                 continue
-            others = [run[place] for run in runs]
-            values = np.array([row["value"], *(one for one in others if not isinstance(one, Note))])
-            reasons = list(dict.fromkeys(one for one in others if isinstance(one, Note)))
+            replicates = [run[at] for run in runs]
+            failures = [value for value in replicates if isinstance(value, Note)]
+            values = np.array([row["value"], *(value for value in replicates if not isinstance(value, Note))])
             if len(values) > 1:
-                set_interval(row, mean_interval(values, task.card.bounds, found.level), "interval.same_runs")
-                few = smaller_group(values)
-                if few:
-                    add_note(row, "runs.apart", few=few, runs=len(values))
+                set_interval(row, mean_interval(values, task.card.bounds, results.level), "interval.same_runs")
+                small_group = smaller_group(values)
+                if small_group:
+                    add_note(row, "runs.apart", few=small_group, runs=len(values))
             else:
                 add_note(row, "interval.one_run")
-            if reasons:
-                failed = len(others) + 1 - len(values)
-                add_note(row, "runs.failed", failed=failed, runs=len(others) + 1, reasons=reasons)
-            alone = {"chance": None, "worst": None, "best": None, "notes": ()}
-            for r, one in enumerate(others, start=1):
-                own = {"value": math.nan, "notes": (one,)} if isinstance(one, Note) else {"value": one}
-                found.rows.append({**row, **alone, "replicate": r, **own})
+            if failures:
+                reasons = list(dict.fromkeys(failures))
+                add_note(row, "runs.failed", failed=len(failures), runs=len(replicates) + 1, reasons=reasons)
+            single_run = {"chance": None, "worst": None, "best": None, "notes": ()}
+            for replicate, value in enumerate(replicates, start=1):
+                cells = {"value": math.nan, "notes": (value,)} if isinstance(value, Note) else {"value": value}
+                results.rows.append({**row, **single_run, "replicate": replicate, **cells})
 
-    def _run(self, name: str, r: int) -> Values:
-        """The values of all tasks on the embedding of another seed."""
-        source, seed = self.sources[name], stream_seed(self.seed, "embedding", name, r)
+    def _run(self, name: str, replicate: int) -> Values:
+        """Return the values of all tasks on the embedding of another seed."""
+        source, seed = self.sources[name], stream_seed(self.seed, "embedding", name, replicate)
+        columns = source.default_components
+        embed = partial(source.noted_coordinates, self.data, n_components=columns, random_state=seed)
         try:
-            make = partial(
-                source.noted_coordinates, self.data, n_components=source.default_components, random_state=seed
-            )
-            Y, _, _ = self.kept.embedding(source, seed, make)
-        except DrevalError as reason:
-            return [refusal(reason)] * len(self.tasks)
+            Y, _, _ = self.cache.embedding(source, seed, embed)
+        except DrevalError as error:
+            return [refusal(error)] * len(self.tasks)
         view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
         return self._values(view, self.tasks)
 
     def _runner(self, name: str) -> Embeddings:
-        """A function that runs the method on some of the points, with a seed for each run."""
-        source, whole = self.sources[name], self.data.dense()
+        """Return a function that runs the method on some of the points, with a seed for each run."""
+        source, X = self.sources[name], self.data.dense()
         labels = None if self.data.labels is None else self.data.labels.values
 
-        def run(part: IntArray, place: tuple[int, int]) -> dict[str, FloatArray]:
-            known = None if labels is None else labels[part]
-            seed = stream_seed(self.seed, "embedding", name, *place)
-            points = take(whole, part, self.data.metric)
+        def run(part: IntArray, half: tuple[int, int]) -> dict[str, FloatArray]:
+            part_labels = None if labels is None else labels[part]
+            seed = stream_seed(self.seed, "embedding", name, *half)
+            points = take(X, part, self.data.metric)
             rows = Rows.of(self.data, part)
-            make = partial(source.noted_embed, points, source.default_components, seed, known, rows)
-            return {name: self.kept.embedding(source, seed, make, part)[0]}
+            embed = partial(source.noted_embed, points, source.default_components, seed, part_labels, rows)
+            return {name: self.cache.embedding(source, seed, embed, part)[0]}
 
         return run
 
-    def _add_halves(
+    def _add_half_intervals(
         self,
         kind: str,
-        found: Mapping[str, Found],
+        results: Mapping[str, EmbeddingRows],
         names: list[str],
         embeddings: Embeddings,
         advance: Callable[[float], Any],
     ) -> None:
-        """Values at both halves of every split, kept among the groups, and the intervals that they give."""
+        """Add the intervals from the values at both halves of every split, and store these values as groups."""
         n, splits = self.data.n, self.intervals.counts[kind]
-        tasks = [_halved(task, n) for task in self.tasks] if n > 5 else []
-        kept: dict[str, list[Values]] = {name: [] for name in names}
-        for part, place in self._parts(splits if tasks else 0):
-            for name, values in self._half(names, tasks, part, embeddings, place).items():
-                kept[name].append(values)
+        tasks = [_halved(task, n) for task in self.tasks] if n >= MIN_POINTS_FOR_HALVES else []
+        values: dict[str, list[Values]] = {name: [] for name in names}
+        for part, half in self._halves(splits if tasks else 0):
+            for name, half_values in self._half_values(names, tasks, part, embeddings, half).items():
+                values[name].append(half_values)
             advance(1 / (2 * splits))
         for name in names:
-            for at, (task, row) in enumerate(zip(self.tasks, self._rows(found[name]), strict=True)):
+            for at, (task, row) in enumerate(zip(self.tasks, self._rows_of_tasks(results[name]), strict=True)):
                 if row and not task.card.smooth:
                     add_note(row, "interval.jumps", reason=task.card.jumps)
                 elif row and not tasks:
                     add_note(row, "interval.few_points")
                 elif row:
-                    self._add_half_row(found[name], row, [values[at] for values in kept[name]], kind, task)
+                    task_values = [half_values[at] for half_values in values[name]]
+                    self._add_half_interval(results[name], row, task_values, kind, task)
 
-    def _parts(self, splits: int) -> Iterator[tuple[IntArray, tuple[int, int]]]:
-        """Both halves of every split with their place; of an odd number of points one is left out."""
-        n, half = self.data.n, self.data.n // 2
-        for s in range(splits):
-            order = stream(self.seed, "halves", s).permutation(n)
-            yield np.sort(order[:half]), (s, 0)
-            yield np.sort(order[half : 2 * half]), (s, 1)
+    def _halves(self, splits: int) -> Iterator[tuple[IntArray, tuple[int, int]]]:
+        """Yield both halves of every split with the numbers of split and half; an odd point is left out."""
+        n, size = self.data.n, self.data.n // 2
+        for split in range(splits):
+            order = stream(self.seed, "halves", split).permutation(n)
+            yield np.sort(order[:size]), (split, 0)
+            yield np.sort(order[size : 2 * size]), (split, 1)
 
-    def _half(
+    def _half_values(
         self,
         names: list[str],
         tasks: Sequence[MeasureTask],
         part: IntArray,
         embeddings: Embeddings,
-        place: tuple[int, int],
+        half: tuple[int, int],
     ) -> dict[str, Values]:
-        """The values of all tasks at one half."""
+        """Return the values of all tasks at one half."""
         try:
-            embedded = embeddings(part, place)
-        except DrevalError as reason:
-            return {name: [refusal(reason)] * len(tasks) for name in names}
+            embedded = embeddings(part, half)
+        except DrevalError as error:
+            return {name: [refusal(error)] * len(tasks) for name in names}
         views = make_views(self.data, embedded, tasks, seed=self.seed, n_jobs=self.n_jobs, part=part)
         return {name: self._values(views[name], tasks) for name in names}
 
-    def _add_half_row(self, found: Found, row: dict[str, Any], values: Values, kind: str, task: MeasureTask) -> None:
-        """The interval of one measure, and its values among the groups: 2 s and 2 s + 1 are the halves of split s."""
+    def _add_half_interval(
+        self, results: EmbeddingRows, row: dict[str, Any], values: Values, kind: str, task: MeasureTask
+    ) -> None:
+        """Add the interval of one measure; its values are stored as groups 2 s and 2 s + 1, the halves of split s."""
         numbers = np.array([value for value in values if not isinstance(value, Note)])
         if len(numbers) < len(values):
             reason = next(value for value in values if isinstance(value, Note))
@@ -422,48 +432,45 @@ class Again:
             return
         numbers = numbers * 2.0**task.card.growth
         halves, bounds = numbers.reshape(-1, 2), task.card.bounds
-        interval = halves_interval(row["value"], halves, self.data.n, bounds, kind, level=found.level)
+        interval = halves_interval(row["value"], halves, self.data.n, bounds, kind, level=results.level)
         set_interval(row, interval, "interval.same_halves")
         key = {name: row[name] for name in ("embedding", "measure", "parameters")}
-        found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(numbers)]
+        results.groups += [{**key, "group": group, "value": value} for group, value in enumerate(numbers)]
 
 
-def _left_out(view: View, tasks: Sequence[MeasureTask]) -> list[View]:
-    """The views without each group; what several measures share is computed once for all groups."""
+def _views_without_groups(view: View, tasks: Sequence[MeasureTask]) -> list[View]:
+    """Return the views without each group; work that several measures share is done once for all groups."""
     groups = view.groups
     if groups is None:
         raise RuntimeError("this view was made without groups")
     k = min(max((task.k for task in tasks), default=0), view.n - groups.largest() - 1)
-    left = [leave_out(view, group, k) for group in range(groups.count)]
-    for one in left:
-        set_parent(one, view)
+    group_views = [leave_out(view, group, k) for group in range(groups.count)]
+    for group_view in group_views:
+        set_parent(group_view, view)
     if any("full_ranks" in task.card.needs for task in tasks):
-        share_coranking(view, left)
-    return left
+        share_coranking(view, group_views)
+    return group_views
 
 
-def _by_groups(task: MeasureTask) -> bool:
-    """Whether its values without points or classes are not known from the first pass."""
-    return task.card.without is None and task.card.without_class is None
+def _add_partition_band(
+    results: EmbeddingRows, task: MeasureTask, curves: FloatArray, n: int, rng: np.random.Generator
+) -> None:
+    """Add the pointwise interval and the band of a curve, from ``curves`` (P, g, K).
 
-
-def _add_partition_band(found: Found, task: MeasureTask, curves: FloatArray, n: int, rng: np.random.Generator) -> None:
-    """Ends of the interval of a curve at each K alone, and of its band, from ``curves`` (P, g, K).
-
-    Up to half of the points that stay.
+    They end at half of the points that remain without the largest group.
     """
     groups, top = curves.shape[1:]
     if top:
         se = np.sqrt(jackknife_variance(curves.swapaxes(0, 1)).mean(axis=0))
-        rows = [row for row in found.curves if row["measure"] == task.name]
-        set_band(rows, np.arange(1, top + 1), se, groups - 1, task.card.bounds, found.level)
+        rows = [row for row in results.curves if row["measure"] == task.name]
+        set_band(rows, np.arange(1, top + 1), se, groups - 1, task.card.bounds, results.level)
         ks = curve_numbers(n)
         ks = ks[ks <= top]
-        found.spreads[task.name] = Spread(ks, curves[:, :, ks - 1], n)
-        set_simultaneous(rows, found.spreads[task.name], task.card.bounds, found.level, rng)
+        results.spreads[task.name] = Spread(ks, curves[:, :, ks - 1], n)
+        set_simultaneous(rows, results.spreads[task.name], task.card.bounds, results.level, rng)
 
 
 def _halved(task: MeasureTask, n: int) -> MeasureTask:
-    """The task at the same scale on half of the points."""
+    """Return the task at the same scale on half of the points."""
     k = task.parameters.get("n_neighbors")
     return task if k is None else replace(task, parameters={**task.parameters, "n_neighbors": half_neighbors(k, n)})

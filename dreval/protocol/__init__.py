@@ -1,1 +1,1 @@
-"""The protocol: inputs for tools outside Python, written to a folder, and the embeddings read back from it."""
+"""Protocol: inputs for tools outside Python, written to a folder, and the embeddings read back from it."""

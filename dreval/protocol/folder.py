@@ -1,4 +1,4 @@
-"""The folder that a protocol exchanges with a tool: its manifest, tables, README and drivers."""
+"""Folder that a protocol exchanges with a tool: its manifest, tables, README and drivers."""
 
 from __future__ import annotations
 
@@ -32,21 +32,24 @@ from dreval.records.base import write_whole
 from dreval.significance.noise import NULLS
 
 FORMATS = ("csv", "parquet")
-MANIFEST, TASKS, INPUTS, RETURNED = "manifest.json", "tasks.csv", "input", "returned"
+MANIFEST = "manifest.json"
+TASKS = "tasks.csv"
+INPUTS = "input"  # folder
+RETURNED = "returned"  # folder
 DRIVERS = ("run.sh", "run_uwot.R", "run_rtsne.R")
-AGAIN = "Or export again with the same data, settings and random_state (README.md names it): what is there is kept."
-LARGEST_SEED = 2**63  # and no larger number is written: it would be none of a table
-NAME = re.compile(r"[a-z]+(-[0-9]+)?")  # of a task, and of its files without their suffix
-
-
-ID_COLUMN = re.compile(r"[A-Za-z][\w.]{0,99}")  # its name, which drivers write as it is
+EXPORT_AGAIN = (
+    "Or export again with the same data, settings and random_state (README.md names it): existing files are kept."
+)
+MAX_SEED = 2**63  # exclusive; larger numbers are not read back from a table
+NAME = re.compile(r"[a-z]+(-[0-9]+)?")  # name of a task, and of its files without their suffix
+ID_COLUMN = re.compile(r"[A-Za-z][\w.]{0,99}")  # name of the column of ids, which drivers copy into their code
 
 
 def place_in(folder: Path, name: str, *, is_folder: bool = False) -> Path:
-    """Return the place of a file (or folder) in the folder, which need not exist; every read and write asks for it.
+    """Return the path of a file (or folder) in the folder, which need not exist; every read and write calls it.
 
-    What came back from a tool may come from anyone: nothing is read or written through a link in the folder, and
-    nothing is read that is no file. The folder itself may be a link, since the caller named it.
+    Returned files may come from anyone: nothing is read or written through a link in the folder, and only regular
+    files are read. The folder itself may be a link, since the caller named it.
 
     Raises
     ------
@@ -63,18 +66,18 @@ def place_in(folder: Path, name: str, *, is_folder: bool = False) -> Path:
         kinds = {"a file": stat.S_ISREG(mode), "a folder": stat.S_ISDIR(mode)}
         if kinds[expected]:
             continue
-        rule, got = (
-            f"must be {expected}",
-            next((kind for kind, is_one in kinds.items() if is_one), "a pipe or a device"),
-        )
+        requirement = f"must be {expected}"
+        received = next((kind for kind, is_kind in kinds.items() if is_kind), "a pipe or a device")
         if stat.S_ISLNK(mode):
-            got = f"a link to {os.readlink(path)!r}"
-            leads = os.path.exists(path)
-            rule, got = ("must lie in the folder", got) if leads else (rule, f"{got}, which leads to nothing")
-        cure = f"Delete it, or put {expected} itself in its place."
+            received = f"a link to {os.readlink(path)!r}"
+            if os.path.exists(path):
+                requirement = "must be in the folder"
+            else:
+                received = f"{received}, which leads to nothing"
+        hint = f"Delete it, or put {expected} itself in its place."
         if stat.S_ISLNK(mode) and expected == "a folder":
-            cure += f" To keep the files on another disk, move all of {str(folder)!r} there: it may be a link itself."
-        raise ProtocolError(argument, rule, got, cure)
+            hint += f" To keep the files on another disk, move all of {str(folder)!r} there: it may be a link itself."
+        raise ProtocolError(argument, requirement, received, hint)
     return folder / name
 
 
@@ -110,7 +113,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything exported: names and ids of the data, settings, seed, versions, tasks, and the round."""
+    """Facts of an export: names and ids of the data, settings, seed, versions, tasks, and the round."""
 
     format: str
     round: int
@@ -127,22 +130,22 @@ class Manifest:
 
     @property
     def n_components(self) -> int:
-        """Columns of the embedding."""
+        """Number of columns of the embedding."""
         return int(self.settings["n_components"])
 
     @property
     def rounds(self) -> int:
-        """Number of rounds: a second one where there are transformed data."""
+        """Number of rounds: 2 with transformed data, otherwise 1."""
         return 1 if self.settings["n_transformations"] == 0 else 2
 
     def ids_of(self, task: Task) -> list[str]:
-        """The row names of a task."""
+        """Return the row names of a task."""
         return list(self.ids) if task.rows is None else [self.ids[i] for i in task.rows]
 
     def write(self, folder: Path) -> None:
         """Write the manifest, and the list of tasks that drivers read."""
-        listed = ["task", "round", "input", "output", "n_components", "seed"]
-        table = pd.DataFrame([asdict(task) for task in self.tasks])[listed]
+        columns = ["task", "round", "input", "output", "n_components", "seed"]
+        table = pd.DataFrame([asdict(task) for task in self.tasks])[columns]
         write_in(folder, TASKS, table.to_csv(index=False, lineterminator="\n"))
         body = asdict(self)
         write_in(folder, MANIFEST, json.dumps({"sha256": _body_hash(body), **body}, indent=1) + "\n")
@@ -153,35 +156,39 @@ def _body_hash(body: Mapping[str, Any]) -> str:
 
 
 class DamagedManifest(ProtocolError):
-    """A manifest that is cut off or altered; exporting once more replaces it."""
+    """Error for a manifest that is cut off or altered; exporting once more replaces it."""
 
 
 def read_manifest(folder: Any) -> Manifest:
-    """The manifest of a folder; an altered one raises an error."""
+    """Return the manifest of a folder; raise if it is missing or altered."""
     path = place_in(check_path(folder, "folder"), MANIFEST)
-    cure = "Name the folder that dreval.Protocol(...).export(folder) wrote; copy it back whole."
+    hint = "Name the folder that dreval.Protocol(...).export(folder) wrote; copy it back whole."
     if not path.is_file():
-        raise ProtocolError(str(path), "must exist", "no such file", cure)
+        raise ProtocolError(str(path), "must exist", "no such file", hint)
+    requirement = "must be as it was exported"
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
         if body.pop("sha256") != _body_hash(body):
-            raise DamagedManifest(str(path), "must be as it was exported", "another content", f"{cure} {AGAIN}")
+            raise DamagedManifest(str(path), requirement, "another content", f"{hint} {EXPORT_AGAIN}")
         manifest = replace(Manifest(**body), tasks=tuple(Task(**task) for task in body["tasks"]))
-        wrong = next(_wrong(manifest), None)
+        fault = next(_faults(manifest), None)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, ProtocolError):
             raise
-        got = "no manifest of dreval"
-        raise DamagedManifest(str(path), "must be as it was exported", got, f"{cure} {AGAIN}") from error
-    if wrong is not None:
-        raise ProtocolError(str(path), "must be as it was exported", wrong, cure)
+        raise DamagedManifest(str(path), requirement, "no manifest of dreval", f"{hint} {EXPORT_AGAIN}") from error
+    if fault is not None:
+        raise ProtocolError(str(path), requirement, fault, hint)
     return manifest
 
 
-def _wrong(manifest: Manifest) -> Iterator[str]:
-    """What no export writes: above all paths that leave the folder, since a manifest may come from anyone."""
+def _faults(manifest: Manifest) -> Iterator[str]:
+    """Yield what no export writes, above all paths that leave the folder, since a manifest may come from anyone."""
     texts = (manifest.name, manifest.id_column, manifest.base_sha256, *manifest.ids, *(manifest.columns or ()))
-    if manifest.format not in FORMATS or manifest.round not in (1, 2) or not all(isinstance(t, str) for t in texts):
+    if (
+        manifest.format not in FORMATS
+        or manifest.round not in (1, 2)
+        or not all(isinstance(text, str) for text in texts)
+    ):
         yield "a format, round, name or id that is none"
     elif not ID_COLUMN.fullmatch(manifest.id_column) or manifest.id_column in (manifest.columns or ()):
         yield f"the id column {describe(manifest.id_column)}"
@@ -196,18 +203,18 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
     else:
         if not same:
             yield "other settings than those of a protocol"
-        elif (runs := sum(task.round == 1 for task in manifest.tasks)) not in _first_runs(manifest.settings):
+        elif (runs := sum(task.round == 1 for task in manifest.tasks)) not in _first_round_counts(manifest.settings):
             yield f"{runs} tasks of the first round"
     for task in manifest.tasks:
-        name, end = str(task.task), f".{manifest.format}"
-        if not NAME.fullmatch(name) or task.output != f"{RETURNED}/{name}{end}":
+        name, suffix = str(task.task), f".{manifest.format}"
+        if not NAME.fullmatch(name) or task.output != f"{RETURNED}/{name}{suffix}":
             yield f"the output {task.output!r} of the task {name!r}"
-        if not (task.input.startswith(f"{INPUTS}/") and task.input.endswith(end)) or not NAME.fullmatch(
-            task.input[len(INPUTS) + 1 : -len(end)]
+        if not (task.input.startswith(f"{INPUTS}/") and task.input.endswith(suffix)) or not NAME.fullmatch(
+            task.input[len(INPUTS) + 1 : -len(suffix)]
         ):
             yield f"the input {task.input!r} of the task {name!r}"
-        whole = (task.round, task.n_components, task.seed, *task.columns, *(task.place or ()))
-        if not all(map(_is_count, whole)) or len(task.columns) != 2 or len(task.place or "  ") != 2:
+        counts = (task.round, task.n_components, task.seed, *task.columns, *(task.place or ()))
+        if not all(map(_is_count, counts)) or len(task.columns) != 2 or len(task.place or "  ") != 2:
             yield f"numbers of the task {name!r} that are none"
         rows, n = list(task.rows or ()), len(manifest.ids)
         if not all(map(_is_count, rows)) or rows != sorted(set(rows)) or (rows and not 0 <= rows[0] <= rows[-1] < n):
@@ -217,59 +224,61 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
 
 
 def _is_count(value: Any) -> bool:
-    """Whether a value is a whole number that tools outside Python can have."""
-    return type(value) is int and 0 <= value < LARGEST_SEED
+    """Return whether a value is a whole number that tools outside Python can represent."""
+    return type(value) is int and 0 <= value < MAX_SEED
 
 
-def _first_runs(settings: Mapping[str, Any]) -> tuple[int, int]:
-    """The number of tasks of the first round: the data and what was asked for, without and with that of all dimensions.
+def _first_round_counts(settings: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the possible numbers of tasks of the first round: without and with the run at full dimension.
 
-    An embedding of as many dimensions as the data have is that one itself.
+    There is no run at full dimension where the embedding has as many dimensions as the data.
     """
-    further = sum(settings[name] for name in ("n_replicates", "seeds", "halves", "noise")) + (settings["noise"] > 0)
-    return 1 + further, 2 + further
+    requested = sum(settings[name] for name in ("n_replicates", "seeds", "halves", "noise")) + (settings["noise"] > 0)
+    return 1 + requested, 2 + requested
 
 
-def check_settings(chosen: Mapping[str, Any], n: int) -> dict[str, Any]:
-    """The settings of a protocol of n points, each checked; those of stability as its analysis will need them."""
+def check_settings(settings: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """Return the checked settings of a protocol of n points; those of stability as its analysis requires them."""
     for name in ("seeds", "halves"):
-        count = chosen[name]
-        whole = isinstance(count, Integral) and not isinstance(count, bool)
-        if not whole or (count != 0 and count < MIN_REPLICATES):
-            rule = f"must be a whole number, 0 or at least {MIN_REPLICATES}, as stability needs"
-            raise InputError(name, rule, describe(count), f"Pass {MIN_REPLICATES} or more, or leave {name} out.")
-    if chosen["halves"] and n < MIN_HALVED_POINTS:
-        rule = f"must be 0 for fewer than {MIN_HALVED_POINTS} points"
-        raise InputError("halves", rule, f"{chosen['halves']} halves of {n} points", "Use seeds=.")
+        count = settings[name]
+        is_integer = isinstance(count, Integral) and not isinstance(count, bool)
+        if not is_integer or (count != 0 and count < MIN_REPLICATES):
+            requirement = f"must be a whole number, 0 or at least {MIN_REPLICATES}, as stability needs"
+            raise InputError(name, requirement, describe(count), f"Pass {MIN_REPLICATES} or more, or leave {name} out.")
+    if settings["halves"] and n < MIN_HALVED_POINTS:
+        requirement = f"must be 0 for fewer than {MIN_HALVED_POINTS} points"
+        raise InputError("halves", requirement, f"{settings['halves']} halves of {n} points", "Use seeds=.")
     return {
-        "n_components": check_int(chosen["n_components"], "n_components", low=1, high=n),
-        "transformation": check_one_of(chosen["transformation"], TRANSFORMATIONS, "transformation", aliases=True),
-        "amplitude": check_amplitude(chosen["amplitude"]),
-        "n_transformations": chosen["n_transformations"],
-        "kernel": check_one_of(chosen["kernel"], RADIAL_KERNELS, "kernel", aliases=True),
-        "n_replicates": check_int(chosen["n_replicates"], "n_replicates", low=0),
-        "noise": check_int(chosen["noise"], "noise", low=0),
-        "null": check_one_of(chosen["null"], NULLS, "null", aliases=True),
-        "seeds": int(chosen["seeds"]),
-        "halves": int(chosen["halves"]),
+        "n_components": check_int(settings["n_components"], "n_components", low=1, high=n),
+        "transformation": check_one_of(settings["transformation"], TRANSFORMATIONS, "transformation", aliases=True),
+        "amplitude": check_amplitude(settings["amplitude"]),
+        "n_transformations": settings["n_transformations"],
+        "kernel": check_one_of(settings["kernel"], RADIAL_KERNELS, "kernel", aliases=True),
+        "n_replicates": check_int(settings["n_replicates"], "n_replicates", low=0),
+        "noise": check_int(settings["noise"], "noise", low=0),
+        "null": check_one_of(settings["null"], NULLS, "null", aliases=True),
+        "seeds": int(settings["seeds"]),
+        "halves": int(settings["halves"]),
     }
 
 
 def exported_data(folder: Path, manifest: Manifest) -> Data:
-    """The data of the folder; an altered file raises an error."""
+    """Return the data of the folder; raise if the file was altered."""
     task = manifest.tasks[0]
     check_input(folder, task)
     frame = pd.DataFrame(read_table(folder / task.input, task.input, reading=Reading(header=True)).values)
-    wanted = [manifest.id_column, *columns_of(manifest.columns, frame.shape[1] - 1)]
-    if list(map(str, frame.columns)) != wanted or len(frame) != len(manifest.ids):
-        rule = f"must have {len(manifest.ids)} rows, the id column {manifest.id_column!r}, and the columns exported"
-        named = ", ".join(repr(str(name)) for name in frame.columns[:6])
-        got = f"{len(frame)} rows of {frame.shape[1]} columns: {named}"
-        cure = "Export the data again into a new folder: this one was changed."
-        raise ProtocolError(task.input, rule, got, cure)
+    expected = [manifest.id_column, *columns_of(manifest.columns, frame.shape[1] - 1)]
+    if list(map(str, frame.columns)) != expected or len(frame) != len(manifest.ids):
+        requirement = (
+            f"must have {len(manifest.ids)} rows, the id column {manifest.id_column!r}, and the columns exported"
+        )
+        names = ", ".join(repr(str(name)) for name in frame.columns[:6])
+        received = f"{len(frame)} rows of {frame.shape[1]} columns: {names}"
+        hint = "Export the data again into a new folder: this one was changed."
+        raise ProtocolError(task.input, requirement, received, hint)
     X = frame.drop(columns=manifest.id_column)
-    given: Any = X if manifest.columns is not None else X.to_numpy(np.float64)
-    return as_data(given, ids=list(manifest.ids) if manifest.own_ids else None, name=manifest.name)
+    values: Any = X if manifest.columns is not None else X.to_numpy(np.float64)
+    return as_data(values, ids=list(manifest.ids) if manifest.own_ids else None, name=manifest.name)
 
 
 def check_input(folder: Path, task: Task) -> None:
@@ -277,53 +286,55 @@ def check_input(folder: Path, task: Task) -> None:
     path = place_in(folder, task.input)
     if not path.is_file():
         raise ProtocolError(task.input, "must exist", "no such file", "Copy it back from where it was exported.")
-    got = file_hash(path)
-    if got != task.sha256:
-        cure = "Copy it back from where it was exported and run its task again."
-        rule = f"must be as it was exported (sha256 {task.sha256[:12]})"
-        raise ProtocolError(task.input, rule, f"another content (sha256 {got[:12]})", cure)
+    sha256 = file_hash(path)
+    if sha256 != task.sha256:
+        requirement = f"must be as it was exported (sha256 {task.sha256[:12]})"
+        hint = "Copy it back from where it was exported and run its task again."
+        raise ProtocolError(task.input, requirement, f"another content (sha256 {sha256[:12]})", hint)
 
 
 def check_place(place: Path) -> None:
-    """Check that a folder is new or empty, or holds what an export leaves that was interrupted or lost its manifest."""
-    ours = {MANIFEST, TASKS, INPUTS, RETURNED, "README.md", *DRIVERS}
-    if place.exists() and not (place.is_dir() and {path.name for path in place.glob("[!.]*")} <= ours):
-        cure = "Name a new folder, or the one of a protocol."
-        raise ProtocolError(str(place), "must be empty or hold a protocol", "a place with other content", cure)
+    """Check that a folder is new or empty, or holds only files of an interrupted or damaged export."""
+    own_files = {MANIFEST, TASKS, INPUTS, RETURNED, "README.md", *DRIVERS}
+    if place.exists() and not (place.is_dir() and {path.name for path in place.glob("[!.]*")} <= own_files):
+        hint = "Name a new folder, or the one of a protocol."
+        raise ProtocolError(str(place), "must be empty or hold a protocol", "a place with other content", hint)
 
 
 def check_listed(place: Path, tasks: Sequence[Task]) -> None:
-    """Check that tasks with a returned file are those that the folder listed for it, where it has a list."""
+    """Check that tasks with a returned file are in the list of tasks of the folder, where it has one."""
     if not place_in(place, TASKS).is_file():
         return
-    listed = pd.DataFrame(read_table(place / TASKS, TASKS, reading=Reading(header=True)).values).astype(str)
-    if not {"task", "seed", "n_components"} <= set(listed.columns):
+    table = pd.DataFrame(read_table(place / TASKS, TASKS, reading=Reading(header=True)).values).astype(str)
+    if not {"task", "seed", "n_components"} <= set(table.columns):
         raise _other_export(TASKS)
-    known = {name: rows for name, *rows in listed[["task", "seed", "n_components"]].itertuples(index=False, name=None)}
+    listed = {
+        name: values for name, *values in table[["task", "seed", "n_components"]].itertuples(index=False, name=None)
+    }
     for task in tasks:
         if place_in(place, task.output).exists():
-            own = [str(task.seed), str(task.n_components)]
-            if known.get(task.task, own) != own:
+            values = [str(task.seed), str(task.n_components)]
+            if listed.get(task.task, values) != values:
                 raise _other_export(TASKS)
 
 
 def file_hash(path: Path) -> str:
-    """Hash of a file's bytes."""
+    """Return the SHA-256 hash of the bytes of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def task_of(
-    folder: Path, manifest: Manifest, first: Any, X: Any, name: str, n_components: int, seed: int, rows: Any = None
+    folder: Path, manifest: Manifest, base: Any, X: Any, name: str, n_components: int, seed: int, rows: Any = None
 ) -> Task:
-    """Write the input of one task; the same data are written once. ``first`` are the data that all others change.
+    """Write the input of one task and return the task; equal data are written once.
 
-    ``rows`` are the points of a part of the data.
+    ``base`` are the original data, of which X may be a change. ``rows`` are the points of a part of the data.
     """
     key = digest(X)
-    written = next((task for task in manifest.tasks if task.digest == key), None)
-    file = f"{INPUTS}/{name}.{manifest.format}" if written is None else written.input
+    same_data = next((task for task in manifest.tasks if task.digest == key), None)
+    file = f"{INPUTS}/{name}.{manifest.format}" if same_data is None else same_data.input
     output = f"{RETURNED}/{name}.{manifest.format}"
-    if written is None:
+    if same_data is None:
         frame = pd.DataFrame(X, columns=columns_of(manifest.columns, X.shape[1]))
         ids = manifest.ids if rows is None else [manifest.ids[i] for i in rows]
         write_table(folder, file, frame, manifest, ids, used=place_in(folder, output).exists())
@@ -335,33 +346,35 @@ def task_of(
         n_components=n_components,
         seed=seed,
         columns=(n_components, n_components),
-        sha256=file_hash(folder / file) if written is None else written.sha256,
+        sha256=file_hash(folder / file) if same_data is None else same_data.sha256,
         digest=key,
-        sketch=[] if rows is not None else [float(value) for value in sketch(X, first)],
+        sketch=[] if rows is not None else [float(value) for value in sketch(X, base)],
         rows=None if rows is None else [int(i) for i in rows],
     )
 
 
 def usable_names(columns: Sequence[str] | None) -> list[str] | None:
-    """Names of features that survive in a file: different, and none that could be a number."""
+    """Return the names of features if they survive in a file: all different, and none that could be a number."""
     if columns is None or len(set(columns)) < len(columns) or any(_is_number(name) for name in columns):
         return None
     return list(columns)
 
 
 def usable_ids(ids: Any) -> list[str] | None:
-    """Ids that survive in a file; None if reading changes them ("007", "NA") or there are none."""
+    """Return the ids as text; None if there are none, or if reading them from a file changes them ("007", "NA")."""
     if ids is None:
         return None
-    text = [str(value) for value in ids]
-    back = pd.read_csv(io.StringIO(pd.DataFrame({"id": text}).to_csv(index=False)), skipinitialspace=True)["id"]
-    return text if [str(value) for value in back] == text else None
+    texts = [str(value) for value in ids]
+    file = io.StringIO(pd.DataFrame({"id": texts}).to_csv(index=False))
+    column = pd.read_csv(file, skipinitialspace=True)["id"]
+    return texts if [str(value) for value in column] == texts else None
 
 
-def id_column(own: Any, taken: Collection[str]) -> str:
-    """Name of the column of ids: that of the data if it is a plain word, else the first that is not a feature."""
-    own = [own] if isinstance(own, str) and ID_COLUMN.fullmatch(own) else []
-    return next(name for name in [*own, "id", *(f"id_{i}" for i in range(len(taken) + 1))] if name not in taken)
+def id_column(name: Any, features: Collection[str]) -> str:
+    """Return the name of the column of ids: that of the data if it is a plain word, or one that no feature has."""
+    names = [name] if isinstance(name, str) and ID_COLUMN.fullmatch(name) else []
+    names += ["id", *(f"id_{i}" for i in range(len(features) + 1))]
+    return next(name for name in names if name not in features)
 
 
 def _is_number(text: str) -> bool:
@@ -373,14 +386,14 @@ def _is_number(text: str) -> bool:
 
 
 def columns_of(columns: Sequence[str] | None, p: int) -> list[str]:
-    """Names of the features, or x1 to xp where they have none of their own."""
+    """Return the names of the features; x1 to xp where they have none."""
     return [f"x{j + 1}" for j in range(p)] if columns is None else list(columns)
 
 
 def write_table(
     folder: Path, name: str, frame: pd.DataFrame, manifest: Manifest, ids: Sequence[str], *, used: bool = False
 ) -> None:
-    """Write a table of the folder with its ids as the first column; every number keeps its last bit.
+    """Write a table of the folder with its ids as the first column; numbers are written with all bits.
 
     A file that was ``used`` to make a returned one is not replaced by another content.
     """
@@ -398,21 +411,22 @@ def write_table(
 
 
 def _other_export(file: str) -> ProtocolError:
-    """The error where files were returned for another export than the one that is to be completed."""
-    cure = f"Pass the data, settings and random_state of that export (README.md names them), or delete {RETURNED}/."
-    return ProtocolError(file, "must be that of the export for which files were returned", "another one", cure)
+    """Return the error for files that were returned for another export than the one to be completed."""
+    requirement = "must be that of the export for which files were returned"
+    hint = f"Pass the data, settings and random_state of that export (README.md names them), or delete {RETURNED}/."
+    return ProtocolError(file, requirement, "another one", hint)
 
 
 def check_format(value: Any) -> str:
-    """A file format whose writer is installed."""
-    form = check_one_of(value, FORMATS, "format", aliases=True)
-    if form == "parquet":
+    """Return the file format; raise if its writer is not installed."""
+    file_format = check_one_of(value, FORMATS, "format", aliases=True)
+    if file_format == "parquet":
         from importlib.util import find_spec
 
         if find_spec("pyarrow") is None:
-            cure = 'Install it with: pip install "dreval[parquet]". Or use format="csv".'
-            raise InputError("format", "must have a writer that is installed", "parquet without pyarrow", cure)
-    return form
+            hint = 'Install it with: pip install "dreval[parquet]". Or use format="csv".'
+            raise InputError("format", "must have a writer that is installed", "parquet without pyarrow", hint)
+    return file_format
 
 
 README = """# A protocol of dreval: run your tool on these files
@@ -531,7 +545,7 @@ def write_texts(folder: Path, manifest: Manifest) -> None:
 
 
 def _in_shell(name: str) -> str:
-    """The name of a folder in a command."""
+    """Return the name of a folder as an argument of a shell command."""
     return shlex.quote(f"./{name}" if name.startswith("-") else name)
 
 
@@ -539,10 +553,10 @@ def _r_driver(file: str, tool: str, embed: str, manifest: Manifest) -> str:
     csv = manifest.format == "csv"
     text = R_DRIVER.replace("@READ@", CSV_READ if csv else PARQUET_READ)
     text = text.replace("@WRITE@", CSV_WRITE if csv else PARQUET_WRITE).replace("@EMBED@", embed)
-    words = {"TOOL": tool, "FILE": file, "LOWER": tool.lower(), "RETURNED": RETURNED, "ID": manifest.id_column}
-    words["MORE"] = "" if csv else " and arrow"
-    for key, word in words.items():
-        text = text.replace(f"@{key}@", word)
+    values = {"TOOL": tool, "FILE": file, "LOWER": tool.lower(), "RETURNED": RETURNED, "ID": manifest.id_column}
+    values["MORE"] = "" if csv else " and arrow"
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", value)
     return text
 
 
@@ -551,7 +565,7 @@ def _readme(folder: Path, manifest: Manifest) -> str:
     lines += ["    Rscript run_rtsne.R               # R's Rtsne (t-SNE)"]
     lines += ["    sh run.sh COMMAND [ARGUMENT ...]  # anything: called with INPUT OUTPUT N_COMPONENTS SEED"]
     settings = ", ".join(f"{name}={value!r}" for name, value in manifest.settings.items())
-    called = folder.name if folder.name.isprintable() and "`" not in folder.name else ""
+    folder_name = folder.name if folder.name.isprintable() and "`" not in folder.name else ""
     return README.format(
         name=printable(manifest.name),
         n=len(manifest.ids),
@@ -561,8 +575,8 @@ def _readme(folder: Path, manifest: Manifest) -> str:
         returned=RETURNED,
         id=manifest.id_column,
         format=manifest.format,
-        folder=_in_shell(called or "FOLDER"),
-        text=json.dumps(called or "FOLDER", ensure_ascii=False),
+        folder=_in_shell(folder_name or "FOLDER"),
+        text=json.dumps(folder_name or "FOLDER", ensure_ascii=False),
         settings=settings,
         seed=manifest.random_state,
     )

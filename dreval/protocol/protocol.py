@@ -1,4 +1,4 @@
-"""Run a method outside Python by a protocol: rounds of input files, and the checks of what comes back."""
+"""Run a method outside Python by a protocol: rounds of input files, and checks of the returned files."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ from dreval.significance.noise import noise_seed, null_data
 
 # Embeddings that a tool has returned: read, checked, in the row order of the data; and the status of a folder.
 
-DIGITS = 3  # digits of the largest coordinate up to which an embedding looks rounded
+DIGITS = 3  # an embedding with at most so many digits of its largest coordinate looks rounded
 
 
 def rounded_note(runs: Sequence[Run]) -> Notes:
-    """A note on embeddings that look rounded: all numbers are multiples of a power of ten near their spread."""
-    found = [run.file for run in runs if run.values is not None and _rounded(run.values)]
-    return (note("protocol.rounded", count=len(found), runs=len(runs), first=found[0]),) if found else ()
+    """Return a note on embeddings that look rounded: all numbers are multiples of a power of ten near their spread."""
+    files = [run.file for run in runs if run.values is not None and _rounded(run.values)]
+    return (note("protocol.rounded", count=len(files), runs=len(runs), first=files[0]),) if files else ()
 
 
 def _rounded(Y: FloatArray) -> bool:
@@ -68,118 +68,116 @@ def _rounded(Y: FloatArray) -> bool:
 
 
 def copied_note(runs: Sequence[Run]) -> Notes:
-    """A note on embeddings of transformed data that equal the embedding of the data to the last bit."""
-    first, base = runs[0], runs[0].values
-    others = [run for run in runs if run.digest != first.digest and run.values is not None]
-    found = [run.file for run in others if base is not None and np.array_equal(run.values, base)]  # type: ignore[arg-type]
-    if not found or one_place_note(base):
+    """Return a note on embeddings of transformed data that equal the embedding of the data to the last bit."""
+    data_run, base = runs[0], runs[0].values
+    transformed = [run for run in runs if run.digest != data_run.digest and run.values is not None]
+    files = [run.file for run in transformed if base is not None and np.array_equal(run.values, base)]  # type: ignore[arg-type]
+    if not files or one_place_note(base):
         return ()
-    return (note("protocol.copied", count=len(found), runs=len(others), base=first.file, first=found[0]),)
+    return (note("protocol.copied", count=len(files), runs=len(transformed), base=data_run.file, first=files[0]),)
 
 
 def one_place_note(Y: FloatArray | None) -> Notes:
-    """A note on an embedding that puts all points in one place."""
+    """Return a note on an embedding that puts all points in one place."""
     one_place = Y is not None and bool((Y == Y[0]).all())
     return (note("protocol.one_place"),) if one_place else ()
 
 
-AGAIN = "Delete the file and run its task again."
+RUN_AGAIN = "Delete the file and run its task again."
 
 
-def missing(folder: Path, task: Task, more: str = "") -> ProtocolError:
-    """The error for a file that has not been returned, with a similar name that was, and ``more`` advice."""
-    there = [path.name for path in sorted((folder / RETURNED).glob("[!.]*")) if path.is_file()]
+def missing(folder: Path, task: Task, advice: str = "") -> ProtocolError:
+    """Return the error for a file that has not been returned, with a similar name that was, and further ``advice``."""
+    returned = [path.name for path in sorted((folder / RETURNED).glob("[!.]*")) if path.is_file()]
     expected = Path(task.output).name
-    near = nearest_name(expected, [name for name in there if Path(name).stem.lower() == Path(expected).stem.lower()])
-    cure = f"Is it {RETURNED}/{near}? Write it under the name above. " if near else ""
-    cure += f"Run the tool on {task.input}: a driver runs all tasks that are missing. README.md in the folder says how."
-    return ProtocolError(task.output, "must have been returned", "no such file", f"{cure} {more}".rstrip())
+    near = nearest_name(expected, [name for name in returned if Path(name).stem.lower() == Path(expected).stem.lower()])
+    hint = f"Is it {RETURNED}/{near}? Write it under the name above. " if near else ""
+    hint += f"Run the tool on {task.input}: a driver runs all tasks that are missing. README.md in the folder says how."
+    return ProtocolError(task.output, "must have been returned", "no such file", f"{hint} {advice}".rstrip())
 
 
 def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
-    """The embedding (n, d) of one task in the order of the data's rows."""
+    """Return the embedding (n, d) of one task, with its rows in the order of the data."""
     path = place_in(folder, task.output)
     if not path.exists():
         raise missing(folder, task)
-    cure = AGAIN
+    hint = RUN_AGAIN
     try:
         n = len(manifest.ids if task.rows is None else task.rows)
         table = read_table(path, task.output, reading=Reading(n=n))
-        frame, named = pd.DataFrame(table.values), table.columns is not None
+        frame, has_names = pd.DataFrame(table.values), table.columns is not None
         if len(frame) != n:
-            got, rule = f"{len(frame)} rows for {n} points", "must have one row per point of its input"
-            short = len(frame) < n
-            cause = "Was the tool stopped while it wrote?" if short else "Was a header or a row written twice?"
-            raise ProtocolError(task.output, rule, got, f"{cause} {AGAIN}")
-        cure = f"Give each row the id that its point has in {task.input}, or leave the column out. {AGAIN}"
-        frame, order = _in_order(frame, manifest, task) if named else (frame, None)
-        cure = AGAIN
+            received, requirement = f"{len(frame)} rows for {n} points", "must have one row per point of its input"
+            too_short = len(frame) < n
+            cause = "Was the tool stopped while it wrote?" if too_short else "Was a header or a row written twice?"
+            raise ProtocolError(task.output, requirement, received, f"{cause} {RUN_AGAIN}")
+        hint = f"Give each row the id that its point has in {task.input}, or leave the column out. {RUN_AGAIN}"
+        frame, order = _in_order(frame, manifest, task) if has_names else (frame, None)
+        hint = RUN_AGAIN
         _check_columns(frame, task, manifest.id_column)
-        Y = frame_numbers(frame, task.output, AGAIN)
-        check_finite(Y, task.output, [str(name) for name in frame.columns] if named else None)
+        Y = frame_numbers(frame, task.output, RUN_AGAIN)
+        check_finite(Y, task.output, [str(name) for name in frame.columns] if has_names else None)
         check_spread(Y, task.output)
     except ProtocolError:
         raise
     except DrevalError as error:
-        raise ProtocolError(task.output, error.rule, error.got, cure) from error
+        raise ProtocolError(task.output, error.rule, error.got, hint) from error
     return np.ascontiguousarray(Y if order is None else Y[order])
 
 
 def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.DataFrame, npt.NDArray[np.int64] | None]:
-    """The coordinates without the ids, and the order of rows that matches the data."""
+    """Return the coordinates without the ids, and the order of rows that matches the data."""
     if manifest.id_column not in frame.columns:
         return frame, None
-    known = pd.Index(manifest.ids_of(task), dtype=object)
+    task_ids = pd.Index(manifest.ids_of(task), dtype=object)
     ids = as_ids(pd.Index(frame[manifest.id_column]), task.output)
-    rows = Rows(len(known), known, ids_given=True)
+    rows = Rows(len(task_ids), task_ids, ids_given=True)
     order, _ = align(len(frame), ids, rows, task.output, given=True)
     return frame.drop(columns=manifest.id_column), order
 
 
 def _check_columns(frame: pd.DataFrame, task: Task, id_column: str) -> None:
-    """Check the number of columns; at full dimension fewer are padded later."""
+    """Check the number of columns; at full dimension, missing columns are added later as zeros."""
     low, high = task.columns
     width = frame.shape[1]
     if low <= width <= high:
         return
-    rule = f"must have {high if low == high else f'{low} to {high}'} columns of coordinates"
-    cure = f"Run its task with n_components={high}; beside the column {id_column!r} only coordinates are allowed."
+    requirement = f"must have {high if low == high else f'{low} to {high}'} columns of coordinates"
+    hint = f"Run its task with n_components={high}; next to the column {id_column!r} only coordinates are allowed."
     if str(frame.columns[0]).startswith("Unnamed"):
-        cure = f"Leave row names out (in R: row.names = FALSE), or call their column {id_column!r}."
-    raise ProtocolError(task.output, rule, str(width), cure)
+        hint = f"Leave row names out (in R: row.names = FALSE), or call their column {id_column!r}."
+    raise ProtocolError(task.output, requirement, str(width), hint)
 
 
 def check_base(folder: Path, manifest: Manifest) -> None:
     """Check that the transformed data were made from the returned embedding of the data."""
     task = manifest.tasks[0]
-    if (
-        manifest.round > 1
-        and place_in(folder, task.output).is_file()
-        and file_hash(folder / task.output) != manifest.base_sha256
-    ):
-        rule = f"must be the embedding from which the transformed data were made (sha256 {manifest.base_sha256[:12]})"
-        cure = "Put that file back, or export a protocol into an empty folder for the new embedding."
-        raise ProtocolError(task.output, rule, "another embedding", cure)
+    is_returned = manifest.round > 1 and place_in(folder, task.output).is_file()
+    if is_returned and file_hash(folder / task.output) != manifest.base_sha256:
+        sha256 = manifest.base_sha256[:12]
+        requirement = f"must be the embedding from which the transformed data were made (sha256 {sha256})"
+        hint = "Put that file back, or export a protocol into an empty folder for the new embedding."
+        raise ProtocolError(task.output, requirement, "another embedding", hint)
 
 
 @read_only
 @dataclass(frozen=True, eq=False)
 class ProtocolStatus(Record):
-    """The state of every task of a protocol folder.
+    """State of every task of a protocol folder.
 
     Attributes
     ----------
     folder : str
         The folder.
     round, rounds : int
-        Which of how many rounds of tasks have been exported: 2, without transformed data 1.
+        Number of the exported round, and number of rounds: 2, or 1 without transformed data.
     table : DataFrame
         One row per task: ``task``, ``round``, ``input``, ``output``, ``n_components``, ``seed``, ``state`` ("returned",
         "missing" or "wrong") and ``note``, the error.
     header : tuple of (str, str)
-        Name and value of what was exported.
+        Names and values of facts on the export.
     notes : tuple of Note
-        Anything suspicious.
+        Notes on suspicious files.
 
     Examples
     --------
@@ -223,12 +221,12 @@ class ProtocolStatus(Record):
 
     @property
     def next_step(self) -> str:
-        """What to do next."""
+        """Instruction for the next step."""
         if self.wrong:
             return "Repair the files that are wrong (see above)."
         if self.missing:
-            what = "Run the tool on the missing tasks (see README.md in the folder)"
-            return f"{what}, then {'collect the folder' if self.round == self.rounds else 'export the folder again'}."
+            run = "Run the tool on the missing tasks (see README.md in the folder)"
+            return f"{run}, then {'collect the folder' if self.round == self.rounds else 'export the folder again'}."
         if self.round < self.rounds:
             return "Export the folder again: that writes the transformed data of round 2."
         return "Collect the folder."
@@ -240,7 +238,7 @@ class ProtocolStatus(Record):
 
 
 def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
-    """The state of every task."""
+    """Return the state of every task."""
     table = pd.DataFrame(list(_states(folder, manifest)))
     pairs = [("Data", manifest.name), ("Points n", len(manifest.ids)), ("Components d", manifest.n_components)]
     pairs += [("Transformations", manifest.settings["n_transformations"]), ("Seed", manifest.random_state)]
@@ -250,27 +248,27 @@ def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
 
 
 def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[Note]:
-    """Notes on the number of dimensions, and on the returned embedding of the data."""
+    """Yield notes on the number of dimensions, and on the returned embedding of the data."""
     full = next((task.n_components for task in manifest.tasks if task.task == "full"), manifest.n_components)
-    first = manifest.tasks[0]
-    came = table["state"][0] == "returned"
-    if first.n_components > full:
-        yield note("protocol.dimensions", asked=first.n_components, columns=full)
-    yield from one_place_note(read_returned(folder, manifest, first)) if came else ()
+    data_task = manifest.tasks[0]
+    if data_task.n_components > full:
+        yield note("protocol.dimensions", asked=data_task.n_components, columns=full)
+    if table["state"][0] == "returned":
+        yield from one_place_note(read_returned(folder, manifest, data_task))
 
 
 def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:
     for task in manifest.tasks:
-        there, reason = os.path.lexists(folder / task.output), None
+        is_returned, reason = os.path.lexists(folder / task.output), None
         try:
             check_input(folder, task)
-            if there and task is manifest.tasks[0]:
+            if is_returned and task is manifest.tasks[0]:
                 check_base(folder, manifest)
-            if there:
+            if is_returned:
                 read_returned(folder, manifest, task)
         except ProtocolError as error:
             reason = error
-        state = "wrong" if reason is not None else "returned" if there else "missing"
+        state = "wrong" if reason is not None else "returned" if is_returned else "missing"
         keys = ("task", "round", "input", "output", "n_components", "seed")
         yield {
             **{key: getattr(task, key) for key in keys},
@@ -281,54 +279,57 @@ def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:
 
 # The rounds of a protocol: the files written in each, and the recording made of the returned embeddings.
 
-TAKE = "To accept missing runs: partial=True, on the command line --partial."
-SECOND = "tractable_consistency"  # the measure that needs the second round
+PARTIAL_HINT = "To accept missing runs: partial=True, on the command line --partial."
+SECOND_ROUND = "tractable_consistency"  # the measure that needs the second round
 
 
-def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
-    """The manifest of the data, the run at full dimension, and runs with other seeds, whose inputs are written."""
+def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int, file_format: str) -> folders.Manifest:
+    """Write the inputs of the first round and return its manifest: the data, full dimension, other seeds, and more.
+
+    Runs on null data, with further seeds and on halves are added if the settings request them.
+    """
     folders.check_place(place)
     folders.place_in(place, folders.RETURNED, is_folder=True).mkdir(parents=True, exist_ok=True)
-    manifest = _manifest(data, settings, root, form)
+    manifest = _manifest(data, settings, root, file_format)
     seed, d, full = seed_of(root) or 0, manifest.n_components, full_components(data.n, data.p)
-    wanted = [("data", d, seed)] + ([("full", full, seed)] if full != d else [])
-    wanted += [(f"reseed-{r + 1}", d, reseed(root, r)) for r in range(settings["n_replicates"])]
-    for name, columns, own_seed in wanted:
-        task = folders.task_of(place, manifest, data.X, data.X, name, columns, own_seed)
+    runs = [("data", d, seed)] + ([("full", full, seed)] if full != d else [])
+    runs += [(f"reseed-{r + 1}", d, reseed(root, r)) for r in range(settings["n_replicates"])]
+    for name, columns, run_seed in runs:
+        task = folders.task_of(place, manifest, data.X, data.X, name, columns, run_seed)
         task = replace(task, columns=(1, columns)) if name == "full" else task
         manifest = replace(manifest, tasks=(*manifest.tasks, task))
-    for name, job in _further(data, settings, root):
+    for name, job in _analysis_runs(data, settings, root):
         task = folders.task_of(place, manifest, data.X, job.X, name, d, job.seed or 0, job.rows)
         manifest = replace(manifest, tasks=(*manifest.tasks, task))
     folders.check_listed(place, manifest.tasks)
     return manifest
 
 
-def _further(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[tuple[str, Job]]:
-    """The runs of a noise test and of stability over seeds and halves, as these functions ask for them."""
+def _analysis_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[tuple[str, Job]]:
+    """Yield the runs of a noise test and of stability over seeds and halves, with the seeds of these functions."""
     _, draw = null_data("columns", settings["null"], data.X, root)
     for r in range(settings["noise"] + 1 if settings["noise"] else 0):
         yield f"noise-{r}", Job(draw(r) if r else data.X, noise_seed(root, r, 0))
-    for over, word in (("seeds", "seed"), ("halves", "half")):
+    for over, prefix in (("seeds", "seed"), ("halves", "half")):
         for names in replicate_names(over, settings[over]):
             for r, name in enumerate(names, 1):
                 rows = replicate_rows(name, data.n, root) if over == "halves" else None
                 X = data.X if rows is None else data.X[rows]
-                yield f"{word}-{r}", Job(X, replicate_seed(name, root), rows)
+                yield f"{prefix}-{r}", Job(X, replicate_seed(name, root), rows)
 
 
 def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
-    """The manifest without tasks."""
+    """Return the manifest without tasks."""
     from dreval import __version__
 
     names, ids = folders.usable_names(data.columns), folders.usable_ids(data.ids)
-    own = None if ids is None or data.ids is None else data.ids.name
+    id_name = None if ids is None or data.ids is None else data.ids.name
     return folders.Manifest(
         format=form,
         round=1,
         name=data.name,
         ids=[str(i + 1) for i in range(data.n)] if ids is None else ids,
-        id_column=folders.id_column(own, names or ()),
+        id_column=folders.id_column(id_name, names or ()),
         own_ids=ids is not None,
         columns=names,
         settings=settings,
@@ -339,92 +340,94 @@ def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> 
 
 
 def second_round(place: Path, manifest: folders.Manifest, X: FloatArray) -> folders.Manifest:
-    """The manifest with the transformed data, made from the returned embedding, which are written."""
-    first, chosen = manifest.tasks[0], manifest.settings
-    base = read_returned(place, manifest, first)
-    made = make_transformations(X, base, chosen["transformation"], chosen["amplitude"], chosen["kernel"])
-    pairs = made.choose(chosen["n_transformations"], manifest.random_state)
+    """Write the transformed data, made from the returned embedding, and return the manifest with their tasks."""
+    data_task, settings = manifest.tasks[0], manifest.settings
+    base = read_returned(place, manifest, data_task)
+    transformations = make_transformations(
+        X, base, settings["transformation"], settings["amplitude"], settings["kernel"]
+    )
+    pairs = transformations.choose(settings["n_transformations"], manifest.random_state)
     digits = max(4, len(str(len(pairs))))
-    manifest = replace(manifest, round=2, base_sha256=folders.file_hash(place / first.output))
+    manifest = replace(manifest, round=2, base_sha256=folders.file_hash(place / data_task.output))
     tasks = list(manifest.tasks)
     for t, (i, j) in enumerate(pairs.tolist(), 1):
-        name = f"transformed-{t:0{digits}d}"
-        task = folders.task_of(place, manifest, X, made.data(i, j), name, first.n_components, first.seed)
+        name, transformed = f"transformed-{t:0{digits}d}", transformations.data(i, j)
+        task = folders.task_of(place, manifest, X, transformed, name, data_task.n_components, data_task.seed)
         tasks.append(replace(task, place=(i, j)))
     return replace(manifest, tasks=tuple(tasks))
 
 
 def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:
-    """The embedding that was passed, in the row order of the data."""
+    """Return the embedding that was passed, with its rows in the order of the data."""
     source = as_source(embedding, "embedding", data)
     warn_of_first_rows(source.notes)
     if source.can_embed:
-        cure = "Pass coordinates; a method in Python needs no protocol."
-        raise InputError("embedding", "must be an embedding of the data", source.what, cure)
+        hint = "Pass coordinates; a method in Python needs no protocol."
+        raise InputError("embedding", "must be an embedding of the data", source.what, hint)
     warn_of_columns(source.notes, {source.argument: "embedding"})
     warn_of_guesses(source.notes, {source.argument: "embedding"})
     Y = source.coordinates(data)
     if Y.shape[1] != columns:
-        cure = "Pass the coordinates only, or set n_components."
-        raise InputError("embedding", f"must have {columns} columns", str(Y.shape[1]), cure)
+        hint = "Pass the coordinates only, or set n_components."
+        raise InputError("embedding", f"must have {columns} columns", str(Y.shape[1]), hint)
     return Y
 
 
 def put_embedding(place: Path, manifest: folders.Manifest, Y: FloatArray) -> None:
     """Write an embedding as the returned one; an existing file must hold the same numbers."""
-    first = manifest.tasks[0]
-    if not folders.place_in(place, first.output).exists():
+    data_task = manifest.tasks[0]
+    if not folders.place_in(place, data_task.output).exists():
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
-        folders.write_table(place, first.output, frame, manifest, manifest.ids)
-    elif not np.array_equal(read_returned(place, manifest, first), Y):
-        cure = "Leave `embedding` out, or export into a new folder."
-        raise ProtocolError(first.output, "must be the embedding that is passed", "another one", cure)
+        folders.write_table(place, data_task.output, frame, manifest, manifest.ids)
+    elif not np.array_equal(read_returned(place, manifest, data_task), Y):
+        hint = "Leave `embedding` out, or export into a new folder."
+        raise ProtocolError(data_task.output, "must be the embedding that is passed", "another one", hint)
 
 
 def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
-    """All runs of a folder whose files are valid; with ``partial``, some may be missing."""
+    """Return all runs of a folder, after checking its files; with ``partial``, some may be missing."""
     data = folders.exported_data(place, manifest)
     for task in manifest.tasks:
         folders.check_input(place, task)
     check_base(place, manifest)
     if manifest.round < manifest.rounds and not partial:
-        step = status_of(place, manifest).next_step
-        cure = f"{step} {TAKE}"
-        raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", cure)
+        hint = f"{status_of(place, manifest).next_step} {PARTIAL_HINT}"
+        raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", hint)
     runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
     settings = manifest.settings
-    return Recording(data, runs, settings, manifest.random_state, manifest.n_components, _unexported(manifest))
+    return Recording(data, runs, settings, manifest.random_state, manifest.n_components, _unavailable(manifest))
 
 
-def _unexported(manifest: folders.Manifest) -> dict[str, tuple[str, str]]:
-    """Of measures without runs what the protocol is, and what the export that has them needs.
+def _unavailable(manifest: folders.Manifest) -> dict[str, tuple[str, str]]:
+    """Return, for each measure without runs, what the protocol is and a hint on the export that the measure needs.
 
-    The settings of a folder are kept, so that only its second round can be added to it.
+    The settings of a folder cannot change; only its second round can be added to it.
     """
-    settings, found = manifest.settings, {}
+    settings, unavailable = manifest.settings, {}
     if manifest.round < manifest.rounds:
-        cure = "Export the folder again for round 2, run the tool on the new tasks, and collect the folder again."
-        found[SECOND] = ("a protocol of round 1, without the transformed data", cure)
+        hint = "Export the folder again for round 2, run the tool on the new tasks, and collect the folder again."
+        unavailable[SECOND_ROUND] = ("a protocol of round 1, without the transformed data", hint)
     elif manifest.rounds == 1:
-        found[SECOND] = ("a protocol without transformed data", _new_folder("n_transformations=200"))
+        unavailable[SECOND_ROUND] = ("a protocol without transformed data", _new_folder_hint("n_transformations=200"))
     if not (settings["seeds"] or settings["halves"]):
-        found["stability"] = ("a protocol without seeds or halves", _new_folder("seeds=10", ", or with halves=10"))
+        hint = _new_folder_hint("seeds=10", ", or with halves=10")
+        unavailable["stability"] = ("a protocol without seeds or halves", hint)
     if not settings["noise"]:
-        found["noise"] = ("a protocol without null data", _new_folder("noise=99"))
-    return found
+        unavailable["noise"] = ("a protocol without null data", _new_folder_hint("noise=99"))
+    return unavailable
 
 
-def _new_folder(setting: str, more: str = "") -> str:
-    """The cure of a setting that the export of a folder did not have."""
-    return f"Export a new folder with dreval.Protocol(..., {setting}){more}, and run the tool there."
+def _new_folder_hint(setting: str, alternative: str = "") -> str:
+    """Return the hint for a setting that the export of a folder did not have."""
+    return f"Export a new folder with dreval.Protocol(..., {setting}){alternative}, and run the tool there."
 
 
 def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> Run:
-    """One run with its returned embedding; that of the data themselves is required."""
-    absent = task is not manifest.tasks[0] and not os.path.lexists(place / task.output)
-    if absent and not partial:
-        raise missing(place, task, TAKE)
-    values = None if absent else read_returned(place, manifest, task)
+    """Return one run with its returned embedding; that of the data themselves is required."""
+    is_absent = task is not manifest.tasks[0] and not os.path.lexists(place / task.output)
+    if is_absent and not partial:
+        raise missing(place, task, PARTIAL_HINT)
+    values = None if is_absent else read_returned(place, manifest, task)
     return Run(task.output, task.digest, np.array(task.sketch), task.n_components, task.seed, values)
 
 
@@ -514,8 +517,8 @@ class Protocol:
     ProtocolStatus(round 2 of 2: 7 of 13 files returned)
     >>> round(float(dreval.trustability(X, source)), 12)
     0.0
-    >>> found = dreval.tractable_consistency(X, source)
-    >>> round(float(found), 3), found.parts["tried"], found.parts["failed"]
+    >>> result = dreval.tractable_consistency(X, source)
+    >>> round(float(result), 3), result.parts["tried"], result.parts["failed"]
     (0.003, 6, 0)
     """
 
@@ -540,26 +543,26 @@ class Protocol:
     ) -> None:
         self.data: Data = as_data(data, labels=labels, ids=ids, header=header).owned()
         warn_of_first_rows(self.data.notes)
-        given = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
-        given |= {"n_transformations": n_transformations, "kernel": kernel, "n_replicates": n_replicates}
-        given |= {"noise": noise, "null": null, "seeds": seeds, "halves": halves}
-        self._settings_passed = {key: value for key, value in given.items() if value is not None}
-        further = {"noise": 0, "null": "columns", "seeds": 0, "halves": 0}
-        chosen = {**tractable_consistency.card.parameters, **further, **self._settings_passed}
-        self.settings = folders.check_settings(chosen, self.data.n)  # now, so that none fails in the second round
+        arguments = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
+        arguments |= {"n_transformations": n_transformations, "kernel": kernel, "n_replicates": n_replicates}
+        arguments |= {"noise": noise, "null": null, "seeds": seeds, "halves": halves}
+        self._settings_passed = {key: value for key, value in arguments.items() if value is not None}
+        defaults = {**tractable_consistency.card.parameters, "noise": 0, "null": "columns", "seeds": 0, "halves": 0}
+        settings = {**defaults, **self._settings_passed}
+        self.settings = folders.check_settings(settings, self.data.n)  # now, so that none fails in the second round
         if null is not None and not self.settings["noise"]:
             raise InputError("null", "must come with a number of noise= data sets", repr(null), "Pass noise=99.")
         if self.settings["noise"] and self.settings["null"] == "columns" and self.data.p == 1:
-            cure = "Pass null='gaussian', or leave noise out."
-            got = "one, whose rows would be permuted"
-            raise InputError("data", "must have two columns or more for null='columns' of noise=", got, cure)
-        if chosen["n_transformations"] != 0:
-            transform_count(chosen["n_transformations"], self.data.n, self.data.p)
+            hint = "Pass null='gaussian', or leave noise out."
+            received = "one, whose rows would be permuted"
+            raise InputError("data", "must have two columns or more for null='columns' of noise=", received, hint)
+        if settings["n_transformations"] != 0:
+            transform_count(settings["n_transformations"], self.data.n, self.data.p)
         self._random_state = check_random_state(random_state)
         self.seed = root_seed(self._random_state)
-        if self.seed >= folders.LARGEST_SEED:
-            rule = "must be below 2**63, so that tools outside Python can have it"
-            raise InputError("random_state", rule, describe(self.seed), "Pass an integer such as 0.")
+        if self.seed >= folders.MAX_SEED:
+            requirement = "must be below 2**63, so that tools outside Python can read it"
+            raise InputError("random_state", requirement, describe(self.seed), "Pass an integer such as 0.")
 
     def __repr__(self) -> str:
         return f"Protocol({self.data!r}, n_components={self.settings['n_components']}, random_state={self.seed})"
@@ -578,7 +581,7 @@ class Protocol:
         first export are kept: they need not be repeated, and different ones raise an error.
 
         A folder whose export was interrupted, or whose manifest was damaged, is completed: pass the same data, settings
-        and ``random_state``. Returned files are kept where they belong to these, else an error is raised.
+        and ``random_state``. Returned files must belong to these; otherwise an error is raised.
 
         Parameters
         ----------
@@ -594,7 +597,7 @@ class Protocol:
         Returns
         -------
         ProtocolStatus
-            The tasks and their states; ``print`` says what to do next.
+            The tasks and their states; ``print`` shows the next step.
 
         Raises
         ------
@@ -615,29 +618,29 @@ class Protocol:
         """
         place = check_path(folder, "folder")
         try:
-            known = folders.read_manifest(place) if folders.place_in(place, folders.MANIFEST).exists() else None
+            previous = folders.read_manifest(place) if folders.place_in(place, folders.MANIFEST).exists() else None
         except folders.DamagedManifest:
-            known = None  # its tasks are made once more, and must agree with what was returned
-        if known is not None:
-            self._check_same(place, known, format)
-        columns = self.settings["n_components"] if known is None else known.n_components
+            previous = None  # its tasks are made once more, and must agree with the returned files
+        if previous is not None:
+            self._check_same(place, previous, format)
+        columns = self.settings["n_components"] if previous is None else previous.n_components
         Y = None if embedding is None else embedding_of(embedding, self.data, columns)
-        now = known
-        if now is None:
-            form = folders.check_format("csv" if format is None else format)
-            now = first_round(place, self.data, self.settings, self.seed, form)
+        manifest = previous
+        if manifest is None:
+            file_format = folders.check_format("csv" if format is None else format)
+            manifest = first_round(place, self.data, self.settings, self.seed, file_format)
         if Y is not None:
-            put_embedding(place, now, Y)
-        if now.round < now.rounds and folders.place_in(place, now.tasks[0].output).is_file():
-            now = second_round(place, now, self.data.X)
-        if now is not known:  # the manifest comes last, so that what was interrupted is repeated
-            folders.write_texts(place, now)
-            now.write(place)
-        return status_of(place, now)
+            put_embedding(place, manifest, Y)
+        if manifest.round < manifest.rounds and folders.place_in(place, manifest.tasks[0].output).is_file():
+            manifest = second_round(place, manifest, self.data.X)
+        if manifest is not previous:  # the manifest is written last, so that an interrupted export is repeated
+            folders.write_texts(place, manifest)
+            manifest.write(place)
+        return status_of(place, manifest)
 
     @staticmethod
     def status(folder: str | Path) -> ProtocolStatus:
-        """The state of every file of a folder, and what to do next; nothing is written.
+        """Return the state of every file of a folder, and the next step; nothing is written.
 
         Parameters
         ----------
@@ -647,7 +650,7 @@ class Protocol:
         Returns
         -------
         ProtocolStatus
-            Which files are returned, missing or wrong.
+            The files that are returned, missing or wrong.
 
         Raises
         ------
@@ -708,22 +711,22 @@ class Protocol:
         place = check_path(folder, "folder")
         check_bool(partial, "partial")
         recording = record(place, folders.read_manifest(place), partial)
-        lost = [run.file for run in recording.runs if run.values is None]
-        notes = (note("protocol.missing", count=len(lost), runs=len(recording.runs), first=lost[0]),) if lost else ()
-        notes += (*rounded_note(recording.runs), *copied_note(recording.runs))
-        return RecordedSource(name or place.resolve().name, recording, notes=notes)
+        files = [run.file for run in recording.runs if run.values is None]
+        notes = [note("protocol.missing", count=len(files), runs=len(recording.runs), first=files[0])] if files else []
+        notes += [*rounded_note(recording.runs), *copied_note(recording.runs)]
+        return RecordedSource(name or place.resolve().name, recording, notes=tuple(notes))
 
-    def _check_same(self, place: Path, manifest: folders.Manifest, form: str | None) -> None:
-        """Raise an error for a folder of other data, or with other settings than those passed."""
-        cure = "Name the folder of these data and settings, or a new one."
+    def _check_same(self, place: Path, manifest: folders.Manifest, file_format: str | None) -> None:
+        """Raise if a folder is of other data, or of other settings than those passed."""
+        hint = "Name the folder of these data and settings, or a new one."
         file = str(place / folders.MANIFEST)
         if folders.exported_data(place, manifest).X.tobytes() != self.data.X.tobytes():
-            raise ProtocolError(file, "must be of the data that are passed", "a protocol of other data", cure)
-        asked = dict(self._settings_passed)
-        known = {**manifest.settings, "format": manifest.format, "random_state": manifest.random_state}
-        asked |= {} if form is None else {"format": form}
-        asked |= {} if self._random_state is None else {"random_state": self.seed}
-        for key, value in asked.items():
-            if value != known[key]:
-                rule = f"must be of the {key} that is passed ({describe(value)})"
-                raise ProtocolError(file, rule, describe(known[key]), cure)
+            raise ProtocolError(file, "must be of the data that are passed", "a protocol of other data", hint)
+        exported = {**manifest.settings, "format": manifest.format, "random_state": manifest.random_state}
+        passed = dict(self._settings_passed)
+        passed |= {} if file_format is None else {"format": file_format}
+        passed |= {} if self._random_state is None else {"random_state": self.seed}
+        for key, value in passed.items():
+            if value != exported[key]:
+                requirement = f"must be of the {key} that is passed ({describe(value)})"
+                raise ProtocolError(file, requirement, describe(exported[key]), hint)

@@ -1,4 +1,4 @@
-"""The certificate of Definition 1: whether the residual of reconstructing the data is independent of the embedding.
+"""Certificate of Definition 1: whether the residual of reconstructing the data is independent of the embedding.
 
 The residuals are those of fitted points, so a permutation test would not be valid: the null distribution is a residual
 bootstrap with refit. The certificate and the evaluation's residual tests use the same draws.
@@ -23,8 +23,8 @@ from dreval.records.notes import Notes, note
 from dreval.registry import TESTS
 
 PERMUTATIONS = 99  # of the observed residual, for effects relative to a null mean
-RULE = "ridge"  # how the reconstruction is fitted by default
-MEASURES = ("hsic", "kcca")  # those of them that are registered
+RULE = "ridge"  # default method of fitting the reconstruction
+CERTIFICATE_TESTS = ("hsic", "kcca")
 
 
 def certify(
@@ -36,7 +36,7 @@ def certify(
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
 ) -> Certificate:
-    r"""Test of one embedding whether x = f(y) + e with a residual e of mean zero that is independent of y.
+    r"""Test for one embedding whether x = f(y) + e with a residual e of mean zero that is independent of y.
 
     f is the reconstruction of the data from the embedding. The residuals are those of fitted points, so permuting them
     would not be a valid test; the null distribution is a *residual bootstrap with refit*: new data
@@ -63,8 +63,8 @@ def certify(
     Returns
     -------
     Certificate
-        Errors, the mean of the held-out residuals, the tests (HSIC, and KCCA where it is there) with the effect size
-        first and p adjusted by Holm for their number, and ``verdict``: which condition failed, and whether the
+        Errors, the mean of the held-out residuals, the tests (HSIC, and KCCA if it is registered) with their effect
+        sizes and p adjusted by Holm for their number, and ``verdict``: which condition failed, and whether the
         embedding carries information about the data, because an embedding of noise meets the definition with a constant
         f and a held-out error near 1.
 
@@ -87,7 +87,7 @@ def certify(
     tests rejected in 7 % (HSIC) and 8 % (KCCA) of 600 simulations where the definition holds, and the verdict, adjusted
     by Holm, in 5 %; at n = 250 in 7 %, 7.5 % and 4 % of 280; on a bent sheet, n = 80, in 8 %, 9 % and 5 % of 160.
 
-    O(n^3 + m n^2 p) time and O(n^2) memory; more than 1000 points are represented by 1000 drawn at random, with a note.
+    O(n^3 + m n^2 p) time and O(n^2) memory. Of more than 1000 points, 1000 random ones are used, with a note.
 
     References
     ----------
@@ -101,8 +101,8 @@ def certify(
     >>> import dreval
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(80, 3)) * [3.0, 2.0, 0.3]
-    >>> found = dreval.Evaluation(X, {"plane": X[:, :2]}, random_state=0).run("trustworthiness", ci=None)
-    >>> certificate = found.certificate("plane", n_resamples=39, random_state=0)
+    >>> results = dreval.Evaluation(X, {"plane": X[:, :2]}, random_state=0).run("trustworthiness", ci=None)
+    >>> certificate = results.certificate("plane", n_resamples=39, random_state=0)
     >>> certificate.verdict
     'Nothing here speaks against Definition 1; that is no proof of it.'
     """
@@ -113,29 +113,29 @@ def certify(
     points = fit_points(embedding.known_data(), embedding.coordinates, root)
     refit = fitted(points, rule)
     folds = min(n_folds, len(points.X))
-    few = (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
-    others = held_out(points.X, points.Y, rule, folds, root)
-    measures = [name for name in MEASURES if name in TESTS]
-    mean = np.linalg.norm(others.residuals.mean(axis=0)) / np.sqrt(np.mean(np.sum(others.residuals**2, axis=1)))
+    fold_notes = (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
+    errors = held_out(points.X, points.Y, rule, folds, root)
+    tests = [name for name in CERTIFICATE_TESTS if name in TESTS]
+    mean = np.linalg.norm(errors.residuals.mean(axis=0)) / np.sqrt(np.mean(np.sum(errors.residuals**2, axis=1)))
     recipe = {"n": len(points.X), "p": points.X.shape[1], "n_components": points.Y.shape[1], "rule": rule}
     recipe |= {"random_state": root, "ridge": refit.map.ridge, "residual_ridge": refit.ridge}
     recipe |= {"bandwidth": refit.map.bandwidth / points.unit_y, "condition": refit.map.condition}
     return Certificate(
         name=embedding.method,
         train=refit.map.error,
-        held_out=others.error,
+        held_out=errors.error,
         residual_mean=float(mean),
-        tests=residual_tests(refit, points.Y, measures, n_resamples, root, n_jobs),
+        tests=residual_tests(refit, points.Y, tests, n_resamples, root, n_jobs),
         residuals=refit.residuals / points.unit,
         n_resamples=n_resamples,
         recipe=recipe,
-        notes=(*points.notes, *few, *refit.map.notes),
+        notes=(*points.notes, *fold_notes, *refit.map.notes),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class FitPoints:
-    """Data ``X`` and embedding ``Y`` of the fitted points, times ``unit`` and ``unit_y``, powers of two."""
+    """Data ``X`` and embedding ``Y`` of the fitted points, multiplied by ``unit`` and ``unit_y``, powers of two."""
 
     X: FloatArray
     Y: FloatArray
@@ -145,7 +145,7 @@ class FitPoints:
 
 
 def fit_points(X: FloatArray, Y: FloatArray, root: int) -> FitPoints:
-    """All points, or some drawn at random, in units in which no square overflows or vanishes."""
+    """Return all points, or a random sample of many, in units in which no square overflows or vanishes."""
     if (Y == Y[0]).all():
         raise UndefinedMeasure("embedding", "must vary", "all points in one place", "See what the method returned.")
     notes: Notes = ()
@@ -157,11 +157,11 @@ def fit_points(X: FloatArray, Y: FloatArray, root: int) -> FitPoints:
 
 
 def fitted(points: FitPoints, rule: str) -> Refit:
-    """The reconstruction with its residuals; an error if these are rounding."""
+    """Return the reconstruction with its residuals; raise if these are rounding."""
     refit = Refit(points.Y, points.X, rule)
     if refit.exact:
-        cure = "The embedding determines the data: there is no residual to test."
-        raise UndefinedMeasure("embedding", "must leave a residual", "residuals that are rounding", cure)
+        hint = "The embedding determines the data: there is no residual to test."
+        raise UndefinedMeasure("embedding", "must leave a residual", "residuals that are rounding", hint)
     return refit
 
 
@@ -174,29 +174,30 @@ def residual_tests(
     n_jobs: int | None,
     advance: Callable[[float], Any] | None = None,
 ) -> tuple[ResidualTest, ...]:
-    """Residual against embedding by the named tests: p = (b + 1) / (m + 1) over refitted residuals.
+    """Test residual against embedding with the named tests: p = (b + 1) / (m + 1) over refitted residuals.
 
-    Resample b depends on ``root`` and b only. ``advance`` is called with each share of them that is finished.
+    Resample b depends on ``root`` and b only. ``advance`` is called with each share of the resamples that is finished.
     """
     observed = [_measure(name, refit.residuals, Y, PERMUTATIONS) for name in names]
     null = np.empty((n_resamples, len(names), 2))
 
-    def one(b: int) -> None:
+    def resample(b: int) -> None:
         residuals = refit.resampled(stream(root, "residual bootstrap", b))
         null[b] = [_measure(name, residuals, Y) for name in names]
 
-    run_blocks(one, range(n_resamples), n_jobs, None if advance is None else lambda done: advance(done / n_resamples))
+    report = None if advance is None else lambda done: advance(done / n_resamples)
+    run_blocks(resample, range(n_resamples), n_jobs, report)
     return tuple(_test(name, observed[m], null[:, m]) for m, name in enumerate(names))
 
 
 def _measure(name: str, residuals: FloatArray, Y: FloatArray, permutations: int = 1) -> tuple[float, float]:
-    """Statistic and effect size of one test; its permutations are used only for effects relative to a null mean."""
-    found = TESTS.get(name)(residuals, Y, n_resamples=permutations, random_state=0, n_jobs=1)
-    return found.statistic, found.effect_size
+    """Return statistic and effect size of one test; its permutations only serve effects relative to a null mean."""
+    result = TESTS.get(name)(residuals, Y, n_resamples=permutations, random_state=0, n_jobs=1)
+    return result.statistic, result.effect_size
 
 
 def _test(name: str, observed: tuple[float, float], null: FloatArray) -> ResidualTest:
-    """The record of one test."""
+    """Return the record of one test."""
     statistic, effect = observed
     reached = int(np.count_nonzero(null[:, 0] >= statistic * (1 - 1e-12)))
     card = TESTS.card(name)

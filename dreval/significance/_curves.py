@@ -1,4 +1,4 @@
-"""Sensitivity of a test to its regularization or its bandwidths, with the same permutations at every value."""
+"""Compute the sensitivity of a test to its regularization or bandwidths, with the same permutations at every value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dreval.records.answers import IndependenceTest, Sensitivity
 from dreval.registry import TESTS
 from dreval.significance.base import gather
 
-KAPPA = 0.02
+KAPPA = 0.02  # the default of kcca_test
 
 
 def kappa_curve(
@@ -28,7 +28,7 @@ def kappa_curve(
     random_state: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Sensitivity:
-    r"""Kernel canonical correlation as a function of its regularization kappa.
+    r"""Compute kernel canonical correlation as a function of its regularization kappa.
 
     :math:`\rho(\kappa)` of ``kcca_test`` decreases in :math:`\kappa`, under independence too: compare it with its
     values under permutation.
@@ -74,11 +74,11 @@ def kappa_curve(
     >>> bool(curve.tidy()["statistic"].is_monotonic_decreasing)
     True
     """
-    _refuse_options(options, "kappa", "kappas")
+    _check_options(options, "kappa", "kappas")
     test, root = TESTS.get("kcca"), root_seed(random_state)
     values = _positive(np.geomspace(KAPPA / 100, KAPPA * 100, 13) if kappas is None else kappas, "kappas")
-    found = [test(x, y, kappa=kappa, n_resamples=n_resamples, random_state=root, **options) for kappa in values]
-    return _curve("kappa", values, found, KAPPA)
+    tests = [test(x, y, kappa=kappa, n_resamples=n_resamples, random_state=root, **options) for kappa in values]
+    return _curve("kappa", values, tests, KAPPA)
 
 
 def bandwidth_curve(
@@ -91,7 +91,7 @@ def bandwidth_curve(
     random_state: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Sensitivity:
-    r"""A kernel test as a function of the bandwidths.
+    r"""Compute a kernel test as a function of the bandwidths.
 
     The bandwidths are :math:`\sigma = c\, \sigma_{\mathrm{median}}` for several factors c. A
     result that holds only for a narrow range of them deserves caution. p-values of different bandwidths are not
@@ -141,35 +141,35 @@ def bandwidth_curve(
     [0.01, 0.01, 0.01]
     """
     test = check_one_of(test, ("hsic", "kcca"), "test", aliases=True)
-    _refuse_options(options, "bandwidth", "multiples")
+    _check_options(options, "bandwidth", "multiples")
     function, root = TESTS.get(test), root_seed(random_state)
     values = _positive(np.geomspace(1 / 8, 8, 13) if multiples is None else multiples, "multiples")
     gather(x, y)
-    usual = function(x, y, n_resamples=1, random_state=root, **options).extra
-    medians = [usual["bandwidth_x"], usual["bandwidth_y"]]
+    defaults = function(x, y, n_resamples=1, random_state=root, **options).extra
+    medians = [defaults["bandwidth_x"], defaults["bandwidth_y"]]
     if medians == [None, None]:
         raise InputError("x", "or `y` must have a bandwidth", "classes or kernels without one", "Pass numbers.")
-    found = []
+    tests = []
     for factor in values:
         widths = tuple(None if median is None else factor * median for median in medians)
-        found.append(function(x, y, bandwidth=widths, n_resamples=n_resamples, random_state=root, **options))
-    return _curve("bandwidth / median", values, found, 1.0, ("bandwidth_x", "bandwidth_y"))
+        tests.append(function(x, y, bandwidth=widths, n_resamples=n_resamples, random_state=root, **options))
+    return _curve("bandwidth / median", values, tests, 1.0, ("bandwidth_x", "bandwidth_y"))
 
 
-def _refuse_options(options: dict[str, Any], single: str, several: str) -> None:
-    """Refuse a single value of the setting that the curve varies, and p-values without permutations."""
+def _check_options(options: dict[str, Any], single: str, several: str) -> None:
+    """Raise if a single value of the varied setting is passed, or a method that draws no permutations."""
     if single in options:
-        cure = f"Pass `{several}`, the values that the curve takes."
-        raise InputError(single, f"must be left out: the curve varies it over `{several}`", repr(options[single]), cure)
-    if options.get("method") == "gamma":
-        cure = "Use 'auto', 'exact' or 'lowrank'."
+        requirement = f"must be left out: the curve varies it over `{several}`"
         raise InputError(
-            "method", "must draw permutations, whose mean and 95 % quantile the curve shows", "'gamma'", cure
+            single, requirement, repr(options[single]), f"Pass `{several}`, the values that the curve takes."
         )
+    if options.get("method") == "gamma":
+        requirement = "must draw permutations, whose mean and 95 % quantile the curve shows"
+        raise InputError("method", requirement, "'gamma'", "Use 'auto', 'exact' or 'lowrank'.")
 
 
 def _positive(values: Any, argument: str) -> list[float]:
-    """Positive numbers in ascending order."""
+    """Return positive numbers in ascending order; raise if there are none."""
     numbers = sorted(check_float(value, argument) for value in np.atleast_1d(np.asarray(values, dtype=object)).tolist())
     if not numbers or numbers[0] <= 0:
         raise InputError(argument, "must be positive numbers", repr(numbers[:3]), "Pass a list such as [0.01, 0.1].")
@@ -177,22 +177,21 @@ def _positive(values: Any, argument: str) -> list[float]:
 
 
 def _curve(
-    setting: str, values: list[float], found: list[IndependenceTest], usual: float, more: tuple[str, ...] = ()
+    setting: str, values: list[float], tests: list[IndependenceTest], default: float, columns: tuple[str, ...] = ()
 ) -> Sensitivity:
-    """One row for each value of the setting; ``more`` names further values of the tests."""
+    """Return the record with one row for each value of the setting; ``columns`` names further values of the tests."""
     rows = [
         {
             setting: value,
-            "statistic": one.statistic,
-            "null_mean": float(one.null_distribution.mean()),
-            "null_95": float(np.quantile(one.null_distribution, 0.95)),
-            "effect_size": one.effect_size,
-            "p_value": one.p_value,
-            "p_kind": one.p_kind,
-            **{name: one.extra[name] for name in more},
+            "statistic": test.statistic,
+            "null_mean": float(test.null_distribution.mean()),
+            "null_95": float(np.quantile(test.null_distribution, 0.95)),
+            "effect_size": test.effect_size,
+            "p_value": test.p_value,
+            "p_kind": test.p_kind,
+            **{name: test.extra[name] for name in columns},
         }
-        for value, one in zip(values, found, strict=True)
+        for value, test in zip(values, tests, strict=True)
     ]
-    first = found[0]
-    warn_of_guesses(first.notes)
-    return Sensitivity(pd.DataFrame(rows), setting, first.test, usual, first.recipe["n"], first.n_resamples)
+    warn_of_guesses(tests[0].notes)
+    return Sensitivity(pd.DataFrame(rows), setting, tests[0].test, default, tests[0].recipe["n"], tests[0].n_resamples)

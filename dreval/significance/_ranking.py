@@ -1,4 +1,4 @@
-"""Features ranked by their dependence with a variable: maximum relevance, minimum redundancy."""
+"""Rank features by their dependence with a variable: maximum relevance, minimum redundancy."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def dependence_ranking(
     where I is HSIC normalized to [0, 1] (the centered kernel alignment), so that features of any scale are comparable.
     The first feature is the most relevant one, and its relevance is its score; each further one maximizes J. A feature
     is not redundant with itself: Peng et al. (2005) add these terms, 1/|S| in all, which changes the score of all sets
-    of one size alike, and so not the order. A score below 0 says that the features of the set depend more on each other
-    than on y. The weight of redundancy grows with the size of the set, so compare only sets of equal size.
+    of one size alike, and therefore does not change the order. A score below 0 means that the features of the set
+    depend more on each other than on y. The weight of redundancy grows with the size of the set, so compare only sets
+    of equal size.
 
     Parameters
     ----------
@@ -59,8 +60,8 @@ def dependence_ranking(
     Notes
     -----
     The search is greedy: the first m features are not always the best m. All values of I are biased upward at small n,
-    and above 0 for independent variables: the order is no test, and ``hsic_test`` tells whether a relevance is more
-    than chance.
+    and above 0 for independent variables. The order is not a test; ``hsic_test`` tests whether a relevance is above
+    chance level.
     Cost: k p n^2 for k ranked features; memory three n x n matrices.
 
     References
@@ -89,30 +90,30 @@ def dependence_ranking(
     if len(y) != len(points):
         raise InputError("y", "must have one row per row of `X`", f"{len(y)} rows for {len(points)}", "Align them.")
     p = points.shape[1]
-    wanted = p if n_features is None else check_int(n_features, "n_features", low=1, high=p)
-    own, other = per_variable(kernel, ("X", "y"), "kernel")
-    target = _unit(gram_matrix(y, "y", other).matrix)
-    relevance = np.array([float(np.vdot(_column(points, j, own), target)) for j in range(p)])
-    redundancy, chosen, rows = np.zeros(p), list[int](), []
-    inside = 0.0  # sum of I over all ordered pairs of different chosen features
-    for size in range(1, wanted + 1):
-        gained = relevance[chosen].sum() + relevance
-        scores = gained / size - (inside + 2 * redundancy) / size**2
-        scores[chosen] = -np.inf
+    count = p if n_features is None else check_int(n_features, "n_features", low=1, high=p)
+    x_kernel, y_kernel = per_variable(kernel, ("X", "y"), "kernel")
+    target = _unit(gram_matrix(y, "y", y_kernel).matrix)
+    relevance = np.array([float(np.vdot(_column(points, j, x_kernel), target)) for j in range(p)])
+    redundancy, selected, rows = np.zeros(p), list[int](), []
+    total_redundancy = 0.0  # sum of I over all ordered pairs of different selected features
+    for size in range(1, count + 1):
+        total_relevance = relevance[selected].sum() + relevance
+        scores = total_relevance / size - (total_redundancy + 2 * redundancy) / size**2
+        scores[selected] = -np.inf
         best = int(np.argmax(scores))
-        before = redundancy[best] / len(chosen) if chosen else 0.0
-        rows.append((names[best] if names else best, relevance[best], before, scores[best]))
-        inside += 2 * redundancy[best]
-        chosen.append(best)
-        if size < wanted:
-            matrix = _column(points, best, own)
-            left = [j for j in range(p) if j not in chosen]
-            redundancy[left] += [float(np.vdot(_column(points, j, own), matrix)) for j in left]
+        mean_redundancy = redundancy[best] / len(selected) if selected else 0.0
+        rows.append((names[best] if names else best, relevance[best], mean_redundancy, scores[best]))
+        total_redundancy += 2 * redundancy[best]
+        selected.append(best)
+        if size < count:
+            matrix = _column(points, best, x_kernel)
+            remaining = [j for j in range(p) if j not in selected]
+            redundancy[remaining] += [float(np.vdot(_column(points, j, x_kernel), matrix)) for j in remaining]
     return pd.DataFrame(rows, columns=["feature", "relevance", "redundancy", "score"])
 
 
 def _column(points: FloatArray, j: int, kernel: str) -> FloatArray:
-    """The centered kernel of one feature, of norm 1."""
+    """Return the centered kernel of one feature, scaled to norm 1."""
     return _unit(gram_matrix(points[:, j], f"X[:, {j}]", kernel).matrix)
 
 

@@ -1,4 +1,4 @@
-"""Define what a test of independence is: its card, its variables, its kernels, its permutations, its record."""
+"""Common parts of the tests of independence: card, variables, kernels, permutations, and record."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from dreval.registry import TESTS
 
 Statistic = Callable[[Any], FloatArray]
 EXACT_ROWS = 2000  # rows up to which matrices are used
-MOST_EXACT_ROWS = 10_000  # rows up to which they are used if no small factor is accurate enough
+MAX_EXACT_ROWS = 10_000  # rows up to which they are used if no small factor is accurate enough
 
 
 def chosen_factors(
@@ -52,32 +52,32 @@ def chosen_factors(
     method: str,
     *,
     tolerance: float = TRACE_TOLERANCE,
-    rows: int = EXACT_ROWS,
-    most: int | None = None,
+    exact_rows: int = EXACT_ROWS,
+    max_rank: int | None = None,
 ) -> list[LowRank] | None:
-    """Low-rank factors of all variables, or None if matrices are to be used.
+    """Return low-rank factors of all variables, or None if matrices are to be used.
 
-    "auto" uses factors of at most ``most`` columns, by default those whose product costs less than a pass over the
+    "auto" uses factors of at most ``max_rank`` columns, by default those whose product costs less than a pass over the
     matrix: rank up to 8 sqrt(n).
     """
     n = len(values[0])
     if method == "lowrank" and "precomputed" in kernels:
-        cure = "Use method='exact': the matrix is in memory already."
-        raise InputError("method", "must be 'auto' or 'exact' where a kernel is precomputed", "'lowrank'", cure)
-    if method == "exact" or (method == "auto" and (n <= rows or "precomputed" in kernels)):
+        hint = "Use method='exact': the matrix is in memory already."
+        raise InputError("method", "must be 'auto' or 'exact' where a kernel is precomputed", "'lowrank'", hint)
+    if method == "exact" or (method == "auto" and (n <= exact_rows or "precomputed" in kernels)):
         return None
-    most = (most or small_rank(n)) if method == "auto" else None
+    max_rank = (max_rank or small_rank(n)) if method == "auto" else None
     factors = []
     for value, name, kernel, bandwidth in zip(values, names, kernels, bandwidths, strict=True):
-        factor = low_rank_kernel(value, name, kernel, bandwidth, tolerance=tolerance, most=most)
-        if method == "auto" and n <= MOST_EXACT_ROWS and factor.left > tolerance * factor.trace:
+        factor = low_rank_kernel(value, name, kernel, bandwidth, tolerance=tolerance, most=max_rank)
+        if method == "auto" and n <= MAX_EXACT_ROWS and factor.left > tolerance * factor.trace:
             return None
         factors.append(factor)
     return factors
 
 
 def small_rank(n: int) -> int:
-    """Columns up to which a product of factors costs less than a pass over the matrix."""
+    """Return the largest rank at which a product of factors costs less than a pass over the matrix."""
     return int(8 * n**0.5)
 
 
@@ -88,14 +88,14 @@ def factors_suffice(
     bandwidths: Sequence[Any],
     tolerance: float,
 ) -> bool:
-    """Whether factors of few columns are accurate enough for the kernels, estimated on ``MEDIAN_ROWS`` random rows.
+    """Return whether factors of few columns are accurate enough for the kernels, from ``MEDIAN_ROWS`` random rows.
 
     The rank that a kernel needs grows slowly with n, and the rank that it may have as its root.
     """
     rows = some_rows(len(values[0]))
-    most = small_rank(MEDIAN_ROWS)
+    max_rank = small_rank(MEDIAN_ROWS)
     for value, name, kernel, bandwidth in zip(values, names, kernels, bandwidths, strict=True):
-        factor = low_rank_kernel(value[rows], name, kernel, bandwidth, tolerance=tolerance, most=most)
+        factor = low_rank_kernel(value[rows], name, kernel, bandwidth, tolerance=tolerance, most=max_rank)
         if factor.left > tolerance * factor.trace:
             return False
     return True
@@ -103,7 +103,7 @@ def factors_suffice(
 
 @dataclass(frozen=True)
 class Side:
-    """Of a centered kernel matrix: its diagonal and the sum of its squares."""
+    """Diagonal and sum of squares of a centered kernel matrix."""
 
     diagonal: FloatArray
     square: float
@@ -111,7 +111,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two centered kernels: ``inner`` gives <A, B[p, p]> for rows of permutations p."""
+    """Two centered kernels; ``inner`` returns <A, B[p, p]> for rows of permutations p."""
 
     inner: Statistic
     sides: tuple[Side, Side]
@@ -123,30 +123,33 @@ class Pair:
 
     @property
     def size(self) -> float:
-        """The largest value that HSIC can take by Cauchy and Schwarz."""
+        """Largest possible value of HSIC, by Cauchy and Schwarz."""
         return float(np.sqrt(self.sides[0].square) * np.sqrt(self.sides[1].square)) / self.n**2
 
     def hsic(self, permutations: Any) -> FloatArray:
-        """The V-statistic under permutations."""
+        """Return the V-statistic under permutations."""
         return self.inner(permutations) / self.n**2
 
 
 def permuted_product(
     fixed: FloatArray, moved: FloatArray, codes: IntArray | None
 ) -> Callable[[npt.NDArray[Any]], FloatArray]:
-    """F' G[p] for a permutation p; where the rows of G are those of classes, from the sums of F over each class."""
+    """Return a function that computes F' G[p] for a permutation p.
+
+    Where the rows of G are those of classes (``codes``), it uses the sums of F over each class.
+    """
     from dreval.geometry._loops.permutations import class_sums
 
     left = np.ascontiguousarray(fixed.T)
     if codes is None:
         return lambda p: np.asarray(left @ moved[p])
-    classes, first, codes = np.unique(codes, return_index=True, return_inverse=True)
-    rows, count, places = moved[first], len(classes), codes.astype(np.int32)
+    classes, first_rows, codes = np.unique(codes, return_index=True, return_inverse=True)
+    rows, count, places = moved[first_rows], len(classes), codes.astype(np.int32)
     return lambda p: np.asarray(class_sums(fixed, places, p, count).T @ rows)
 
 
 def exact_pair(a: FloatArray, b: FloatArray) -> Pair:
-    """From two centered kernel matrices."""
+    """Return the pair of two centered kernel matrices."""
     from dreval.geometry._loops.permutations import permuted_inner_products
 
     sides = [Side(np.diagonal(m).copy(), float(np.linalg.norm(m)) ** 2) for m in (a, b)]
@@ -154,7 +157,7 @@ def exact_pair(a: FloatArray, b: FloatArray) -> Pair:
 
 
 def unbiased_inner(inner: float, sides: tuple[Side, Side]) -> float:
-    """HSIC_1 of Song et al. (2012) from <A, B> of centered matrices.
+    """Return HSIC_1 of Song et al. (2012) from <A, B> of centered matrices.
 
     Adding r_i + r_j off the diagonal cancels, so that centered kernels give the same; their rows without the diagonal
     sum to minus the diagonal.
@@ -167,7 +170,7 @@ def unbiased_inner(inner: float, sides: tuple[Side, Side]) -> float:
 
 # The variables of a test: arrays, frames and series in normal form, with their rows (and columns) in one order.
 
-FRAMED = (pd.DataFrame, pd.Series)
+FRAME_TYPES = (pd.DataFrame, pd.Series)
 
 
 @dataclass(frozen=True)
@@ -187,48 +190,50 @@ class Variables:
 
 
 def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kernel") -> Variables:
-    """All variables in the order of the first one's rows; their numbers of rows are read before any work is done.
+    """Return all variables in the order of the rows of ``x``; their numbers of rows are checked first.
 
     ``kind`` is the kernel or the metric, one for all or one each; "precomputed" matrices are matched by both axes.
     """
     names = ("x", "y", *(f"others[{i}]" for i in range(len(others))))
     arrays = [as_numpy(value, name) for value, name in zip((x, y, *others), names, strict=True)]
     n = check_same_rows(arrays, names)
-    kinds = tuple(known_name(one, (*KERNELS, *METRICS)) for one in per_variable(kind, names, argument))
-    squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
+    kinds = tuple(known_name(setting, (*KERNELS, *METRICS)) for setting in per_variable(kind, names, argument))
+    squares = [isinstance(setting, str) and setting == "precomputed" for setting in kinds]
     values, notes = list[Any](), list[Note]()
     for value, name, kernel in zip(arrays, names, kinds, strict=True):
         if kernel not in ("delta", "precomputed"):
             notes += integer_notes(value, name)
     for value, name, square in zip(arrays, names, squares, strict=True):
-        own = in_own_order(value, name) if square else value
-        ordered, own_notes = matched_rows(x, own, name, square=square) if values else (own, ())
-        values.append(ordered)
-        notes += own_notes
+        variable = in_own_order(value, name) if square else value
+        matched, row_notes = matched_rows(x, variable, name, square=square) if values else (variable, ())
+        values.append(matched)
+        notes += row_notes
     labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip(arrays, names, strict=True))]
-    usual = labels if len(set(labels)) == len(labels) else names
-    return Variables(tuple(values), names, tuple(usual), kinds, n, tuple(notes))
+    unique_labels = labels if len(set(labels)) == len(labels) else names
+    return Variables(tuple(values), names, tuple(unique_labels), kinds, n, tuple(notes))
 
 
 def _label(value: Any, name: str, place: int) -> str:
-    """What a variable is called in print: the name of a series, else that of its argument."""
-    own = getattr(value, "name", None) if getattr(value, "ndim", 0) == 1 else None
-    return own if isinstance(own, str) and own else name if place < 3 else f"variable {place}"
+    """Return the printed name of a variable: the name of a series, or that of its argument."""
+    series_name = getattr(value, "name", None) if getattr(value, "ndim", 0) == 1 else None
+    if isinstance(series_name, str) and series_name:
+        return series_name
+    return name if place < 3 else f"variable {place}"
 
 
 def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
-    """The common number of rows of the variables, read from their shapes."""
+    """Return the common number of rows of the variables, read from their shapes; raise if they differ."""
     for value, argument in zip(values, names, strict=True):
         check_rows(count_rows(value, argument), len(values[0]), argument)
     return len(values[0])
 
 
 def count_rows(value: Any, argument: str) -> int:
-    """The number of rows of a variable; an error for paths, sparse and masked matrices, and values without rows."""
+    """Return the number of rows of a variable; raise for paths, sparse and masked matrices, and values without rows."""
     refuse_path(value, argument)
     if hasattr(value, "tocsr"):
-        cure = f"Pass {argument}.toarray(), or a few columns or components of it."
-        raise InputError(argument, "must be dense", f"a sparse matrix of shape {tuple(value.shape)}", cure)
+        hint = f"Pass {argument}.toarray(), or a few columns or components of it."
+        raise InputError(argument, "must be dense", f"a sparse matrix of shape {tuple(value.shape)}", hint)
     check_unmasked(value, argument)
     try:
         shape = () if isinstance(value, type) else np.shape(value)
@@ -240,45 +245,45 @@ def count_rows(value: Any, argument: str) -> int:
 
 
 def per_variable(value: Any, names: Sequence[str], argument: str) -> tuple[Any, ...]:
-    """One setting per variable: those of a tuple, list or array, any other value for all."""
+    """Return one setting per variable: those of a tuple, list or array, or any other value for all."""
     if not isinstance(value, tuple | list | np.ndarray):
         return (value,) * len(names)
     if len(value) != len(names):
-        rule = "must be one value or a pair" if len(names) == 2 else "must be one value or one for each variable"
-        raise InputError(argument, rule, f"{len(value)} values", f"Give one each for {', '.join(names)}.")
+        requirement = "must be one value or a pair" if len(names) == 2 else "must be one value or one for each variable"
+        raise InputError(argument, requirement, f"{len(value)} values", f"Give one each for {', '.join(names)}.")
     return tuple(value)
 
 
 def refuse_path(value: Any, argument: str) -> None:
-    """Refuse a path: the tests read no files."""
+    """Raise if a value is a path: the tests read no files."""
     if isinstance(value, str | os.PathLike):
-        cure = "Read it first: pandas.read_csv(path, index_col=0), whose row names are then matched."
-        raise InputError(argument, "must be an array, a frame or a series", f"the text {os.fspath(value)!r}", cure)
+        hint = "Read it first: pandas.read_csv(path, index_col=0), whose row names are then matched."
+        raise InputError(argument, "must be an array, a frame or a series", f"the text {os.fspath(value)!r}", hint)
 
 
 def rows_of(x: Any, name: str = "x") -> Rows:
-    """The number of rows of a variable, and the names of those of a frame or series."""
-    if isinstance(x, FRAMED):
+    """Return the number of rows of a variable, and the names of those of a frame or series."""
+    if isinstance(x, FRAME_TYPES):
         return Rows(len(x), row_names(x.index), reserve=counting(x.index))
     return Rows(count_rows(x, name), None)
 
 
 def matched_rows(x: Any, y: Any, name: str = "y", *, of: str = "x", square: bool = False) -> tuple[Any, Notes]:
-    """A frame or series ``y`` in the order of the rows of ``x`` by their names, with a note; other values unchanged.
+    """Return a frame or series ``y`` in the order of the rows of ``x`` by their names, with notes.
 
-    Names of ``x`` alone are noted, too. Row names that match only in part raise an error, and so do row numbers in
-    another order where ``x``, which the caller calls ``of``, has no names. The columns of a ``square`` frame are
-    ordered as its rows.
+    Other values are returned unchanged. If only ``x`` has names, a note says so. Row names that match only in part
+    raise an error, and so do row numbers in another order where ``x``, which the caller calls ``of``, has no names. The
+    columns of a ``square`` frame are ordered as its rows.
     """
-    if y is None or not (isinstance(x, FRAMED) or isinstance(y, FRAMED)):
+    if y is None or not (isinstance(x, FRAME_TYPES) or isinstance(y, FRAME_TYPES)):
         return y, ()
     y, notes = in_rows_of(rows_of(x, of), y, name, square=square)
-    return y, tuple(of_rows.altered(data=f"`{of}`") for of_rows in notes)
+    return y, tuple(row_note.altered(data=f"`{of}`") for row_note in notes)
 
 
 def in_rows_of(rows: HasRows, y: Any, name: str, *, square: bool = False) -> tuple[Any, Notes]:
-    """A variable in the order of the rows of data, as ``matched_rows``; its number of rows must be theirs."""
-    if not isinstance(y, FRAMED):
+    """Return a variable in the order of the rows of data, as ``matched_rows``; its number of rows must be theirs."""
+    if not isinstance(y, FRAME_TYPES):
         n = count_rows(y, name)
         check_rows(n, rows.n, name)
         return y, align(n, None, rows, name)[1]
@@ -289,7 +294,7 @@ def in_rows_of(rows: HasRows, y: Any, name: str, *, square: bool = False) -> tup
 
 
 def in_own_order(matrix: Any, name: str) -> Any:
-    """A square frame with its columns in the order of its rows, by name; other values, or without names, unchanged."""
+    """Return a square frame with its columns in the order of its rows, by name; other values are returned unchanged."""
     if not isinstance(matrix, pd.DataFrame) or matrix.shape[0] != matrix.shape[1]:
         return matrix
     rows, columns = ([str(key) for key in index] for index in (matrix.index, matrix.columns))
@@ -299,13 +304,15 @@ def in_own_order(matrix: Any, name: str) -> Any:
         return matrix.iloc[:, pd.Index(columns).get_indexer(pd.Index(rows))]
     if row_names(matrix.index) is None or row_names(matrix.columns) is None:
         return matrix
-    lost = sorted(set(rows).symmetric_difference(columns)) or ["a name that occurs twice"]
-    cure = "Name rows and columns alike, or pass a plain array."
-    raise InputError(name, "must have the same names in rows and columns", f"{lost[0]!r} in one of them only", cure)
+    unmatched = sorted(set(rows).symmetric_difference(columns)) or ["a name that occurs twice"]
+    hint = "Name rows and columns alike, or pass a plain array."
+    raise InputError(
+        name, "must have the same names in rows and columns", f"{unmatched[0]!r} in one of them only", hint
+    )
 
 
 def matched_columns(x: Any, y: Any) -> Any:
-    """The frame ``y`` with its columns in the order of those of ``x``, by name; other values unchanged."""
+    """Return the frame ``y`` with its columns in the order of those of ``x``, by name; other values unchanged."""
     if not (isinstance(x, pd.DataFrame) and isinstance(y, pd.DataFrame)) or x.shape[1] != y.shape[1]:
         return y
     unnamed = [row_names(frame.columns) is None for frame in (x, y)]
@@ -315,9 +322,9 @@ def matched_columns(x: Any, y: Any) -> Any:
         return y
     if x.columns.is_unique and set(x.columns) == set(y.columns):
         return y[list(x.columns)]
-    other = [str(key) for key in y.columns if key not in set(x.columns)] or ["a column twice"]
-    cure = "Name the columns of both samples alike, or pass plain arrays."
-    raise InputError("y", "must have the columns of {x}", f"{other[0]!r}, which {{x}} does not have", cure, x="x")
+    unmatched = [str(key) for key in y.columns if key not in set(x.columns)] or ["a column twice"]
+    hint = "Name the columns of both samples alike, or pass plain arrays."
+    raise InputError("y", "must have the columns of {x}", f"{unmatched[0]!r}, which {{x}} does not have", hint, x="x")
 
 
 def integer_notes(value: Any, argument: str) -> Notes:
@@ -327,10 +334,10 @@ def integer_notes(value: Any, argument: str) -> Notes:
     if array.ndim not in (1, 2) or is_table or str(getattr(value, "dtype", "")) == "category":
         return ()
     frame = value if isinstance(value, pd.DataFrame) else pd.DataFrame(array)
-    named = isinstance(value, pd.DataFrame)
+    has_names = isinstance(value, pd.DataFrame)
     count = count_codes(frame.iloc[:, 0]) if frame.shape[1] == 1 else 0
     codes = (note("variable.integers", argument=argument, count=count),) if count else ()
-    return (*codes, *row_id_notes(frame, argument, named=named))
+    return (*codes, *row_id_notes(frame, argument, named=has_names))
 
 
 def class_notes(value: Any, argument: str) -> Notes:
@@ -361,7 +368,7 @@ n_resamples : int
     enumerated and p is exact.""",
     "draws": """\
 stop_after : int, optional
-    Stop as soon as this many permuted statistics have reached the observed one (Besag & Clifford 1991): p remains
+    Stop as soon as so many permuted statistics have reached the observed one (Besag & Clifford 1991): p remains
     valid, with fewer permutations where it is large.
 random_state : int, numpy Generator or None
     Seed; permutation b depends on the seed and b only. In ``Evaluation`` the seed of a test also depends on the
@@ -374,7 +381,7 @@ HYPOTHESES = {
     "groups": "both samples have one distribution",
     "method": "the method shows no more of the data than of null data",
 }
-UNDER = {  # the null hypothesis that the permutations of a scheme test
+SCHEME_HYPOTHESES = {  # the null hypothesis that the permutations of a scheme test
     "free": "{}",
     "within": "{} within blocks",
     "blocks": "{}, where whole blocks of rows are exchangeable",
@@ -393,15 +400,15 @@ class TestCard(Cites):
     variables : {"2", "many"}
         How many variables it tests.
     null : tuple of str
-        The ways to a p-value, the default first.
+        Methods of computing a p-value, the default first.
     statistic, effect_size : str
         Symbols, as printed.
     needs : tuple of {"kernel", "distances", "coordinates", "method"}
         The representation of a variable that is computed; "kernel": of numbers, of classes, or precomputed. "method":
-        a method that can be run again.
+        a method that can be re-run.
     second : {"variable", "groups", "method"}
-        The second argument of the function: a variable, the groups into which the rows of the first are split, or the
-        method that is run again, on null data.
+        The second argument of the function: a variable, the groups into which the rows of ``x`` are split, or the
+        method that is re-run on null data.
     nulls : tuple of str
         The kinds of null data, of a test of a method.
     memory : {"matrices", "factors", "columns"}
@@ -409,10 +416,10 @@ class TestCard(Cites):
     tolerance : float or None
         Share of a kernel's trace that its factors may leave.
     operations : function of (n, B, whole) or None
-        Nanoseconds of a test of n rows with B permutations on a usual processor; ``whole``: of n x n matrices.
+        Nanoseconds of a test of n rows with B permutations on a typical processor; ``whole``: of n x n matrices.
     question, cost : str
-        Of a test of a method: what it answers, and its time in n and in the number of null data sets. Those of
-        variables all have one question, their hypothesis, and say what they cost in ``operations`` and ``memory``.
+        Of a test of a method: the question that it answers, and its time in n and in the number of null data sets.
+        Tests of variables share one question, their hypothesis; their cost follows from ``operations`` and ``memory``.
     reference : str
         Source; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
     """
@@ -466,18 +473,18 @@ def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[
 
     def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
         function.__doc__ = filled(function.__doc__, ENTRIES)
-        checked = keywords_checked(function)
+        checked_function = keywords_checked(function)
         if fields.get("second") == "method":
-            checked = _in_words_of_caller(checked)
-        carded = cast(CardedTest[P], checked)
+            checked_function = _with_names_of_caller(checked_function)
+        carded = cast(CardedTest[P], checked_function)
         carded.card = TestCard(name=TESTS.name_of(function.__name__), **fields)
         return carded
 
     return attach
 
 
-def _in_words_of_caller(function: Callable[P, IndependenceTest]) -> Callable[P, IndependenceTest]:
-    """The function with errors that call its arguments as its caller does."""
+def _with_names_of_caller(function: Callable[P, IndependenceTest]) -> Callable[P, IndependenceTest]:
+    """Return the function with errors that name its arguments as the caller does."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> IndependenceTest:
@@ -513,40 +520,40 @@ class Resampling:
         stop_after: Any = None,
         random_state: Any = None,
         n_jobs: Any = None,
-        like: Any = None,
+        rows: Any = None,
     ) -> Resampling:
-        """Check what can be checked before anything costly is done; blocks follow the row names of ``like``."""
+        """Check the arguments before any costly work; blocks are matched to the row names of ``rows``."""
         check_int(n_resamples, "n_resamples", low=1)
         if stop_after is not None:
             check_int(stop_after, "stop_after", low=1)
         n_threads(n_jobs)
         permutation = check_one_of(permutation, SCHEMES, "permutation", aliases=True)
         refuse_path(blocks, "blocks")
-        blocks, notes = matched_rows(like, blocks, "blocks")
+        blocks, notes = matched_rows(rows, blocks, "blocks")
         notes = notes if blocks is None else (*notes, *class_notes(blocks, "blocks"))
         return cls(n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs, notes)
 
     def refuse_without_permutations(self, method: str) -> None:
-        """Raise an error for arguments that restrict or stop permutations where the method draws none."""
+        """Raise if an argument restricts or stops permutations where the method draws none."""
         passed = [f"permutation={self.permutation!r}"] if self.permutation != "free" else []
         passed += ["blocks"] if self.blocks is not None else []
         passed += [f"stop_after={self.stop_after}"] if self.stop_after is not None else []
         if passed:
-            cure = "Leave `permutation`, `blocks` and `stop_after` out, or use a method that draws permutations."
-            rule = "must draw permutations where `permutation`, `blocks` or `stop_after` is given"
-            raise InputError("method", rule, f"{method!r} and {', '.join(passed)}", cure)
+            hint = "Leave `permutation`, `blocks` and `stop_after` out, or use a method that draws permutations."
+            requirement = "must draw permutations where `permutation`, `blocks` or `stop_after` is given"
+            raise InputError("method", requirement, f"{method!r} and {', '.join(passed)}", hint)
 
     def scheme(self, n: int, variables: Sequence[Any], names: Sequence[str]) -> Scheme:
-        """Which permutations may occur; a variable that is equal under all of them raises an error."""
+        """Return the permutations that may occur; raise if a variable is the same under all of them."""
         scheme = make_scheme(self.permutation, self.blocks, n)
         alike = scheme.alike()
         for value, name in zip(variables, names, strict=True) if alike is not None else ():
             rows = np.asarray(value)
             if bool(np.all(rows == rows[alike])):
-                got = {"within": "rows that are equal within every block", "blocks": "blocks that are equal"}
-                cure = "Choose other blocks, or permutation='free' where its assumption holds."
-                rule = "must not look the same under every permutation of its rows"
-                raise InputError(name, rule, got[scheme.kind], cure)
+                received = {"within": "rows that are equal within every block", "blocks": "blocks that are equal"}
+                hint = "Choose other blocks, or permutation='free' where its assumption holds."
+                requirement = "must not look the same under every permutation of its rows"
+                raise InputError(name, requirement, received[scheme.kind], hint)
         return scheme
 
     def run(
@@ -559,13 +566,13 @@ class Resampling:
         split: Any = None,
         floor: float = -np.inf,
     ) -> PermutationNull:
-        """The null distribution of a statistic; with ``split`` it depends only on the set of rows at these places.
+        """Compute the null distribution of a statistic; with ``split`` it depends only on the rows at these places.
 
         Values below ``floor``, or within the resolution below 0, are rounding and are replaced by 0.
         """
         if split is not None:
             scheme = split_scheme(scheme, split)
-        found = permutation_null(
+        result = permutation_null(
             statistic,
             scheme.n,
             self.n_resamples,
@@ -577,17 +584,18 @@ class Resampling:
             factors=factors,
             stop_after=self.stop_after,
         )
-        null, observed = (_without_rounding(v, resolution, floor) for v in (found.null, np.array(found.observed)))
-        return replace(found, null=null, observed=float(observed))
+        null = _without_rounding(result.null, resolution, floor)
+        observed = _without_rounding(np.array(result.observed), resolution, floor)
+        return replace(result, null=null, observed=float(observed))
 
     def parameters(self) -> dict[str, Any]:
-        """The settings that, with the seed, reproduce the permutations."""
+        """Return the settings that, with the seed, reproduce the permutations."""
         scheme = {"permutation": self.permutation, "blocks": self.blocks, "stop_after": self.stop_after}
         return {"n_resamples": self.n_resamples, **scheme}
 
 
 def _without_rounding(values: Any, resolution: float, floor: float) -> Any:
-    """Values with 0 in place of those that are negative by rounding."""
+    """Return the values with 0 in place of those that are negative by rounding."""
     return np.where((values < 0) & ((values >= -resolution) | (values < floor)), 0.0, values) + 0.0
 
 
@@ -599,17 +607,17 @@ def null_hypothesis(hypothesis: str, permutation: str) -> str:
     >>> null_hypothesis("the variables are independent", "within")
     'the variables are independent within blocks'
     """
-    return UNDER[permutation].format(hypothesis)
+    return SCHEME_HYPOTHESES[permutation].format(hypothesis)
 
 
-def named(key: str, values: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
-    """Entries of ``extra`` with a value for each variable."""
+def entries_by_variable(key: str, values: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return entries of ``extra`` with a value for each variable."""
     return {f"{key}_{name}": value for name, value in zip(names, values, strict=True)}
 
 
 def make_record(
     card: TestCard,
-    found: PermutationNull,
+    result: PermutationNull,
     *,
     n: int,
     resampling: Resampling,
@@ -622,23 +630,24 @@ def make_record(
     effect_size_name: str | None = None,
     alternative: str = "",
 ) -> IndependenceTest:
-    """The record of a test; the ``parameters`` and the seed in its recipe reproduce its numbers.
+    """Return the record of a test; the ``parameters`` and the seed in its recipe reproduce its numbers.
 
     ``alternative`` follows the null hypothesis where the test has power against some dependence only.
     """
     from dreval import __version__
 
-    found.null.setflags(write=False)
+    result.null.setflags(write=False)
+    is_cyclic = resampling.permutation == "cyclic"  # no shift of a series is exact
     return IndependenceTest(
         test=card.name,
         title=card.title,
-        statistic=found.observed,
-        p_value=found.p_value,
-        null_distribution=found.null,
-        n_resamples=len(found.null),
+        statistic=result.observed,
+        p_value=result.p_value,
+        null_distribution=result.null,
+        n_resamples=len(result.null),
         effect_size=effect_size,
         effect_size_name=effect_size_name or card.effect_size,
-        p_interval=found.p_interval,
+        p_interval=result.p_interval,
         extra=extra,
         recipe={
             "test": card.name,
@@ -650,18 +659,18 @@ def make_record(
             "hypothesis": null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
-        notes=(*notes, *resampling.notes, *_notes_of(card, found, resampling)),
-        p_kind="permutation" if resampling.permutation == "cyclic" else found.p_kind,  # no shift of a series is exact
+        notes=(*notes, *resampling.notes, *_permutation_notes(card, result, resampling)),
+        p_kind="permutation" if is_cyclic else result.p_kind,
     )
 
 
-def _notes_of(card: TestCard, found: PermutationNull, resampling: Resampling) -> list[Note]:
-    """Notes on permutations that were enumerated, stopped early or restricted."""
-    m, notes, cyclic = len(found.null), list[Note](), resampling.permutation == "cyclic"
-    if found.exact:
-        what = "shifts" if cyclic else "splits" if card.second == "groups" else "permutations"
-        notes.append(note("permutation.all", count=m, what=what, exact=not cyclic))
-    if found.stopped:
+def _permutation_notes(card: TestCard, result: PermutationNull, resampling: Resampling) -> list[Note]:
+    """Return notes on permutations that were enumerated, stopped early or restricted."""
+    m, notes, is_cyclic = len(result.null), list[Note](), resampling.permutation == "cyclic"
+    if result.exact:
+        what = "shifts" if is_cyclic else "splits" if card.second == "groups" else "permutations"
+        notes.append(note("permutation.all", count=m, what=what, exact=not is_cyclic))
+    if result.stopped:
         notes.append(note("permutation.stopped", count=m, reached=resampling.stop_after))
     if m and resampling.permutation != "free":
         notes.append(note(f"permutation.{resampling.permutation}"))

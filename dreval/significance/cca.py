@@ -12,7 +12,7 @@ from dreval.geometry.kernels import delta_codes, is_classes, unit_scaled
 from dreval.inference.permutation import PermutationNull
 from dreval.records.answers import IndependenceTest
 from dreval.records.notes import LIMIT, Notes, define
-from dreval.significance.base import Resampling, gather, make_record, named, test
+from dreval.significance.base import Resampling, entries_by_variable, gather, make_record, test
 
 CHI2 = define(
     "cca.chi2",
@@ -106,8 +106,8 @@ def cca_test(
     >>> import dreval
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(50, 2))
-    >>> found = dreval.cca_test(x, x[:, 0] + 0.1 * rng.normal(size=50), random_state=0)
-    >>> round(found.effect_size, 3), found.p_value
+    >>> result = dreval.cca_test(x, x[:, 0] + 0.1 * rng.normal(size=50), random_state=0)
+    >>> round(result.effect_size, 3), result.p_value
     (0.995, 0.001)
     """
     from scipy.special import gammaincc
@@ -122,8 +122,8 @@ def cca_test(
     bases = [_basis(value, name) for value, name in zip(variables.values, variables.names, strict=True)]
     p, q = (basis.shape[1] for basis in bases)
     if n <= p + q + 1:
-        cure = "Use fewer columns, or hsic_test, which needs no more rows than columns."
-        raise InputError("x", "must have more rows than both variables have columns, plus one", f"{n} rows", cure)
+        hint = "Use fewer columns, or hsic_test, which needs no more rows than columns."
+        raise InputError("x", "must have more rows than both variables have columns, plus one", f"{n} rows", hint)
     factor = n - 1 - (p + q + 1) / 2
     left, right = np.ascontiguousarray(bases[0].T), bases[1]
 
@@ -135,14 +135,14 @@ def cca_test(
     observed = float(statistic(identity[None])[0])
     p_chi2 = max(float(gammaincc(p * q / 2, max(observed, 0.0) / 2)), np.finfo(float).tiny)
     if method == "chi2":
-        found = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), "asymptotic")
+        result = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), "asymptotic")
         moments = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
         notes: Notes = (CHI2(freedom=p * q),)
     else:
-        found, notes, moments = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}
+        result, notes, moments = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}
     return make_record(
         cca_test.card,
-        found,
+        result,
         n=n,
         resampling=resampling,
         effect_size=float(correlations[0]),
@@ -152,7 +152,7 @@ def cca_test(
             "degrees_of_freedom": p * q,
             "p_chi2": p_chi2,
             **moments,
-            **named("rank", [p, q], variables.names),
+            **entries_by_variable("rank", [p, q], variables.names),
         },
         parameters={"method": method},
         notes=(*variables.notes, *notes),
@@ -161,7 +161,7 @@ def cca_test(
 
 
 def _basis(value: Any, argument: str) -> FloatArray:
-    """An orthonormal basis (n, rank) of the centered columns; of classes, of their indicators."""
+    """Return an orthonormal basis (n, rank) of the centered columns; of classes, of their indicators."""
     if is_classes(value):
         codes = delta_codes(value, argument)
         points = (codes[:, None] == np.unique(codes)).astype(np.float64)
@@ -175,6 +175,6 @@ def _basis(value: Any, argument: str) -> FloatArray:
 
 
 def _minus_log_wilks(product: FloatArray) -> float:
-    """-sum ln(1 - rho^2) over the singular values of Q_x' Q_y; 1 - rho^2 is at least 1e-15."""
+    """Return -sum ln(1 - rho^2) over the singular values of Q_x' Q_y; 1 - rho^2 is at least 1e-15."""
     singular = np.linalg.svd(product, compute_uv=False)
     return -float(np.log(np.maximum((1 - singular) * (1 + singular), 1e-15)).sum())

@@ -13,7 +13,15 @@ from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
 from dreval.inputs.features import check_signs
 from dreval.records.answers import IndependenceTest
 from dreval.records.notes import FAILURE, define
-from dreval.significance.base import Resampling, exact_pair, gather, make_record, named, test, unbiased_inner
+from dreval.significance.base import (
+    Resampling,
+    entries_by_variable,
+    exact_pair,
+    gather,
+    make_record,
+    test,
+    unbiased_inner,
+)
 
 METRICS = ("euclidean", "precomputed")
 
@@ -63,7 +71,7 @@ def dcov_test(
     metric : {"euclidean", "precomputed"} or pair of these
         Distance of each variable; classes have their own.
     exponent : float
-        Power of the distances, in (0, 2]; with 2 only linear dependence is seen.
+        Power of the distances, in (0, 2]; with 2 only linear dependence is detected.
     %(permutations)s
     %(draws)s
 
@@ -103,8 +111,8 @@ def dcov_test(
     >>> import numpy as np
     >>> import dreval
     >>> x = np.linspace(-1, 1, 50)
-    >>> found = dreval.dcov_test(x, x**2, random_state=0)
-    >>> round(found.extra["dcor"], 3), found.p_value
+    >>> result = dreval.dcov_test(x, x**2, random_state=0)
+    >>> round(result.extra["dcor"], 3), result.p_value
     (0.492, 0.002)
     """
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
@@ -115,22 +123,28 @@ def dcov_test(
     a, b = (center(_distances(value, name, kind, exponent)) for value, name, kind in settings)
     pair, n = exact_pair(a, b), variables.n
     scheme = resampling.scheme(n, variables.values, variables.names)
-    found = resampling.run(pair.hsic, scheme, "dcov", 1e-14 * pair.size)
+    result = resampling.run(pair.hsic, scheme, "dcov", 1e-14 * pair.size)
     sides = [(side, side) for side in pair.sides]
-    unbiased = unbiased_inner(found.observed * n**2, pair.sides)
-    own = [unbiased_inner(side[0].square, side) for side in sides]
-    flat = [name for name, v, side in zip("xy", own, pair.sides, strict=True) if v * n**2 <= 1e-12 * side.square]
+    unbiased = unbiased_inner(result.observed * n**2, pair.sides)
+    variances = [unbiased_inner(side[0].square, side) for side in sides]
+    flat = [
+        name
+        for name, variance, side in zip("xy", variances, pair.sides, strict=True)
+        if variance * n**2 <= 1e-12 * side.square
+    ]
     notes = [FLAT(argument=name) for name in flat]
     return make_record(
         dcov_test.card,
-        found,
+        result,
         n=n,
         resampling=resampling,
-        effect_size=np.nan if flat else unbiased / float(np.sqrt(own[0]) * np.sqrt(own[1])),
+        effect_size=np.nan if flat else unbiased / float(np.sqrt(variances[0]) * np.sqrt(variances[1])),
         extra={
-            "dcor": float(np.sqrt(np.clip(found.observed / pair.size, 0.0, 1.0))),
+            "dcor": float(np.sqrt(np.clip(result.observed / pair.size, 0.0, 1.0))),
             "unbiased": unbiased,
-            **named("metric", [_metric_name(v, m) for v, m in zip(variables.values, metrics, strict=True)], ("x", "y")),
+            **entries_by_variable(
+                "metric", [_metric_name(v, m) for v, m in zip(variables.values, metrics, strict=True)], ("x", "y")
+            ),
         },
         parameters={"metric": metric, "exponent": exponent},
         notes=(*variables.notes, *notes),
@@ -139,12 +153,12 @@ def dcov_test(
 
 
 def _metric_name(value: Any, metric: str) -> str:
-    """How the distances of a variable were made."""
+    """Return the printed name of the distances of a variable."""
     return "equal or not" if metric == "euclidean" and is_classes(value) else metric
 
 
 def _distances(value: Any, argument: str, metric: str, exponent: float) -> FloatArray:
-    """The matrix of distances, to a power."""
+    """Return the matrix of distances, to a power."""
     metric = check_one_of(metric, METRICS, "metric", aliases=True)
     if metric == "precomputed":
         matrix = _precomputed(value, argument)
@@ -157,26 +171,26 @@ def _distances(value: Any, argument: str, metric: str, exponent: float) -> Float
         if abs(power) > 400:
             raise InputError(argument, "must have a usual scale", f"differences near 2^{power}", "Rescale it.")
         matrix = np.ldexp(np.sqrt(pairwise_squared(points)), power)
-    apart = matrix[np.triu_indices(len(matrix), 1)]
-    if float(apart.max() - apart.min()) <= 1e-12 * float(apart.max()):
-        cure = "Give a variable whose rows differ from each other by different amounts."
-        raise InputError(argument, "must have distances that vary", "equal distances", cure)
+    pair_distances = matrix[np.triu_indices(len(matrix), 1)]
+    if float(pair_distances.max() - pair_distances.min()) <= 1e-12 * float(pair_distances.max()):
+        hint = "Give a variable whose rows differ from each other by different amounts."
+        raise InputError(argument, "must have distances that vary", "equal distances", hint)
     return matrix if exponent == 1.0 else matrix**exponent
 
 
 def _precomputed(value: Any, argument: str) -> FloatArray:
-    """A copy of a symmetric matrix of distances."""
+    """Return a copy of a symmetric matrix of distances; raise if it is not one."""
     matrix: FloatArray = check_numeric(value, argument).astype(np.float64)
-    rule = "must be a symmetric (n, n) matrix of distances, n >= 4, where its metric is 'precomputed'"
+    requirement = "must be a symmetric (n, n) matrix of distances, n >= 4, where its metric is 'precomputed'"
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 4:
-        raise InputError(argument, rule, describe(matrix), "Pass d(x_i, x_j) for all pairs of rows.")
+        raise InputError(argument, requirement, describe(matrix), "Pass d(x_i, x_j) for all pairs of rows.")
     check_finite(matrix, argument)
     largest = float(np.max(np.abs(matrix)))
     if float(np.max(np.abs(matrix - matrix.T))) > 1e-8 * largest:
-        raise InputError(argument, rule, "a matrix that is not symmetric", "Average it with its transpose.")
+        raise InputError(argument, requirement, "a matrix that is not symmetric", "Average it with its transpose.")
     if largest == 0:
-        raise InputError(argument, rule, "distances that are all 0", "Pass distances of rows that differ.")
-    check_signs(matrix, argument, rule, "Pass all pairwise distances (n, n)")
+        raise InputError(argument, requirement, "distances that are all 0", "Pass distances of rows that differ.")
+    check_signs(matrix, argument, requirement, "Pass all pairwise distances (n, n)")
     matrix += matrix.T.copy()
     matrix /= 2
     np.fill_diagonal(matrix, 0.0)

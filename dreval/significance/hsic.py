@@ -1,4 +1,4 @@
-"""The Hilbert-Schmidt independence criterion."""
+"""Hilbert-Schmidt independence criterion."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from dreval.significance.base import (
     Statistic,
     Variables,
     chosen_factors,
+    entries_by_variable,
     exact_pair,
     gather,
     make_record,
-    named,
     per_variable,
     permuted_product,
     test,
@@ -93,7 +93,7 @@ def hsic_test(
     .. math:: \mathrm{dHSIC} = \frac{1}{n^2} \sum_{ij} \prod_k K^k_{ij} + \prod_k \frac{1}{n^2} \sum_{ij} K^k_{ij}
               - \frac{2}{n} \sum_i \prod_k \frac{1}{n} \sum_j K^k_{ij},
 
-    which for two variables is HSIC. All variables but the first are permuted, each by a permutation of its own. The
+    which for two variables is HSIC. All variables but ``x`` are permuted, each by its own permutation. The
     effect size is then dHSIC over the geometric mean of its values for d copies of each variable.
 
     Parameters
@@ -180,10 +180,10 @@ def hsic_test(
     >>> import numpy as np
     >>> import dreval
     >>> x = np.linspace(-1, 1, 50)
-    >>> found = dreval.hsic_test(x, x**2, random_state=0)     # uncorrelated, yet dependent
-    >>> found.p_value
+    >>> result = dreval.hsic_test(x, x**2, random_state=0)     # uncorrelated, yet dependent
+    >>> result.p_value
     0.001
-    >>> found.n_resamples
+    >>> result.n_resamples
     999
     """
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
@@ -199,16 +199,16 @@ def hsic_test(
     scheme = resampling.scheme(variables.n, variables.values, variables.names)
     pair, extra, notes = _measured(variables, kernels, bandwidths, method)
     if method == "gamma":
-        found, moments = gamma_null(pair)
+        result, moments = gamma_null(pair)
         extra |= moments
         notes = (*notes, GAMMA())
     else:
-        found = resampling.run(pair.hsic, scheme, "hsic", 1e-14 * pair.size, floor=0.0)
-    cka = float(np.clip(found.observed / pair.size, 0.0, 1.0))
-    unbiased = unbiased_inner(found.observed * variables.n**2, pair.sides)
+        result = resampling.run(pair.hsic, scheme, "hsic", 1e-14 * pair.size, floor=0.0)
+    cka = float(np.clip(result.observed / pair.size, 0.0, 1.0))
+    unbiased = unbiased_inner(result.observed * variables.n**2, pair.sides)
     return make_record(
         hsic_test.card,
-        found,
+        result,
         n=variables.n,
         resampling=resampling,
         effect_size=cka,
@@ -222,12 +222,12 @@ def hsic_test(
 def _measured(
     variables: Variables, kernels: tuple[Any, ...], bandwidths: tuple[Any, ...], method: str
 ) -> tuple[Pair, dict[str, Any], Notes]:
-    """The centered kernels as matrices or factors, with entries of ``extra`` and notes."""
+    """Return the centered kernels as matrices or factors, with entries of ``extra`` and notes."""
     names, values = variables.names, variables.values
     factors = chosen_factors(values, names, kernels, bandwidths, "auto" if method == "gamma" else method)
     if factors is None:
         grams = [gram_matrix(*variable) for variable in zip(values, names, kernels, bandwidths, strict=True)]
-        extra = named("kernel", [g.kernel for g in grams], names) | named(
+        extra = entries_by_variable("kernel", [g.kernel for g in grams], names) | entries_by_variable(
             "bandwidth", [g.bandwidth for g in grams], names
         )
         notes = tuple(note for gram in grams for note in gram.notes)
@@ -236,15 +236,17 @@ def _measured(
         return exact_pair(center(grams[0].matrix), center(grams[1].matrix)), extra, notes
     pair, bound = low_rank_pair(*factors)
     ranks = [factor.factor.shape[1] for factor in factors]
-    extra = {"error_bound": bound, **named("kernel", [f.kernel for f in factors], names)}
-    extra |= named("bandwidth", [f.bandwidth for f in factors], names) | named("rank", ranks, names)
+    extra = {"error_bound": bound, **entries_by_variable("kernel", [f.kernel for f in factors], names)}
+    extra |= entries_by_variable("bandwidth", [f.bandwidth for f in factors], names) | entries_by_variable(
+        "rank", ranks, names
+    )
     left = [factor.left / factor.trace for factor in factors]
     approximated = FACTORS(rank_x=ranks[0], rank_y=ranks[1], left_x=left[0], left_y=left[1], bound=bound)
     return pair, extra, (*(note for factor in factors for note in factor.notes), approximated)
 
 
 def low_rank_pair(x: LowRank, y: LowRank) -> tuple[Pair, float]:
-    """From two centered factors, and a bound on the excess of HSIC of the full kernels over theirs.
+    """Return the pair of two centered factors, and a bound on the excess of HSIC of the full kernels over theirs.
 
     With K = LL' + E and M = NN' + F, E and F positive semi-definite, 0 <= <K, M> - <LL', NN'> is at most
     tr E (|NN'| + tr F) + tr F |LL'|, in spectral norms.
@@ -259,13 +261,13 @@ def low_rank_pair(x: LowRank, y: LowRank) -> tuple[Pair, float]:
 
     def inner(permutations: Any) -> FloatArray:
         products = (product(p) for p in permutations)
-        return np.array([float(np.vdot(one, one)) for one in products])
+        return np.array([float(np.vdot(matrix, matrix)) for matrix in products])
 
     return Pair(inner, (sides[0], sides[1])), bound / len(x.factor) ** 2
 
 
 def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:
-    """The p-value of a gamma distribution with the mean and variance of HSIC over all permutations, and both moments.
+    """Return the p-value of a gamma distribution with the moments of HSIC over all permutations, and these moments.
 
     See Kazi-Aoual et al. (1995).
     """
@@ -275,12 +277,12 @@ def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:
     mean, variance = permutation_moments(pair)
     p = float(gammaincc(mean**2 / variance, max(observed, 0.0) * mean / variance))
     p = max(p, np.finfo(float).tiny)
-    found = PermutationNull(max(observed, 0.0), np.empty(0), p, (np.nan, np.nan), "approximate")
-    return found, {"null_mean": mean, "null_sd": float(np.sqrt(variance))}
+    result = PermutationNull(max(observed, 0.0), np.empty(0), p, (np.nan, np.nan), "approximate")
+    return result, {"null_mean": mean, "null_sd": float(np.sqrt(variance))}
 
 
 def permutation_moments(pair: Pair) -> tuple[float, float]:
-    """Mean and variance of HSIC over all permutations of the rows."""
+    """Return mean and variance of HSIC over all permutations of the rows."""
     n = pair.n
     traces = [float(side.diagonal.sum()) for side in pair.sides]
     squares = [side.square for side in pair.sides]
@@ -299,24 +301,26 @@ def _joint(
     resampling: Resampling,
     settings: dict[str, Any],
 ) -> IndependenceTest:
-    """The test of three and more variables."""
+    """Return the test of three and more variables."""
     names = variables.names
     if settings["method"] in ("lowrank", "gamma"):
-        cure = "Use method='exact', or test pairs of variables."
+        hint = "Use method='exact', or test pairs of variables."
         raise InputError(
-            "method", "must be 'auto' or 'exact' for more than two variables", repr(settings["method"]), cure
+            "method", "must be 'auto' or 'exact' for more than two variables", repr(settings["method"]), hint
         )
     grams = [gram_matrix(*variable) for variable in zip(variables.values, names, kernels, bandwidths, strict=True)]
     statistic, resolution, scale = joint_hsic(grams)
     scheme = resampling.scheme(variables.n, variables.values, names)
-    found = resampling.run(statistic, scheme, "hsic", resolution, factors=len(names) - 1, floor=0.0)
-    extra = named("kernel", [g.kernel for g in grams], names) | named("bandwidth", [g.bandwidth for g in grams], names)
+    result = resampling.run(statistic, scheme, "hsic", resolution, factors=len(names) - 1, floor=0.0)
+    extra = entries_by_variable("kernel", [g.kernel for g in grams], names) | entries_by_variable(
+        "bandwidth", [g.bandwidth for g in grams], names
+    )
     return make_record(
         hsic_test.card,
-        found,
+        result,
         n=variables.n,
         resampling=resampling,
-        effect_size=found.observed / scale,
+        effect_size=result.observed / scale,
         extra=extra,
         parameters=settings,
         notes=(*variables.notes, *(note for gram in grams for note in gram.notes)),
@@ -327,7 +331,7 @@ def _joint(
 
 
 def joint_hsic(grams: Sequence[Gram]) -> tuple[Statistic, float, float]:
-    """DHSIC of three or more kernels under permutations of all but the first, its resolution, and its scale.
+    """Return dHSIC of three or more kernels under permutations of all but the first, its resolution, and its scale.
 
     The scale is the geometric mean over the variables of dHSIC of that many copies of one of them.
     """
@@ -339,11 +343,11 @@ def joint_hsic(grams: Sequence[Gram]) -> tuple[Statistic, float, float]:
     fixed = float(np.prod(means.mean(axis=1)))
 
     def statistic(permutations: Any) -> FloatArray:
-        first = permuted_products(kernels, permutations) / n**2
+        products = permuted_products(kernels, permutations) / n**2
         rows = np.broadcast_to(means[0], (len(permutations), n)).copy()
         for k in range(1, d):
             rows *= means[k][permutations[:, k - 1]]
-        return first + fixed - 2 * rows.mean(axis=1)
+        return products + fixed - 2 * rows.mean(axis=1)
 
     copies = [float(np.mean(K**d) + np.mean(m) ** d - 2 * np.mean(m**d)) for K, m in zip(kernels, means, strict=True)]
     terms = float(np.prod([np.abs(K).max() for K in kernels]))

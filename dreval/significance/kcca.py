@@ -14,27 +14,27 @@ from dreval.geometry.kernels import MEDIAN_ROWS, Gram, LowRank, center, gram_mat
 from dreval.records.answers import IndependenceTest
 from dreval.records.notes import LIMIT, Notes, define
 from dreval.significance.base import (
-    MOST_EXACT_ROWS,
+    MAX_EXACT_ROWS,
     Resampling,
     Variables,
     chosen_factors,
+    entries_by_variable,
     gather,
     make_record,
-    named,
     per_variable,
     permuted_product,
     test,
 )
 
-EXACT_ROWS = 300  # up to here the kernel matrices are decomposed
-TRACE_TOLERANCE = 1e-6  # of low-rank factors: what is left over divided by n kappa / 2 bounds the error of rho
-LEADING = 128  # directions of each variable that the permutations use
-SMALLEST = 1e-6  # directions with w / (w + k) below add less than its square over rho
+EXACT_ROWS = 300  # rows up to which the kernel matrices are decomposed
+TRACE_TOLERANCE = 1e-6  # of low-rank factors; the rest of the trace over n kappa / 2 bounds the error of rho
+MAX_DIRECTIONS = 128  # leading directions of each variable that the permutations use
+MIN_SHARE = 1e-6  # directions with a smaller w / (w + k) add less than its square over rho
 PAIRWISE = ", against pairwise dependence"
 PAIRWISE_ONLY = define(
     "kcca.pairwise",
     LIMIT,
-    "Only pairwise dependence is seen: hsic_test is for joint dependence of three and more variables.",
+    "Only pairwise dependence is detected; hsic_test also detects joint dependence of three and more variables.",
     "Use hsic_test.",
 )
 FACTORS = define("kcca.factors", LIMIT, "Kernels were approximated by factors: rho is wrong by at most {bound:.1e}.")
@@ -124,7 +124,7 @@ def kcca_test(
 
     See Also
     --------
-    hsic_test : sums over all directions, and sees joint dependence of three and more variables.
+    hsic_test : sums over all directions, and detects joint dependence of three and more variables.
     cca_test : the classical correlation of linear functions.
     kappa_curve, bandwidth_curve : how far the result depends on the settings.
 
@@ -150,8 +150,8 @@ def kcca_test(
     >>> import numpy as np
     >>> import dreval
     >>> x = np.linspace(-1, 1, 60)
-    >>> found = dreval.kcca_test(x, x**2, n_resamples=199, random_state=0)
-    >>> round(found.statistic, 3), found.p_value
+    >>> result = dreval.kcca_test(x, x**2, n_resamples=199, random_state=0)
+    >>> round(result.statistic, 3), result.p_value
     (0.877, 0.005)
     """
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
@@ -162,32 +162,32 @@ def kcca_test(
     names, ridge = variables.names, variables.n * kappa / 2
     scheme = resampling.scheme(variables.n, variables.values, names)
     spectra, extra = _spectra(variables, variables.kinds, per_variable(bandwidth, names, "bandwidth"), method, ridge)
-    fewer = [spectrum.leading(LEADING) for spectrum in spectra]
+    leading = [spectrum.leading(MAX_DIRECTIONS) for spectrum in spectra]
     for spectrum, name in zip(spectra, names, strict=True):
         if not spectrum.factor.shape[1]:
-            got = f"{kappa:g}, which leaves no direction of {{variable}}"
-            cure = "Choose a smaller kappa (0.02 is usual), or rescale a variable with a linear kernel."
-            rule = "must be small relative to the kernel's eigenvalues over n"
-            raise InputError("kappa", rule, got, cure, variable=name)
-    full, permuted = canonical_statistic(spectra), canonical_statistic(fewer)
-    found = resampling.run(permuted, scheme, "kcca", 1e-13, factors=len(names) - 1)
+            received = f"{kappa:g}, which leaves no direction of {{variable}}"
+            hint = "Choose a smaller kappa (0.02 is usual), or rescale a variable with a linear kernel."
+            requirement = "must be small relative to the kernel's eigenvalues over n"
+            raise InputError("kappa", requirement, received, hint, variable=name)
+    full, permuted = canonical_statistic(spectra), canonical_statistic(leading)
+    result = resampling.run(permuted, scheme, "kcca", 1e-13, factors=len(names) - 1)
     notes = (*variables.notes, *(note for spectrum in spectra for note in spectrum.notes))
     if others:
         notes = (*notes, PAIRWISE_ONLY())
     if "error_bound" in extra and variables.n > MEDIAN_ROWS:
         notes = (*notes, FACTORS(bound=extra["error_bound"]))
-    if fewer != spectra:
+    if leading != spectra:
         rho = float(full(np.tile(np.arange(variables.n), (1, len(names) - 1, 1)))[0])
-        extra["truncation"] = rho - found.observed
-        notes = (*notes, LEADING_ONLY(directions=LEADING, lower=rho - found.observed))
-        found = replace(found, observed=rho)
-    mean = float(found.null.mean())
+        extra["truncation"] = rho - result.observed
+        notes = (*notes, LEADING_ONLY(directions=MAX_DIRECTIONS, lower=rho - result.observed))
+        result = replace(result, observed=rho)
+    mean = float(result.null.mean())
     return make_record(
         kcca_test.card,
-        found,
+        result,
         n=variables.n,
         resampling=resampling,
-        effect_size=(found.observed - mean) / (1 - mean),
+        effect_size=(result.observed - mean) / (1 - mean),
         extra={"kappa": kappa, "null_mean": mean, **extra},
         parameters={"kernel": kernel, "bandwidth": bandwidth, "kappa": kappa, "method": method},
         notes=notes,
@@ -200,11 +200,18 @@ def kcca_test(
 def _spectra(
     variables: Variables, kernels: tuple[Any, ...], bandwidths: tuple[Any, ...], method: str, ridge: float
 ) -> tuple[list[Spectrum], dict[str, Any]]:
-    """The directions of each variable, with entries of ``extra``."""
+    """Return the directions of each variable, with entries of ``extra``."""
     names, extra = variables.names, {}
-    most = variables.n // 2 if variables.n <= MOST_EXACT_ROWS else None  # beyond, n^3 is no more than n r^2
+    max_rank = variables.n // 2 if variables.n <= MAX_EXACT_ROWS else None  # beyond, n^3 is no more than n r^2
     factors = chosen_factors(
-        variables.values, names, kernels, bandwidths, method, tolerance=TRACE_TOLERANCE, rows=EXACT_ROWS, most=most
+        variables.values,
+        names,
+        kernels,
+        bandwidths,
+        method,
+        tolerance=TRACE_TOLERANCE,
+        exact_rows=EXACT_ROWS,
+        max_rank=max_rank,
     )
     if factors is None:
         settings = zip(variables.values, names, kernels, bandwidths, strict=True)
@@ -212,14 +219,14 @@ def _spectra(
     else:
         spectra = [spectrum_of_factor(factor, ridge) for factor in factors]
         extra["error_bound"] = sum(factor.left for factor in factors) / ridge
-    extra |= named("kernel", [spectrum.kernel for spectrum in spectra], names)
-    extra |= named("bandwidth", [spectrum.bandwidth for spectrum in spectra], names)
-    return spectra, extra | named("directions", [spectrum.factor.shape[1] for spectrum in spectra], names)
+    extra |= entries_by_variable("kernel", [spectrum.kernel for spectrum in spectra], names)
+    extra |= entries_by_variable("bandwidth", [spectrum.bandwidth for spectrum in spectra], names)
+    return spectra, extra | entries_by_variable("directions", [spectrum.factor.shape[1] for spectrum in spectra], names)
 
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """F = U diag(w / (w + k)) of one variable, largest w first; of classes with their codes, if from a factor."""
+    """F = U diag(w / (w + k)) of one variable, largest w first; a factor of classes also has their codes."""
 
     factor: FloatArray
     kernel: str
@@ -227,58 +234,65 @@ class Spectrum:
     notes: Notes
     codes: IntArray | None = None
 
-    def leading(self, most: int) -> Spectrum:
-        """The same variable with at most so many directions."""
-        return self if self.factor.shape[1] <= most else replace(self, factor=self.factor[:, :most])
+    def leading(self, max_directions: int) -> Spectrum:
+        """Return the same variable with at most so many directions."""
+        if self.factor.shape[1] <= max_directions:
+            return self
+        return replace(self, factor=self.factor[:, :max_directions])
 
 
 def spectrum_of_matrix(gram: Gram, ridge: float) -> Spectrum:
-    """From the kernel matrix, which is centered in place."""
+    """Return the spectrum of a kernel matrix, which is centered in place."""
     values, vectors = np.linalg.eigh(center(gram.matrix))
-    return _kept(values, vectors, ridge, gram)
+    return _leading_spectrum(values, vectors, ridge, gram)
 
 
 def spectrum_of_factor(low: LowRank, ridge: float) -> Spectrum:
-    """From a centered factor, by its singular vectors."""
+    """Return the spectrum of a centered factor, from its singular vectors."""
     vectors, singular, _ = np.linalg.svd(low.factor, full_matrices=False)
-    return replace(_kept(singular[::-1] ** 2, vectors[:, ::-1], ridge, low), codes=low.codes)
+    return replace(_leading_spectrum(singular[::-1] ** 2, vectors[:, ::-1], ridge, low), codes=low.codes)
 
 
-def _kept(values: FloatArray, vectors: FloatArray, ridge: float, made: Gram | LowRank) -> Spectrum:
-    """The directions beyond rounding and ``SMALLEST``, from eigenvalues in ascending order."""
+def _leading_spectrum(values: FloatArray, vectors: FloatArray, ridge: float, kernel: Gram | LowRank) -> Spectrum:
+    """Return the directions beyond rounding and ``MIN_SHARE``, from eigenvalues in ascending order."""
     scale = values[::-1] / (values[::-1] + ridge)
     rounding = len(vectors) * np.finfo(float).eps * float(values[-1])
-    kept = int(np.count_nonzero(values > max(SMALLEST * ridge, rounding)))
-    factor = vectors[:, ::-1][:, :kept] * scale[:kept]
-    return Spectrum(np.ascontiguousarray(factor), made.kernel, made.bandwidth, made.notes)
+    count = int(np.count_nonzero(values > max(MIN_SHARE * ridge, rounding)))
+    factor = vectors[:, ::-1][:, :count] * scale[:count]
+    return Spectrum(np.ascontiguousarray(factor), kernel.kernel, kernel.bandwidth, kernel.notes)
 
 
 def canonical_statistic(spectra: Sequence[Spectrum]) -> Callable[[Any], FloatArray]:
-    """(lambda_max - 1) / (M - 1) under permutations of all variables but the first: (m, n), or (m, M - 1, n)."""
-    first, *others = (spectrum.factor for spectrum in spectra)
-    n = len(first)
-    product = permuted_product(first, others[0], spectra[1].codes)
+    """Return (lambda_max - 1) / (M - 1) as a function of permutations of all variables but the first.
+
+    The permutations have the shape (m, n), or (m, M - 1, n).
+    """
+    fixed, *moved = (spectrum.factor for spectrum in spectra)
+    n = len(fixed)
+    product = permuted_product(fixed, moved[0], spectra[1].codes)
 
     def of_two(permutations: Any) -> FloatArray:
         return np.array([_largest_singular(product(p)) for p in np.asarray(permutations).reshape(-1, n)])
 
     def of_many(permutations: Any) -> FloatArray:
-        sets = np.asarray(permutations).reshape(-1, len(others), n)
-        return np.array([_largest([first, *(f[p] for f, p in zip(others, orders, strict=True))]) for orders in sets])
+        sets = np.asarray(permutations).reshape(-1, len(moved), n)
+        return np.array(
+            [_largest([fixed, *(factor[p] for factor, p in zip(moved, orders, strict=True))]) for orders in sets]
+        )
 
-    return of_two if len(others) == 1 else of_many
+    return of_two if len(moved) == 1 else of_many
 
 
 def _largest_singular(product: FloatArray) -> float:
-    """Largest singular value of F_1' F_2, which is lambda_max - 1 of two variables."""
+    """Return the largest singular value of F_1' F_2, which is lambda_max - 1 of two variables."""
     square = product @ product.T if product.shape[0] <= product.shape[1] else product.T @ product
     return float(np.sqrt(_largest_eigenvalue(square)))
 
 
 def _largest(factors: Sequence[FloatArray]) -> float:
-    """Largest eigenvalue of the matrix with blocks F_i' F_j off the diagonal and 0 on it, over M - 1."""
-    joined = np.concatenate(factors, axis=1)
-    square = joined.T @ joined
+    """Return the largest eigenvalue of the matrix with blocks F_i' F_j off the diagonal and 0 on it, over M - 1."""
+    factor_columns = np.concatenate(factors, axis=1)
+    square = factor_columns.T @ factor_columns
     start = 0
     for factor in factors:
         stop = start + factor.shape[1]
@@ -288,7 +302,7 @@ def _largest(factors: Sequence[FloatArray]) -> float:
 
 
 def _largest_eigenvalue(square: FloatArray) -> float:
-    """Largest eigenvalue of a symmetric matrix; 0 if it is negative."""
+    """Return the largest eigenvalue of a symmetric matrix; 0 if it is negative."""
     from scipy.linalg import eigh
 
     last = len(square) - 1

@@ -1,4 +1,4 @@
-"""The maximum mean discrepancy of two samples."""
+"""Maximum mean discrepancy of two samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dreval.inputs.files import row_names
 from dreval.records.answers import IndependenceTest
 from dreval.records.notes import Notes
 from dreval.significance.base import (
-    FRAMED,
+    FRAME_TYPES,
     Resampling,
     class_notes,
     count_rows,
@@ -61,7 +61,7 @@ def mmd_test(
 
     at least 0; with gaussian, laplace or rational quadratic kernels its population value is 0 only for equal
     distributions. Group membership is permuted. The effect size is :math:`\eta^2`, the share of the variance in the
-    kernel's feature space that lies between the groups,
+    kernel's feature space between the groups,
 
     .. math:: \eta^2 = \frac{m n}{m + n} \frac{\mathrm{MMD}^2}{\mathrm{tr}(HKH)},
 
@@ -125,32 +125,32 @@ def mmd_test(
     >>> import numpy as np
     >>> import dreval
     >>> rng = np.random.default_rng(0)
-    >>> found = dreval.mmd_test(rng.normal(size=(60, 2)), 2 * rng.normal(size=(40, 2)), random_state=0)
-    >>> found.p_value
+    >>> result = dreval.mmd_test(rng.normal(size=(60, 2)), 2 * rng.normal(size=(40, 2)), random_state=0)
+    >>> result.p_value
     0.001
     """
     rows, codes, notes = _pooled(x, y, groups, kernel)
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, _pooled_rows(x, y))
     if resampling.permutation in ("blocks", "cyclic"):
-        cure = "Use 'free', or 'within' with blocks."
-        raise InputError("permutation", "must be 'free' or 'within' for two samples", repr(permutation), cure)
+        hint = "Use 'free', or 'within' with blocks."
+        raise InputError("permutation", "must be 'free' or 'within' for two samples", repr(permutation), hint)
     scheme = resampling.scheme(len(codes), (rows, codes), ("x", "y" if groups is None else "groups"))
     gram = gram_matrix(rows, "x", kernel, bandwidth)
     sizes = np.bincount(codes)
-    group = np.flatnonzero(codes == np.argmin(sizes))  # the smaller one
-    a = center(gram.matrix)
-    statistic = _permuted_mmd(a, group)
+    group = np.flatnonzero(codes == np.argmin(sizes))  # the smaller group
+    centered = center(gram.matrix)
+    statistic = _permuted_mmd(centered, group)
     between = float(sizes[0] * sizes[1]) / len(codes)
-    total = float(np.trace(a))
-    found = resampling.run(statistic, scheme, "mmd", 1e-14 * total / between, split=group, floor=0.0)
+    total = float(np.trace(centered))
+    result = resampling.run(statistic, scheme, "mmd", 1e-14 * total / between, split=group, floor=0.0)
     return make_record(
         mmd_test.card,
-        found,
-        n=len(a),
+        result,
+        n=len(centered),
         resampling=resampling,
-        effect_size=float(np.clip(between * found.observed / total, 0.0, 1.0)),
+        effect_size=float(np.clip(between * result.observed / total, 0.0, 1.0)),
         extra={
-            "unbiased": _unbiased(a, group),
+            "unbiased": _unbiased(centered, group),
             "n_first": int(sizes[0]),
             "n_second": int(sizes[1]),
             "kernel": gram.kernel,
@@ -162,22 +162,26 @@ def mmd_test(
 
 
 def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[np.int64], Notes]:
-    """All rows, the group of each, and how groups were matched."""
+    """Return all rows, the group of each, and notes on how groups were matched."""
     for value, name in ((x, "x"), (y, "y"), (groups, "groups")):
         if value is not None or name == "x":
             count_rows(value, name)
     if (y is None) == (groups is None):
-        got = "neither" if y is None else "both"
+        received = "neither" if y is None else "both"
         raise InputError(
-            "y", "must be the second sample where {groups} is not given", got, "Pass one of the two.", groups="groups"
+            "y",
+            "must be the second sample where {groups} is not given",
+            received,
+            "Pass one of the two.",
+            groups="groups",
         )
     if groups is not None:
         groups, notes = matched_rows(x, groups, "groups")
-        cure = "Write codes of classes as whole numbers. Use hsic_test for the dependence on a continuous variable."
-        codes, classes = check_classes(groups, len(x), "groups", cure)
+        hint = "Write codes of classes as whole numbers. Use hsic_test for the dependence on a continuous variable."
+        codes, classes = check_classes(groups, len(x), "groups", hint)
         if len(classes) != 2 or np.bincount(codes).min() < 2:
-            got = f"{len(classes)} classes, the smallest with {np.bincount(codes).min()} rows"
-            raise InputError("groups", "must be two classes of two rows or more", got, "Use hsic_test for more.")
+            received = f"{len(classes)} classes, the smallest with {np.bincount(codes).min()} rows"
+            raise InputError("groups", "must be two classes of two rows or more", received, "Use hsic_test for more.")
         notes = (*notes, *class_notes(groups, "groups"))
         notes += integer_notes(x, "x") if kernel not in ("delta", "precomputed") else ()
         return (in_own_order(x, "x") if kernel == "precomputed" else x), codes, notes
@@ -188,23 +192,25 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
         pairs = ((x, "x"), (matched_columns(x, y), "y"))
         samples = [check_points(v, name, columns=getattr(v, "columns", None), min_rows=2) for v, name in pairs]
         if samples[0].shape[1] != samples[1].shape[1]:
-            got = f"{samples[0].shape[1]} and {samples[1].shape[1]} columns"
-            raise InputError("y", "must have the columns of {x}", got, "Pass two samples of the same variables.", x="x")
+            received = f"{samples[0].shape[1]} and {samples[1].shape[1]} columns"
+            raise InputError(
+                "y", "must have the columns of {x}", received, "Pass two samples of the same variables.", x="x"
+            )
     return np.concatenate(samples), np.repeat([0, 1], [len(sample) for sample in samples]), notes
 
 
 def _pooled_rows(x: Any, y: Any) -> Any:
-    """What has the rows to which blocks are matched: ``x``, or both samples, first ``x``."""
+    """Return an object with the rows to which blocks are matched: ``x``, or both samples, ``x`` before ``y``."""
     if y is None:
         return x
-    framed = isinstance(x, FRAMED) and isinstance(y, FRAMED)
-    if framed and not (row_names(x.index) is None and row_names(y.index) is None):
+    are_frames = isinstance(x, FRAME_TYPES) and isinstance(y, FRAME_TYPES)
+    if are_frames and not (row_names(x.index) is None and row_names(y.index) is None):
         return pd.Series(0, index=x.index.append(y.index))
     return np.zeros(len(x) + len(y))  # row names that only count the rows of each sample are not unique
 
 
 def _permuted_mmd(a: FloatArray, group: npt.NDArray[np.int64]) -> Any:
-    """MMD^2 of a group of rows and the others, as a function of rows of permutations.
+    """Return MMD^2 of a group of rows and the other rows, as a function of permutations.
 
     ``a`` is centered, so that the sums over both groups and between them are one sum up to sign.
     """
@@ -216,7 +222,7 @@ def _permuted_mmd(a: FloatArray, group: npt.NDArray[np.int64]) -> Any:
 
 
 def _unbiased(a: FloatArray, group: npt.NDArray[np.int64]) -> float:
-    """The U-statistic: means over pairs of different rows."""
+    """Return the U-statistic: means over pairs of different rows."""
     other = np.setdiff1d(np.arange(len(a)), group)
     within = 0.0
     for rows in (group, other):

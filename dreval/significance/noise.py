@@ -1,4 +1,4 @@
-"""The noise test: whether a method shows more of the data than of null data, and at which points."""
+"""Noise test: whether a method shows more of the data than of null data, and at which points."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ from dreval.significance.base import test
 
 NULLS = ("columns", "gaussian")
 SILHOUETTE = "silhouette"
-UNUSED = frozenset({"labels", "latent", "batch"})  # of points, which null data do not have
-MANY = 20_000  # points beyond which some of them are scored
-SCORED = 2000
-STARTS = 10  # of k-means
+POINT_VARIABLES = frozenset({"labels", "latent", "batch"})  # variables of points, which null data do not have
+MAX_ALL_POINTS = 20_000  # of more points SCORED_POINTS are scored
+SCORED_POINTS = 2000
+KMEANS_STARTS = 10
 EQUAL = 1e-12  # relative difference of scores that is rounding
 
 HYPOTHESES = {
@@ -99,7 +99,7 @@ FAILED = define(
     "noise.failed",
     LIMIT,
     "{failed} of {tried} runs on null data failed and count as reaching the statistic; the first: {first}",
-    "See what the method refuses in data without structure.",
+    "See why the method fails on data without structure.",
 )
 UNRUN = define(
     "noise.unrun",
@@ -111,22 +111,22 @@ DRAWN = define("noise.drawn", ASSUMPTION, "Scored at {drawn:,} of {n:,} points, 
 EQUAL_SCORES = define(
     "noise.equal",
     LIMIT,
-    "The score is the same for the data and all null data: the test can say nothing.",
+    "The score is the same for the data and all null data: the test has no result.",
     "Choose another statistic or a smaller n_neighbors.",
 )
 BLIND = define(
     "noise.blind",
     LIMIT,
-    "A large p says that this score is no larger than in null data, not that nothing is there. It does not see "
-    "clusters: n_clusters= asks for these.",
-    "Pass n_clusters= to ask for clusters.",
+    "A large p says that this score is no larger than in null data, not that there is no structure. This score does "
+    "not detect clusters: pass n_clusters= for these.",
+    "Pass n_clusters= to test for clusters.",
 )
 UNASKED = define(
     "noise.unasked",
     LIMIT,
-    "A large p says that this score is no larger than in null data, not that nothing is there. It does not see "
-    "clusters, and the number of them, {clusters}, is not used: statistic='silhouette' asks for these.",
-    "Pass statistic='silhouette' to ask for clusters.",
+    "A large p says that this score is no larger than in null data, not that there is no structure. This score does "
+    "not detect clusters and does not use their number, {clusters}: pass statistic='silhouette' for these.",
+    "Pass statistic='silhouette' to test for clusters.",
 )
 LABELS = define("noise.labels", ASSUMPTION, "Of the labels only their number of classes, {classes}, is used.")
 
@@ -168,17 +168,17 @@ def noise_test(
 ) -> NoiseTest:
     r"""Test whether a method shows more of the data than it shows of null data, and at which points.
 
-    The method is run again, with the same settings and a seed of its own, on each of R null data sets. With
+    The method is re-run, with the same settings and a new seed, on each of R null data sets. With
     :math:`s_{0i}` the score of point i in the embedding of the data, :math:`s_{ri}` in that of null data set r and
     :math:`\bar s` means over points,
 
     .. math:: p = \frac{1 + \#\{r : \bar s_r \ge \bar s_0\}}{R + 1}, \qquad
               p_i = \frac{1 + \#\{r : \max_j s_{rj} \ge s_{0i}\}}{R + 1}.
 
-    The second, family-wise, is valid for all points at once where nothing but noise is there. Only where :math:`p \le
-    \alpha`, a point also has q: the pooled p-value :math:`(1 + \#\{(r, j) : s_{rj} \ge s_{0i}\}) / (1 + R n)`, adjusted
-    by Benjamini and Hochberg. It is a plug-in estimate; a point with q above alpha is *not distinguished from noise*,
-    and one below it is not thereby trustworthy.
+    The second, family-wise, is valid for all points at once if the data are noise. Only where :math:`p \le \alpha`, a
+    point also has q: the pooled p-value :math:`(1 + \#\{(r, j) : s_{rj} \ge s_{0i}\}) / (1 + R n)`, adjusted by
+    Benjamini and Hochberg. It is a plug-in estimate. A point with q above alpha is *not distinguished from noise*; a
+    point with a smaller q is not necessarily trustworthy.
 
     Parameters
     ----------
@@ -191,13 +191,13 @@ def noise_test(
         The null data. "columns": every column is permuted by itself; the hypothesis is that the columns are
         independent, and p is exact. "gaussian": drawn from one normal distribution with the mean and covariance of the
         data; the hypothesis is one elliptical cloud, and p is approximate. A function ``(X, rng)`` returns null data.
-        "auto": "gaussian" where there is a number of clusters, else "columns".
+        "auto": "gaussian" where there is a number of clusters, otherwise "columns".
     statistic : {"auto", "silhouette"}, name of a measure, or callable
         The score. "silhouette": silhouette widths of ``n_clusters`` clusters that k-means finds in each embedding, null
         ones included. A measure with a contribution of each point and without labels, such as "neighborhood_overlap";
         where lower is better its sign is changed. A function ``(X, Y)`` of data and embedding returns a number for each
         point, or one number; large ones are evidence against noise. "auto": "silhouette" where there is a number of
-        clusters and ``null="columns"`` is not asked for, else "neighborhood_overlap".
+        clusters and ``null="columns"`` is not passed, otherwise "neighborhood_overlap".
     n_clusters : int, optional
         Number of clusters; by default that of the classes in ``labels``, if there are any.
     n_replicates : int
@@ -211,7 +211,7 @@ def noise_test(
     param_grid : dict of option to list, or list of such dicts, optional
         Settings of the method to compare: every combination is run on the same null data. The statistic is then the
         largest z over settings (mean and standard deviation over all R + 1 data sets), and p counts the choice. A
-        setting at which the method fails on the data has no p, and loses nothing else.
+        setting at which the method fails on the data has no p; the others are not affected.
     alpha : float
         Level of the flags ``like_noise``.
     metric : str
@@ -221,11 +221,11 @@ def noise_test(
     ids : (n,) array or column of X by name, optional
         Names of the points; not used as a feature.
     store : path, optional
-        A file in which each finished run is kept, so that a killed test goes on where it stopped.
+        A file that stores each finished run, so that a killed test continues where it stopped.
     random_state : int, Generator or None, default None
         Seed of null data and of the method: null data set r and its seeds depend on it and on r only.
     n_jobs : int, optional
-        Processes (joblib); one by default, or what an active ``joblib.parallel_config`` says. No number depends on it.
+        Processes (joblib); one by default, or those of an active ``joblib.parallel_config``. No number depends on it.
     progress : bool, optional
         Progress bar on stderr; by default after two seconds, on a terminal.
 
@@ -241,7 +241,7 @@ def noise_test(
     UndefinedMeasure
         If the source cannot be run on other data, or needs labels.
     InputError
-        If an argument breaks its rule, or ``null`` returns something else than data of the same shape.
+        If an argument is invalid, or ``null`` does not return data of the same shape.
     UnknownName
         An unknown measure.
     MethodFailed
@@ -255,19 +255,19 @@ def noise_test(
 
     See Also
     --------
-    stability : would the embedding come out again?
-    Evaluation.run : ``tests=["noise"]`` for each embedding that can be run again.
+    stability : how much the embedding varies between re-runs.
+    Evaluation.run : ``tests=["noise"]`` for each embedding that can be re-run.
 
     Notes
     -----
-    The family-wise p has weak control only: it says that some point stands out if all is noise. Of a coarse score, as
-    the overlap of few neighbors, the largest is often the same in all data sets, and it is never small. The data's own
-    embedding is run again with a seed of the same stream as those of null data, since an embedding chosen among many
-    would not be exchangeable with them.
+    The family-wise p has weak control only: it is valid for the claim that some point stands out, under the hypothesis
+    that all points are noise. Of a coarse score, as the overlap of few neighbors, the largest value is often the same
+    in all data sets, and this p is never small. The data are embedded again with a seed of the same stream as the null
+    data, since an embedding chosen among many would not be exchangeable with theirs.
 
     Of the points with q <= alpha more than a share alpha may be noise: of 100 points, a fifth in one tight cluster and
     the others around the origin, .01 with the overlap and .77 with silhouette widths of two clusters, since the noise
-    beside the cluster is then a cluster too (100 simulations each).
+    next to the cluster is then a cluster too (100 simulations each).
 
     Cost: (R + 1) ``n_seeds`` runs of the method for each setting, and of the score O(n^2 (p + d)) time for each; above
     20,000 points a measure is computed at 2000 of them. Memory: O(R n), and that of one run in each process.
@@ -285,21 +285,23 @@ def noise_test(
     >>> dreval.noise_test(noise, "pca", random_state=0).p_value > 0.05
     True
     >>> two = noise + 3 * (np.arange(60) % 2)[:, None]
-    >>> found = dreval.noise_test(two, "pca", n_clusters=2, n_replicates=39, random_state=0)
-    >>> found.extra["null"], round(found.p_value, 3), int(found.like_noise.sum())
+    >>> result = dreval.noise_test(two, "pca", n_clusters=2, n_replicates=39, random_state=0)
+    >>> result.extra["null"], round(result.p_value, 3), int(result.like_noise.sum())
     ('gaussian', 0.025, 8)
     """
     settings = with_settings(param_grid)
     case = open_case(X, source, labels, ids, random_state, metric=metric, options=settings[0], noted=True)
     warn_of_guesses(() if case.data is X else case.data.notes, CALLED)  # the record has those of the source
-    others = [open_case(case.data, source, None, None, case.root, options=one, noted=True) for one in settings[1:]]
+    other_cases = [
+        open_case(case.data, source, None, None, case.root, options=options, noted=True) for options in settings[1:]
+    ]
     _check_case(case)
     data, root = case.data, case.root
-    usual = unwrap(noise_test).__kwdefaults__  # type: ignore[arg-type]
-    asked = {"null": null, "n_replicates": n_replicates, "n_seeds": n_seeds, "n_components": n_components}
-    given = {name: one for name, one in asked.items() if one != usual[name]}
-    made = {**asked, **as_recorded("noise", asked, case.source, given)}
-    null, n_replicates, n_seeds, n_components = (made[name] for name in asked)
+    defaults = unwrap(noise_test).__kwdefaults__  # type: ignore[arg-type]
+    arguments = {"null": null, "n_replicates": n_replicates, "n_seeds": n_seeds, "n_components": n_components}
+    passed = {name: value for name, value in arguments.items() if value != defaults[name]}
+    used = {**arguments, **as_recorded("noise", arguments, case.source, passed)}
+    null, n_replicates, n_seeds, n_components = (used[name] for name in arguments)
     check_int(n_replicates, "n_replicates", low=1)
     check_int(n_seeds, "n_seeds", low=1)
     level = check_float(alpha, "alpha", low=1e-6, high=0.5)
@@ -311,13 +313,14 @@ def noise_test(
     kind, draw = null_data("gaussian" if n_clusters is not None else "columns", null, data.X, root)
     if kind == "columns" and data.p == 1:
         also = "" if d == 1 else ", both with n_components=1"
-        cure = f"Use null='gaussian' with n_clusters=, or a function{also}."
-        raise InputError("X", "must have two columns or more for null='columns'", "one, whose rows are permuted", cure)
-    chosen = asked["null"] != "auto"  # by the caller, not by who exported recorded runs
-    clustered = n_clusters is not None and (kind != "columns" or not chosen)
-    score = _score(statistic, SILHOUETTE if clustered else "neighborhood_overlap", n_clusters, n_neighbors, data, root)
+        hint = f"Use null='gaussian' with n_clusters=, or a function{also}."
+        raise InputError("X", "must have two columns or more for null='columns'", "one, whose rows are permuted", hint)
+    null_is_passed = arguments["null"] != "auto"  # by the caller, not by the export of recorded runs
+    uses_clusters = n_clusters is not None and (kind != "columns" or not null_is_passed)
+    default_score = SILHOUETTE if uses_clusters else "neighborhood_overlap"
+    score = _score(statistic, default_score, n_clusters, n_neighbors, data, root)
 
-    own, nulls, failures, maps, unrun = [], [], [], [], []
+    data_scores, null_scores, failures, first_maps, failed_settings = [], [], [], [], []
     names = {f"null {r}, seed {s}": (r, s) for r in range(1, n_replicates + 1) for s in range(n_seeds)}
     key = {"test": "noise", "null": [kind, digest(draw(1))], "score": score.key}
 
@@ -328,76 +331,87 @@ def noise_test(
     with open_progress(progress) as bar:
         bar.set_description(f"data and null data of {case.source.name}")
         bar.reset(total=len(settings) * (n_replicates + 1) * n_seeds)
-        for one in (case, *others):
-            with Reruns(one, d or 2, key, score, store, n_jobs, bar=bar) as runs:
+        for setting_case in (case, *other_cases):
+            with Reruns(setting_case, d or 2, key, score, store, n_jobs, bar=bar) as reruns:
                 try:
-                    embedded = [runs.base(f"data, seed {s}", noise_seed(root, 0, s)) for s in range(n_seeds)]
+                    maps = [reruns.base(f"data, seed {s}", noise_seed(root, 0, s)) for s in range(n_seeds)]
                 except DrevalError as error:
                     if len(settings) == 1:
                         raise
-                    embedded = []
-                    unrun.append(refusal(error).named(CALLED))
+                    maps = []
+                    failed_settings.append(refusal(error).named(CALLED))
                 bar.update(n_seeds)
-                found = runs.all("null data", list(names), job)
-            maps += embedded[:1]
-            if embedded:
-                failures += [got["reason"].named(CALLED) for got in found if got["reason"]]
-                own.append(np.mean([score(data.X, Y)[VALUES] for Y in embedded], axis=0))
-                missing = np.full(len(own[-1]), np.inf)  # a failed run reaches any score,
+                results = reruns.all("null data", list(names), job)
+            first_maps += maps[:1]
+            if maps:
+                failures += [result["reason"].named(CALLED) for result in results if result["reason"]]
+                data_scores.append(np.mean([score(data.X, Y)[VALUES] for Y in maps], axis=0))
+                missing = np.full(len(data_scores[-1]), np.inf)  # a failed run reaches any score,
             else:
-                size = max((len(got[VALUES]) for got in found if VALUES in got), default=1)
-                missing = np.full(size, -np.inf)  # but none where the data fail as well
-                own.append(missing)
-            scores = [got.get(VALUES, missing) for got in found]
-            nulls.append(np.reshape(scores, (n_replicates, n_seeds, -1)).mean(axis=1))
-    if len(unrun) == len(settings):
-        got, cure = failed_runs(unrun, "Run the method alone with one of the settings to see where.")
-        raise MethodFailed("source", "must embed the data", got, cure)
-    tried = len(names) * (len(settings) - len(unrun))
-    if len(failures) == tried:
-        got, cure = failed_runs(failures, "Run the method alone on data with permuted columns to see where.")
-        raise MethodFailed("source", "must embed null data", got, cure)
+                size = max((len(result[VALUES]) for result in results if VALUES in result), default=1)
+                missing = np.full(size, -np.inf)  # but none if the method fails on the data as well
+                data_scores.append(missing)
+            scores = [result.get(VALUES, missing) for result in results]
+            null_scores.append(np.reshape(scores, (n_replicates, n_seeds, -1)).mean(axis=1))
+    if len(failed_settings) == len(settings):
+        received, hint = failed_runs(failed_settings, "Run the method alone with one of the settings to see where.")
+        raise MethodFailed("source", "must embed the data", received, hint)
+    n_runs = len(names) * (len(settings) - len(failed_settings))
+    if len(failures) == n_runs:
+        received, hint = failed_runs(failures, "Run the method alone on data with permuted columns to see where.")
+        raise MethodFailed("source", "must embed null data", received, hint)
 
-    notes = [*case.source.notes, *((LABELS(classes=n_clusters),) if labels is not None and clustered else ())]
+    notes = [*case.source.notes, *((LABELS(classes=n_clusters),) if labels is not None and uses_clusters else ())]
     notes += [COLUMNS()] if kind == "columns" else [GAUSSIAN()] if kind == "gaussian" else []
     notes += [WIDE(n=data.n, p=data.p)] if kind == "gaussian" and data.p >= data.n else []
-    notes += [DRAWN(drawn=SCORED, n=data.n)] if score.rows is not None else []
+    notes += [DRAWN(drawn=SCORED_POINTS, n=data.n)] if score.rows is not None else []
     if abs((n_replicates + 1) * level - round((n_replicates + 1) * level)) > 1e-9 or (n_replicates + 1) * level < 1:
         notes.append(RESOLUTION(replicates=n_replicates, least=1 / (n_replicates + 1), alpha=level))
     if failures:
-        notes.append(FAILED(failed=len(failures), tried=tried, first=failures[0]))
-    if unrun:
-        notes.append(UNRUN(failed=len(unrun), settings=len(settings), first=unrun[0]))
-    means = np.array([[s0.mean(), *null_scores.mean(axis=1)] for s0, null_scores in zip(own, nulls, strict=True)])
+        notes.append(FAILED(failed=len(failures), tried=n_runs, first=failures[0]))
+    if failed_settings:
+        notes.append(UNRUN(failed=len(failed_settings), settings=len(settings), first=failed_settings[0]))
+    means = np.array(
+        [[of_data.mean(), *of_null.mean(axis=1)] for of_data, of_null in zip(data_scores, null_scores, strict=True)]
+    )
     z = standardized(means)
-    p_of = p_largest(z)
+    setting_p_values = p_largest(z)
     points, table = None, None
     if len(settings) == 1:
-        observed, null_means, p_value, effect = means[0, 0], means[0, 1:], p_of[0], z[0, 0]
-        if len(own[0]) > 1:
-            points = _points(own[0], nulls[0], p_value, level, score.rows)
+        observed, null_means, p_value, effect = means[0, 0], means[0, 1:], setting_p_values[0], z[0, 0]
+        if len(data_scores[0]) > 1:
+            points = _points(data_scores[0], null_scores[0], p_value, level, score.rows)
             notes.append(PLUG_IN())
     else:
         largest = z.max(axis=0)
         observed = effect = largest[0]
-        null_means, p_value = largest[1:], float(p_of.min())
-        averages = [row[np.isfinite(row)] for row in means[:, 1:]]  # of the runs that did not fail
+        null_means, p_value = largest[1:], float(setting_p_values.min())
+        finite_means = [row[np.isfinite(row)] for row in means[:, 1:]]  # of the runs that did not fail
         table = pd.DataFrame(settings).assign(
             statistic=means[:, 0],
-            null_mean=[float(row.mean()) if len(row) else np.nan for row in averages],
+            null_mean=[float(row.mean()) if len(row) else np.nan for row in finite_means],
             z=z[:, 0],
-            p_value=p_of,
+            p_value=setting_p_values,
         )
         table.loc[np.isneginf(means[:, 0]), ["statistic", "z", "p_value"]] = np.nan
     if np.isfinite(means).all() and np.ptp(means, axis=1).max() <= EQUAL * np.abs(means).max():
         notes.append(EQUAL_SCORES())
     elif p_value > level and score.function is None and score.name != SILHOUETTE:
         notes.append(BLIND() if n_clusters is None else UNASKED(clusters=n_clusters))
-    null_means = null_means[np.isfinite(null_means)]  # failed runs count in p, and are nowhere else
+    null_means = null_means[np.isfinite(null_means)]  # failed runs only count in p
     reached = round(p_value * (n_replicates + 1)) - 1
-    shown = null if chosen else "auto"
-    asked = {"null": shown, "statistic": statistic, "n_clusters": n_clusters, "n_replicates": n_replicates}
-    asked |= {"n_seeds": n_seeds, "n_components": n_components, "n_neighbors": n_neighbors, "param_grid": param_grid}
+    parameters = {
+        "null": null if null_is_passed else "auto",
+        "statistic": statistic,
+        "n_clusters": n_clusters,
+        "n_replicates": n_replicates,
+        "n_seeds": n_seeds,
+        "n_components": n_components,
+        "n_neighbors": n_neighbors,
+        "param_grid": param_grid,
+        "alpha": level,
+        "metric": metric,
+    }
     from dreval import __version__
 
     return NoiseTest(
@@ -418,71 +432,68 @@ def noise_test(
             "source": case.source.what,
             "variables": ("data", "source"),
             "random_state": root,
-            "parameters": {**asked, "alpha": level, "metric": metric},
+            "parameters": parameters,
             "hypothesis": HYPOTHESES.get(kind, f"the data come from {kind}"),
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
-        notes=tuple(dict.fromkeys(one.named(CALLED) for one in notes)),
+        notes=tuple(dict.fromkeys(note.named(CALLED) for note in notes)),
         p_kind="permutation" if kind == "columns" else "parametric_bootstrap",
         points=points,
         settings=table,
-        embedding=maps[0],
+        embedding=first_maps[0],
     )
 
 
 def noise_seed(root: int, r: int, s: int) -> int:
-    """Seed of the method on null data set r (0: the data themselves), the s-th of as many as are averaged."""
+    """Return the seed of the method on null data set r (0: the data themselves), for the s-th of the averaged runs."""
     return stream_seed(root, "noise seed", r, s)
 
 
 def _check_case(case: Case) -> None:
-    """Refuse what cannot be run on null data."""
+    """Raise if the source cannot be run on null data."""
     runnable(case)
     if case.data.metric == "precomputed":
-        cure = "Pass the data themselves, with a metric by name."
-        raise UndefinedMeasure("metric", "must not be 'precomputed' for a noise test", "distances only", cure)
+        hint = "Pass the data themselves, with a metric by name."
+        raise UndefinedMeasure("metric", "must not be 'precomputed' for a noise test", "distances only", hint)
     if case.source.supervised:
-        cure = "Test a method that takes no labels."
-        raise UndefinedMeasure(
-            case.source.argument, "must not need labels: null data have none", case.source.what, cure
-        )
+        requirement = "must not need labels: null data have none"
+        hint = "Test a method that takes no labels."
+        raise UndefinedMeasure(case.source.argument, requirement, case.source.what, hint)
 
 
-def _finite(got: FloatArray, argument: str, name: str) -> None:
-    """Refuse what is not finite in what a function of the user returned."""
+def _check_returned(values: FloatArray, argument: str, name: str) -> None:
+    """Raise if a function of the user returned values that are not finite."""
     try:
-        check_finite(got, argument)
+        check_finite(values, argument)
     except InputError as error:
         raise error.altered(InputError, cure=f"See what {name} returns.") from error
 
 
-def null_data(usual: str, wanted: Any, X: FloatArray, root: int) -> tuple[str, Callable[[int], FloatArray]]:
-    """Name of the null, and the r-th null data set; each depends on the seed and on r only."""
-    if callable(wanted):
-        name = function_name(wanted, type(wanted).__name__)
+def null_data(default: str, null: Any, X: FloatArray, root: int) -> tuple[str, Callable[[int], FloatArray]]:
+    """Return the name of the null, and a function for the r-th null data set, which depends on the seed and r only."""
+    if callable(null):
+        name = function_name(null, type(null).__name__)
 
-        def made(r: int) -> FloatArray:
+        def from_function(r: int) -> FloatArray:
             with Foreign("null", name, "return null data"):
-                returned = wanted(X.copy(), stream(root, "null", r))
-                got = np.asarray(returned, dtype=np.float64)
+                returned = null(X.copy(), stream(root, "null", r))
+                values = np.asarray(returned, dtype=np.float64)
+            requirement = f"must return data of shape {X.shape}"
             if returned is None:
-                cure = f"See whether {name} ends with return."
-                raise InputError("null", f"must return data of shape {X.shape}", "None", cure)
-            if got.shape != X.shape:
-                raise InputError(
-                    "null", f"must return data of shape {X.shape}", describe(got), "Return null data (n, p)."
-                )
-            _finite(got, "null", name)
-            return got
+                raise InputError("null", requirement, "None", f"See whether {name} ends with return.")
+            if values.shape != X.shape:
+                raise InputError("null", requirement, describe(values), "Return null data (n, p).")
+            _check_returned(values, "null", name)
+            return values
 
-        return name, made
-    kind = usual if wanted == "auto" else check_one_of(wanted, NULLS, "null", aliases=True)
+        return name, from_function
+    kind = default if null == "auto" else check_one_of(null, NULLS, "null", aliases=True)
     if kind == "columns":
         return kind, lambda r: stream(root, "null", r).permuted(X, axis=0)
     from threadpoolctl import threadpool_limits
 
     mean = X.mean(axis=0)
-    with threadpool_limits(limits=1):  # whose digits depend on the number of threads
+    with threadpool_limits(limits=1):  # the last digits depend on the number of threads
         _, values, axes = np.linalg.svd(X - mean, full_matrices=False)
     root_of_cov = values[:, None] * axes / np.sqrt(len(X) - 1)
 
@@ -495,9 +506,9 @@ def null_data(usual: str, wanted: Any, X: FloatArray, root: int) -> tuple[str, C
 
 @dataclass(frozen=True)
 class _Score:
-    """The score of a data set and its embedding: a number for each scored point, or one for all.
+    """Score of a data set and its embedding: a number for each scored point, or one for all.
 
-    ``name`` is that of a measure or "silhouette"; else there is a function of the user.
+    ``name`` is that of a measure or "silhouette"; otherwise ``function`` is a function of the user.
     """
 
     name: str
@@ -508,118 +519,131 @@ class _Score:
 
     @property
     def key(self) -> dict[str, Any]:
-        """What distinguishes it in a journal."""
+        """Key of the score in a journal."""
         code = {} if self.function is None else code_of(self.function)
         rows = None if self.rows is None else digest(self.rows)
         return {"name": self.name, "parameters": dict(self.parameters), "rows": rows, "metric": self.metric, **code}
 
     @property
     def title(self) -> str:
-        """Its name with its settings."""
-        words = ", ".join(f"{key}={value}" for key, value in self.parameters.items() if value is not None)
+        """Name of the score with its settings."""
+        settings = ", ".join(f"{key}={value}" for key, value in self.parameters.items() if value is not None)
         lower = self.function is None and self.name in MEASURES and MEASURES.card(self.name).direction == "lower"
-        return "minus " * lower + (f"{self.name}({words})" if words else self.name)
+        return "minus " * lower + (f"{self.name}({settings})" if settings else self.name)
 
     def __call__(self, X: FloatArray, Y: FloatArray) -> Found:
-        """The values as a result of a run."""
+        """Return the values as the result of a run."""
         return {VALUES: self.values(X, Y)}
 
     def values(self, X: FloatArray, Y: FloatArray) -> FloatArray:
-        """The score of each scored point, large where the point is unlike noise; or one value."""
+        """Return the score of each scored point, large where the point is unlike noise; or one value."""
         if self.function is not None:
-            with Foreign("statistic", self.name, "return scores"):
-                returned = self.function(X, Y)
-                got = np.atleast_1d(np.asarray(returned, dtype=np.float64))
-            if returned is None:
-                cure = f"See whether {self.name} ends with return."
-                raise InputError("statistic", f"must return {len(X)} numbers, or one", "None", cure)
-            if got.shape not in ((len(X),), (1,)):
-                cure = "Return an array (n,) of scores of the points, or one number."
-                raise InputError("statistic", f"must return {len(X)} numbers, or one", describe(got), cure)
-            _finite(got, "statistic", self.name)
-            return got
-        every = np.arange(len(X))
+            return self._function_values(X, Y)
+        points = np.arange(len(X))
         if self.name == SILHOUETTE:
-            view = sweep(Y, {"": Y}, k=1, ranks=False, rows=every[:0], n_jobs=1)[""]
-            found = clusters(view, self.parameters["n_clusters"], STARTS)
-            codes = found.codes[found.best].astype(np.int64)
-            if codes.max() == 0:  # one cluster is no cluster
+            view = sweep(Y, {"": Y}, k=1, ranks=False, rows=points[:0], n_jobs=1)[""]
+            clustering = clusters(view, self.parameters["n_clusters"], KMEANS_STARTS)
+            codes = clustering.codes[clustering.best].astype(np.int64)
+            if codes.max() == 0:  # a single cluster has no silhouette
                 return np.zeros(len(X))
-            view = replace(view, rows=every, labels=codes)
+            view = replace(view, rows=points, labels=codes)
             return silhouette_widths(Y, members(view), 1)
-        thing = MEASURES.get(self.name)
+        measure = MEASURES.get(self.name)
         k = int(self.parameters.get("n_neighbors", 1))
-        reads = not {"ranks", "neighbors"}.isdisjoint(thing.card.needs)
-        rows = every if self.rows is None else self.rows
-        given: dict[str, Any] = {"ranks": "ranks" in thing.card.needs, "n_jobs": 1, "metric": self.metric}
-        view = sweep(X, {"": Y}, k=k, rows=rows if reads else every[:0], **given)[""]
-        view = view if reads else replace(view, rows=rows)
-        points = answer(thing, view, dict(self.parameters)).points
-        if points is None:
+        reads_neighbors = not {"ranks", "neighbors"}.isdisjoint(measure.card.needs)
+        rows = points if self.rows is None else self.rows
+        settings: dict[str, Any] = {"ranks": "ranks" in measure.card.needs, "n_jobs": 1, "metric": self.metric}
+        view = sweep(X, {"": Y}, k=k, rows=rows if reads_neighbors else points[:0], **settings)[""]
+        view = view if reads_neighbors else replace(view, rows=rows)
+        values = answer(measure, view, dict(self.parameters)).points
+        if values is None:
             raise RuntimeError(f"{self.name} gave no value for each point")
-        return points if thing.card.direction == "higher" else -points
+        return values if measure.card.direction == "higher" else -values
+
+    def _function_values(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        """Return the scores of a function of the user; raise if it returns anything else."""
+        if self.function is None:
+            raise RuntimeError("this score has no function")
+        with Foreign("statistic", self.name, "return scores"):
+            returned = self.function(X, Y)
+            values = np.atleast_1d(np.asarray(returned, dtype=np.float64))
+        requirement = f"must return {len(X)} numbers, or one"
+        if returned is None:
+            raise InputError("statistic", requirement, "None", f"See whether {self.name} ends with return.")
+        if values.shape not in ((len(X),), (1,)):
+            hint = "Return an array (n,) of scores of the points, or one number."
+            raise InputError("statistic", requirement, describe(values), hint)
+        _check_returned(values, "statistic", self.name)
+        return values
 
 
-def _score(statistic: Any, usual: str, n_clusters: int | None, n_neighbors: Any, data: Any, root: int) -> _Score:
-    """The score that was asked for, its arguments checked."""
+def _score(statistic: Any, default: str, n_clusters: int | None, n_neighbors: Any, data: Any, root: int) -> _Score:
+    """Return the requested score; raise if one of its arguments is invalid."""
     if callable(statistic):
         name = getattr(statistic, "__name__", type(statistic).__name__)
         return _Score(name, {}, function=statistic)
     cards = (card for card in MEASURES.cards() if card.level == "point" and not card.curve)
-    known = [SILHOUETTE, *(card.name for card in cards if UNUSED.isdisjoint(card.needs))]
-    if isinstance(statistic, str) and known_name(statistic, MEASURES.names()) in set(MEASURES) - set(known):
-        rule = "must be a measure with a value for each point, and without labels"
-        raise InputError("statistic", rule, repr(statistic), f"Known: {', '.join(known)}.")
-    name = usual if statistic == "auto" else check_one_of(statistic, known, "statistic", MEASURES.listing, aliases=True)
+    names = [SILHOUETTE, *(card.name for card in cards if POINT_VARIABLES.isdisjoint(card.needs))]
+    if isinstance(statistic, str) and known_name(statistic, MEASURES.names()) in set(MEASURES) - set(names):
+        requirement = "must be a measure with a value for each point, and without labels"
+        raise InputError("statistic", requirement, repr(statistic), f"Known: {', '.join(names)}.")
+    if statistic == "auto":
+        name = default
+    else:
+        name = check_one_of(statistic, names, "statistic", MEASURES.listing, aliases=True)
     if name == SILHOUETTE:
         if n_clusters is None:
-            cure = "Pass n_clusters=, or labels."
-            raise InputError("n_clusters", "must be given for statistic='silhouette'", "None", cure)
+            hint = "Pass n_clusters=, or labels."
+            raise InputError("n_clusters", "must be given for statistic='silhouette'", "None", hint)
         return _Score(name, {"n_clusters": n_clusters})
     card = MEASURES.card(name)
     parameters = dict(card.parameters)
     if "n_neighbors" in parameters:
-        ks, single = check_k(n_neighbors, data.n)
-        if not single:
+        ks, is_single = check_k(n_neighbors, data.n)
+        if not is_single:
             raise InputError("n_neighbors", "must be one number", describe(n_neighbors), "Pass one number.")
         parameters["n_neighbors"] = ks[0]
     rows = None
-    if data.n > MANY:
-        rows = np.sort(stream(root, "scored points").choice(data.n, SCORED, replace=False))
+    if data.n > MAX_ALL_POINTS:
+        rows = np.sort(stream(root, "scored points").choice(data.n, SCORED_POINTS, replace=False))
     return _Score(name, parameters, rows, metric=data.metric)
 
 
 def standardized(means: FloatArray) -> FloatArray:
-    """The statistics of settings (h, R + 1) less their mean, over their standard deviation; the data come first.
+    """Return the statistics of settings (h, R + 1) minus their mean, over their standard deviation.
 
-    Mean and standard deviation are over the data *and* all null data sets: only so are the columns exchangeable under
-    the null hypothesis, also after the largest of several settings is taken. Failed runs are infinite, and stay so.
+    The data are in the first column. Mean and standard deviation are over the data *and* all null data sets: only then
+    are the columns exchangeable under the null hypothesis, even after the largest of several settings is taken. Failed
+    runs are infinite, and stay so.
     """
-    z = means.copy()  # of failed runs infinite
+    z = means.copy()
     for h, row in enumerate(means):
-        there = np.isfinite(row)
-        if there.sum() > 1:
-            sd = row[there].std(ddof=1)
-            spread = sd > EQUAL * np.abs(row[there]).max()
-            z[h, there] = (row[there] - row[there].mean()) / sd if spread else 0.0
+        finite = np.isfinite(row)
+        if finite.sum() > 1:
+            sd = row[finite].std(ddof=1)
+            has_spread = sd > EQUAL * np.abs(row[finite]).max()
+            z[h, finite] = (row[finite] - row[finite].mean()) / sd if has_spread else 0.0
         else:
-            z[h, there] = 0.0
+            z[h, finite] = 0.0
     return z
 
 
 def p_largest(z: FloatArray) -> FloatArray:
-    """P-values (h,) of the first column against the largest of each other one, (b + 1) / (R + 1)."""
+    """Return p-values (h,) of the data in column 0 against the largest of every other column, (b + 1) / (R + 1)."""
     largest = z[:, 1:].max(axis=0)
     return np.asarray((1 + (largest >= z[:, :1] - EQUAL).sum(axis=1)) / z.shape[1])
 
 
-def _points(own: FloatArray, null: FloatArray, p_value: float, alpha: float, rows: IntArray | None) -> pd.DataFrame:
-    """Scores, family-wise p-values, and q with its flag where the global p-value allows it."""
-    slack = EQUAL * max(1.0, float(np.abs(own).max()))
-    family, pooled = np.sort(null.max(axis=1)), np.sort(null, axis=None)
-    reached = [len(one) - np.searchsorted(one, own - slack) for one in (family, pooled)]
-    q = np.full(len(own), np.nan)
+def _points(scores: FloatArray, null: FloatArray, p_value: float, alpha: float, rows: IntArray | None) -> pd.DataFrame:
+    """Return scores, family-wise p-values, and q with its flag where the global p-value allows it."""
+    slack = EQUAL * max(1.0, float(np.abs(scores).max()))
+    largest, pooled = np.sort(null.max(axis=1)), np.sort(null, axis=None)
+    reached_largest, reached_pooled = (
+        len(null_scores) - np.searchsorted(null_scores, scores - slack) for null_scores in (largest, pooled)
+    )
+    q = np.full(len(scores), np.nan)
     if p_value <= alpha:
-        q = adjusted((1 + reached[1]) / (1 + len(pooled)), "benjamini_hochberg")
-    columns = {"score": own, "p_family_wise": (1 + reached[0]) / (len(family) + 1), "q": q, "like_noise": ~(q <= alpha)}
+        q = adjusted((1 + reached_pooled) / (1 + len(pooled)), "benjamini_hochberg")
+    family_wise = (1 + reached_largest) / (len(largest) + 1)
+    columns = {"score": scores, "p_family_wise": family_wise, "q": q, "like_noise": ~(q <= alpha)}
     return pd.DataFrame(columns, index=rows)

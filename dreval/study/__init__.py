@@ -1,1 +1,1 @@
-"""The study: methods x data sets x settings, resumable."""
+"""Study: methods x data sets x settings, resumable."""

@@ -1,4 +1,4 @@
-"""Run methods on data sets with replicates, each cell computed once and kept in one file."""
+"""Run methods on data sets with replicates; each cell is computed once and stored in one file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from dreval.datasets._dataset import simulate
 from dreval.datasets.files import load_dataset
 from dreval.errors import DrevalError, EmbeddingFailed, Hint, InputError, MethodFailed
 from dreval.evaluation.evaluation import Evaluation, check_name, check_options, metric_entry, versions
-from dreval.evaluation.plan import listed, plan_measures
+from dreval.evaluation.plan import as_list, plan_measures
 from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
 from dreval.inputs._header import check_header
@@ -76,26 +76,26 @@ if TYPE_CHECKING:
 VARIABLES = ("labels", "latent", "batch", "covariates", "covariate_types", "ids", "layer", "use_rep", "header")
 
 
-def make_datasets(given: Any, labels: Any, metric: str, header: Any, root: int) -> dict[str, Data]:
-    """The data sets by name, in normal form."""
-    found = _named(given, "datasets", '{"mine": X}')
+def make_datasets(datasets: Any, labels: Any, metric: str, header: Any, root: int) -> dict[str, Data]:
+    """Return the data sets by name, in normal form."""
+    by_name = _by_name(datasets, "datasets", '{"mine": X}')
     labels = {} if labels is None else labels
     if not isinstance(labels, Mapping):
-        cure = 'Pass {"mine": labels}, by the names of the data sets.'
-        raise InputError("labels", "must be a dict of names to labels", describe(labels), cure)
+        hint = 'Pass {"mine": labels}, by the names of the data sets.'
+        raise InputError("labels", "must be a dict of names to labels", describe(labels), hint)
     for name in labels:
-        check_one_of(name, found, "labels")
-    return {name: _data(name, value, labels.get(name), metric, header, root) for name, value in found.items()}
+        check_one_of(name, by_name, "labels")
+    return {name: _data(name, value, labels.get(name), metric, header, root) for name, value in by_name.items()}
 
 
-def make_methods(given: Any, data: Data) -> dict[str, Source]:
-    """The methods by name, as sources that can be run on any data; nothing is run."""
-    found = _named(given, "methods", '{"mine": estimator}')
-    return {name: _method(name, value, data) for name, value in found.items()}
+def make_methods(methods: Any, data: Data) -> dict[str, Source]:
+    """Return the methods by name, as sources that can be run on any data; no method is run."""
+    by_name = _by_name(methods, "methods", '{"mine": estimator}')
+    return {name: _method(name, value, data) for name, value in by_name.items()}
 
 
 def about_data(data: Data) -> dict[str, Any]:
-    """The description of a data set in the file: its size and hashes."""
+    """Return the description of a data set in the file: its size and hashes."""
     return {
         "n": data.n,
         "p": data.p,
@@ -107,91 +107,90 @@ def about_data(data: Data) -> dict[str, Any]:
 
 
 def about_method(source: Source) -> dict[str, Any]:
-    """The description of a method in the file: name, parameters, version, and a hash of code outside packages."""
+    """Return the description of a method in the file: name, parameters, version, and a hash of unpackaged code."""
     card = source.card
     deterministic = bool(getattr(card, "deterministic", False))
     return {**identity(source), "deterministic": deterministic, **metric_entry(source)}
 
 
-def _named(given: Any, argument: str, example: str) -> dict[str, Any]:
-    """A dict from names to values, from a dict or from a list of values that have names; each name is checked."""
-    if isinstance(given, str | os.PathLike) or hasattr(given, "card"):
-        given = [given]
-    if not isinstance(given, Mapping | list | tuple) or not given:
-        cure = f"Pass names, or {example}."
-        raise InputError(argument, "must be a list of names, or a dict", describe(given), cure)
-    pairs = (
-        list(given.items())
-        if isinstance(given, Mapping)
-        else [(_own_name(one, argument, example), one) for one in given]
-    )
-    found: dict[str, Any] = {}
+def _by_name(values: Any, argument: str, example: str) -> dict[str, Any]:
+    """Return a dict of names to values, from a dict or from a list of values that have names; check each name."""
+    if isinstance(values, str | os.PathLike) or hasattr(values, "card"):
+        values = [values]
+    if not isinstance(values, Mapping | list | tuple) or not values:
+        hint = f"Pass names, or {example}."
+        raise InputError(argument, "must be a list of names, or a dict", describe(values), hint)
+    if isinstance(values, Mapping):
+        pairs = list(values.items())
+    else:
+        pairs = [(_default_name(value, argument, example), value) for value in values]
+    by_name: dict[str, Any] = {}
     for name, value in pairs:
-        found[_checked(name, found, argument)] = value
-    return found
+        by_name[_checked_name(name, by_name, argument)] = value
+    return by_name
 
 
-def _checked(name: Any, found: Mapping[str, Any], argument: str) -> str:
-    """A unique name; errors refer to the argument."""
+def _checked_name(name: Any, names: Mapping[str, Any], argument: str) -> str:
+    """Return a name that is not in ``names``; errors refer to the argument."""
     try:
-        return check_name(name, found)
+        return check_name(name, names)
     except InputError as error:
-        rule = f"must have names: each {error.rule}"
-        raise error.altered(InputError, argument=argument, rule=rule, cure="Choose other names.") from error
+        requirement = f"must have names: each {error.rule}"
+        raise error.altered(InputError, argument=argument, rule=requirement, cure="Choose other names.") from error
 
 
-def _own_name(value: Any, argument: str, example: str) -> str:
-    """The name of a value that is not in a dict: its own, that of its card, or of its file."""
+def _default_name(value: Any, argument: str, example: str) -> str:
+    """Return the name of a value that is not in a dict: a registered name, or that of its card or its file."""
     if isinstance(value, str | os.PathLike):
-        known = DATASETS if argument == "datasets" else METHODS
-        return str(value) if value in known or not is_path(value) else stem_of(value)
+        registry = DATASETS if argument == "datasets" else METHODS
+        return str(value) if value in registry or not is_path(value) else stem_of(value)
     card = getattr(value, "card", None)
     if card is not None:
         return str(card.name)
-    got = f"the function {name}" if (name := function_name(value, "")) else describe(value)
-    raise InputError(argument, "must have names", got, f"Pass a dict, as {example}.")
+    received = f"the function {name}" if (name := function_name(value, "")) else describe(value)
+    raise InputError(argument, "must have names", received, f"Pass a dict, as {example}.")
 
 
 @contextmanager
-def _called(argument: str, *inner: str) -> Iterator[None]:
-    """Errors with the argument of the study in place of ``inner``, the argument of the function called."""
+def _errors_about(argument: str, *inner: str) -> Iterator[None]:
+    """Let errors name the argument of the study, in place of the ``inner`` arguments of the called function."""
     try:
         yield
     except DrevalError as error:
-        said = argument if error.argument in inner else f"{argument}: {error.argument}"
-        raise error.altered(argument=said) from error
+        name = argument if error.argument in inner else f"{argument}: {error.argument}"
+        raise error.altered(argument=name) from error
 
 
-def _opened(argument: str, value: Any, key: str, cure: str) -> tuple[Any, dict[str, Any]]:
-    """The value of a key of a dict, and the other entries as options; other values have no options."""
+def _value_and_options(argument: str, value: Any, key: str, hint: str) -> tuple[Any, dict[str, Any]]:
+    """Return the value of a key of a dict, and its other entries as options; any other value has no options."""
     if not isinstance(value, Mapping):
         return value, {}
     options = dict(value)
     if key not in options:
-        got = f"a dict with {', '.join(map(str, options)) or 'nothing'}"
-        raise InputError(argument, f"must have the key {key!r}", got, cure)
+        received = f"a dict with {', '.join(map(str, options)) or 'nothing'}"
+        raise InputError(argument, f"must have the key {key!r}", received, hint)
     return options.pop(key), options
 
 
 def _data(name: str, value: Any, labels: Any, metric: str, header: Any, root: int) -> Data:
-    """One data set: a bundled or simulated one by its name, or whatever ``as_data`` takes."""
+    """Return one data set: a bundled or simulated one by its name, or any input of ``as_data``."""
     argument = f"datasets[{name!r}]"
-    cure = 'Write {"data": X, "labels": y}, or {"data": "swiss_roll", "n": 400}.'
-    value, options = (value, {}) if hasattr(value, "data") else _opened(argument, value, "data", cure)
-    own = {key: options.pop(key) for key in list(options) if key not in VARIABLES}
+    hint = 'Write {"data": X, "labels": y}, or {"data": "swiss_roll", "n": 400}.'
+    value, options = (value, {}) if hasattr(value, "data") else _value_and_options(argument, value, "data", hint)
+    parameters = {key: options.pop(key) for key in list(options) if key not in VARIABLES}
     if labels is not None:
         options["labels"] = labels
-    with _called(argument, "data", "name"):
+    with _errors_about(argument, "data", "name"):
         if isinstance(value, str) and value in DATASETS:
-            value, own = _bundled(value, own, root), {}
-        check_parameters(own, VARIABLES, "data")
-        made = as_data(value, name=name, metric=metric, **{"header": header, **options})
-        warn_of_first_rows(made.notes)
-        return replace(made.owned(), obsm={}, covariates={})  # not used by any cell
+            value, parameters = _bundled(value, parameters, root), {}
+        check_parameters(parameters, VARIABLES, "data")
+        data = as_data(value, name=name, metric=metric, **{"header": header, **options})
+        warn_of_first_rows(data.notes)
+        return replace(data.owned(), obsm={}, covariates={})  # no cell uses these
 
 
 def _bundled(name: str, parameters: dict[str, Any], root: int) -> Any:
-    """A bundled or simulated data set; a simulation uses the seed of the study unless it has its own."""
+    """Return a bundled or simulated data set; a simulation uses the seed of the study unless it has its own."""
     if DATASETS.card(name).kind == "simulated":
         return simulate(name, **{"random_state": root, **parameters})
     check_parameters(parameters, (), name)
@@ -199,31 +198,31 @@ def _bundled(name: str, parameters: dict[str, Any], root: int) -> Any:
 
 
 def _method(name: str, value: Any, data: Data) -> Source:
-    """One method: a bundled one by its name, an estimator or a callable, with its parameters."""
+    """Return the source of one method: a bundled one by its name, an estimator or a callable, with its parameters."""
     argument = f"methods[{name!r}]"
-    value, options = _opened(argument, value, "method", 'Write {"method": "isomap", "n_neighbors": 10}.')
+    hint = 'Write {"method": "isomap", "n_neighbors": 10}.'
+    value, options = _value_and_options(argument, value, "method", hint)
     if "n_components" in options:
-        cure = "Pass n_components to the study, for all methods."
-        raise InputError(
-            argument, "must leave the number of components to the study", repr(options["n_components"]), cure
-        )
+        requirement = "must leave the number of components to the study"
+        hint = "Pass n_components to the study, for all methods."
+        raise InputError(argument, requirement, repr(options["n_components"]), hint)
     if isinstance(value, str):
         value = value.removeprefix(BUNDLED)
         value = check_one_of(value, METHODS.names(), argument, METHODS.listing, aliases=True)
-    with _called(argument, f"embeddings[{name!r}]"):
+    with _errors_about(argument, f"embeddings[{name!r}]"):
         source = as_source(value, name, data, **options)
     if not source.can_embed or source.recording is not None:
-        cure = "Pass the name of a bundled method, an estimator or a callable."
-        raise InputError(argument, "must be a method that can be run", str(source.reason or "recorded runs"), cure)
+        hint = "Pass the name of a bundled method, an estimator or a callable."
+        raise InputError(argument, "must be a method that can be run", str(source.reason or "recorded runs"), hint)
     return source
 
 
-MANY = 2**31  # more points than any data set has
+MAX_POINTS = 2**31  # more points than any data set has
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of every cell."""
+    """Settings of every cell."""
 
     measures: Any
     n_neighbors: list[int]
@@ -238,23 +237,23 @@ class Settings:
 def make_settings(
     measures: Any, n_neighbors: Any, metric: str, *, anchors: Any, ci: Any, options: Any, subsample: Any, root: int
 ) -> Settings:
-    """The settings in normal form."""
-    wanted = listed(measures)
-    names = [wanted] if isinstance(wanted, str) and wanted not in ("default", "all") else wanted
+    """Return the settings in normal form."""
+    requested = as_list(measures)
+    names = [requested] if isinstance(requested, str) and requested not in ("default", "all") else requested
     for name in names if isinstance(names, list) else ():
         if isinstance(name, str) and name in MEASURES and MEASURES.card(name).curve:
-            cure = "Use r_nx_auc, q_local, q_global or k_max in place of a curve."
-            raise InputError("measures", "must have one value for each embedding", f"the curve {name!r}", cure)
+            hint = "Use r_nx_auc, q_local, q_global or k_max in place of a curve."
+            raise InputError("measures", "must have one value for each embedding", f"the curve {name!r}", hint)
     checked = check_options(options)
     try:
         json.dumps(checked, allow_nan=False)
     except (TypeError, ValueError) as error:
-        cure = "Pass numbers, text, lists and dicts, which the file can hold."
-        raise InputError("options", "must be plain values", f"{describe(options)} ({error})", cure) from error
-    anchors = anchors if isinstance(anchors, str) and anchors == "auto" else check_anchors(anchors, MANY)
+        hint = "Pass numbers, text, lists and dicts, which the file can hold."
+        raise InputError("options", "must be plain values", f"{describe(options)} ({error})", hint) from error
+    anchors = anchors if isinstance(anchors, str) and anchors == "auto" else check_anchors(anchors, MAX_POINTS)
     return Settings(
         measures=names,
-        n_neighbors=check_k(n_neighbors, MANY)[0],
+        n_neighbors=check_k(n_neighbors, MAX_POINTS)[0],
         metric=metric,
         anchors=anchors,
         ci=_interval_kind(ci, anchors),
@@ -265,7 +264,7 @@ def make_settings(
 
 
 def points_per_replicate(settings: Settings, n: int) -> int:
-    """Number of points of a data set in each replicate."""
+    """Return the number of points of a data set in each replicate."""
     return n if settings.subsample is None else round(settings.subsample * n)
 
 
@@ -273,8 +272,9 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
     """Check settings against a data set: numbers of neighbors and anchors, options of measures."""
     n = points_per_replicate(settings, data.n)
     if n < MIN_POINTS:
-        rule, got = f"must leave at least {MIN_POINTS} points", f"{settings.subsample} of {data.n} (data set {name!r})"
-        raise InputError("subsample", rule, got, "Choose a larger share, or leave it out.")
+        requirement = f"must leave at least {MIN_POINTS} points"
+        received = f"{settings.subsample} of {data.n} (data set {name!r})"
+        raise InputError("subsample", requirement, received, "Choose a larger share, or leave it out.")
     try:
         check_k(settings.n_neighbors, n)
         check_anchors(settings.anchors, n)
@@ -282,32 +282,32 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
     except DrevalError as error:
         raise error.altered(got=f"{error.got} (data set {name!r})") from error
     if not [task for task in plan if not task.card.curve]:
-        cure, rule = "Pass {default}, or names from {listing}.", "must name at least one measure"
+        requirement, hint = "must name at least one measure", "Pass {default}, or names from {listing}."
         hints = {"default": Hint("measures", "default"), "listing": Hint("dreval.list_measures()")}
-        raise InputError("measures", rule, repr(settings.measures), cure, **hints)
+        raise InputError("measures", requirement, repr(settings.measures), hint, **hints)
 
 
 def _interval_kind(ci: Any, anchors: Any) -> str | None:
-    """Intervals within a cell, or none."""
+    """Return the kind of the intervals within a cell, or None."""
     if ci in (None, "none"):
         return None
     ci = check_one_of(ci, ("default", "points", "anchors", "none"), "ci", aliases=True)
     fits = {"points": anchors in (None, "auto"), "anchors": anchors not in (None, "auto")}
     if not fits.get(str(ci), True):
-        cure = "Pass anchors=m as well." if ci == "anchors" else "Use ci='anchors', or anchors=None for all points."
-        raise InputError("ci", "must match the anchors", f"{ci!r} with anchors={anchors}", cure)
+        hint = "Pass anchors=m as well." if ci == "anchors" else "Use ci='anchors', or anchors=None for all points."
+        raise InputError("ci", "must match the anchors", f"{ci!r} with anchors={anchors}", hint)
     return str(ci)
 
 
-# The cells of a study: one is a method run once on a data set; a round computes those that nobody else has claimed.
+# The cells of a study: a cell is a method run once on a data set; a run computes the cells that no process has claimed.
 
-SEEN = (UserWarning, RuntimeWarning)  # not those for programmers, such as deprecations
+REPORTED_WARNINGS = (UserWarning, RuntimeWarning)  # not those for programmers, such as deprecations
 CellResult = tuple[Cell, dict[str, Any], npt.NDArray[np.float64] | None]
 
 
 @dataclass(frozen=True)
-class Job:
-    """A cell with all that is needed to compute it, here or in another process; ``n_jobs`` threads evaluate it."""
+class RunSpec:
+    """A cell with all that is needed to compute it, in this process or in another; ``n_jobs`` threads evaluate it."""
 
     cell: Cell
     data: Data
@@ -318,82 +318,84 @@ class Job:
 
 
 def cell_seed(root: int, cell: Cell) -> int:
-    """Seed of the evaluation of a cell: that of its data set and replicate, common to all methods."""
+    """Return the seed of the evaluation of a cell: that of its data set and replicate, common to all methods."""
     return stream_seed(root, "study", cell.dataset, cell.replicate)
 
 
-def compute_cell(job: Job) -> CellResult:
-    """Embed the data and evaluate the embedding; a failure is recorded with its reason.
+def compute_cell(spec: RunSpec) -> CellResult:
+    """Embed the data and evaluate the embedding; record a failure with its reason.
 
     Matrix products run in one thread, so that no number depends on the number of processes.
     """
     from threadpoolctl import threadpool_limits
 
-    began, Y = time.perf_counter(), None
+    start, Y = time.perf_counter(), None
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=1):
         warnings.simplefilter("always")
-        warnings.simplefilter("ignore", EmbeddingFailed)  # the reason is kept by itself
+        warnings.simplefilter("ignore", EmbeddingFailed)  # the reason is stored separately
         try:
-            with Foreign(f"methods[{job.cell.method!r}]", "its evaluation"):
-                rows, reason, reference, notes, Y = _evaluated(job)
+            with Foreign(f"methods[{spec.cell.method!r}]", "its evaluation"):
+                rows, reason, reference, notes, Y = _evaluated(spec)
         except DrevalError as error:
             reason = refusal(error)
-            rows, reference = _missing(job, reason), False
-            notes = (*job.data.notes, *(one.within(job.cell.method) for one in job.source.notes))
-    warned = [one for one in dict.fromkeys(map(_warned, caught)) if one is not None]
+            rows, reference = _missing_rows(spec, reason), False
+            notes = (*spec.data.notes, *(note.within(spec.cell.method) for note in spec.source.notes))
+    warned = [note for note in dict.fromkeys(map(_warning_note, caught)) if note is not None]
     value = {
-        "rows": [_written(row, job.cell) for row in rows],
-        "reason": None if reason is None else _of_study(reason, job.cell).plain(),
+        "rows": [_stored_row(row, spec.cell) for row in rows],
+        "reason": None if reason is None else _study_note(reason, spec.cell).plain(),
         "reference": reference,
-        "seconds": time.perf_counter() - began,
-        "seed": cell_seed(job.settings.random_state, job.cell),
-        "warnings": [one.plain() for one in warned],
-        "notes": [_of_study(one, job.cell).plain() for one in _unsaid(notes, warned)],
+        "seconds": time.perf_counter() - start,
+        "seed": cell_seed(spec.settings.random_state, spec.cell),
+        "warnings": [note.plain() for note in warned],
+        "notes": [_study_note(note, spec.cell).plain() for note in _notes_without_warning(notes, warned)],
     }
-    return job.cell, value, Y if job.keep else None
+    return spec.cell, value, Y if spec.keep else None
 
 
-def _unsaid(notes: Notes, warned: Sequence[Note]) -> list[Note]:
-    """The notes that were not warned of as well."""
-    said = {dict(one.values)["message"] for one in warned}
-    return [one for one in notes if one.within("") not in said]
+def _notes_without_warning(notes: Notes, warned: Sequence[Note]) -> list[Note]:
+    """Return the notes that are not the message of a warning."""
+    messages = {dict(note.values)["message"] for note in warned}
+    return [note for note in notes if note.within("") not in messages]
 
 
-def _evaluated(job: Job) -> tuple[list[dict[str, Any]], Note | None, bool, Notes, npt.NDArray[np.float64] | None]:
-    """Rows of the table, the reason of a failure, whether the embedding is the data, notes, and the coordinates.
+def _evaluated(
+    spec: RunSpec,
+) -> tuple[list[dict[str, Any]], Note | None, bool, Notes, npt.NDArray[np.float64] | None]:
+    """Return rows of the table, the reason of a failure, whether the embedding is the data, notes, and coordinates.
 
-    The notes are those on the data and on the embedding as a whole; those on a value are in its row.
+    The notes are those on the data and on the embedding as a whole; notes on a value are in its row.
     """
-    settings, name = job.settings, job.cell.method
-    results = _evaluation(job).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
-    failed = [one.within("") for one in results.failures() if one.scope == name]
+    settings, name = spec.settings, spec.cell.method
+    results = _evaluation(spec).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
+    failed = [note.within("") for note in results.failures() if note.scope == name]
     rows, reason = noted_rows(results.table, results.notes), failed[0] if failed else None
-    notes = tuple(one for one in notes_in(of_whole(results.notes)) if one.within("") != reason)
+    notes = tuple(note for note in notes_in(of_whole(results.notes)) if note.within("") != reason)
     return rows, reason, name in results.reference, notes, results.embeddings.get(name)
 
 
-def _evaluation(job: Job) -> Evaluation:
-    """The evaluation of the cell: its data, method and seed."""
-    settings = job.settings
+def _evaluation(spec: RunSpec) -> Evaluation:
+    """Return the evaluation of the cell: its data, method and seed."""
+    settings = spec.settings
     evaluation = Evaluation(
-        _drawn(job),
+        _replicate_data(spec),
         n_neighbors=settings.n_neighbors,
         metric=settings.metric,
         anchors=None if settings.ci == "points" else settings.anchors,
-        random_state=cell_seed(settings.random_state, job.cell),
-        n_jobs=job.n_jobs,
+        random_state=cell_seed(settings.random_state, spec.cell),
+        n_jobs=spec.n_jobs,
     )
-    return evaluation.with_embedding(job.cell.method, job.source.with_components(job.cell.n_components))
+    return evaluation.with_embedding(spec.cell.method, spec.source.with_components(spec.cell.n_components))
 
 
-def _drawn(job: Job) -> Data:
-    """The data: all points, or those of the replicate, drawn without replacement and common to all methods."""
-    data, size = job.data, points_per_replicate(job.settings, job.data.n)
+def _replicate_data(spec: RunSpec) -> Data:
+    """Return all points, or a random sample without replacement that is common to all methods of the replicate."""
+    data, size = spec.data, points_per_replicate(spec.settings, spec.data.n)
     if size == data.n:
         return data
-    rng = stream(job.settings.random_state, "subsample", job.cell.dataset, job.cell.replicate)
+    rng = stream(spec.settings.random_state, "subsample", spec.cell.dataset, spec.cell.replicate)
     rows = np.sort(rng.choice(data.n, size, replace=False))
-    made = as_data(
+    sample = as_data(
         data.X[rows][:, rows] if data.metric == "precomputed" else data.X[rows],
         labels=None if data.labels is None else data.labels.values[rows],
         latent=None if data.latent is None else data.latent[rows],
@@ -401,46 +403,46 @@ def _drawn(job: Job) -> Data:
         name=data.name,
         metric=data.metric,
     )
-    return replace(made, columns=data.columns, notes=data.notes)  # how the whole was read, not what the part looks like
+    return replace(sample, columns=data.columns, notes=data.notes)  # the notes are those of reading all points
 
 
-def _missing(job: Job, reason: Note) -> list[dict[str, Any]]:
-    """A row without a value for each requested measure."""
-    data, settings = job.data, job.settings
+def _missing_rows(spec: RunSpec, reason: Note) -> list[dict[str, Any]]:
+    """Return a row without a value for each requested measure."""
+    data, settings = spec.data, spec.settings
     plan = plan_measures(settings.measures, settings.n_neighbors, data.n, data.variables(), settings.options)
-    return [{**missing_row(job.cell.method, task, reason), "n": data.n} for task in plan if not task.card.curve]
+    return [{**missing_row(spec.cell.method, task, reason), "n": data.n} for task in plan if not task.card.curve]
 
 
-def _written(row: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
-    """A row as the file has it: without what is missing, and without what its cell says."""
-    kept = {key: value for key, value in row.items() if value not in ("", None, ()) and value == value}
-    kept["notes"] = [_of_study(one, cell).plain() for one in row.get("notes", ())]
-    return {key: value for key, value in kept.items() if key not in ("dataset", "embedding", "replicate", "note")}
+def _stored_row(row: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
+    """Return a row as the file stores it: without missing values, and without the keys of its cell."""
+    values = {key: value for key, value in row.items() if value not in ("", None, ()) and value == value}
+    values["notes"] = [_study_note(note, cell).plain() for note in row.get("notes", ())]
+    return {key: value for key, value in values.items() if key not in ("dataset", "embedding", "replicate", "note")}
 
 
-def _of_study(one: Note, cell: Cell) -> Note:
-    """What an evaluation says of an embedding, said of the method of a study."""
-    one = one.named({f"embeddings[{cell.method!r}]": f"methods[{cell.method!r}]"})
-    if one.code == "labels.none":
-        return one.altered(way=f"labels={{{cell.dataset!r}: ...}} to Study")
-    if one.code in ("latent.none", "batch.none"):
-        word = one.code.partition(".")[0]
-        return one.altered(way=f"datasets={{{cell.dataset!r}: {{'data': ..., {word!r}: ...}}}} to Study")
-    return one
+def _study_note(note: Note, cell: Cell) -> Note:
+    """Return a note of an evaluation in the terms of a study: its arguments are methods and data sets."""
+    note = note.named({f"embeddings[{cell.method!r}]": f"methods[{cell.method!r}]"})
+    if note.code == "labels.none":
+        return note.altered(way=f"labels={{{cell.dataset!r}: ...}} to Study")
+    if note.code in ("latent.none", "batch.none"):
+        variable = note.code.partition(".")[0]
+        return note.altered(way=f"datasets={{{cell.dataset!r}: {{'data': ..., {variable!r}: ...}}}} to Study")
+    return note
 
 
-def _warned(warning: warnings.WarningMessage) -> Note | None:
-    """A warning as a note; None for those that address programmers."""
-    if not issubclass(warning.category, SEEN):
+def _warning_note(warning: warnings.WarningMessage) -> Note | None:
+    """Return a warning as a note; None for warnings that address programmers."""
+    if not issubclass(warning.category, REPORTED_WARNINGS):
         return None
-    own = getattr(warning.message, "note", None)
-    message = " ".join(str(warning.message).split()) if own is None else own
+    own_note = getattr(warning.message, "note", None)
+    message = " ".join(str(warning.message).split()) if own_note is None else own_note
     return note("warned", category=warning.category.__name__, message=message)
 
 
 @dataclass
-class Round:
-    """One call of ``run``.
+class StudyRun:
+    """One call of ``Study.run``.
 
     Attributes
     ----------
@@ -450,82 +452,82 @@ class Round:
         The claims of this process.
     cells : list of Cell
         The cells in the order in which they are begun.
-    job : callable
-        Makes the job of a cell.
-    over : dict of str to str
-        Values, as text, of the cells that may be recomputed.
+    spec_of : callable
+        Returns the run of a cell.
+    replaceable : dict of str to str
+        Stored values, as text, of the cells that may be recomputed.
     limit : int or None
-        How many cells to compute at most.
+        Largest number of cells to compute.
     n_jobs : int or None
-        How many at once.
+        Number of cells at a time.
     """
 
     file: StudyFile
     claims: Claims
     cells: Sequence[Cell]
-    job: Callable[[Cell], Job]
-    over: Mapping[str, str]
+    spec_of: Callable[[Cell], RunSpec]
+    replaceable: Mapping[str, str]
     limit: int | None
     n_jobs: int | None
-    begun: int = 0
-    at_work: dict[Cell, None] = field(default_factory=dict)
+    n_started: int = 0
+    active: dict[Cell, None] = field(default_factory=dict)
 
     def work(self, bar: Any) -> None:
         """Repeat passes over the cells until a pass computes none, since other processes may release some."""
         bar.reset(total=len(self.cells))
-        bar.update(len(self.cells) - len(self._left()))
+        bar.update(len(self.cells) - len(self._remaining()))
         while self._pass(bar):
             continue
 
-    def _left(self) -> list[Cell]:
-        """The cells without a value, or with one that may be recomputed."""
-        known = self.file.texts()
-        return [cell for cell in self.cells if known.get(cell.name) == self.over.get(cell.name)]
+    def _remaining(self) -> list[Cell]:
+        """Return the cells without a value, or with a value that may be recomputed."""
+        values = self.file.texts()
+        return [cell for cell in self.cells if values.get(cell.name) == self.replaceable.get(cell.name)]
 
     def _pass(self, bar: Any) -> bool:
-        """Compute all cells that can be claimed; whether there were any."""
+        """Compute all cells that can be claimed; return whether there were any."""
         from joblib import Parallel, delayed
 
-        before = self.begun
-        calls = (delayed(compute_cell)(job) for job in self._claimed(bar))
+        before = self.n_started
+        calls = (delayed(compute_cell)(spec) for spec in self._claimed(bar))
         # one cell at a time: every claimed cell is being computed, and every result is written at once
         workers = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
         try:
             for cell, value, array in workers(calls):
                 self.claims.finish(cell.name, value, array)
-                self.at_work.pop(cell, None)
+                self.active.pop(cell, None)
                 bar.update(1)
         except BrokenProcessPool as error:
-            raise self._ended() from error
-        return self.begun > before
+            raise self._process_error() from error
+        return self.n_started > before
 
-    def _ended(self) -> MethodFailed:
-        """The error for a method that ended its process, as compiled code may."""
-        places = ", ".join(f"{cell.method!r} on {cell.dataset!r}" for cell in self.at_work)
-        cure = "Finished cells are kept; run() in one process ends at the method that does this, which can be left out."
-        return MethodFailed("methods", "must leave their process alive", f"one that ended, at work on {places}", cure)
+    def _process_error(self) -> MethodFailed:
+        """Return the error for a method that ended its process, as compiled code may."""
+        cells = ", ".join(f"{cell.method!r} on {cell.dataset!r}" for cell in self.active)
+        hint = "Finished cells are kept; run() in one process ends at the method that does this, which can be left out."
+        return MethodFailed("methods", "must leave their process alive", f"one that ended, at work on {cells}", hint)
 
-    def _claimed(self, bar: Any) -> Iterator[Job]:
-        """Claim cells one by one, as workers become free, and yield their jobs."""
-        for cell in self._left():
-            if self.limit is not None and self.begun >= self.limit:
+    def _claimed(self, bar: Any) -> Iterator[RunSpec]:
+        """Claim cells one by one, as workers become free, and yield their runs."""
+        for cell in self._remaining():
+            if self.limit is not None and self.n_started >= self.limit:
                 return
-            if self.claims.claim(cell.name, self.over.get(cell.name)):
-                self.begun += 1
-                self.at_work[cell] = None
+            if self.claims.claim(cell.name, self.replaceable.get(cell.name)):
+                self.n_started += 1
+                self.active[cell] = None
                 bar.set_description(f"{cell.method} on {cell.dataset}, {cell.replicate}")
-                yield self.job(cell)
+                yield self.spec_of(cell)
 
 
-# Studies: methods on data sets with replicates, each cell computed once and kept in one file.
+# Studies: methods on data sets with replicates, each cell computed once and stored in one file.
 
-LONGEST = 280  # characters of a reason that are printed
+MAX_REASON_LENGTH = 280  # characters of a reason that are printed
 
 
 @read_only
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyStatus(Record):
-    """The state of every cell of a study.
+    """State of every cell of a study.
 
     Attributes
     ----------
@@ -538,9 +540,9 @@ class StudyStatus(Record):
     deterministic : tuple of str
         Deterministic methods, by their cards.
     notes : DataFrame
-        What must be known of the data and of the methods to read the values, by the cells that are done or failed:
-        one row for each note, with its ``dataset``, its ``embedding`` (empty: on the data set), its ``code``,
-        ``severity``, ``values``, ``scope``, and its sentence, ``text``. What single runs warned of is in ``cells``.
+        Notes on the data and the methods of the cells that are done or failed: one row for each note, with its
+        ``dataset``, its ``embedding`` (empty: on the data set), its ``code``, ``severity``, ``values``, ``scope``, and
+        its sentence, ``text``. Warnings of single runs are in ``cells``.
     """
 
     name: str
@@ -556,7 +558,7 @@ class StudyStatus(Record):
         return counts.groupby(keys, sort=False)[[*STATES, "seconds"]].sum().reset_index()
 
     def count(self, state: str) -> int:
-        """Number of cells in a state."""
+        """Return the number of cells in a state."""
         return int((self.cells["state"] == state).sum())
 
     @property
@@ -566,7 +568,7 @@ class StudyStatus(Record):
 
     @property
     def failures(self) -> pd.DataFrame:
-        """The cells that failed, with their reasons."""
+        """Cells that failed, with their reasons."""
         failed = self.cells[self.cells["state"] == "failed"]
         return failed.drop(columns=["state", "warnings", "notes"]).reset_index(drop=True)
 
@@ -581,27 +583,27 @@ class StudyStatus(Record):
 
 
 def shortened_reason(reason: str) -> str:
-    """A reason without its middle if it is long; ``failures`` holds all of it."""
-    return reason if len(reason) <= LONGEST else f"{reason[:170]} [...] {reason[-90:]}"
+    """Return a reason without its middle if it is long; ``failures`` holds the full text."""
+    return reason if len(reason) <= MAX_REASON_LENGTH else f"{reason[:170]} [...] {reason[-90:]}"
 
 
 def why_missing(cells: pd.DataFrame, what: str, key: tuple[str, str, int, int]) -> tuple[str, str]:
-    """Why a cell has no coordinates (unknown, not done, failed, or not kept), and what to do."""
-    places = ["dataset", "embedding", "n_components", "replicate"]
-    mine = cells[(cells[places].astype(object) == list(key)).all(axis=1)]
-    if mine.empty:
-        known = cells[(cells["dataset"] == key[0]) & (cells["embedding"] == key[1])]
-        words = (f"{name} {', '.join(map(str, sorted(set(known[name]))))}" for name in ("replicate", "n_components"))
-        return f"{what}, which is not a cell of the study", f"Known: {'; '.join(words)}."
-    state = mine["state"].iloc[0]
+    """Return why a cell has no coordinates (unknown, not done, failed, or not stored), and a hint."""
+    columns = ["dataset", "embedding", "n_components", "replicate"]
+    matches = cells[(cells[columns].astype(object) == list(key)).all(axis=1)]
+    if matches.empty:
+        pair = cells[(cells["dataset"] == key[0]) & (cells["embedding"] == key[1])]
+        values = (f"{name} {', '.join(map(str, sorted(set(pair[name]))))}" for name in ("replicate", "n_components"))
+        return f"{what}, which is not a cell of the study", f"Known: {'; '.join(values)}."
+    state = matches["state"].iloc[0]
     if state == "failed":
-        return f"{what}, which failed", f"It failed: {shortened_reason(mine['reason'].iloc[0])}"
+        return f"{what}, which failed", f"It failed: {shortened_reason(matches['reason'].iloc[0])}"
     if state != "done":
         return f"{what}, which is {state}", "Call run() first; see status() for what is done."
     return what, "It was not kept; make a new study with keep_embeddings=True."
 
 
-NUMBERS = ("dreval", "numpy", "scipy", "numba")  # values depend on the versions of these
+NUMERICAL_PACKAGES = ("dreval", "numpy", "scipy", "numba")  # values depend on the versions of these
 
 
 @keywords_checked
@@ -610,7 +612,7 @@ class Study:
 
     A cell is a method on a data set in the r-th replicate. Each cell is computed once and written at once, so that a
     run that was killed continues where it stopped. Several processes may run the same study on one file at the same
-    time. A failed cell is kept with its reason. Data sets, methods and replicates can be added later; only their own
+    time. A failed cell is stored with its reason. Data sets, methods and replicates can be added later; only their
     cells are then computed.
 
     Parameters
@@ -626,7 +628,7 @@ class Study:
         accept ``random_state`` and ``labels``. With parameters: ``{"isomap 10": {"method": "isomap",
         "n_neighbors": 10}}``.
     measures : "default", "all", str or list of str
-        Names from ``dreval.list_measures()``. Curves have no single value and are refused; "all" leaves them out.
+        Names from ``dreval.list_measures()``. Curves have no single value and raise an error; "all" leaves them out.
     n_replicates : int
         Number R of runs of each method on each data set: with different seeds, and on different points if ``subsample``
         is set. Random choices of the evaluation (the folds of ``knn_accuracy``, anchors) are common to all methods and
@@ -655,7 +657,7 @@ class Study:
     random_state : int, Generator or None
         The seed. None uses that of the file, or draws one.
     keep_embeddings : bool
-        Whether the coordinates are kept (8 n d bytes per cell).
+        Whether the coordinates are stored (8 n d bytes per cell).
 
     Raises
     ------
@@ -756,7 +758,7 @@ class Study:
         >>> folder = tempfile.TemporaryDirectory()
         >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
         >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
-        >>> made = study.run()
+        >>> study = study.run()
         >>> dreval.Study.open(path).status()
         StudyStatus('study.journal': 4 cells, 4 done, 0 failed, 0 running, 0 waiting)
         >>> folder.cleanup()
@@ -817,14 +819,14 @@ class Study:
         StudyStatus('study.journal': 4 cells, 4 done, 0 failed, 0 running, 0 waiting)
         >>> folder.cleanup()
         """
-        settings = self._runnable()
+        settings = self._check_can_run()
         limit = None if limit is None else check_int(limit, "limit", low=1)
-        again, cells = check_bool(retry_failed, "retry_failed"), self._cells()
+        retry_failed, cells = check_bool(retry_failed, "retry_failed"), self._cells()
 
-        def job(cell: Cell) -> Job:
+        def spec_of(cell: Cell) -> RunSpec:
             data, source = self.datasets[cell.dataset], self.methods[cell.method]
             threads = None if n_jobs in (None, 1) else 1
-            return Job(cell, data, source, settings, threads, self.keep_embeddings)
+            return RunSpec(cell, data, source, settings, threads, self.keep_embeddings)
 
         with StudyFile(self.path, self._recipe(settings)) as file:
             self._check(file)
@@ -833,14 +835,14 @@ class Study:
             for name, source in self.methods.items():
                 file.add_part(STUDY_METHODS, name, about_method(source))
             self._check(file)
-            over = file.failed_texts() if again else {}
+            replaceable = file.failed_texts() if retry_failed else {}
             with file.claims() as claims, open_progress(progress) as bar:
                 claims.add_cells([cell.name for cell in cells])
-                Round(file, claims, cells, job, over, limit, n_jobs).work(bar)
+                StudyRun(file, claims, cells, spec_of, replaceable, limit, n_jobs).work(bar)
         return self
 
     def status(self) -> StudyStatus:
-        """Numbers of cells that are done, failed, running and waiting, by data set and method.
+        """Return the numbers of cells that are done, failed, running and waiting, by data set and method.
 
         Examples
         --------
@@ -857,14 +859,15 @@ class Study:
         if is_new(self.path):
             return StudyStatus(self.path.name, with_waiting(no_states(), cells))
         with StudyFile(self.path) as file:
-            same = [name for name, about in file.parts(STUDY_METHODS).items() if about.get("deterministic")]
-            return StudyStatus(self.path.name, with_waiting(file.states(), cells), tuple(same), file.notes())
+            methods = file.parts(STUDY_METHODS)
+            deterministic = tuple(name for name, about in methods.items() if about.get("deterministic"))
+            return StudyStatus(self.path.name, with_waiting(file.states(), cells), deterministic, file.notes())
 
     def table(self) -> pd.DataFrame:
-        """The tidy table of all cells of the file that are done or failed; columns as in ``dreval.glossary.COLUMNS``.
+        """Return the tidy table of the cells that are done or failed; columns as in ``dreval.glossary.COLUMNS``.
 
         ``embedding`` is the name of the method, ``replicate`` counts from 0; a failed cell has no value, and its reason
-        is the ``note``. What must be known of a data set or of a method as a whole is in ``status().notes``.
+        is the ``note``. Notes on a data set or a method as a whole are in ``status().notes``.
 
         Examples
         --------
@@ -887,7 +890,7 @@ class Study:
     def embedding(
         self, dataset: str, method: str, replicate: int = 0, n_components: int | None = None
     ) -> npt.NDArray[np.float64]:
-        """The stored coordinates of one cell.
+        """Return the stored coordinates of one cell.
 
         Parameters
         ----------
@@ -926,13 +929,12 @@ class Study:
             check_one_of(dataset, set(states["dataset"]), "dataset")
             check_one_of(method, set(states["embedding"]), "method")
             d = int(states["n_components"].min()) if n_components is None else check_int(n_components, "n_components")
-            kept = file.array(Cell(dataset, method, d, check_int(replicate, "replicate", low=0)))
-        if kept is None:
-            got = f"{method!r} on {dataset!r}, replicate {replicate}, {d} components"
-            raise InputError(
-                "embedding", "must have been kept", *why_missing(states, got, (dataset, method, d, replicate))
-            )
-        return kept
+            Y = file.array(Cell(dataset, method, d, check_int(replicate, "replicate", low=0)))
+        if Y is None:
+            name = f"{method!r} on {dataset!r}, replicate {replicate}, {d} components"
+            received, hint = why_missing(states, name, (dataset, method, d, replicate))
+            raise InputError("embedding", "must have been kept", received, hint)
+        return Y
 
     def compare(self, **options: Any) -> Comparison:
         """Compare the methods across the data sets, by the cells that are done; options as in ``dreval.compare``.
@@ -954,15 +956,15 @@ class Study:
         with StudyFile(self.path) as file:
             table = file.table(split_components=True)
         if table["dataset"].nunique() == 1:
-            cure = (
+            hint = (
                 "Add data sets to the study; on one, Evaluation(data, methods).run().compare() compares by its points."
             )
-            raise InputError("datasets", "must be two or more to be compared across", "one data set", cure)
-        made: Comparison = compare(self.path, **options)
-        return made
+            raise InputError("datasets", "must be two or more to be compared across", "one data set", hint)
+        comparison: Comparison = compare(self.path, **options)
+        return comparison
 
     def plot(self, kind: str = "critical_difference", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
-        """A figure of the methods compared across the data sets.
+        """Plot the methods compared across the data sets.
 
         Parameters
         ----------
@@ -1022,7 +1024,7 @@ class Study:
         return Path(call("Study.report", self, check_path(path, "path"), title=title))
 
     def recipe(self) -> dict[str, Any]:
-        """The settings, data sets and methods of the file, with their hashes and versions.
+        """Return the settings, data sets and methods of the file, with their hashes and versions.
 
         Examples
         --------
@@ -1048,37 +1050,38 @@ class Study:
     def _repr_html_(self) -> str:
         return str(call("StudyStatus.summary", self.status()).as_html())
 
-    # the steps of run()
+    # The steps of run().
 
     def _seed(self, random_state: Any) -> int:
-        """The seed: the argument, else that of the file, else a new one."""
+        """Return the seed: the argument, or that of the file, or a new one."""
         check_random_state(random_state)
         if random_state is None and is_study(self.path):
             with StudyFile(self.path) as file:
                 return int(file.recipe["random_state"])
         return root_seed(random_state)
 
-    def _runnable(self) -> Settings:
+    def _check_can_run(self) -> Settings:
+        """Return the settings; raise if the study was opened without data and methods."""
         if self.settings is None:
-            cure = "Make it with dreval.Study(path, datasets=..., methods=...)."
-            raise InputError("run", "needs data sets and methods", "a study from Study.open", cure)
+            hint = "Make it with dreval.Study(path, datasets=..., methods=...)."
+            raise InputError("run", "needs data sets and methods", "a study from Study.open", hint)
         return self.settings
 
     def _recipe(self, settings: Settings) -> dict[str, Any]:
-        """The settings that a file keeps; data sets, methods, components and replicates may be added later."""
-        known = versions()
-        return {"format": 1, **asdict(settings), "versions": {name: known[name] for name in NUMBERS}}
+        """Return the settings that a file stores; data sets, methods, components and replicates may be added later."""
+        installed = versions()
+        return {"format": 1, **asdict(settings), "versions": {name: installed[name] for name in NUMERICAL_PACKAGES}}
 
     def _check(self, file: StudyFile) -> None:
         """Check that the file was begun with the same settings, data sets and methods."""
-        file.check_recipe(self._recipe(self._runnable()))
+        file.check_recipe(self._recipe(self._check_can_run()))
         for name, data in self.datasets.items():
             file.check_part(STUDY_DATASETS, name, about_data(data), f"datasets[{name!r}]")
         for name, source in self.methods.items():
             file.check_part(STUDY_METHODS, name, about_method(source), f"methods[{name!r}]")
 
     def _cells(self) -> list[Cell]:
-        """All cells, ordered by replicate."""
+        """Return all cells, ordered by replicate."""
         return [
             Cell(dataset, method, d, replicate)
             for replicate in range(self.n_replicates)

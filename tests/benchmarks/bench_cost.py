@@ -108,7 +108,7 @@ def measure(name: str) -> dict[str, Any]:
             bar = self.bar
             self.bar, done = _Marks(), [0]
             super().start(steps, threads)
-            total = sum(self.left.values())
+            total = sum(self.remaining.values())
             began.append(perf_counter())
 
             def update(units: int) -> None:

@@ -53,9 +53,9 @@ def test_estimates_are_those_of_scikit_dimension(name: str) -> None:
     X, expected = points(name), SKDIM[name]
     assert_allclose(dreval.intrinsic_dimension(X).value, expected["twonn"], rtol=1e-12)
     for k in (5, 20):
-        found = dreval.intrinsic_dimension(X, method="mle", n_neighbors=k)
-        assert_allclose(found.value, expected[f"mle {k}"], rtol=1e-12)
-        assert_allclose(found.augment()["local_dimension"][7], expected[f"mle {k} of point 7"], rtol=1e-12)
+        result = dreval.intrinsic_dimension(X, method="mle", n_neighbors=k)
+        assert_allclose(result.value, expected[f"mle {k}"], rtol=1e-12)
+        assert_allclose(result.augment()["local_dimension"][7], expected[f"mle {k} of point 7"], rtol=1e-12)
 
 
 def test_the_printed_values_of_points_without_random_numbers() -> None:
@@ -69,40 +69,40 @@ def test_the_printed_values_of_points_without_random_numbers() -> None:
 @names
 @settings
 def test_the_standard_error_is_that_of_a_naive_jackknife(name: str, how: str) -> None:
-    """Every group left out and everything computed again, for all partitions."""
+    """Leave out every group of all partitions and recompute everything: the standard error is the same."""
     X, own = points(name)[:75], SETTINGS[how]
-    found = dreval.intrinsic_dimension(X, random_state=3, **own)
+    result = dreval.intrinsic_dimension(X, random_state=3, **own)
     squares = []
     for b in range(8):
         codes = random_groups(len(X), 20, stream(3, "groups", b)).codes
         left = np.array([twin(X[codes != g], **own) for g in range(20)])
         squares.append(19 / 20 * np.sum((left - left.mean()) ** 2))
     se = math.sqrt(np.mean(squares))
-    assert_allclose([found.value, found.se], [twin(X, **own), se], rtol=1e-9)
+    assert_allclose([result.value, result.se], [twin(X, **own), se], rtol=1e-9)
     half = 2.093024054 * se  # Student's with 19 degrees of freedom
-    assert_allclose([found.conf_low, found.conf_high], [max(found.value - half, 0), found.value + half], rtol=1e-8)
-    assert found.n_groups == 160
+    assert_allclose([result.conf_low, result.conf_high], [max(result.value - half, 0), result.value + half], rtol=1e-8)
+    assert result.n_groups == 160
 
 
 def test_up_to_twenty_points_each_is_a_group() -> None:
     """The delete-one jackknife, whatever the seed."""
     X = points("cloud")[:14]
     left = np.array([twin(np.delete(X, i, axis=0)) for i in range(14)])
-    found = [dreval.intrinsic_dimension(X, random_state=seed) for seed in (0, 1)]
-    assert found[0].se == pytest.approx(found[1].se, rel=1e-12)
-    assert found[0].se == pytest.approx(math.sqrt(13 / 14 * np.sum((left - left.mean()) ** 2)), rel=1e-9)
-    assert found[0].n_groups == 14
+    results = [dreval.intrinsic_dimension(X, random_state=seed) for seed in (0, 1)]
+    assert results[0].se == pytest.approx(results[1].se, rel=1e-12)
+    assert results[0].se == pytest.approx(math.sqrt(13 / 14 * np.sum((left - left.mean()) ** 2)), rel=1e-9)
+    assert results[0].n_groups == 14
 
 
 @settings
 def test_short_lists_are_searched_again(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no more neighbors than k are kept, groups are left out by a new search, with the same numbers."""
+    """Without stored neighbors beyond k, a new search for the points without a group gives the same numbers."""
     X = points("torus")[:120]
-    usual = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
+    default = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
     monkeypatch.setattr(sys.modules["dreval.dimension"], "extra_neighbors", lambda *_: 0)
-    again = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
-    assert again.se == pytest.approx(usual.se, rel=1e-9)
-    assert again.value == usual.value
+    repeated = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
+    assert repeated.se == pytest.approx(default.se, rel=1e-9)
+    assert repeated.value == default.value
 
 
 def test_first_outside_of_lists_by_hand() -> None:
@@ -118,34 +118,34 @@ def test_repeated_rows_are_merged(how: str) -> None:
     """The estimate and its interval are those of the different rows; the repeated have the values of the first."""
     X = points("helix")[:60]
     order = np.r_[np.arange(60), [3, 3, 40]]
-    once, more = (dreval.intrinsic_dimension(Z, random_state=0, **SETTINGS[how]) for Z in (X, X[order]))
-    assert (once.value, once.se, once.n_used) == (more.value, more.se, more.n_used)
-    left, right = once.augment().drop(columns="id"), more.augment().drop(columns="id")
+    once, further = (dreval.intrinsic_dimension(Z, random_state=0, **SETTINGS[how]) for Z in (X, X[order]))
+    assert (once.value, once.se, once.n_used) == (further.value, further.se, further.n_used)
+    left, right = once.augment().drop(columns="id"), further.augment().drop(columns="id")
     pd.testing.assert_frame_equal(left.iloc[order].reset_index(drop=True), right)
-    (merged,) = [one for one in more.notes if one.code == "intrinsic_dimension.merged"]
+    (merged,) = [note for note in further.notes if note.code == "intrinsic_dimension.merged"]
     assert str(merged).startswith("3 of 63 rows repeat an earlier one and were merged with it: 60 different")
-    assert not [one for one in once.notes if one.code == "intrinsic_dimension.merged"]
+    assert not [note for note in once.notes if note.code == "intrinsic_dimension.merged"]
 
 
 @settings
 def test_neither_unit_nor_place_nor_rotation_nor_kind_of_table_matters(how: str) -> None:
     """A thousandth of a billion of the unit, a shift, a rotation; a frame, a sparse matrix, single threads."""
     X, own = points("torus")[:150], SETTINGS[how] | {"random_state": 0}
-    usual = dreval.intrinsic_dimension(X, **own)
+    default = dreval.intrinsic_dimension(X, **own)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
     for other in (X * 2.0**-600, X * 2.0**600, X + 7.0, X @ turn):
-        found = dreval.intrinsic_dimension(other, **own)
-        assert_allclose([found.value, found.se], [usual.value, usual.se], rtol=1e-8)
+        result = dreval.intrinsic_dimension(other, **own)
+        assert_allclose([result.value, result.se], [default.value, default.se], rtol=1e-8)
     frame = pd.DataFrame(X, index=[f"r{i}" for i in range(150)])
-    for other, more in ((frame, {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
-        found = dreval.intrinsic_dimension(other, **own, **more)
-        assert (found.value, found.se) == (usual.value, usual.se)
+    for other, further in ((frame, {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
+        result = dreval.intrinsic_dimension(other, **own, **further)
+        assert (result.value, result.se) == (default.value, default.se)
     assert dreval.intrinsic_dimension(frame, **own).augment()["id"].tolist() == frame.index.tolist()
-    assert [one.code for one in dreval.intrinsic_dimension(sparse.csr_array(X), **own).notes] == ["data.dense"]
+    assert [note.code for note in dreval.intrinsic_dimension(sparse.csr_array(X), **own).notes] == ["data.dense"]
 
 
 def test_the_seed_moves_the_standard_error_alone() -> None:
-    """Partitions are drawn, neighbors are not."""
+    """The seed changes the partitions, not the neighbors."""
     X = points("torus")
     a, b = (dreval.intrinsic_dimension(X, random_state=seed) for seed in (0, 1))
     assert a.value == b.value
@@ -156,9 +156,9 @@ def test_the_seed_moves_the_standard_error_alone() -> None:
 def test_local_dimensions_have_the_estimate_as_harmonic_mean() -> None:
     """And the ratios of TwoNN the ranks of their sizes, of which 90 % are used."""
     X = points("wide")
-    found = dreval.intrinsic_dimension(X, method="mle", n_neighbors=9)
-    local = found.augment()["local_dimension"]
-    assert 1 / np.mean(1 / local) == pytest.approx(found.value, rel=1e-12)
+    result = dreval.intrinsic_dimension(X, method="mle", n_neighbors=9)
+    local = result.augment()["local_dimension"]
+    assert 1 / np.mean(1 / local) == pytest.approx(result.value, rel=1e-12)
     points_of = dreval.intrinsic_dimension(X).augment()
     assert_array_equal(points_of["rank"], points_of["ratio"].rank())
     assert_array_equal(points_of["used"], points_of["rank"] <= 135)
@@ -171,24 +171,24 @@ def test_points_on_a_line_and_in_a_plane_are_seen_as_such() -> None:
     for d in (1, 2, 3):
         X = rng.uniform(size=(800, d)) @ rng.normal(size=(d, 9))
         for own in ({}, {"fit": "ml"}, {"method": "mle"}):
-            found = dreval.intrinsic_dimension(X, random_state=0, **own)
-            assert found.value == pytest.approx(d, abs=0.35)
-            assert found.glance()["dimension"][0] == d
+            result = dreval.intrinsic_dimension(X, random_state=0, **own)
+            assert result.value == pytest.approx(d, abs=0.35)
+            assert result.glance()["dimension"][0] == d
 
 
 def test_it_behaves_as_a_number_and_keeps_its_recipe() -> None:
-    """Comparison and formats; the call makes the same again."""
+    """The value compares and formats as a float; the recorded call reproduces the result."""
     X = points("cloud")
-    found = dreval.intrinsic_dimension(X, method="mle", n_neighbors=7, conf_level=0.9, random_state=5)
-    assert 1 < found < 10
-    assert f"{found:.1f}" == f"{found.value:.1f}"
-    assert found.call == ("dreval.intrinsic_dimension(X, method='mle', n_neighbors=7, conf_level=0.9, random_state=5)")
-    again = eval(found.call, {"dreval": dreval, "X": X})
-    assert (again.value, again.se, again.conf_low) == (found.value, found.se, found.conf_low)
-    row = found.tidy().iloc[0]
+    result = dreval.intrinsic_dimension(X, method="mle", n_neighbors=7, conf_level=0.9, random_state=5)
+    assert 1 < result < 10
+    assert f"{result:.1f}" == f"{result.value:.1f}"
+    assert result.call == ("dreval.intrinsic_dimension(X, method='mle', n_neighbors=7, conf_level=0.9, random_state=5)")
+    repeated = eval(result.call, {"dreval": dreval, "X": X})
+    assert (repeated.value, repeated.se, repeated.conf_low) == (result.value, result.se, result.conf_low)
+    row = result.tidy().iloc[0]
     assert (row["value"], row["se"], row["conf_level"], row["parameters"]) == (
-        found.value,
-        found.se,
+        result.value,
+        result.se,
         0.9,
         "n_neighbors=7",
     )
@@ -197,38 +197,38 @@ def test_it_behaves_as_a_number_and_keeps_its_recipe() -> None:
 @settings
 def test_the_answer_comes_first_within_eighty_columns(how: str) -> None:
     """One sentence with the estimate and its interval, in text, HTML and LaTeX."""
-    found = dreval.intrinsic_dimension(points("torus"), random_state=0, **SETTINGS[how])
-    text = str(found.summary())
-    low, high = f"{found.conf_low:.2f}", f"{found.conf_high:.2f}"
+    result = dreval.intrinsic_dimension(points("torus"), random_state=0, **SETTINGS[how])
+    text = str(result.summary())
+    low, high = f"{result.conf_low:.2f}", f"{result.conf_high:.2f}"
     sentence = (
-        f"The intrinsic dimension of these points is estimated as {found.value:.2f} (95 % interval {low} to {high})"
+        f"The intrinsic dimension of these points is estimated as {result.value:.2f} (95 % interval {low} to {high})"
     )
     assert " ".join(text.split()).startswith(sentence)
     assert max(map(len, text.splitlines())) <= 80
-    assert sentence in " ".join(found.summary().as_html().split())
-    assert f"{found.value:.3f}" in text
+    assert sentence in " ".join(result.summary().as_html().split())
+    assert f"{result.value:.3f}" in text
 
 
 def test_the_figures_show_what_was_fitted() -> None:
     """The line has the slope of the estimate; used and left-out ratios stand apart; local dimensions are counted."""
-    found = dreval.intrinsic_dimension(points("torus"), random_state=0)
-    (ax,) = found.plot().axes
+    result = dreval.intrinsic_dimension(points("torus"), random_state=0)
+    (ax,) = result.plot().axes
     lines = {line.get_label(): line for line in ax.get_lines()}
     x, y = lines["slope: the dimension"].get_data()
-    assert y[1] / x[1] == pytest.approx(found.value)
+    assert y[1] / x[1] == pytest.approx(result.value)
     assert len(lines["used"].get_xdata()) == 360
     assert len(lines["left out"].get_xdata()) == 39
     assert lines["left out"].get_xdata().min() >= lines["used"].get_xdata().max()
-    found = dreval.intrinsic_dimension(points("torus"), method="mle", random_state=0)
-    (ax,) = found.plot().axes
+    result = dreval.intrinsic_dimension(points("torus"), method="mle", random_state=0)
+    (ax,) = result.plot().axes
     assert sum(bar.get_height() for bar in ax.patches[:-1]) == pytest.approx(398, abs=2)
 
 
 def test_ties_are_noted_and_grids_refused() -> None:
     """Rounded data have ratios of 1; of a grid all are."""
     X = np.round(points("torus"), 1)
-    found = dreval.intrinsic_dimension(X, random_state=0)
-    (tied,) = [one for one in found.notes if one.code == "intrinsic_dimension.tied"]
+    result = dreval.intrinsic_dimension(X, random_state=0)
+    (tied,) = [note for note in result.notes if note.code == "intrinsic_dimension.tied"]
     D = np.sort(cdist(np.unique(X, axis=0), np.unique(X, axis=0)), axis=1)
     assert dict(tied.values)["tied"] == np.isclose(D[:, 1], D[:, 2], rtol=1e-12, atol=0).sum()
     grid = np.stack(np.meshgrid(range(5), range(5)), axis=-1).reshape(-1, 2)
@@ -238,13 +238,13 @@ def test_ties_are_noted_and_grids_refused() -> None:
 
 def test_too_many_neighbors_for_groups_leave_the_estimate_without_interval() -> None:
     """With a note that says so, in the table and in print."""
-    found = dreval.intrinsic_dimension(points("cloud")[:20], method="mle", n_neighbors=19)
-    assert math.isnan(found.se)
-    assert [one.code for one in found.notes] == ["interval.large_k"]
-    assert found.tidy()["note"][0].startswith("no interval: k is too large")
-    assert "none" in str(found)
-    assert found.glance()[["lowest", "highest"]].nunique(axis=1)[0] == 1
-    found.plot()
+    result = dreval.intrinsic_dimension(points("cloud")[:20], method="mle", n_neighbors=19)
+    assert math.isnan(result.se)
+    assert [note.code for note in result.notes] == ["interval.large_k"]
+    assert result.tidy()["note"][0].startswith("no interval: k is too large")
+    assert "none" in str(result)
+    assert result.glance()[["lowest", "highest"]].nunique(axis=1)[0] == 1
+    result.plot()
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_refusals(call, kind, message) -> None:
 
 
 def test_the_card_repeats_what_the_page_says() -> None:
-    """The caution stands on the card, on the page and below the printed result."""
+    """The caution is on the card, on the page and below the printed result."""
     card = dreval.card("intrinsic_dimension")
     page = " ".join(dreval.intrinsic_dimension.__doc__.split())
     text = " ".join(str(dreval.intrinsic_dimension(points("cloud"))).split())

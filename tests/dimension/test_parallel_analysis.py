@@ -36,12 +36,12 @@ def table(name: str) -> np.ndarray:
 @pytest.mark.parametrize("name", ["wide", "factors"])
 def test_eigenvalues_and_components_are_those_of_psych(name: str) -> None:
     """Eigenvalues to 1e-12; what permutation gives within the error of its 999 draws with replacement."""
-    found, expected = dreval.parallel_analysis(table(name), n_resamples=999, random_state=0), PSYCH[name]
+    result, expected = dreval.parallel_analysis(table(name), n_resamples=999, random_state=0), PSYCH[name]
     for key in ("eigenvalues", "cor"):
-        assert_allclose(found.tidy()["eigenvalue"], expected[key], rtol=1e-12)
-    assert found.n_components == expected["components"]
-    assert_allclose(found.tidy()["null_mean"], expected["null mean"], rtol=0.006)
-    assert_allclose(found.tidy()["null_quantile"], expected["null quantile"], rtol=0.02)
+        assert_allclose(result.tidy()["eigenvalue"], expected[key], rtol=1e-12)
+    assert result.n_components == expected["components"]
+    assert_allclose(result.tidy()["null_mean"], expected["null mean"], rtol=0.006)
+    assert_allclose(result.tidy()["null_quantile"], expected["null quantile"], rtol=0.02)
 
 
 @pytest.mark.parametrize(("n", "p"), [(40, 5), (12, 12), (13, 12), (8, 30)])
@@ -49,7 +49,7 @@ def test_a_naive_twin_gives_the_same_table(n: int, p: int) -> None:
     """numpy's corrcoef of every permuted table, p-values counted; also with p = n and p > n."""
     rng = np.random.default_rng(n * p)
     X = rng.normal(size=(n, p)) + 1.5 * rng.normal(size=(n, 1)) * np.arange(p)
-    found = dreval.parallel_analysis(X, n_resamples=39, random_state=4)
+    result = dreval.parallel_analysis(X, n_resamples=39, random_state=4)
     q = min(n - 1, p)
     eigenvalues = [np.sort(np.linalg.eigvalsh(np.corrcoef(X.T)))[::-1][:q]]
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -58,54 +58,54 @@ def test_a_naive_twin_gives_the_same_table(n: int, p: int) -> None:
         assert_allclose(np.sort(order, axis=0), np.sort(Z, axis=0))
         eigenvalues.append(np.sort(np.linalg.eigvalsh(np.corrcoef(order.T)))[::-1][:q])
     observed, *null = np.array(eigenvalues)
-    assert_allclose(found.tidy()["eigenvalue"], observed, atol=1e-10)
-    assert_allclose(found.null_eigenvalues, null, atol=1e-10)
-    p_values = [(1 + sum(one[i] >= observed[i] - 1e-10 for one in null)) / 40 for i in range(q)]
-    assert_allclose(found.tidy()["p_value"], p_values)
-    assert found.n_components == next((i for i, value in enumerate(p_values) if value > 0.05), q)
-    assert_allclose(found.tidy()["share"].sum(), 1.0)
+    assert_allclose(result.tidy()["eigenvalue"], observed, atol=1e-10)
+    assert_allclose(result.null_eigenvalues, null, atol=1e-10)
+    p_values = [(1 + sum(item[i] >= observed[i] - 1e-10 for item in null)) / 40 for i in range(q)]
+    assert_allclose(result.tidy()["p_value"], p_values)
+    assert result.n_components == next((i for i, value in enumerate(p_values) if value > 0.05), q)
+    assert_allclose(result.tidy()["share"].sum(), 1.0)
 
 
 def test_components_behind_the_first_failure_are_not_kept() -> None:
     """Of a flat spectrum the last eigenvalues exceed those of permuted columns, and the first does not."""
-    found = dreval.parallel_analysis(table("wide"), random_state=0).tidy()
-    assert found["p_value"].iloc[0] > 0.05
-    assert (found["p_value"].tail(3) <= 0.05).all()
-    assert not found["kept"].any()
+    result = dreval.parallel_analysis(table("wide"), random_state=0).tidy()
+    assert result["p_value"].iloc[0] > 0.05
+    assert (result["p_value"].tail(3) <= 0.05).all()
+    assert not result["kept"].any()
 
 
 def test_two_columns_have_one_correlation() -> None:
     """Eigenvalues 1 + |r| and 1 - |r|; the p-value is that of the permutation test of |r|."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2)) + 0.4 * rng.normal(size=(30, 1))
-    found = dreval.parallel_analysis(X, random_state=0)
+    result = dreval.parallel_analysis(X, random_state=0)
     r = abs(np.corrcoef(X.T)[0, 1])
-    assert_allclose(found.tidy()["eigenvalue"], [1 + r, 1 - r])
-    assert_allclose(found.null_eigenvalues.sum(axis=1), 2.0)
-    assert found.tidy()["p_value"][0] == (1 + (found.null_eigenvalues[:, 0] >= 1 + r).sum()) / 200
+    assert_allclose(result.tidy()["eigenvalue"], [1 + r, 1 - r])
+    assert_allclose(result.null_eigenvalues.sum(axis=1), 2.0)
+    assert result.tidy()["p_value"][0] == (1 + (result.null_eigenvalues[:, 0] >= 1 + r).sum()) / 200
 
 
 def test_units_kinds_of_table_and_threads_do_not_matter() -> None:
     """Columns are standardized; permutation b depends on the seed and b alone."""
     X = table("factors")
-    usual = dreval.parallel_analysis(X, n_resamples=59, random_state=0)
+    default = dreval.parallel_analysis(X, n_resamples=59, random_state=0)
     units = X * 10.0 ** np.arange(-150, 150, 25)[:12] + np.arange(12) * 10.0 ** np.arange(-150, 150, 25)[:12]
-    for other, more in ((pd.DataFrame(X), {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
-        found = dreval.parallel_analysis(other, n_resamples=59, random_state=0, **more)
-        assert_array_equal(found.null_eigenvalues, usual.null_eigenvalues)
-    found = dreval.parallel_analysis(units, n_resamples=59, random_state=0)
-    assert_allclose(found.null_eigenvalues, usual.null_eigenvalues, rtol=1e-9)
-    more = dreval.parallel_analysis(X, n_resamples=79, random_state=0)
-    assert_array_equal(more.null_eigenvalues[:59], usual.null_eigenvalues)
+    for other, further in ((pd.DataFrame(X), {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
+        result = dreval.parallel_analysis(other, n_resamples=59, random_state=0, **further)
+        assert_array_equal(result.null_eigenvalues, default.null_eigenvalues)
+    result = dreval.parallel_analysis(units, n_resamples=59, random_state=0)
+    assert_allclose(result.null_eigenvalues, default.null_eigenvalues, rtol=1e-9)
+    further = dreval.parallel_analysis(X, n_resamples=79, random_state=0)
+    assert_array_equal(further.null_eigenvalues[:59], default.null_eigenvalues)
     other = dreval.parallel_analysis(X, n_resamples=59, random_state=1)
-    assert (other.null_eigenvalues != usual.null_eigenvalues).any()
+    assert (other.null_eigenvalues != default.null_eigenvalues).any()
 
 
 def test_the_answer_comes_first_within_eighty_columns() -> None:
-    """A sentence with the number that is kept and its share; another one where there is none."""
-    found = dreval.parallel_analysis(table("factors"), random_state=0)
-    text = str(found.summary())
-    share = found.tidy()["share"].head(3).sum()
+    """The sentence has the number of retained components and their share; without any component it differs."""
+    result = dreval.parallel_analysis(table("factors"), random_state=0)
+    text = str(result.summary())
+    share = result.tidy()["share"].head(3).sum()
     assert " ".join(text.split()).startswith(
         "3 of 12 components have larger eigenvalues than independent columns would give; they hold "
         f"{100 * share:.0f} % of the variance"
@@ -114,19 +114,19 @@ def test_the_answer_comes_first_within_eighty_columns() -> None:
     assert "Only the p-value of the first component is exact" in " ".join(text.split())
     none = dreval.parallel_analysis(table("wide"), random_state=0)
     assert str(none).startswith("No component has a larger eigenvalue")
-    assert found.glance()["share"][0] == pytest.approx(share)
+    assert result.glance()["share"][0] == pytest.approx(share)
     assert none.glance()["share"][0] == 0
-    again = eval(found.call, {"dreval": dreval, "X": table("factors")})
-    assert_array_equal(again.null_eigenvalues, found.null_eigenvalues)
+    repeated = eval(result.call, {"dreval": dreval, "X": table("factors")})
+    assert_array_equal(repeated.null_eigenvalues, result.null_eigenvalues)
 
 
 def test_the_figure_shows_eigenvalues_above_permutation() -> None:
     """Kept components are filled; the line and the null mean are those of the table."""
-    found = dreval.parallel_analysis(table("factors"), random_state=0)
-    (ax,) = found.plot().axes
+    result = dreval.parallel_analysis(table("factors"), random_state=0)
+    (ax,) = result.plot().axes
     lines = [line.get_ydata() for line in ax.get_lines()]
-    assert any(np.array_equal(line, found.tidy()["eigenvalue"]) for line in lines)
-    assert any(np.array_equal(line, found.tidy()["null_mean"]) for line in lines)
+    assert any(np.array_equal(line, result.tidy()["eigenvalue"]) for line in lines)
+    assert any(np.array_equal(line, result.tidy()["null_mean"]) for line in lines)
     marks = {line.get_label(): len(line.get_xdata()) for line in ax.get_lines() if line.get_marker() == "o"}
     assert marks == {"kept": 3, "not kept": 9}
     many = dreval.parallel_analysis(np.random.default_rng(0).normal(size=(30, 60)), n_resamples=19, random_state=0)
@@ -137,18 +137,18 @@ def test_the_figure_shows_eigenvalues_above_permutation() -> None:
 @pytest.mark.parametrize("name", ["factors", "wide"])
 @pytest.mark.parametrize("narrow", [False, True])
 def test_the_legend_lies_on_no_data(name: str, narrow: bool) -> None:
-    """Above the Axes, or in narrow ones above the highest point; on the paper, and on no word."""
-    found = dreval.parallel_analysis(table(name), random_state=0)
+    """The label is above the Axes, or in narrow ones above the highest point; inside the figure, and on no text."""
+    result = dreval.parallel_analysis(table(name), random_state=0)
     if narrow:
         figure = Figure(figsize=(6, 5))
-        ax = found.plot(ax=figure.subplots(2, 2)[0, 0])
+        ax = result.plot(ax=figure.subplots(2, 2)[0, 0])
     else:
-        figure = found.plot()
+        figure = result.plot()
         (ax,) = figure.axes
     figure.draw_without_rendering()
     box = ax.get_legend().get_window_extent()
     top = max(line.get_ydata().max() for line in ax.get_lines())
-    top = max(top, *(path.vertices[:, 1].max() for one in ax.collections for path in one.get_paths()))
+    top = max(top, *(path.vertices[:, 1].max() for item in ax.collections for path in item.get_paths()))
     assert box.y0 > ax.transData.transform((0, top))[1]
     assert (box.y0 >= ax.get_window_extent().y1 - 1) != narrow
     assert box.x0 >= ax.get_window_extent().x0 - 1
@@ -185,6 +185,6 @@ def test_refusals(call, kind, message) -> None:
 
 def test_nineteen_permutations_are_enough_at_five_percent() -> None:
     """(1 + 0) / 20 is .05."""
-    found = dreval.parallel_analysis(table("factors"), n_resamples=19, random_state=0)
-    assert found.n_components == 3
-    assert found.tidy()["p_value"].min() == 0.05
+    result = dreval.parallel_analysis(table("factors"), n_resamples=19, random_state=0)
+    assert result.n_components == 3
+    assert result.tidy()["p_value"].min() == 0.05

@@ -21,7 +21,7 @@ NO_INTERVAL = {"interval.undefined", "interval.group", "interval.half"}
 
 
 def results_of(labels: Any, ci: str) -> Any:
-    """Return the results of two embeddings; those of replicates are run again on halves."""
+    """Return the results of two embeddings; with replicates the methods are re-run on halves."""
     embeddings = {"u": "pca", "v": dreval.methods.PCA(1)} if ci == "replicates" else {"u": X[:, :2], "v": X[:, 1:3]}
     options = {"replicates": {"n_replicates": 3, "over": "subsamples"}} if ci == "replicates" else None
     ev = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=3, random_state=0)
@@ -51,7 +51,7 @@ def test_a_sweep_over_halves_goes_on(case: str) -> None:
     """A measure that no half has is not judged, with its reason; the others are."""
     measures = ["silhouette", "trustworthiness"]
     settings = {"n_components": [1, 2]}
-    found = dreval.sweep(
+    result = dreval.sweep(
         X,
         "pca",
         settings,
@@ -62,6 +62,6 @@ def test_a_sweep_over_halves_goes_on(case: str) -> None:
         n_neighbors=3,
         random_state=0,
     )
-    table = found.tidy().set_index("measure")
+    table = result.tidy().set_index("measure")
     assert table.loc["silhouette", "note"].str.contains("runs failed; the first: `labels` must have").all()
-    assert np.isfinite(found.values.query("measure == 'trustworthiness'")["value"]).all()
+    assert np.isfinite(result.values.query("measure == 'trustworthiness'")["value"]).all()

@@ -51,7 +51,7 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
     class Watched(Progress):
         def start(self, steps: Any, threads: int) -> None:
             super().start(steps, threads)
-            announced.extend(self.left)
+            announced.extend(self.remaining)
 
         def part(self, *key: Any) -> Any:
             finished.append((*key, "", cost.NONE)[:3] if len(key) == 1 else (*key, cost.NONE)[:3])
@@ -62,7 +62,7 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
             super().finish(*key)
 
         def close(self) -> None:
-            assert {key for key in self.left if key not in finished} == set()
+            assert {key for key in self.remaining if key not in finished} == set()
             super().close()
 
     patch.setattr(evaluation, "open_progress", lambda *_, **__: nullcontext(bar))
@@ -71,7 +71,7 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
 
 
 @pytest.mark.parametrize(
-    ("given", "asked"),
+    ("settings", "arguments"),
     [
         ({}, {}),
         ({"labels": LABELS}, {}),
@@ -93,17 +93,17 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
     ],
     ids=str,
 )
-def test_the_bar_counts_the_steps_of_the_run(given: Any, asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_counts_the_steps_of_the_run(settings: Any, arguments: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every step that is announced is finished, by itself, nothing else is, and the total is met exactly."""
     bar, announced, finished = watched(monkeypatch)
-    ev = dreval.Evaluation(X, SOURCES, random_state=0, n_jobs=1, **given)
-    with pytest.warns() if asked.get("measures") in ("silhouette",) else nullcontext():
-        ev.run(**asked)
+    ev = dreval.Evaluation(X, SOURCES, random_state=0, n_jobs=1, **settings)
+    with pytest.warns() if arguments.get("measures") in ("silhouette",) else nullcontext():
+        ev.run(**arguments)
     assert set(announced) <= set(finished)
-    known = {VALUE, TEST}
-    assert {key for key in finished if key[0] in known} <= set(announced)
+    expected = {VALUE, TEST}
+    assert {key for key in finished if key[0] in expected} <= set(announced)
     assert bar.n == bar.total > 0
-    assert bar.steps >= len([key for key in announced if key[0] in known]) / 2
+    assert bar.steps >= len([key for key in announced if key[0] in expected]) / 2
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -147,17 +147,17 @@ def test_a_bar_that_nobody_sees_has_no_plan(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_shares_add_up_to_the_weight_of_their_step() -> None:
-    """Parts of a step are rounded to units, of which none is lost or counted twice."""
+    """Parts of a step are rounded to units; no unit is missing or counted twice."""
     bar = Bar()
     progress = Progress(bar)
     progress.start([Step(PASS, "", cost.NONE, "pass", 1e-5), Step(VALUE, "a", ("m", ""), "points", 2e-5)], 1)
     assert bar.total == 30
     advance = progress.part(PASS)
-    seen = []
+    observed = []
     for _ in range(3):
         advance(1 / 3)
-        seen.append(bar.n)
-    assert seen == [3, 7, 10]
+        observed.append(bar.n)
+    assert observed == [3, 7, 10]
     progress.finish(PASS)
     assert bar.n == 10
     progress.finish(VALUE, "a", ("m", ""))
@@ -179,13 +179,13 @@ def test_every_row_of_the_result_has_its_steps() -> None:
     steps, table = ev.estimate_cost().tidy(), ev.run().tidy()
     measures = table[table["measure"].notna() & (table["measure"] != "")]
     key = ["embedding", "measure", "parameters"]
-    wanted = {tuple(row) for row in measures[key].fillna("").to_numpy()}
+    expected = {tuple(row) for row in measures[key].fillna("").to_numpy()}
     for name in (VALUE, CHANCE):
         of = {tuple(row) for row in steps.loc[steps["step"] == name, key].to_numpy()}
-        assert wanted <= of
-        assert {one[1] for one in of - wanted} <= {"r_nx"}  # a curve has no row
-    found = measures[measures["conf_low"].notna()]
-    assert {tuple(row) for row in found[key].fillna("").to_numpy()} <= {
+        assert expected <= of
+        assert {item[1] for item in of - expected} <= {"r_nx"}  # a curve has no row
+    result = measures[measures["conf_low"].notna()]
+    assert {tuple(row) for row in result[key].fillna("").to_numpy()} <= {
         tuple(row) for row in steps.loc[steps["step"] == INTERVAL, key].to_numpy()
     }
     key = ["embedding", "test", "variable"]
@@ -202,14 +202,14 @@ def test_an_estimate_changes_nothing(anchors: int | None) -> None:
         dreval.Evaluation(X, SOURCES, labels=LABELS, anchors=anchors, random_state=0, n_jobs=1) for _ in range(2)
     )
     second.estimate_cost("all")
-    one, other = (ev.run(n_resamples=19).tidy().drop(columns="seconds") for ev in (first, second))
-    assert_frame_equal(one, other)
+    left, right = (ev.run(n_resamples=19).tidy().drop(columns="seconds") for ev in (first, second))
+    assert_frame_equal(left, right)
 
 
 def test_a_machine_of_half_the_speed_takes_twice_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock of the probe scales the kind of work that it timed; nothing else is timed."""
     ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
-    found = []
+    results = []
     for tick in (0.1, 0.2):
         now = [0.0]
 
@@ -218,16 +218,16 @@ def test_a_machine_of_half_the_speed_takes_twice_as_long(monkeypatch: pytest.Mon
             return now[0]
 
         monkeypatch.setattr(cost, "clock", clock)
-        monkeypatch.setattr(cost, "NOISE", 0.0)
-        monkeypatch.setattr(cost, "MOST", 1e9)
-        found.append(ev.estimate_cost().tidy())
-    slow, fast = found[1]["processor_seconds"], found[0]["processor_seconds"]
+        monkeypatch.setattr(cost, "NOISE_SECONDS", 0.0)
+        monkeypatch.setattr(cost, "MAX_SPEED", 1e9)
+        results.append(ev.estimate_cost().tidy())
+    slow, fast = results[1]["processor_seconds"], results[0]["processor_seconds"]
     assert np.allclose(slow, 2 * fast)
     assert (fast > 0).mean() > 0.8
 
 
 def test_more_work_costs_more() -> None:
-    """Permutations, splits, embeddings, and points that are seen."""
+    """The cost grows with permutations, splits, embeddings, and anchors."""
     ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
 
     def nominal(ev: Any, **asked: Any) -> float:
@@ -236,41 +236,43 @@ def test_more_work_costs_more() -> None:
         return sum(step.seconds for step in ev._steps(embedded, *plan, {}, 20))
 
     assert nominal(ev, n=9999) > nominal(ev) > nominal(ev, ci=None)
-    few, many = ({"subsampling": {"n_splits": count}} for count in (5, 50))
-    assert nominal(ev, ci="subsampling", **many) > nominal(ev, ci="subsampling", **few)
+    subset, many = ({"subsampling": {"n_splits": count}} for count in (5, 50))
+    assert nominal(ev, ci="subsampling", **many) > nominal(ev, ci="subsampling", **subset)
     assert nominal(ev.with_embedding("c", X[:, 2:])) > nominal(ev)
     Z = np.random.default_rng(1).normal(size=(3000, 5))
-    every, some = (dreval.Evaluation(Z, {"a": Z[:, :2]}, labels=Z[:, 0] > 0, anchors=m, n_jobs=1) for m in (None, 300))
-    assert nominal(every) > nominal(some)
+    all_rows, some = (
+        dreval.Evaluation(Z, {"a": Z[:, :2]}, labels=Z[:, 0] > 0, anchors=m, n_jobs=1) for m in (None, 300)
+    )
+    assert nominal(all_rows) > nominal(some)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "precomputed", "file", "anchors", "manhattan", "partly labeled", "few"])
 def test_kinds_of_data(kind: str, tmp_path: Any) -> None:
     """Everything that can be run has an estimate."""
-    given: dict[str, Any] = {"labels": LABELS, "n_jobs": 1, "random_state": 0}
+    passed: dict[str, Any] = {"labels": LABELS, "n_jobs": 1, "random_state": 0}
     data: Any = X
     if kind == "sparse":
         data = csr_array(np.where(X > 0.5, X, 0) + np.eye(60, 5))
     elif kind == "precomputed":
-        data, given["metric"] = cdist(X, X), "precomputed"
+        data, passed["metric"] = cdist(X, X), "precomputed"
     elif kind == "file":
         np.save(tmp_path / "X.npy", X)
         data = np.load(tmp_path / "X.npy", mmap_mode="r")
     elif kind == "anchors":
-        given["anchors"] = 20
+        passed["anchors"] = 20
     elif kind == "manhattan":
-        given["metric"] = "manhattan"
+        passed["metric"] = "manhattan"
     elif kind == "partly labeled":
-        given["labels"] = SOME
+        passed["labels"] = SOME
     else:
-        data, given["labels"] = X[:8], LABELS[:8]
-    ev = dreval.Evaluation(data, {"a": np.asarray(X[: len(given["labels"]), :2])}, **given)
-    found = ev.estimate_cost()
-    assert 0 < found.seconds < 600
-    assert 0 < found.mebibytes < 10_000
-    assert found.not_included == ()
-    assert PASS in set(found.tidy()["step"])
-    assert not found.tidy().isna().any(axis=None)
+        data, passed["labels"] = X[:8], LABELS[:8]
+    ev = dreval.Evaluation(data, {"a": np.asarray(X[: len(passed["labels"]), :2])}, **passed)
+    result = ev.estimate_cost()
+    assert 0 < result.seconds < 600
+    assert 0 < result.mebibytes < 10_000
+    assert result.not_included == ()
+    assert PASS in set(result.tidy()["step"])
+    assert not result.tidy().isna().any(axis=None)
 
 
 def test_a_table_that_is_read_by_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,16 +294,16 @@ def test_what_must_be_run_is_not_run() -> None:
         pytest.fail("it was run")
 
     ev = dreval.Evaluation(X, {"a": X[:, :2], "own": never, "pca": "pca"}, labels=LABELS, random_state=0, n_jobs=1)
-    found = ev.estimate_cost()
-    assert found.not_included == ("own", "pca")
-    table = found.tidy()
+    result = ev.estimate_cost()
+    assert result.not_included == ("own", "pca")
+    table = result.tidy()
     runs = table[table["step"] == METHOD]
     assert runs["embedding"].tolist() == ["own", "pca"]
     assert runs["seconds"].isna().all()
-    assert np.isfinite(found.seconds)
+    assert np.isfinite(result.seconds)
     assert set(table.loc[table["step"] == VALUE, "embedding"]) == {"a", "own", "pca"}
-    assert "own, pca" in " ".join(str(found).split())
-    assert "without the runs of own, pca)" in repr(found)
+    assert "own, pca" in " ".join(str(result).split())
+    assert "without the runs of own, pca)" in repr(result)
 
 
 def test_an_embedding_that_cannot_be_read_costs_nothing() -> None:
@@ -309,12 +311,12 @@ def test_an_embedding_that_cannot_be_read_costs_nothing() -> None:
     ev = dreval.Evaluation(X, {"bad": X[:10, :2]}, random_state=0, n_jobs=1)
     assert ev.estimate_cost("trustworthiness").tidy().empty
     assert ev.estimate_cost("trustworthiness").seconds == 0
-    found = ev.with_embedding("a", X[:, :2]).estimate_cost("trustworthiness", ci=None).tidy()
-    assert set(found["embedding"]) == {"", "a"}
+    result = ev.with_embedding("a", X[:, :2]).estimate_cost("trustworthiness", ci=None).tidy()
+    assert set(result["embedding"]) == {"", "a"}
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "arguments",
     [
         {"measures": "trustworthines"},
         {"tests": "hsicc"},
@@ -327,13 +329,13 @@ def test_an_embedding_that_cannot_be_read_costs_nothing() -> None:
     ],
     ids=str,
 )
-def test_it_refuses_what_a_run_refuses(asked: dict[str, Any]) -> None:
-    """With the same words."""
+def test_it_refuses_what_a_run_refuses(arguments: dict[str, Any]) -> None:
+    """The texts of the errors are the same."""
     ev = dreval.Evaluation(X, SOURCES, random_state=0)
     with pytest.raises(DrevalError) as refused:
-        ev.run(**asked)
+        ev.run(**arguments)
     with pytest.raises(type(refused.value), match=re.escape(str(refused.value))):
-        ev.estimate_cost(**asked)
+        ev.estimate_cost(**arguments)
     with pytest.raises(UnknownName):
         ev.estimate_cost(conf_level=0.9)
     with pytest.raises(InputError, match="at least one embedding"):
@@ -343,28 +345,28 @@ def test_it_refuses_what_a_run_refuses(asked: dict[str, Any]) -> None:
 def test_the_record_is_small_and_fixed() -> None:
     """It prints within 80 columns, ends with the total, and hands out copies."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "pca": "pca"}, labels=LABELS, random_state=0, n_jobs=1)
-    found = ev.estimate_cost()
-    lines = str(found).splitlines()
+    result = ev.estimate_cost()
+    lines = str(result).splitlines()
     assert max(map(len, lines)) <= 80
     assert len(lines) < 30
     assert sum(line.startswith("total") for line in lines) == 1
-    copy = found.tidy()
+    copy = result.tidy()
     copy["seconds"] = 0.0
-    assert found.seconds > 0
-    assert found.processor_seconds >= found.seconds
-    assert found.mebibytes == found.tidy()["mebibytes"].max()
+    assert result.seconds > 0
+    assert result.processor_seconds >= result.seconds
+    assert result.mebibytes == result.tidy()["mebibytes"].max()
     with pytest.raises(AttributeError):
-        found.n = 3  # type: ignore[misc]
-    assert "<table" in found._repr_html_()
+        result.n = 3  # type: ignore[misc]
+    assert "<table" in result._repr_html_()
 
 
 def test_ties_cost_what_is_sorted_in_full_for_them():
-    """Whole numbers have a step of worst and best orders, and drawn chance levels; other numbers have none."""
+    """Integers have a step for worst and best orders, and chance levels by permutation; other numbers have none."""
     X = np.random.default_rng(0).normal(size=(300, 4))
-    measures, found = ["trustworthiness", "continuity", "r_nx_auc"], {}
+    measures, result = ["trustworthiness", "continuity", "r_nx_auc"], {}
     for name, points in (("none", X), ("ties", np.rint(X))):
         ev = dreval.Evaluation(points, {"Y": points[:, :2].copy()}, n_neighbors=5, random_state=0)
-        found[name] = ev.estimate_cost(measures, tests=None, ci=None).table.groupby("step")["processor_seconds"].sum()
-    assert cost.TIES not in found["none"].index
-    assert found["ties"][cost.TIES] > 0
-    assert found["ties"][cost.CHANCE] > found["none"][cost.CHANCE]
+        result[name] = ev.estimate_cost(measures, tests=None, ci=None).table.groupby("step")["processor_seconds"].sum()
+    assert cost.TIES not in result["none"].index
+    assert result["ties"][cost.TIES] > 0
+    assert result["ties"][cost.CHANCE] > result["none"][cost.CHANCE]

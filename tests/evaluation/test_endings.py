@@ -104,7 +104,7 @@ def test_others_are_evaluated(kind: str, tmp_path: Path) -> None:
         values = results.tidy().set_index("embedding")["value"]
         assert values.notna().to_dict() == {"good": True, "pca": True, **dict.fromkeys(ways(RAISED[kind]), False)}
         assert values["good"] == dreval.trustworthiness(X, Y, n_neighbors=5)
-        notes = {one.scope: str(one) for one in results.failures()}
+        notes = {note.scope: str(note) for note in results.failures()}
         assert notes.keys() == set(ways(RAISED[kind]))
         name = type(RAISED[kind]()).__name__
         assert name in notes["function"]
@@ -149,7 +149,7 @@ def out_of_time(*_: Any) -> None:
 
 
 def terminated(*_: Any) -> Any:
-    """A process that is asked to end while a method runs."""
+    """A process gets the signal to end while a method runs."""
     os.kill(os.getpid(), signal.SIGTERM)
     for _i in range(10**6):
         np.zeros(1)
@@ -223,38 +223,38 @@ sys.stderr = Broken()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["none", "descriptor", "closed", "no flush", "broken", "full"])
-def test_without_stderr(way: str) -> None:
-    """A service, ``2>&-``, one that was closed or is full: nothing is lost, and stderr is as it was afterwards."""
+@pytest.mark.parametrize("mode", ["none", "descriptor", "closed", "no flush", "broken", "full"])
+def test_without_stderr(mode: str) -> None:
+    """A missing, closed or full stderr changes no result, and stderr is restored afterwards."""
     close = {
         "none": "sys.stderr = None",
         "closed": "sys.stderr.close()",
         "no flush": "sys.stderr = type('W', (), {'write': len})()",
         "broken": BROKEN,
     }
-    text = CLOSED.format(close=close.get(way, ""))
-    if way == "full":  # what prints there itself fails there
+    text = CLOSED.format(close=close.get(mode, ""))
+    if mode == "full":  # what prints there itself fails there
         text = text.replace('print("text", file=sys.stderr)', "pass")
-    if way == "full" and not os.path.exists("/dev/full"):
+    if mode == "full" and not os.path.exists("/dev/full"):
         pytest.skip("a device of Linux")
-    if way == "descriptor" and os.name != "posix":
+    if mode == "descriptor" and os.name != "posix":
         pytest.skip("a shell of POSIX")
     command = [sys.executable, "-c", text]
     shell = {"descriptor": 'exec "$@" 2>&-', "full": 'exec "$@" 2>/dev/full'}
     done = subprocess.run(
-        ["sh", "-c", shell[way], "sh", *command] if way in shell else command,
+        ["sh", "-c", shell[mode], "sh", *command] if mode in shell else command,
         stdout=subprocess.PIPE,
         text=True,
         check=False,
     )
     assert done.returncode == 0
-    assert done.stdout.split("\n")[0] == f"[3, 3, 3, 4, True, 40] {way in ('none', 'descriptor')}"
+    assert done.stdout.split("\n")[0] == f"[3, 3, 3, 4, True, 40] {mode in ('none', 'descriptor')}"
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
 def test_the_command_line_without_stderr(tmp_path: Path) -> None:
-    """Its messages are lost, its output and exit code are not."""
+    """Its messages are missing; its output and exit code are not affected."""
     np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c,d", comments="")
     for arguments, code in (
         (["evaluate", str(tmp_path / "x.csv"), "-e", "pca", "-e", "isomap", "--measures", "trustworthiness"], 0),
@@ -347,7 +347,7 @@ def test_values_that_raise_when_they_are_looked_at(kind: str) -> None:
     ev = dreval.Evaluation(X, {"good": Y, "bad": value}, n_neighbors=5, random_state=0)
     results = ev.run("trustworthiness", None, None)
     assert results.tidy().set_index("embedding")["value"].notna().to_dict() == {"good": True, "bad": False}
-    assert [one.scope for one in results.failures()] == ["bad"]
+    assert [note.scope for note in results.failures()] == ["bad"]
     assert len(results.summary().as_text()) > 100
     with pytest.raises(MethodFailed, match="must"):
         dreval.trustworthiness(X, value)

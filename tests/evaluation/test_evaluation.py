@@ -1,4 +1,4 @@
-"""The evaluation as a description: it never changes, refuses at its door, and computes what is asked for."""
+"""The evaluation is an immutable description: it checks its arguments at once, and computes what is requested."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_an_evaluation_does_not_change(change: str) -> None:
 
 
 def test_a_word_that_an_evaluation_has_not_is_answered_by_the_nearest() -> None:
-    """``add`` is no attribute, and the error says which word is; hasattr is false of it, and pickling holds."""
+    """``add`` raises an AttributeError that names the right method; hasattr is False for it, and pickling works."""
     ev = evaluation()
     with pytest.raises(
         AttributeError, match=r"^'Evaluation' object has no attribute 'add'\. Did you mean 'with_embedding'\?$"
@@ -154,7 +154,7 @@ def test_every_row_says_where_it_belongs() -> None:
     ],
 )
 def test_measures_are_chosen_by_name(wanted: Any, expected: list[str]) -> None:
-    """One name, several in any collection, or none; each once and in the order asked for."""
+    """One name, several in any collection, or none; each name once and in the requested order."""
     assert names(evaluation().run(wanted)) == expected
 
 
@@ -166,13 +166,13 @@ def test_default_and_all_measures() -> None:
 
     assert names(evaluation().run()) == [c.name for c in default]
     assert names(plain.run(ci=None)) == without
-    every, without_latent = (
+    all_rows, without_latent = (
         ev.run("all", None, None) for ev in (evaluation(latent=X[:, :2], batch=BATCH), evaluation())
     )
-    curves = [*every.curves["measure"].unique()]
+    curves = [*all_rows.curves["measure"].unique()]
     assert curves == [card.name for card in MEASURES.cards() if card.curve]
-    assert sorted([*names(every), *curves]) == dreval.list_measures()
-    assert {*names(every)} - {*names(without_latent)} == {
+    assert sorted([*names(all_rows), *curves]) == dreval.list_measures()
+    assert {*names(all_rows)} - {*names(without_latent)} == {
         c.name for c in MEASURES.cards() if {"latent", "batch"} & {*c.needs}
     }
     assert names(without_latent)[: len(default)] == [c.name for c in default]
@@ -194,7 +194,7 @@ def test_tests_are_chosen_by_name() -> None:
 
 
 def test_a_covariate_beside_labels_has_another_name() -> None:
-    """Rows of labels and of a covariate called labels could not be told apart."""
+    """Rows of labels and of a covariate called labels could not be distinguished."""
     with pytest.raises(dreval.errors.InputError, match="`covariates` must not use the name of the labels"):
         evaluation(covariates={"labels": X[:, 0]})
 
@@ -208,8 +208,8 @@ def test_tests_are_those_of_the_plain_functions() -> None:
         dreval.hsic_test(Y, age, random_state=0),
     ]
 
-    assert table["statistic"].tolist() == [found.statistic for found in plain]
-    assert table["effect_size"].tolist() == [found.effect_size for found in plain]
+    assert table["statistic"].tolist() == [result.statistic for result in plain]
+    assert table["effect_size"].tolist() == [result.effect_size for result in plain]
     assert table["n_resamples"].tolist() == [999, 999]
 
 
@@ -224,7 +224,7 @@ def test_options_of_tests_reach_them() -> None:
 
 @pytest.mark.parametrize("method", ["holm", "benjamini_hochberg"])
 def test_p_values_are_adjusted_over_the_table(method: str) -> None:
-    """Adjusted p-values are those of statsmodels over all tests of the table; refused tests do not count."""
+    """Adjusted p-values are those of statsmodels over all tests of the table; tests without a p-value do not count."""
     from statsmodels.stats.multitest import multipletests
 
     ev = (
@@ -243,7 +243,7 @@ def test_p_values_are_adjusted_over_the_table(method: str) -> None:
 
 
 def test_options_of_measures_reach_them() -> None:
-    """A list of k and folds of its own for one measure; the others keep the evaluation's k."""
+    """One measure has its own list of k and number of folds; the others use the k of the evaluation."""
     options = {"knn_accuracy": {"n_neighbors": [20, 5], "n_folds": 3}, "trustworthiness": {"n_neighbors": 7}}
     table = evaluation().run(["trustworthiness", "continuity", "knn_accuracy"], None, options=options).tidy()
     expected = dreval.knn_accuracy(X, Y, labels=LABELS, n_neighbors=[5, 20], n_folds=3, random_state=0)
@@ -282,7 +282,7 @@ def test_names_are_refused_at_once() -> None:
 
 
 def test_the_bar_is_silent_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
-    """Where stderr is no terminal there is no progress bar, unless it is asked for; stdout stays clean always."""
+    """Without a terminal there is no progress bar, unless it is requested; stdout is always empty."""
     evaluation().run("continuity")
     assert capfd.readouterr() == ("", "")
     evaluation().run("continuity", progress=False)
@@ -294,16 +294,16 @@ def test_the_bar_is_silent_where_nobody_looks(capfd: pytest.CaptureFixture[str])
 
 
 def test_the_recipe_makes_the_result_again() -> None:
-    """Seed, settings and versions are kept, and the data's hash; a seed that was drawn gives the same numbers again."""
+    """Seed, settings, versions and the hash of the data are recorded; a recorded random seed gives the same numbers."""
     first = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[3, 5])
     recipe = first.run().recipe
-    again = evaluation(n_neighbors=[3, 5], random_state=recipe["random_state"])
+    repeated = evaluation(n_neighbors=[3, 5], random_state=recipe["random_state"])
 
     assert recipe["n_neighbors"] == [3, 5]
     assert (recipe["n"], recipe["p"], recipe["anchors"], recipe["adjust"]) == (40, 4, None, "holm")
     assert {"dreval", "python", "numpy", "scipy", "pandas", "numba"} <= set(recipe["versions"])
     pd.testing.assert_frame_equal(
-        first.run().tidy().drop(columns="seconds"), again.run().tidy().drop(columns="seconds"), check_exact=True
+        first.run().tidy().drop(columns="seconds"), repeated.run().tidy().drop(columns="seconds"), check_exact=True
     )
     assert dreval.Evaluation(X + 1, {"e": Y}).run("continuity").recipe["data_sha256"] != recipe["data_sha256"]
 
@@ -323,11 +323,11 @@ def test_the_call_makes_the_same_result_with_the_options_of_every_embedding():
     )
     results = ev.with_embedding("cubes", scaled, factor=3).run(["continuity", "procrustes_rc"])
     call = results.recipe["call"]
-    again = eval(call, {"dreval": dreval, "data": X, "xy_coordinates": X[:, :2], "cubes_callable": scaled})
+    repeated = eval(call, {"dreval": dreval, "data": X, "xy_coordinates": X[:, :2], "cubes_callable": scaled})
 
     assert ".with_embedding('k = 20', 'isomap', n_neighbors=20)" in call
-    assert again.recipe["call"] == call
-    pd.testing.assert_frame_equal(again.table.drop(columns="seconds"), results.table.drop(columns="seconds"))
+    assert repeated.recipe["call"] == call
+    pd.testing.assert_frame_equal(repeated.table.drop(columns="seconds"), results.table.drop(columns="seconds"))
     assert results.tidy()["value"].nunique() == 10
 
 
@@ -343,10 +343,10 @@ def test_the_call_is_in_the_recipe() -> None:
 
 
 def test_seeds_are_integers_generators_or_nothing() -> None:
-    """A Generator gives one draw, which is kept; no seed draws a fresh one each time; -1 and 1.5 are refused."""
-    drawn = evaluation(random_state=np.random.default_rng(3)).seed
+    """A Generator gives one seed, which is recorded; None gives a new seed each time; -1 and 1.5 raise an error."""
+    sampled = evaluation(random_state=np.random.default_rng(3)).seed
 
-    assert drawn == evaluation(random_state=np.random.default_rng(3)).seed
+    assert sampled == evaluation(random_state=np.random.default_rng(3)).seed
     assert dreval.Evaluation(X).seed != dreval.Evaluation(X).seed
     for wrong in (-1, 1.5, "0", True):
         with pytest.raises(InputError, match="random_state"):

@@ -52,7 +52,7 @@ def test_curves_have_a_table_of_their_own():
 
 @given(pair=pairs(max_n=12))
 def test_small_data_keep_every_k(pair):
-    """Where there are few numbers of neighbors all are kept, and all on request."""
+    """Few numbers of neighbors are all in the curve; of many, all are on request."""
     cloud, image = pair
     results = dreval.Evaluation(cloud, {"e": image}, n_neighbors=1).run(CURVES, ci=None)
     assert results.curve("r_nx")["e"].tolist() == dreval.r_nx(cloud, image).tolist()
@@ -99,7 +99,7 @@ def test_curves_beside_a_failure_are_not_said_to_be_missing(tmp_path: Path):
 
 
 def test_a_curve_that_is_not_there():
-    """No curve at all, or not this one: refused with what there is."""
+    """A curve that was not run raises an error that names the available ones."""
     with pytest.raises(InputError, match="there are none"):
         evaluation().run("continuity").curve("r_nx")
     with pytest.raises(InputError, match=r"must be one that was run: got 'q_nx'.*: r_nx"):
@@ -162,11 +162,11 @@ def test_intervals_of_a_curve_are_those_of_the_plain_function_on_the_rest(name):
 
 
 def test_curves_without_intervals():
-    """Where none are asked for: no ends, no differences, and the same values."""
-    asked, bare = evaluation().run("r_nx"), evaluation().run("r_nx", ci=None)
+    """Without intervals there are no ends and no differences, and the values are the same."""
+    requested, bare = evaluation().run("r_nx"), evaluation().run("r_nx", ci=None)
     assert bare.curves[ENDS].isna().all(axis=None)
     assert bare.curve_differences.empty
-    assert bare.curves["value"].tolist() == asked.curves["value"].tolist()
+    assert bare.curves["value"].tolist() == requested.curves["value"].tolist()
     with pytest.raises(InputError, match=r"`difference` must be a pair whose curves were compared.*ci='points'"):
         bare.curve("r_nx", difference=("a", "b"))
     with pytest.raises(InputError, match="`band` must be one that the curve has"):
@@ -190,8 +190,8 @@ def test_what_the_anchors_contribute_is_the_curve(name):
     whole = getattr(dreval, name)(X, Y)
     for rows in (None, np.array([3, 8, 100])):
         view = sweep(X, {"e": Y}, k=5, rows=rows)["e"]
-        found = MEASURES.card(name).by_row(view, ks)
-        np.testing.assert_allclose(found, expected if rows is None else expected[rows], atol=1e-13)
+        result = MEASURES.card(name).by_row(view, ks)
+        np.testing.assert_allclose(result, expected if rows is None else expected[rows], atol=1e-13)
     np.testing.assert_allclose(expected.mean(axis=0), whole.loc[ks], atol=1e-13)
 
 
@@ -208,9 +208,9 @@ def test_the_band_of_anchors_is_that_of_their_contributions(name):
     assert rows["conf_low"].notna().sum() > len(banded)
     half = (rows["band_high"] - rows["band_low"])[banded] / (rows["conf_high"] - rows["conf_low"])[banded]
     np.testing.assert_allclose(half, half.iloc[0], rtol=1e-9)  # one critical value over Student's for all K
-    again = evaluation(anchors=120, n_jobs=1).run(name)
-    pd.testing.assert_frame_equal(again.curves, results.curves, check_exact=True)
-    pd.testing.assert_frame_equal(again.curve_differences, results.curve_differences, check_exact=True)
+    repeated = evaluation(anchors=120, n_jobs=1).run(name)
+    pd.testing.assert_frame_equal(repeated.curves, results.curves, check_exact=True)
+    pd.testing.assert_frame_equal(repeated.curve_differences, results.curve_differences, check_exact=True)
 
 
 def test_few_anchors_have_intervals_alone():
@@ -239,15 +239,15 @@ def test_differences_of_curves_are_those_of_the_values():
     """Either order; the band holds the difference; more than eight embeddings are not compared."""
     results = evaluation(anchors=120).run(["r_nx", "b_nx"])
     wide = results.curve("r_nx")
-    one, other = (results.curve("r_nx", difference=pair) for pair in (("b", "a"), ("a", "b")))
-    np.testing.assert_allclose(one["difference"], (wide["b"] - wide["a"]).loc[one.index], atol=1e-12)
-    np.testing.assert_array_equal(one["band_low"], -other["band_high"])
-    there = one["band_low"].notna()
-    assert there.sum() > 15
-    assert ((one["band_low"] < one["difference"]) & (one["difference"] < one["band_high"]))[there].all()
-    assert one["band_low"].max() > 0  # the map of the data is better than that of noise
-    for pair, words in ((("b", "b"), "two embeddings"), ("b", "two embeddings"), (("b", "c"), "known name")):
-        with pytest.raises((InputError, UnknownName), match=words):
+    left, right = (results.curve("r_nx", difference=pair) for pair in (("b", "a"), ("a", "b")))
+    np.testing.assert_allclose(left["difference"], (wide["b"] - wide["a"]).loc[left.index], atol=1e-12)
+    np.testing.assert_array_equal(left["band_low"], -right["band_high"])
+    present = left["band_low"].notna()
+    assert present.sum() > 15
+    assert ((left["band_low"] < left["difference"]) & (left["difference"] < left["band_high"]))[present].all()
+    assert left["band_low"].max() > 0  # the map of the data is better than that of noise
+    for pair, text in ((("b", "b"), "two embeddings"), ("b", "two embeddings"), (("b", "c"), "known name")):
+        with pytest.raises((InputError, UnknownName), match=text):
             results.curve("r_nx", difference=pair)
     many = dreval.Evaluation(X, {f"e{i}": Y for i in range(9)}, n_neighbors=5).run("r_nx")
     assert many.curve_differences.empty
@@ -259,15 +259,15 @@ def test_points_and_anchors():
     whole = evaluation().run(["r_nx_auc", "k_max"])
     points = whole.augment("b")["r_nx_auc"]
     assert points.mean() == pytest.approx(dreval.r_nx_auc(X, Y), abs=1e-13)
-    some = evaluation(anchors=40).run(["r_nx_auc", "k_max", "q_local", "r_nx"])
-    seen = some.augment("b")["r_nx_auc"]
-    assert seen.notna().sum() == 40
-    assert seen.dropna().tolist() == points[seen.notna()].tolist()
-    table = some.tidy().set_index(["embedding", "measure"]).loc["b"]
-    assert table.loc["r_nx_auc", "se"] == pytest.approx(np.sqrt((1 - 40 / 150) * seen.var() / 40))
+    subset = evaluation(anchors=40).run(["r_nx_auc", "k_max", "q_local", "r_nx"])
+    observed = subset.augment("b")["r_nx_auc"]
+    assert observed.notna().sum() == 40
+    assert observed.dropna().tolist() == points[observed.notna()].tolist()
+    table = subset.tidy().set_index(["embedding", "measure"]).loc["b"]
+    assert table.loc["r_nx_auc", "se"] == pytest.approx(np.sqrt((1 - 40 / 150) * observed.var() / 40))
     assert table.loc["k_max", "note"] == "no interval: the value moves in jumps"
     assert table.loc["q_local", "note"].endswith("no interval: the scale is also estimated from the anchors")
-    assert np.average(some.curve("r_nx")["b"].loc[[1, 2]]) != np.average(dreval.r_nx(X, Y).loc[[1, 2]])
+    assert np.average(subset.curve("r_nx")["b"].loc[[1, 2]]) != np.average(dreval.r_nx(X, Y).loc[[1, 2]])
     assert whole.tidy().set_index(["embedding", "measure"]).loc[("b", "k_max"), "note"].startswith("no interval")
 
 

@@ -1,4 +1,4 @@
-"""What fails is a row with its reason; nothing else is lost."""
+"""A failure becomes a row with its reason; all other rows are the same."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_labels_that_cannot_be_tested(labels: list[Any], reason: str) -> None:
 
 
 def test_a_covariate_that_cannot_be_tested() -> None:
-    """A constant covariate is a reason in its own rows; assumptions of a test are told in the words of the caller."""
+    """A constant covariate is the reason in its rows; notes of a test name the arguments of the evaluation."""
     covariates = {"constant": np.ones(40), "mostly": np.r_[np.ones(35), np.arange(5.0)], "fine": X[:, 3]}
     ev = dreval.Evaluation(X, {"e": Y}, covariates=covariates, n_neighbors=5, random_state=0)
     with pytest.warns(dreval.errors.DegenerateDataWarning, match=r"rows of `covariates\['mostly'\]` coincide"):
@@ -183,15 +183,15 @@ def test_a_measure_that_cannot_answer_loses_no_other(monkeypatch: pytest.MonkeyP
 
     expected = rows(run({"first": Y}), "first")
     monkeypatch.setattr(module.trustworthiness, "rule", refuse)
-    got = rows(run({"first": Y}), "first")
+    result = rows(run({"first": Y}), "first")
 
-    assert got.iloc[0]["note"] == "`trustworthiness` must be defined: got nothing. Try another one."
-    assert np.isnan(got.iloc[0]["value"])
-    pd.testing.assert_frame_equal(got.iloc[1:], expected.iloc[1:], check_exact=True)
+    assert result.iloc[0]["note"] == "`trustworthiness` must be defined: got nothing. Try another one."
+    assert np.isnan(result.iloc[0]["value"])
+    pd.testing.assert_frame_equal(result.iloc[1:], expected.iloc[1:], check_exact=True)
 
 
 def test_labels_are_missed_in_a_row() -> None:
-    """A measure of labels that is asked for without labels is a row that says what to pass."""
+    """A measure of labels that is requested without labels has a row that says what to pass."""
     ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=5)
     with pytest.warns(InputWarning, match="^knn_accuracy: needs labels; pass labels= to Evaluation$"):
         table = ev.run(["knn_accuracy", "continuity"]).tidy()
@@ -201,7 +201,7 @@ def test_labels_are_missed_in_a_row() -> None:
 
 
 def test_a_latent_that_is_missed_is_a_warning_and_all_is_none() -> None:
-    """What was asked for by name is said to be missing; "all" leaves it out."""
+    """A measure requested by name has a row with the reason; "all" leaves it out."""
     ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=[3, 5])
     with pytest.warns(InputWarning, match="^latent_r2: needs latent variables; pass latent= to Evaluation$") as caught:
         ev.run(["latent_r2", "trustworthiness"], ci=None)
@@ -224,9 +224,9 @@ def test_options_that_nothing_reads_are_noted(case: str) -> None:
     """A note names them; those that were read are in none."""
     measure, ci, options, idle = IDLE[case]
     notes = dreval.Evaluation(X, {"e": Y}, n_neighbors=5).run(measure, ci=ci, options=options).notes
-    found = notes[notes["code"] == "options.unused"]["text"].tolist()
+    result = notes[notes["code"] == "options.unused"]["text"].tolist()
     listed = ", ".join(map(repr, idle))
-    assert found == [f"`options` of {listed} were not used: no measure or test of this run reads them."] * bool(idle)
+    assert result == [f"`options` of {listed} were not used: no measure or test of this run reads them."] * bool(idle)
 
 
 def test_arguments_that_nothing_reads_are_noted() -> None:
@@ -237,42 +237,42 @@ def test_arguments_that_nothing_reads_are_noted() -> None:
         notes = ev.run("trustworthiness", **arguments).notes
         return notes[notes["code"] == "arguments.unused"]["text"].tolist()
 
-    lost = [
+    missing = [
         "`n_resamples`, `adjust` were not used: no test was run.",
         "`conf_level` was not used: no interval was asked for.",
     ]
-    assert said(tests=None, ci=None, n_resamples=5, adjust="benjamini_hochberg", conf_level=0.9) == lost
+    assert said(tests=None, ci=None, n_resamples=5, adjust="benjamini_hochberg", conf_level=0.9) == missing
     assert said(tests=None, ci=None) == said(tests="hsic", n_resamples=5, conf_level=0.9, adjust="none") == []
 
 
 def test_what_cannot_be_meant_is_refused() -> None:
-    """More folds than points, a response of a method that reads none, one length of a figure, a word for a bar."""
+    """More folds than points, a response of a method that reads none, one length of a figure, a text for a bar."""
     labels = np.arange(len(X)) % 2
     ev = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=5)
     results = ev.run("trustworthiness", None, None)
-    for wrong, said in (
+    for wrong, text in (
         (lambda: dreval.knn_accuracy(X, Y, labels=labels, n_folds=len(X) + 1), f"`n_folds` .* <= {len(X)}: got"),
         (lambda: ev.run("knn_accuracy", options={"knn_accuracy": {"n_folds": len(X) + 1}}), "`n_folds` .* <= "),
         (lambda: dreval.embed(X, "pca", response=X[:, 0]), "`response` must be left out for a method that is not"),
         (lambda: results.plot(figsize=3), r"`figsize` must be \(width, height\) in inches: got 3"),
         (lambda: ev.run(progress="yes"), "`progress` must be True or False"),
     ):
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=text):
             wrong()
 
 
 def test_labels_of_a_method_without_supervision_are_noted() -> None:
-    """They change nothing; a supervised one uses them without a word."""
+    """Labels do not change other methods, with a note; a supervised method uses them without a note."""
     labels = np.arange(len(X)) % 2
-    assert [one.code for one in dreval.embed(X, "pca", labels=labels).notes].count("source.labels") == 1
-    assert [one.code for one in dreval.embed(X, "sir", 1, labels=labels).notes].count("source.labels") == 0
+    assert [note.code for note in dreval.embed(X, "pca", labels=labels).notes].count("source.labels") == 1
+    assert [note.code for note in dreval.embed(X, "sir", 1, labels=labels).notes].count("source.labels") == 0
     both = dreval.embed(X, "sir", 1, labels=labels, response=X[:, 0])
-    assert [one.code for one in both.notes] == ["source.response"]
+    assert [note.code for note in both.notes] == ["source.response"]
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_disjoint_row_names_are_refused(first: int) -> None:
-    """Names without a common one, as where R wrote - as a point, are refused; numbers that count the rows are none."""
+    """Row names without a common one raise an error, as where R wrote - as a point; row numbers are not names."""
     data = pd.DataFrame(X, index=[f"a-{i}" for i in range(len(X))])
     other = pd.DataFrame(Y, index=[f"a.{i}" for i in range(len(X))])
     with pytest.raises(InputError, match=r"0 of \d+ ids of the data found, 'a-0' only in the data, 'a\.0' only in"):

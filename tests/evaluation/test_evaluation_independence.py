@@ -31,38 +31,38 @@ def rows(tests, ev=None, **options):
 
 def test_default_is_hsic_and_kcca():
     """Embedding against labels and every covariate, by HSIC and KCCA."""
-    found = rows("default", evaluation(covariates={"age": AGE}))
-    assert list(found.index) == [("hsic", "labels"), ("hsic", "age"), ("kcca", "labels"), ("kcca", "age")]
+    result = rows("default", evaluation(covariates={"age": AGE}))
+    assert list(result.index) == [("hsic", "labels"), ("hsic", "age"), ("kcca", "labels"), ("kcca", "age")]
 
 
 def test_all_are_those_that_can_answer():
-    """MMD is asked where there are two classes, and not where there are three or numbers."""
+    """MMD is run for two classes, and not for three classes or for numbers."""
     two = rows("all", evaluation(covariates={"age": AGE}))
     assert [target for test, target in two.index if test == "mmd"] == ["labels"]
     assert {test for test, _ in two.index} == set(dreval.list_tests()) - {"noise"}  # which runs methods again
     assert two["note"].eq("").all()
     three = rows("all", evaluation(labels=THREE))
     assert "mmd" not in {test for test, _ in three.index}
-    asked = rows("mmd", evaluation(labels=THREE))
-    assert np.isnan(asked["p_value"].iloc[0])
-    assert "`labels` must be two classes" in asked["note"].iloc[0]
+    requested = rows("mmd", evaluation(labels=THREE))
+    assert np.isnan(requested["p_value"].iloc[0])
+    assert "`labels` must be two classes" in requested["note"].iloc[0]
 
 
 @pytest.mark.parametrize("labels", [TWO, (TWO == "up").astype(int)])
 def test_rows_are_those_of_the_functions(labels):
     """Statistic and effect are the plain functions', with labels as classes also where their codes are integers."""
-    found = rows("all", evaluation(labels=labels))
-    words = TWO
+    result = rows("all", evaluation(labels=labels))
+    text = TWO
     for name, other in {
-        "cca": dreval.cca_test(Y, words, n_resamples=1),
-        "dcov": dreval.dcov_test(Y, words, n_resamples=1),
-        "hsic": dreval.hsic_test(Y, words, n_resamples=1),
-        "mmd": dreval.mmd_test(Y[words == "up"], Y[words == "down"], n_resamples=1),
-        "kcca": dreval.kcca_test(Y, words, n_resamples=1),
+        "cca": dreval.cca_test(Y, text, n_resamples=1),
+        "dcov": dreval.dcov_test(Y, text, n_resamples=1),
+        "hsic": dreval.hsic_test(Y, text, n_resamples=1),
+        "mmd": dreval.mmd_test(Y[text == "up"], Y[text == "down"], n_resamples=1),
+        "kcca": dreval.kcca_test(Y, text, n_resamples=1),
     }.items():
-        assert found["statistic"][name, "labels"] == pytest.approx(other.statistic, rel=1e-10)
+        assert result["statistic"][name, "labels"] == pytest.approx(other.statistic, rel=1e-10)
         if name != "kcca":  # whose effect is measured from the permuted mean
-            assert found["effect_size"][name, "labels"] == pytest.approx(other.effect_size, rel=1e-10)
+            assert result["effect_size"][name, "labels"] == pytest.approx(other.effect_size, rel=1e-10)
 
 
 def test_a_target_is_named_behind_a_colon():
@@ -75,11 +75,11 @@ def test_a_target_is_named_behind_a_colon():
 
 def test_data_against_embedding_is_asked_by_name_and_cautioned():
     """The row has the effect size of the plain function, and says first that p means little there."""
-    found = rows("hsic:data", evaluation(labels=None))
+    result = rows("hsic:data", evaluation(labels=None))
     other = dreval.hsic_test(Y, X, n_resamples=1)
-    assert list(found.index) == [("hsic", "data")]
-    assert found["effect_size"].iloc[0] == pytest.approx(other.effect_size)
-    assert found["note"].iloc[0].startswith("read the effect size: an embedding is computed from the data")
+    assert list(result.index) == [("hsic", "data")]
+    assert result["effect_size"].iloc[0] == pytest.approx(other.effect_size)
+    assert result["note"].iloc[0].startswith("read the effect size: an embedding is computed from the data")
     with pytest.raises(InputError, match="no labels and no covariates"):
         rows("hsic", evaluation(labels=None))
 
@@ -98,20 +98,20 @@ def test_what_is_certain_is_not_counted_as_found(tmp_path):
 def test_what_is_certain_makes_no_other_test_less_significant():
     """Adjusted p-values are those without the rows against the data, which have none and say so; residuals stay."""
     tests = ["hsic", "dcov", "hsic:residual"]
-    alone, beside = (evaluation().run(None, names, n_resamples=19).tidy() for names in (tests, ["hsic:data", *tests]))
-    certain = beside["variable"] == "data"
-    assert beside.loc[certain, "p_adjusted"].isna().all()
-    assert beside.loc[certain, "note"].str.contains("it is excluded from the adjustment").all()
-    kept = beside[~certain].reset_index(drop=True).drop(columns="seconds")
-    pd.testing.assert_frame_equal(kept, alone.drop(columns="seconds"))
+    alone, combined = (evaluation().run(None, names, n_resamples=19).tidy() for names in (tests, ["hsic:data", *tests]))
+    certain = combined["variable"] == "data"
+    assert combined.loc[certain, "p_adjusted"].isna().all()
+    assert combined.loc[certain, "note"].str.contains("it is excluded from the adjustment").all()
+    stored = combined[~certain].reset_index(drop=True).drop(columns="seconds")
+    pd.testing.assert_frame_equal(stored, alone.drop(columns="seconds"))
     assert alone["p_adjusted"].notna().all()
 
 
 def test_restricted_permutations_reach_the_tests():
     """Blocks given as options are those of the plain function."""
     blocks = np.arange(60) // 10
-    found = rows("hsic", options={"hsic": {"permutation": "within", "blocks": blocks}})
-    assert "within their blocks" in found["note"].iloc[0]
+    result = rows("hsic", options={"hsic": {"permutation": "within", "blocks": blocks}})
+    assert "within their blocks" in result["note"].iloc[0]
 
 
 def test_rows_hold_the_null_mean_and_cards_name_the_effect():
@@ -127,11 +127,11 @@ def test_rows_hold_the_null_mean_and_cards_name_the_effect():
 def test_too_few_permutations_for_so_many_tests_are_said():
     """Holm multiplies the smallest p, 1 / 50, by the number of tests: from three of them on none can be below .05."""
     ev = evaluation(covariates={"age": AGE})
-    words = "No adjusted p of these 4 tests can be below 0.08, with 49 permutations each"
-    few = ev.run(None, "default", n_resamples=49)
-    assert words in " ".join(few.notes["text"])
-    assert "Pass n_resamples=79 or more." in " ".join(few.notes["text"])
-    assert few.tidy()["p_adjusted"].min() >= 0.08 - 1e-12
+    text = "No adjusted p of these 4 tests can be below 0.08, with 49 permutations each"
+    subset = ev.run(None, "default", n_resamples=49)
+    assert text in " ".join(subset.notes["text"])
+    assert "Pass n_resamples=79 or more." in " ".join(subset.notes["text"])
+    assert subset.tidy()["p_adjusted"].min() >= 0.08 - 1e-12
     for quiet in (
         ev.run(None, "default", n_resamples=79),
         ev.run(None, "default", n_resamples=49, adjust=None),
@@ -152,10 +152,14 @@ def test_residual_against_embedding_is_the_certificates():
     result = evaluation().run(None, ["hsic:residual", "kcca:residual", "hsic"], n_resamples=19)
     table = result.tidy().set_index(["test", "variable"])
     assert list(table.index) == [("hsic", "residual"), ("kcca", "residual"), ("hsic", "labels")]
-    for one in result.certificate("e", n_resamples=19).tests:
-        row = table.loc[one.name, "residual"]
-        assert (row["statistic"], row["p_value"], row["effect_size"]) == (one.statistic, one.p_value, one.effect_size)
-        assert (row["chance"], row["n_resamples"]) == (one.null_distribution.mean(), 19)
+    for test in result.certificate("e", n_resamples=19).tests:
+        row = table.loc[test.name, "residual"]
+        assert (row["statistic"], row["p_value"], row["effect_size"]) == (
+            test.statistic,
+            test.p_value,
+            test.effect_size,
+        )
+        assert (row["chance"], row["n_resamples"]) == (test.null_distribution.mean(), 19)
     assert table.loc["hsic", "residual"]["note"].startswith("p by a residual bootstrap with refit")
     adjusted = multipletests(table["p_value"], method="holm")[1]
     assert table["p_adjusted"].tolist() == pytest.approx(adjusted.tolist())
@@ -168,9 +172,9 @@ def test_residual_is_asked_by_name_only():
 
 def test_a_residual_that_cannot_be_tested_has_its_reason():
     """Groups, distances, an embedding that holds the data whole or nothing: each row says why; the others are there."""
-    found = rows(["mmd:residual", "hsic:residual"])
-    assert "got mmd, a test of groups. Use hsic:residual." in found["note"]["mmd", "residual"]
-    assert found["p_value"]["hsic", "residual"] > 0
+    result = rows(["mmd:residual", "hsic:residual"])
+    assert "got mmd, a test of groups. Use hsic:residual." in result["note"]["mmd", "residual"]
+    assert result["p_value"]["hsic", "residual"] > 0
     distances = squareform(pdist(X))
     note = rows("hsic:residual", dreval.Evaluation(distances, {"e": Y}, metric="precomputed"))["note"].iloc[0]
     assert "for hsic:residual, which needs the coordinates of the data: got distances only" in note
@@ -196,11 +200,11 @@ def test_sparse_data_are_those_of_the_dense_array():
 
 def test_data_that_are_distances_are_no_coordinates():
     """Only a test of distances reads them, and gives the numbers of the data; under a metric coordinates are meant."""
-    given = dreval.Evaluation(squareform(pdist(X)), {"e": Y}, metric="precomputed", random_state=0)
-    found = rows(["dcov:data", "hsic:data"], given)
-    assert found["statistic"]["dcov", "data"] == pytest.approx(dreval.dcov_test(Y, X, n_resamples=1).statistic)
-    assert np.isnan(found["p_value"]["hsic", "data"])
-    assert found["note"]["hsic", "data"].endswith("with a metric by name, or use dcov:data.")
+    passed = dreval.Evaluation(squareform(pdist(X)), {"e": Y}, metric="precomputed", random_state=0)
+    result = rows(["dcov:data", "hsic:data"], passed)
+    assert result["statistic"]["dcov", "data"] == pytest.approx(dreval.dcov_test(Y, X, n_resamples=1).statistic)
+    assert np.isnan(result["p_value"]["hsic", "data"])
+    assert result["note"]["hsic", "data"].endswith("with a metric by name, or use dcov:data.")
     cosine = rows("hsic:data", dreval.Evaluation(X, {"e": Y}, metric="cosine", random_state=0))
     assert cosine["statistic"].iloc[0] == pytest.approx(dreval.hsic_test(Y, X, n_resamples=1).statistic)
     assert "from the coordinates of the data, not with the metric 'cosine'" in cosine["note"].iloc[0]
@@ -219,10 +223,10 @@ def test_many_points_are_all_tested_where_kernels_have_small_factors(many):
     """Above 2000 points: all of them by low-rank kernels or by columns, a random 2000 where matrices are needed."""
     table = many.run(None, ["hsic", "kcca", "cca", "dcov"], n_resamples=9).tidy().set_index(["embedding", "test"])
     notes = table["note"]
-    for one in (("two", "hsic"), ("two", "kcca"), ("two", "cca"), ("six", "cca")):
-        assert notes[one].startswith("tested on all 2100 points")
-    for one in (("two", "dcov"), ("six", "dcov"), ("six", "hsic"), ("six", "kcca")):
-        assert notes[one].startswith("tested on 2000 points drawn at random")
+    for item in (("two", "hsic"), ("two", "kcca"), ("two", "cca"), ("six", "cca")):
+        assert notes[item].startswith("tested on all 2100 points")
+    for item in (("two", "dcov"), ("six", "dcov"), ("six", "hsic"), ("six", "kcca")):
+        assert notes[item].startswith("tested on 2000 points drawn at random")
     assert "Kernels were approximated by factors" in notes["two", "hsic"]
     assert "rho is wrong by at most" in notes["two", "kcca"]
     age = many.data.covariates["age"]
@@ -242,13 +246,13 @@ def test_a_method_that_holds_matrices_is_not_asked_of_many_points(many):
 def test_truth_values_text_and_categories_are_classes(code):
     """0 and 1 as truth values, text or categories give the tests of labels."""
     group = pd.Series(np.arange(len(AGE)) % 2).astype(np.int64)
-    given = group.astype(bool).astype(code) if code == "boolean" else group.astype(code)
+    passed = group.astype(bool).astype(code) if code == "boolean" else group.astype(code)
     tables = [
         evaluation(covariates={"group": values})
         .run(None, ["mmd:group", "hsic:group"], n_resamples=49)
         .tidy()
         .drop(columns="seconds")
-        for values in (given, group.map({0: "a", 1: "b"}))
+        for values in (passed, group.map({0: "a", 1: "b"}))
     ]
     pd.testing.assert_frame_equal(tables[0], tables[1])
     assert tables[0]["statistic"].notna().all()
@@ -258,17 +262,17 @@ def test_truth_values_text_and_categories_are_classes(code):
 def test_integers_are_numbers_as_covariates(code):
     """Numbers of every type give the tests of a float column; a type by name makes them classes."""
     group = pd.Series(np.arange(len(AGE)) % 3)
-    asked = (None, ["hsic:group", "cca:group", "dcov:group"])
-    given, floats, text = (
-        evaluation(covariates={"group": values}, **types).run(*asked, n_resamples=49).tidy().drop(columns="seconds")
+    requested = (None, ["hsic:group", "cca:group", "dcov:group"])
+    passed, floats, text = (
+        evaluation(covariates={"group": values}, **types).run(*requested, n_resamples=49).tidy().drop(columns="seconds")
         for values, types in (
             (group.astype(code), {}),
             (group.astype(float), {}),
             (group.astype(code), {"covariate_types": {"group": "class"}}),
         )
     )
-    pd.testing.assert_frame_equal(given, floats)
-    classes = evaluation(covariates={"group": group.map(dict(enumerate("abc")))}).run(*asked, n_resamples=49).tidy()
+    pd.testing.assert_frame_equal(passed, floats)
+    classes = evaluation(covariates={"group": group.map(dict(enumerate("abc")))}).run(*requested, n_resamples=49).tidy()
     pd.testing.assert_frame_equal(text, classes.drop(columns="seconds"))
 
 
@@ -293,18 +297,20 @@ def test_blocks_are_matched_to_the_rows_of_the_data(test, tmp_path):
     assert plain > 0.05
     assert within(data, CENTERS[OTHER], test, covariates={"z": values}).tidy()["p_value"][0] != plain
     blocks.iloc[OTHER].to_csv(tmp_path / "b.csv")
-    for given in (blocks.iloc[OTHER], blocks.to_frame().iloc[OTHER], pd.read_csv(tmp_path / "b.csv", index_col=0)):
-        found = within(data, given, test, covariates={"z": values})
-        assert found.tidy()["p_value"][0] == plain
-        assert f"Rows of `options['{test}']['blocks']` were matched to the data by row names." in [*found.notes["text"]]
+    for passed in (blocks.iloc[OTHER], blocks.to_frame().iloc[OTHER], pd.read_csv(tmp_path / "b.csv", index_col=0)):
+        result = within(data, passed, test, covariates={"z": values})
+        assert result.tidy()["p_value"][0] == plain
+        assert f"Rows of `options['{test}']['blocks']` were matched to the data by row names." in [
+            *result.notes["text"]
+        ]
 
 
 def test_blocks_follow_the_rows_where_a_covariate_has_gaps():
     """The blocks of the points with a value, after they are matched."""
     z = np.where(np.arange(60) % 7 == 0, np.nan, BY_CENTER[1])
     data, blocks = pd.DataFrame(X, NAMES), pd.Series(CENTERS, NAMES)
-    found = [within(data, one, covariates={"z": z}).tidy()["p_value"][0] for one in (CENTERS, blocks.iloc[OTHER])]
-    assert found[0] == found[1]
+    results = [within(data, item, covariates={"z": z}).tidy()["p_value"][0] for item in (CENTERS, blocks.iloc[OTHER])]
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize(
@@ -317,7 +323,7 @@ def test_blocks_follow_the_rows_where_a_covariate_has_gaps():
     ],
 )
 def test_blocks_that_are_not_those_of_the_data_are_refused(data, blocks, why):
-    """Before anything is computed, under the name that the caller gave them, also of a test that is not asked for."""
+    """Options are checked before the computation, by the name of the caller, also for a test that is not requested."""
     with pytest.raises(InputError, match=rf"`options\['hsic'\]\['blocks'\]` {why}"):
         within(data, blocks, covariates={"z": AGE})
     with pytest.raises(InputError, match=rf"`options\['hsic'\]\['blocks'\]` {why}"):
@@ -328,6 +334,6 @@ def test_blocks_that_are_not_those_of_the_data_are_refused(data, blocks, why):
 
 def test_blocks_with_names_beside_data_without_are_noted():
     """By position, with the note that all variables of an evaluation have."""
-    found = within(X, pd.Series(CENTERS, NAMES), covariates={"z": AGE})
-    assert "rows.names_unused" in [*found.notes["code"]]
-    assert found.tidy()["p_value"][0] == within(X, CENTERS, covariates={"z": AGE}).tidy()["p_value"][0]
+    result = within(X, pd.Series(CENTERS, NAMES), covariates={"z": AGE})
+    assert "rows.names_unused" in [*result.notes["code"]]
+    assert result.tidy()["p_value"][0] == within(X, CENTERS, covariates={"z": AGE}).tidy()["p_value"][0]

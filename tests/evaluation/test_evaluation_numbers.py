@@ -90,22 +90,22 @@ def check_values(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> No
         if card.level == "algorithm":
             assert table.loc[name, "value"].tolist() == [float(function(cloud, image, random_state=3))]
             continue
-        more = {name: one for name, one in variables.items() if name in card.needs}
-        more |= {"random_state": 3} if "random_state" in inspect.signature(function).parameters else {}
+        further = {name: value for name, value in variables.items() if name in card.needs}
+        further |= {"random_state": 3} if "random_state" in inspect.signature(function).parameters else {}
         if card.shares_neighbors:
-            more["n_neighbors"] = ks
+            further["n_neighbors"] = ks
         elif "n_neighbors" in card.parameters:
-            more["n_neighbors"] = [min(card.parameters["n_neighbors"], len(cloud) - 1)]
+            further["n_neighbors"] = [min(card.parameters["n_neighbors"], len(cloud) - 1)]
         if table.loc[name, "value"].isna().all():  # as where two classes have one centroid
             with pytest.raises(UndefinedMeasure):
-                function(cloud, image, **more)
+                function(cloud, image, **further)
             continue
-        assert table.loc[name, "value"].tolist() == np.atleast_1d(function(cloud, image, **more)).tolist()
+        assert table.loc[name, "value"].tolist() == np.atleast_1d(function(cloud, image, **further)).tolist()
         if card.ties is not None:
-            expected = np.atleast_2d(function(cloud, image, **more, ties="bounds"))[:, [0, 2]]
-            got = table.loc[[name], ["worst", "best"]].to_numpy(float)
+            expected = np.atleast_2d(function(cloud, image, **further, ties="bounds"))[:, [0, 2]]
+            result = table.loc[[name], ["worst", "best"]].to_numpy(float)
             alike = expected[:, 0] == expected[:, 1]
-            assert_array_equal(got, np.where(alike[:, None], np.nan, expected))
+            assert_array_equal(result, np.where(alike[:, None], np.nan, expected))
 
 
 @few_and_all
@@ -127,8 +127,8 @@ def test_a_list_of_k_is_as_many_runs(measures: str | tuple[str, ...]) -> None:
     for part in parts:
         for key, column in setting_names(part.table).items():
             if column in part.points["e"]:
-                there = several.points["e"][setting_names(several.table)[key]]
-                assert part.points["e"][column].tolist() == there.tolist()
+                present = several.points["e"][setting_names(several.table)[key]]
+                assert part.points["e"][column].tolist() == present.tolist()
 
 
 def test_small_numbers_by_hand() -> None:
@@ -162,11 +162,11 @@ def test_small_numbers_by_hand() -> None:
 
 def crowd(order: list[str], measures: str | tuple[str, ...] = FEW_MEASURES, **settings: Any) -> dreval.Results:
     """Evaluate some of these embeddings, in this order."""
-    known: dict[str, Any] = {
+    expected: dict[str, Any] = {
         "e": Y, "noise": noise, "pca": "pca", "bad": Y[:7], "spot": np.zeros((40, 3)), "wide": X @ X.T,
     }  # fmt: skip
     setting = {"labels": LABELS, "covariates": {"age": X[:, 3]}, "n_neighbors": [3, 6], "random_state": 5, **settings}
-    return dreval.Evaluation(X, {name: known[name] for name in order}, **setting).run(
+    return dreval.Evaluation(X, {name: expected[name] for name in order}, **setting).run(
         measures, n_resamples=49, options=FEW
     )
 
@@ -200,12 +200,12 @@ def test_others_change_no_number(order: list[str], settings: dict[str, Any], mea
 
 def test_a_seed_is_a_seed() -> None:
     """The same seed gives the same result twice, a Generator in the same state too; another seed gives another one."""
-    first, again = crowd(["e", "noise"]), crowd(["e", "noise"])
+    first, repeated = crowd(["e", "noise"]), crowd(["e", "noise"])
     for table in ("table", "groups"):
         drop = ["seconds"] if table == "table" else []
-        same(getattr(first, table).drop(columns=drop), getattr(again, table).drop(columns=drop))
-    drawn = [crowd(["noise"], random_state=np.random.default_rng(4)) for _ in range(2)]
-    same(rows_of(drawn[0], "noise"), rows_of(drawn[1], "noise"))
+        same(getattr(first, table).drop(columns=drop), getattr(repeated, table).drop(columns=drop))
+    sampled = [crowd(["noise"], random_state=np.random.default_rng(4)) for _ in range(2)]
+    same(rows_of(sampled[0], "noise"), rows_of(sampled[1], "noise"))
     other = crowd(["e", "noise"], random_state=6)
 
     assert (other.embeddings["noise"] != first.embeddings["noise"]).any()
@@ -311,55 +311,55 @@ def test_groups_are_recomputed_on_the_points_that_remain(
 
 def test_anchors_are_drawn_by_the_seed() -> None:
     """The same seed has the same anchors, another one has others."""
-    seen = []
+    observed = []
     for seed in (1, 1, 2):
         ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=5, anchors=12, random_state=seed)
-        seen.append(ev.run("trustworthiness", None, None).points["e"].notna().any(axis=1).tolist())
+        observed.append(ev.run("trustworthiness", None, None).points["e"].notna().any(axis=1).tolist())
 
-    assert seen[0] == seen[1] != seen[2]
+    assert observed[0] == observed[1] != observed[2]
 
 
 @few_and_all
 def test_anchors(measures: str | tuple[str, ...]) -> None:
-    """Only anchors contribute; the standard error is that of sampling without replacement; the words say so."""
+    """Only anchors contribute; the standard error is that of sampling without replacement; the text says so."""
     shared: dict[str, Any] = {"labels": LABELS, "n_neighbors": 5, "random_state": 0}
     results = dreval.Evaluation(X, {"e": Y}, anchors=12, **shared).run(measures, None)
     exact = dreval.Evaluation(X, {"e": Y}, **shared).run(measures, None, None)
     points, full = results.points["e"], exact.points["e"]
-    seen = points.notna().all(axis=1)
+    observed = points.notna().all(axis=1)
 
-    assert seen.sum() == 12
-    assert (points.notna().any(axis=1) == seen).all()
+    assert observed.sum() == 12
+    assert (points.notna().any(axis=1) == observed).all()
     for row in results.tidy().to_dict("records"):
         card = MEASURES.card(row["measure"])
         column = setting_names(results.table)[row["measure"], row["parameters"]]
         if card.level == "pair" and card.smooth:
-            kept = row["measure"] in set(results.groups["measure"])
-            assert (row["se"] > 0) == kept
-            assert row["conf_method"] == (ANCHOR_GROUPS if kept else "")
-            assert kept or "the error may come from so few points" in row["note"]
+            stored = row["measure"] in set(results.groups["measure"])
+            assert (row["se"] > 0) == stored
+            assert row["conf_method"] == (ANCHOR_GROUPS if stored else "")
+            assert stored or "the error may come from so few points" in row["note"]
             continue
         if card.level != "point":
-            known = "full_ranks" not in card.needs and card.smooth and not np.isnan(row["value"])
-            assert row["conf_method"] == (METHODS["exact"] if known and card.level == "global" else "")
+            expected = "full_ranks" not in card.needs and card.smooth and not np.isnan(row["value"])
+            assert row["conf_method"] == (METHODS["exact"] if expected and card.level == "global" else "")
             if row["conf_method"]:
                 assert row["conf_low"] == row["value"] == row["conf_high"]
             continue
-        mine = points.loc[seen, column]
-        assert row["value"] == pytest.approx(mine.mean(), rel=1e-14)
+        values = points.loc[observed, column]
+        assert row["value"] == pytest.approx(values.mean(), rel=1e-14)
         if np.isinf(card.limits(40)[1]):
             assert row["note"].endswith("few anchors carry the value, and the contribution of one point has no bound")
         else:
-            assert row["se"] == pytest.approx(np.sqrt((1 - 12 / 40) * mine.var(ddof=1) / 12), rel=1e-12)
-            assert row["conf_method"] == METHODS["bets" if mine.nunique() > 1 else "unseen"]
+            assert row["se"] == pytest.approx(np.sqrt((1 - 12 / 40) * values.var(ddof=1) / 12), rel=1e-12)
+            assert row["conf_method"] == METHODS["bets" if values.nunique() > 1 else "unseen"]
             assert row["target"] == "anchors"
             assert row["conf_low"] <= exact.tidy().set_index(["measure", "parameters"]).loc[
                 (row["measure"], row["parameters"]), "value"
             ] <= row["conf_high"]  # fmt: skip
         if row["measure"] == "procrustes_rn_opt":  # its one scale is that of the anchors
-            assert mine.to_numpy() == pytest.approx(full.loc[seen, column].to_numpy(), abs=0.05)
+            assert values.to_numpy() == pytest.approx(full.loc[observed, column].to_numpy(), abs=0.05)
         else:
-            assert (mine == full.loc[seen, column]).all()
+            assert (values == full.loc[observed, column]).all()
 
 
 @pytest.mark.slow
@@ -371,16 +371,18 @@ def test_all_points_as_anchors_are_exact() -> None:
 
     np.testing.assert_array_equal(anchors["value"], exact["value"])
     assert (anchors["se"].dropna() == 0).all()
-    known = anchors[anchors["se"].notna()]
-    assert {"trustworthiness", "spearman_distance", "procrustes_rn"} <= set(known["measure"])
-    np.testing.assert_array_equal(known[["conf_low", "conf_high"]].to_numpy(), np.c_[known["value"], known["value"]])
-    assert set(known["conf_method"]) == {METHODS["exact"]}
+    expected = anchors[anchors["se"].notna()]
+    assert {"trustworthiness", "spearman_distance", "procrustes_rn"} <= set(expected["measure"])
+    np.testing.assert_array_equal(
+        expected[["conf_low", "conf_high"]].to_numpy(), np.c_[expected["value"], expected["value"]]
+    )
+    assert set(expected["conf_method"]) == {METHODS["exact"]}
     assert exact[["se", "conf_low", "conf_high"]].isna().all(axis=None)
     assert (exact["conf_method"] == "").all()
 
 
 def test_intervals_that_cannot_be_had_say_so() -> None:
-    """Where k is too large beside n to leave points or groups out, the row has its value, no interval, and a reason."""
+    """Where k is too large to leave points or groups out, the row has its value, no interval, and a reason."""
     ev = dreval.Evaluation(X[:9], {"e": Y[:9]}, n_neighbors=[3, 8], random_state=0)
     table = ev.run(["continuity", "mrre_false"]).tidy()
 
@@ -392,11 +394,13 @@ def test_intervals_that_cannot_be_had_say_so() -> None:
 def test_neighbors_in_the_data_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to the largest k, ties by row number; none with anchors, of too many points, and where no pass was made."""
     tied = np.random.default_rng(1).integers(0, 3, size=(60, 3)).astype(float)
-    kept = dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=[4, 12]).run("continuity", tests=None).data_neighbors
+    stored = (
+        dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=[4, 12]).run("continuity", tests=None).data_neighbors
+    )
 
-    assert_array_equal(kept, nearest(tied, 12)[0])
-    few = dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=4, anchors=20)
-    assert few.run("continuity", tests=None, ci=None).data_neighbors is None
+    assert_array_equal(stored, nearest(tied, 12)[0])
+    subset = dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=4, anchors=20)
+    assert subset.run("continuity", tests=None, ci=None).data_neighbors is None
     assert dreval.Evaluation(X, {"e": Y}).run("procrustes_disparity", tests=None).data_neighbors is None
     monkeypatch.setattr("dreval.evaluation.evaluation.MOST_LISTED", 39)
     assert dreval.Evaluation(X, {"e": Y}, n_neighbors=4).run("continuity", tests=None).data_neighbors is None
@@ -406,17 +410,17 @@ def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> 
     """Measures of coordinates alone, and tests alone, look at no neighborhood: a run is O(n), with equal numbers."""
     from dreval.geometry import blocks
 
-    seen: list[int] = []
+    observed: list[int] = []
     one_block: Callable[..., None] = blocks._one_block
-    monkeypatch.setattr(blocks, "_one_block", lambda *a: (seen.append(1), one_block(*a)))
+    monkeypatch.setattr(blocks, "_one_block", lambda *a: (observed.append(1), one_block(*a)))
     ev = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, random_state=0)
     alone = ev.run(["procrustes_disparity", "knn_accuracy"], "hsic")
-    assert seen == []
+    assert observed == []
     together = ev.run(["procrustes_disparity", "knn_accuracy", "continuity"], "hsic")
-    assert seen != []
+    assert observed != []
 
-    mine = rows_of(together, "e")
-    same(rows_of(alone, "e"), mine[mine["measure"] != "continuity"].reset_index(drop=True))
+    values = rows_of(together, "e")
+    same(rows_of(alone, "e"), values[values["measure"] != "continuity"].reset_index(drop=True))
 
 
 @pytest.mark.parametrize("n", [4, 5, pytest.param(7, marks=pytest.mark.slow)])
@@ -452,24 +456,24 @@ def test_the_level_of_intervals_changes_their_ends_alone():
     rng = np.random.default_rng(8)
     X = rng.normal(size=(40, 4))
     ev = dreval.Evaluation(X, {"a": X[:, :2] + 0.5 * rng.normal(size=(40, 2))}, n_neighbors=5, random_state=0)
-    usual, wide = (ev.run(["neighborhood_overlap", "r_nx"], None, **level) for level in ({}, {"conf_level": 0.99}))
+    default, wide = (ev.run(["neighborhood_overlap", "r_nx"], None, **level) for level in ({}, {"conf_level": 0.99}))
     ends = ["conf_low", "conf_high", "conf_level"]
 
     pd.testing.assert_frame_equal(
-        usual.tidy().drop(columns=[*ends, "seconds"]), wide.tidy().drop(columns=[*ends, "seconds"])
+        default.tidy().drop(columns=[*ends, "seconds"]), wide.tidy().drop(columns=[*ends, "seconds"])
     )
     row = wide.tidy().set_index("measure").loc["neighborhood_overlap"]
     half = stats.t.ppf(0.995, 39) * row["se"]
     assert [row["conf_low"], row["conf_high"]] == pytest.approx([row["value"] - half, row["value"] + half])
     assert (row["conf_level"], row["n_groups"], row["n_resamples"]) == (0.99, 40, 0)
-    bands = [found.curves.dropna(subset="conf_low") for found in (usual, wide)]
+    bands = [result.curves.dropna(subset="conf_low") for result in (default, wide)]
     inside = (bands[1]["conf_low"] > -1) & (bands[1]["conf_high"] < 1)
     widths = [(band["conf_high"] - band["conf_low"])[inside] for band in bands]
     assert inside.sum() > 5
     np.testing.assert_allclose(widths[1] / widths[0], stats.t.ppf(0.995, 39) / stats.t.ppf(0.975, 39))
-    assert (usual.recipe["conf_level"], wide.recipe["conf_level"]) == (0.95, 0.99)
+    assert (default.recipe["conf_level"], wide.recipe["conf_level"]) == (0.95, 0.99)
     assert "conf_level=0.99" in wide.recipe["call"]
-    assert "conf_level" not in usual.recipe["call"]
+    assert "conf_level" not in default.recipe["call"]
     assert "99 % interval" in str(wide.summary())
 
 

@@ -1,4 +1,4 @@
-"""Intervals for which something is done again: other seeds, halves of the points, methods on halves."""
+"""Intervals by re-computation: other seeds, halves of the points, methods on halves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONS = {"replicates": {"n_replicates": 4}, "subsampling": {"n_splits": 3}}
 
 
 def noisy(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
-    """Two columns and noise of its own."""
+    """Return two columns with noise from the seed."""
     return X[:, :2] + 0.5 * np.random.default_rng(random_state).normal(size=(len(X), 2))
 
 
@@ -62,7 +62,7 @@ def rows_of(results: dreval.Results, name: str, measure: str) -> pd.DataFrame:
 def test_each_run_is_a_row(mixed: dreval.Results, measure: str) -> None:
     """Replicate r is the method with the r-th seed, by the plain function; the interval is Student's of their mean."""
     rows = rows_of(mixed, "noisy", measure)
-    seeds = [stream_seed(5, "embedding", "noisy", *more) for more in ((), (1,), (2,), (3,))]
+    seeds = [stream_seed(5, "embedding", "noisy", *further) for further in ((), (1,), (2,), (3,))]
     values = np.array([plain(measure, X, noisy(X, 2, seed), LABELS, 7) for seed in seeds])
 
     assert rows["replicate"].tolist() == [0, 1, 2, 3]
@@ -89,7 +89,7 @@ def test_means_over_runs_are_printed_and_glanced(mixed: dreval.Results) -> None:
 
 def test_runs_that_fail_have_their_reason() -> None:
     """A run that raises is a row without a value; the interval is of the others, or of none."""
-    good = {stream_seed(5, "embedding", "moody", *more) for more in ((), (2,), (3,))}
+    good = {stream_seed(5, "embedding", "moody", *further) for further in ((), (2,), (3,))}
 
     def moody(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         if random_state not in good:
@@ -161,9 +161,9 @@ def test_nothing_is_run_anew_for_nothing() -> None:
     ev = evaluation(counted=counted, xy=X[:, :2])
     ev.run("r_nx", "hsic", "replicates", n_resamples=9)
     assert len(calls) == 1
-    few = dreval.Evaluation(X, {"counted": counted, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
+    subset = dreval.Evaluation(X, {"counted": counted, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
     with pytest.warns(InputWarning, match="needs labels"):
-        rows = few.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
+        rows = subset.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
     assert rows["replicate"].tolist() == [0, 0]
     assert rows["note"].str.startswith("needs labels").all()
 
@@ -179,11 +179,11 @@ def test_subsampling_is_the_plain_function_on_halves(measure: str) -> None:
     parts = [part for split in range(3) for part in halves(split)]
     k, folds_k = half_neighbors(7, 41), half_neighbors(10, 41)
     values = [plain(measure, X[part], Y[part], LABELS[part], k, folds_k) for part in parts]
-    kept = res.groups[res.groups["measure"] == measure]
+    stored = res.groups[res.groups["measure"] == measure]
 
     assert (k, folds_k) == (3, 5)
-    assert kept["group"].tolist() == list(range(6))
-    assert kept["value"].tolist() == values
+    assert stored["group"].tolist() == list(range(6))
+    assert stored["value"].tolist() == values
     row = rows_of(res, "xy", measure).iloc[0]
     gaps = np.reshape(values, (3, 2)) @ [1, -1]
     assert row["se"] == pytest.approx(np.sqrt(20 / 41 * np.mean(gaps**2) / 2), rel=1e-12)
@@ -221,13 +221,13 @@ def test_halves_that_have_no_value_give_no_interval() -> None:
     measures = ["silhouette", "average_local_error"]
     res = dreval.Evaluation(X, {"xy": X[:, :2]}, labels=rare, n_neighbors=7, random_state=5)
     notes = res.run(measures, None, "subsampling", options=OPTIONS).tidy().set_index("measure")["note"]
-    few = dreval.Evaluation(X[:5], {"xy": X[:5, :2]}, n_neighbors=2, random_state=5).run(
+    subset = dreval.Evaluation(X[:5], {"xy": X[:5, :2]}, n_neighbors=2, random_state=5).run(
         "continuity", None, "subsampling"
     )
 
     assert "no interval: at one half of the points `labels` must have at least" in notes["silhouette"]
     assert "no interval: the largest distance" in notes["average_local_error"]
-    assert few.tidy()["note"][0] == "no interval: too few points for halves"
+    assert subset.tidy()["note"][0] == "no interval: too few points for halves"
 
 
 @pytest.mark.parametrize("form", ["sparse", "precomputed"])
@@ -239,12 +239,12 @@ def test_halves_of_other_data(form: str) -> None:
     dense = dreval.Evaluation(X, {"xy": X[:, :2]}, n_neighbors=7, random_state=5)
     data = sparse.csr_array(X) if form == "sparse" else np.sqrt(((X[:, None] - X) ** 2).sum(-1))
     metric = "precomputed" if form == "precomputed" else "euclidean"
-    other = dreval.Evaluation(data, {"xy": X[:, :2]}, n_neighbors=7, random_state=5, metric=metric)
+    right = dreval.Evaluation(data, {"xy": X[:, :2]}, n_neighbors=7, random_state=5, metric=metric)
     measures = ["trustworthiness", "procrustes_rc", "knn_accuracy", "latent_r2"]
     with pytest.warns(InputWarning, match="needs l"):
-        one, two = (ev.run(measures, None, "subsampling", options=OPTIONS).tidy() for ev in (dense, other))
+        left, two = (ev.run(measures, None, "subsampling", options=OPTIONS).tidy() for ev in (dense, right))
     ends = ["se", "conf_low", "conf_high"]
-    assert_allclose(one.loc[0, ends].astype(float), two.loc[0, ends].astype(float), rtol=1e-12)
+    assert_allclose(left.loc[0, ends].astype(float), two.loc[0, ends].astype(float), rtol=1e-12)
     assert two["conf_low"].notna().tolist() == [True, form == "sparse", False, False]
     assert two.loc[1, "note"].startswith("`metric` must not be 'precomputed'") == (form == "precomputed")
 
@@ -253,7 +253,7 @@ def test_halves_of_other_data(form: str) -> None:
 
 
 def test_coordinates_have_their_reason(mixed: dreval.Results) -> None:
-    """Beside methods, coordinates have a value and four parts in place of an interval; alone they are refused."""
+    """Next to methods, coordinates have a value and a reason in place of an interval; alone they raise an error."""
     row = rows_of(mixed, "xy", "trustworthiness").iloc[0]
 
     assert np.isnan(row["conf_low"])
@@ -271,14 +271,14 @@ def test_the_default_takes_replicates_where_they_are_asked_for() -> None:
     """Without options all have points; with those of replicates each has what it can give; anchors come first."""
     ev = evaluation(noisy=noisy, pca="pca", xy=X[:, :2])
     kinds = ev.run("continuity", None, options=OPTIONS).recipe["intervals"]
-    few = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=7, anchors=20, random_state=5)
+    subset = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=7, anchors=20, random_state=5)
 
     assert ev.run("continuity", None).recipe["intervals"] == dict.fromkeys(("noisy", "pca", "xy"), "points")
     assert kinds == {"noisy": "seeds", "pca": "subsamples", "xy": "points"}
-    assert few.run("continuity", None, options=OPTIONS).recipe["intervals"] == {"noisy": "anchors"}
+    assert subset.run("continuity", None, options=OPTIONS).recipe["intervals"] == {"noisy": "anchors"}
     assert ev.run("continuity", None, None).recipe["intervals"] == {}
     with pytest.raises(InputError, match="must fit the rows that are used: got 'replicates' with anchors=20"):
-        few.run(ci="replicates")
+        subset.run(ci="replicates")
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_the_default_takes_replicates_where_they_are_asked_for() -> None:
     ],
 )
 def test_options_are_checked(options: Any, message: str) -> None:
-    """Unknown words are refused with the nearest right one, also where no replicates are run."""
+    """Unknown names raise an error with the nearest valid one, also where no replicates are run."""
     with pytest.raises(UnknownName, match=message):
         evaluation(noisy=noisy).run(options=options)
     with pytest.raises(InputError, match="must be an integer >= 2: got 1"):
@@ -310,7 +310,7 @@ def test_others_and_threads_change_no_number(mixed: dreval.Results) -> None:
 
 
 def test_runs_are_compared_by_welch(mixed: dreval.Results) -> None:
-    """Two methods that draw: Welch's t of their runs. One embedding beside runs is taken as it is, and it is said."""
+    """Two methods with seeds are compared by Welch's t of their runs; an embedding without runs is fixed."""
 
     def noisier(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, :2] + 0.9 * np.random.default_rng(random_state).normal(size=(len(X), 2))
@@ -330,11 +330,11 @@ def test_runs_are_compared_by_welch(mixed: dreval.Results) -> None:
     assert row["superiority"] == np.mean(b[:, None] > a)
     assert row["effect_size"] == pytest.approx((b.mean() - a.mean()) / np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2))
     alone = stats.ttest_1samp(a, rows_of(res, "pca", "procrustes_rc")["value"][0])
-    beside = pairs.loc[("noisy", "pca")]
-    assert beside["p_value"] == pytest.approx(alone.pvalue)
-    assert beside["note"] == "pca is a single embedding, which is not re-run"
-    words = res.compare(measure="procrustes_rc").paragraph()
-    assert "differences of means over runs with other seeds, with Welch's standard errors" in words
+    combined = pairs.loc[("noisy", "pca")]
+    assert combined["p_value"] == pytest.approx(alone.pvalue)
+    assert combined["note"] == "pca is a single embedding, which is not re-run"
+    text = res.compare(measure="procrustes_rc").paragraph()
+    assert "differences of means over runs with other seeds, with Welch's standard errors" in text
 
 
 def test_halves_are_compared_in_pairs(tmp_path: Any) -> None:
@@ -353,7 +353,7 @@ def test_halves_are_compared_in_pairs(tmp_path: Any) -> None:
 
 
 def test_other_targets_are_not_compared(mixed: dreval.Results) -> None:
-    """Intervals that speak of different things give no test, and the reason is said."""
+    """Intervals with different targets give no test, and the reason is in the note."""
     pairs = mixed.compare().pairs.set_index(["first", "second", "measure"])
     other = evaluation(pca="pca", xy=X[:, :2]).run("continuity", None, options=OPTIONS).compare().pairs
 
@@ -372,8 +372,8 @@ def test_replicates_are_averaged_across_data_sets() -> None:
         data = X + np.random.default_rng(seed).normal(size=X.shape)
         ev = dreval.Evaluation(data, {"noisy": noisy, "pca": "pca"}, n_neighbors=7, random_state=5)
         results.append(ev.run("trustworthiness", None, "replicates", options=OPTIONS))
-    found = dreval.compare(results)
-    cells = found.families[found.measures[0]].cells
+    result = dreval.compare(results)
+    cells = result.families[result.measures[0]].cells
 
     assert_allclose(cells["noisy"], [rows_of(res, "noisy", "trustworthiness")["value"].mean() for res in results])
-    assert "datasets.replicates" in set(found.notes["code"])
+    assert "datasets.replicates" in set(result.notes["code"])

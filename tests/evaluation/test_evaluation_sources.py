@@ -94,8 +94,8 @@ def from_an_array() -> dreval.Results:
 @pytest.mark.parametrize("form", FORMS)
 def test_equal_coordinates_give_equal_numbers(form: str, tmp_path: Path) -> None:
     """Wherever coordinates come from: the same coordinates give the same rows, and the same contributions."""
-    source, more = sources(tmp_path)[form]
-    settings = {"data": X, "labels": LABELS, "n_neighbors": 5, "random_state": 0, **more}
+    source, further = sources(tmp_path)[form]
+    settings = {"data": X, "labels": LABELS, "n_neighbors": 5, "random_state": 0, **further}
     results = dreval.Evaluation(settings.pop("data"), {"e": source}, **settings).run(n_resamples=49)
     expected = from_an_array()
 
@@ -111,17 +111,17 @@ def test_bundled_names_are_their_methods() -> None:
     expected = dreval.Evaluation(wdbc.data, {"e": dreval.embed(wdbc.data, "pca")}, labels=wdbc.labels, random_state=0)
     rows = rows_of(expected.run("default", None, None), "e").drop(columns="dataset")
     for source in ("pca", dreval.methods.PCA(), dreval.methods.PCA().fit_transform(wdbc.data)):
-        got = dreval.Evaluation(wdbc, {"e": source}, random_state=0).run("default", None, None)
+        result = dreval.Evaluation(wdbc, {"e": source}, random_state=0).run("default", None, None)
 
-        same(rows_of(got, "e").drop(columns="dataset"), rows)
-        assert set(got.tidy()["dataset"]) == {"wdbc"}
+        same(rows_of(result, "e").drop(columns="dataset"), rows)
+        assert set(result.tidy()["dataset"]) == {"wdbc"}
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int64", "float32", "bool"])
 def test_data_of_any_type_are_numbers(dtype: str) -> None:
     """Integers, truth values and single precision are the same data as their float64."""
     data = (np.random.default_rng(1).integers(0, 100, size=(30, 9)) % (2 if dtype == "bool" else 100)).astype(dtype)
-    got = dreval.Evaluation(data, {"e": Y[:30]}, n_neighbors=4, random_state=0).run()
+    result = dreval.Evaluation(data, {"e": Y[:30]}, n_neighbors=4, random_state=0).run()
     expected = dreval.Evaluation(data.astype(np.float64), {"e": Y[:30]}, n_neighbors=4, random_state=0).run()
 
-    same(rows_of(got, "e"), rows_of(expected, "e"))
+    same(rows_of(result, "e"), rows_of(expected, "e"))

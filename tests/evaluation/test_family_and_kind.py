@@ -49,7 +49,7 @@ def coded(summary):
 
 
 def test_every_row_with_a_p_value_says_how_it_was_made(result):
-    """The words of ``p_kind`` are a closed list, and rows without a p-value have neither a kind nor a family."""
+    """The values of ``p_kind`` are a closed list, and rows without a p-value have neither a kind nor a family."""
     comparisons = [result.compare(), dreval.compare(across(), tests="all", rope=0.1)]
     comparisons += [dreval.compare(across(missing=True))]
     tables = [result.tidy(), *(c.pairs for c in comparisons), *(c.overall for c in comparisons)]
@@ -59,8 +59,8 @@ def test_every_row_with_a_p_value_says_how_it_was_made(result):
         assert (table.loc[~tested, "p_kind"] == "").all()
     for table in tables[:4]:
         assert (table.loc[table["p_value"].isna(), "family"] == "").all()
-    found = result.tidy().query("test != ''").set_index(["embedding", "test", "variable"])[["family", "p_kind"]]
-    assert found.loc["e"].to_dict("index") == {
+    results = result.tidy().query("test != ''").set_index(["embedding", "test", "variable"])[["family", "p_kind"]]
+    assert results.loc["e"].to_dict("index") == {
         ("hsic", "labels"): {"family": "tests", "p_kind": "permutation"},
         ("cca", "labels"): {"family": "tests", "p_kind": "asymptotic"},
         ("hsic", "data"): {"family": "", "p_kind": "permutation"},
@@ -93,26 +93,26 @@ def test_a_certificate_is_one_family_of_bootstrap_tests(result):
 
 @pytest.mark.parametrize("note", ["", "Bemerkung", "read the effect size: an embedding is computed from the data"])
 def test_notes_decide_nothing_in_a_result(result, note):
-    """With every note blanked, or put in other words, adjustment, stars, families and the count of a report stay."""
+    """Adjustment, stars, families and counts of a report do not depend on the text of the notes."""
     other = replace(result, table=result.table.assign(note=note))
-    again = adjust_p_values(other.table.assign(p_adjusted=np.nan), "holm")
-    pd.testing.assert_frame_equal(again.drop(columns="note"), result.table.drop(columns="note"))
+    repeated = adjust_p_values(other.table.assign(p_adjusted=np.nan), "holm")
+    pd.testing.assert_frame_equal(repeated.drop(columns="note"), result.table.drop(columns="note"))
     assert coded(other.summary()) == coded(result.summary())
     assert attainable_note(other.table, "holm") == attainable_note(result.table, "holm")
-    readings = [read_results(one) for one in (other, result)]
+    readings = [read_results(item) for item in (other, result)]
     assert len({_tested.rejection_text(view, view.tests) for view in readings}) == 1
 
 
 @pytest.mark.parametrize("missing", [False, True])
 def test_notes_decide_nothing_in_a_comparison(result, missing):
-    """Tables, stars, letters and words are the same; the words of "exact" come from ``p_kind``."""
-    for found in (result.compare(), dreval.compare(across(missing=missing), tests="all", rope=0.1)):
-        tables = {name: getattr(found, name).copy() for name in ("pairs", "overall")}
+    """Tables, stars, letters and texts are the same; the text for "exact" comes from ``p_kind``."""
+    for results in (result.compare(), dreval.compare(across(missing=missing), tests="all", rope=0.1)):
+        tables = {name: getattr(results, name).copy() for name in ("pairs", "overall")}
         for table in tables.values():
             table["note"] = "all arrangements, exact, zzz"
-        other = replace(found, **tables, notes=found.notes.iloc[:0])
-        assert coded(other.summary()) == coded(found.summary())
-        assert other.paragraph() == found.paragraph()
+        other = replace(results, **tables, notes=results.notes.iloc[:0])
+        assert coded(other.summary()) == coded(results.summary())
+        assert other.paragraph() == results.paragraph()
     whole = dreval.compare(across())
     assert "exact p" in whole.paragraph()
     kinds = whole.overall["p_kind"].where(whole.overall["test"] != "friedman_exact", "permutation")
@@ -127,10 +127,11 @@ def test_notes_decide_nothing_in_a_comparison(result, missing):
 def test_families_are_adjusted_each_on_its_own(rows, adjust):
     """The adjusted p-values of a family are those of statsmodels for its rows alone; no family, no adjustment."""
     table = pd.DataFrame(rows, columns=["family", "p_value"]).astype({"family": object, "p_value": float})
-    found = adjust_p_values(table.assign(p_adjusted=np.nan), adjust)["p_adjusted"]
+    results = adjust_p_values(table.assign(p_adjusted=np.nan), adjust)["p_adjusted"]
     for family in ("a", "b"):
-        mine = (table["family"] == family) & table["p_value"].notna()
-        if mine.any():
+        in_family = (table["family"] == family) & table["p_value"].notna()
+        if in_family.any():
             method = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}[adjust]
-            np.testing.assert_allclose(found[mine], multipletests(table.loc[mine, "p_value"], method=method)[1])
-    assert found[(table["family"] == "") | table["p_value"].isna()].isna().all()
+            expected = multipletests(table.loc[in_family, "p_value"], method=method)[1]
+            np.testing.assert_allclose(results[in_family], expected)
+    assert results[(table["family"] == "") | table["p_value"].isna()].isna().all()

@@ -34,19 +34,19 @@ def most(parameter: str, n: int) -> float:
 def test_the_recipe_has_what_was_run(case, n, beyond, instance):
     """Above the largest value this one, with a note that has both; up to it the value that was passed, and no note."""
     method, parameter = case
-    wanted, used = max(int(most(parameter, n)) + beyond, 2), most(parameter, n)
+    expected, used = max(int(most(parameter, n)) + beyond, 2), most(parameter, n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)  # a filter hides no note
-        source = METHODS.get(method)(**{parameter: wanted}) if instance else method
-        options = {} if instance else {parameter: wanted}
+        source = METHODS.get(method)(**{parameter: expected}) if instance else method
+        options = {} if instance else {parameter: expected}
         evaluation = dreval.Evaluation(cloud(n), n_neighbors=3, random_state=0).with_embedding("e", source, **options)
         results = evaluation.run("trustworthiness", None, None)
-    mine = results.notes[results.notes["code"] == CODES[parameter]]
-    told = [{**row} for row in mine["values"]]
+    lowered_notes = results.notes[results.notes["code"] == CODES[parameter]]
+    messages = [{**row} for row in lowered_notes["values"]]
 
-    assert told == ([{"wanted": wanted, "n": n, "used": used}] if wanted > used else [])
-    assert set(mine["scope"]) <= {"e"}
-    assert ast.literal_eval(results.recipe["sources"]["e"]["parameters"][parameter]) == min(wanted, used)
+    assert messages == ([{"wanted": expected, "n": n, "used": used}] if expected > used else [])
+    assert set(lowered_notes["scope"]) <= {"e"}
+    assert ast.literal_eval(results.recipe["sources"]["e"]["parameters"][parameter]) == min(expected, used)
 
 
 @pytest.mark.parametrize(("method", "parameter"), CASES)
@@ -54,13 +54,13 @@ def test_an_embedding_is_made_again_by_its_parameters(method, parameter):
     """The same coordinates without a warning, which are also those of the value that was passed."""
     X = cloud(12)
     with pytest.warns(ApproximationWarning):
-        made = dreval.embed(X, method, random_state=3, **{parameter: 40})
-    again = dreval.embed(X, method, random_state=3, **made.parameters | {"n_components": 2})
+        output = dreval.embed(X, method, random_state=3, **{parameter: 40})
+    repeated = dreval.embed(X, method, random_state=3, **output.parameters | {"n_components": 2})
 
-    assert made.parameters[parameter] == most(parameter, 12)
-    assert [one.code for one in made.notes if one.code in CODES.values()] == [CODES[parameter]]
-    assert not [one for one in again.notes if one.code in CODES.values()]
-    np.testing.assert_array_equal(made.coordinates, again.coordinates)
+    assert output.parameters[parameter] == most(parameter, 12)
+    assert [entry.code for entry in output.notes if entry.code in CODES.values()] == [CODES[parameter]]
+    assert not [entry for entry in repeated.notes if entry.code in CODES.values()]
+    np.testing.assert_array_equal(output.coordinates, repeated.coordinates)
 
 
 def test_an_embedding_that_was_kept_has_its_notes(tmp_path):
@@ -76,7 +76,7 @@ def test_an_embedding_that_was_kept_has_its_notes(tmp_path):
 
 
 def test_a_page_says_what_was_run(tmp_path):
-    """The value of the run, and the one that was asked for in the note only."""
+    """The parameters hold the value of the run; only the note holds the requested one."""
     with pytest.warns(ApproximationWarning):
         results = dreval.Evaluation(cloud(16), {"e": "tsne"}, n_neighbors=3, random_state=0).run(
             "trustworthiness", None, None
@@ -89,22 +89,22 @@ def test_a_page_says_what_was_run(tmp_path):
 
 def test_notes_on_a_part_of_the_points_are_on_no_parameter():
     """A part has fewer points than the data."""
-    said = [note("neighbors.fewer", wanted=9, n=6, used=5), note("perplexity.smaller", wanted=30.0, n=16, used=5.0)]
-    assert lowered(said, 16) == {"perplexity": 5.0}
-    assert lowered(said, 6) == {"n_neighbors": 5}
-    assert lowered(said, 7) == {}
+    text = [note("neighbors.fewer", wanted=9, n=6, used=5), note("perplexity.smaller", wanted=30.0, n=16, used=5.0)]
+    assert lowered(text, 16) == {"perplexity": 5.0}
+    assert lowered(text, 6) == {"n_neighbors": 5}
+    assert lowered(text, 7) == {}
 
 
 def test_what_is_heard_in_a_block():
     """Notes of the block and of blocks in it, also where warnings are errors; text and other blocks are not heard."""
-    few, large = (note("neighbors.fewer", wanted=9, n=6, used=used) for used in (5, 4))
-    with warnings.catch_warnings(record=True) as shown, heard() as outer:
+    subset, large = (note("neighbors.fewer", wanted=9, n=6, used=used) for used in (5, 4))
+    with warnings.catch_warnings(record=True) as caught, heard() as outer:
         warnings.simplefilter("always")
         with heard() as inner:
-            warn(ApproximationWarning(few))
+            warn(ApproximationWarning(subset))
         warn(ApproximationWarning(large))
         warn(ApproximationWarning("text"))
     with pytest.raises(ApproximationWarning), heard() as failed:
-        warn(ApproximationWarning(few))
+        warn(ApproximationWarning(subset))
 
-    assert (inner, outer, failed, len(shown)) == ([few], [few, large], [few], 3)
+    assert (inner, outer, failed, len(caught)) == ([subset], [subset, large], [subset], 3)

@@ -34,13 +34,15 @@ def made() -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
     return X, {**maps, "none": rng.normal(size=(N, 2))}, labels
 
 
-def table(measures: Any, limit: int | None, seed: int = 0, tests: Any = None) -> Any:
+def table(measures: Any, limit: int | None, seed: int = 0, tests: Any = None, **options: Any) -> Any:
     """The result, with this number of points up to which all ranks are computed."""
     X, embeddings, labels = made()
     with pytest.MonkeyPatch.context() as patch:
         for place in (blocks, rows, coranking) if limit is not None else ():
             patch.setattr(place, "ALL_RANKS", limit, raising=False)
-        return dreval.Evaluation(X, embeddings, labels=labels, anchors=M, random_state=seed).run(measures, tests)
+        return dreval.Evaluation(X, embeddings, labels=labels, anchors=M, random_state=seed).run(
+            measures, tests, **options
+        )
 
 
 def by_measure(result: Any) -> pd.DataFrame:
@@ -48,44 +50,47 @@ def by_measure(result: Any) -> pd.DataFrame:
     return result.tidy().set_index(["embedding", "measure"])
 
 
-@pytest.mark.parametrize("measures", ["default", OTHERS])
+@pytest.mark.parametrize("measures", ["default", pytest.param(OTHERS, marks=pytest.mark.slow)])
 def test_values_are_those_of_the_pass_in_memory(measures: Any) -> None:
     """Values, errors and intervals exactly, and stated chance levels; those of tied maps are stated too."""
-    many, few = by_measure(table(measures, 1000)), by_measure(table(measures, None))
-    assert_array_equal(many.index, few.index)
+    many, subset = by_measure(table(measures, 1000)), by_measure(table(measures, None))
+    assert_array_equal(many.index, subset.index)
     exact = ~many.index.get_level_values("measure").isin(DRAWN)
-    columns = [column for column in NUMBERS if column in few]
-    pd.testing.assert_frame_equal(many.loc[exact, columns], few.loc[exact, columns], check_exact=True)
-    tied = few["worst"].notna() & exact if "worst" in few else ~exact & exact
+    columns = [column for column in NUMBERS if column in subset]
+    pd.testing.assert_frame_equal(many.loc[exact, columns], subset.loc[exact, columns], check_exact=True)
+    tied = subset["worst"].notna() & exact if "worst" in subset else ~exact & exact
     assert many.loc[tied, "note"].str.contains("row number").all()  # in place of bounds over all orders of ties
-    closed = [name for name in few.index if dreval.card(name[1]).chance != "permutation"]
+    closed = [name for name in subset.index if dreval.card(name[1]).chance != "permutation"]
     distinct = [name for name in closed if name[0] != "tied"]
-    assert_array_equal(many.loc[distinct, "chance"], few.loc[distinct, "chance"])
-    np.testing.assert_allclose(many.loc[closed, "chance"], few.loc[closed, "chance"], atol=0.005)  # that without ties
+    assert_array_equal(many.loc[distinct, "chance"], subset.loc[distinct, "chance"])
+    np.testing.assert_allclose(
+        many.loc[closed, "chance"], subset.loc[closed, "chance"], atol=0.005
+    )  # that without ties
 
 
+@pytest.mark.slow
 def test_chance_levels_are_those_of_random_pairings() -> None:
-    """Of drawn levels the means over ten seeds differ by at most 4 standard errors, as the permutations are others."""
+    """Means of chance levels over ten seeds differ by at most 4 standard errors, since the permutations differ."""
     names = ["knn_accuracy", "procrustes_rc", "stress", "silhouette"]
-    many, few = (
-        np.array([by_measure(table(names, limit, seed))["chance"].to_numpy() for seed in range(10)])
+    many, subset = (
+        np.array([by_measure(table(names, limit, seed, ci=None))["chance"].to_numpy() for seed in range(10)])
         for limit in (1000, None)
     )
-    error = np.sqrt((many.var(axis=0, ddof=1) + few.var(axis=0, ddof=1)) / 10)
-    assert (np.abs(many.mean(axis=0) - few.mean(axis=0)) < 4 * error + 1e-9).all()
+    error = np.sqrt((many.var(axis=0, ddof=1) + subset.var(axis=0, ddof=1)) / 10)
+    assert (np.abs(many.mean(axis=0) - subset.mean(axis=0)) < 4 * error + 1e-9).all()
 
 
 def test_areas_and_curves_are_those_of_all_ranks_within_their_error() -> None:
-    """The interval of the drawn area holds that of all ranks, which the drawn ones do not differ from by much."""
-    wanted = [*DRAWN, *CURVES]
-    many, few = table(wanted, 1000), table(wanted, None)
-    drawn, known = by_measure(many), by_measure(few)
-    assert (drawn["conf_low"] <= known["value"]).all()
-    assert (known["value"] <= drawn["conf_high"]).all()
-    assert (np.abs(drawn["value"] - known["value"]) < drawn["se"]).all()
-    assert drawn["note"].str.contains("drawn with more weight on near points").all()
+    """The interval of the area from sampled ranks covers the area from all ranks, and both are close."""
+    expected = [*DRAWN, *CURVES]
+    many, subset = table(expected, 1000), table(expected, None)
+    sampled, is_known = by_measure(many), by_measure(subset)
+    assert (sampled["conf_low"] <= is_known["value"]).all()
+    assert (is_known["value"] <= sampled["conf_high"]).all()
+    assert (np.abs(sampled["value"] - is_known["value"]) < sampled["se"]).all()
+    assert sampled["note"].str.contains("drawn with more weight on near points").all()
     keys = ["embedding", "measure", "K"]
-    pairs = many.curves.merge(few.curves, on=keys, suffixes=("", "_known"))
+    pairs = many.curves.merge(subset.curves, on=keys, suffixes=("", "_known"))
     assert len(pairs) >= 0.9 * len(many.curves)
     near = pairs["K"] <= 64  # as far as the lists reach
     assert_array_equal(sorted(set(pairs["measure"])), sorted(CURVES))
@@ -102,22 +107,22 @@ def test_areas_and_curves_are_those_of_all_ranks_within_their_error() -> None:
 
 
 def test_what_needs_all_ranks_is_refused_by_name() -> None:
-    """With the reason, and no other measure is lost."""
-    found = by_measure(table([*REFUSED, "trustworthiness"], 1000))
-    assert found.loc[(slice(None), REFUSED), "value"].isna().all()
-    assert found.loc[(slice(None), REFUSED), "note"].str.contains("needs all ranks").all()
-    assert found.loc[(slice(None), ["trustworthiness"]), "value"].notna().all()
+    """The row has the reason, and all other measures have values."""
+    result = by_measure(table([*REFUSED, "trustworthiness"], 1000))
+    assert result.loc[(slice(None), REFUSED), "value"].isna().all()
+    assert result.loc[(slice(None), REFUSED), "note"].str.contains("needs all ranks").all()
+    assert result.loc[(slice(None), ["trustworthiness"]), "value"].notna().all()
 
 
 def test_tests_of_permuted_embeddings_run() -> None:
     """Statistics are those of the pass in memory, and p-values of a map that knows nothing are not small."""
-    asked = ["kcca", "hsic"]
-    many, few = (table(["stress"], limit, tests=asked).tidy() for limit in (1000, None))
-    many, few = many[many["test"] != ""], few[few["test"] != ""]
-    assert_array_equal(many["test"], few["test"])
-    assert sorted(set(many["test"])) == sorted(asked)
-    np.testing.assert_allclose(many["statistic"], few["statistic"], rtol=1e-9)
-    np.testing.assert_allclose(many["p_value"], few["p_value"], atol=0.2)
+    requested = ["kcca", "hsic"]
+    many, subset = (table(["stress"], limit, tests=requested, n_resamples=99).tidy() for limit in (1000, None))
+    many, subset = many[many["test"] != ""], subset[subset["test"] != ""]
+    assert_array_equal(many["test"], subset["test"])
+    assert sorted(set(many["test"])) == sorted(requested)
+    np.testing.assert_allclose(many["statistic"], subset["statistic"], rtol=1e-9)
+    np.testing.assert_allclose(many["p_value"], subset["p_value"], atol=0.2)
 
 
 def test_chance_values_may_be_seen_from_some_of_many_anchors(monkeypatch: Any) -> None:
@@ -136,7 +141,7 @@ class Interrupted(Exception):
 
 @pytest.mark.parametrize("stop", [3, 5, 11, 14, 100])
 def test_a_run_that_was_stopped_in_a_pass_goes_on(stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks that are entered are not read again, and the numbers are those of one run."""
+    """Finished blocks are not read a second time, and the numbers are those of one run."""
     X, embeddings, labels = made()
     embeddings = {name: embeddings[name] for name in ("some", "tied")}
     monkeypatch.setattr(streaming, "SECONDS", 0.0)
@@ -162,13 +167,13 @@ def test_a_run_that_was_stopped_in_a_pass_goes_on(stop: int, tmp_path: Path, mon
     with suppress(Interrupted):
         first = run(store=path)
     before, stop = len(entered), -1
-    again = run(store=path)
-    every, kept = 2 * 3 * 4, 3 * (before // 3)  # passes, spaces and blocks; whole rounds are kept
-    assert len(entered) - before == every - kept
+    repeated = run(store=path)
+    all_rows, stored = 2 * 3 * 4, 3 * (before // 3)  # passes, spaces and blocks; whole rounds are kept
+    assert len(entered) - before == all_rows - stored
     entered.clear()
     expected = run()
-    assert len(entered) == every
-    pd.testing.assert_frame_equal(again, expected, check_exact=True)
+    assert len(entered) == all_rows
+    pd.testing.assert_frame_equal(repeated, expected, check_exact=True)
     if before == 24:
         pd.testing.assert_frame_equal(first, expected, check_exact=True)
     entered.clear()
@@ -187,9 +192,9 @@ def blocks_of_300(part: slice) -> list[slice]:
 def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
     """They would be read from outside of the table; what is possible is used."""
     X, _, _ = made()
-    seen = streaming.Seen(X, np.arange(M))
+    observed = streaming.Seen(X, np.arange(M))
     made_of_half = streaming.Nearest.none(M, 5)
-    made_of_half.enter_all(seen, slice(0, N // 2), 1)
+    made_of_half.enter_all(observed, slice(0, N // 2), 1)
     state = made_of_half.state
     blank = made_of_half.blank()
     assert blank.fits(state, N // 2, N)
@@ -199,8 +204,8 @@ def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
     assert not streaming.Nearest.none(M, 6).fits(state, N // 2, N)
     state[field][3, 2] = bad
     assert not blank.fits(state, N // 2, N)
-    targets = streaming.Targets.of(seen, made_of_half.indices.astype(np.int32))
-    targets.enter_all(seen, slice(0, N // 2), 1)
+    targets = streaming.Targets.of(observed, made_of_half.indices.astype(np.int32))
+    targets.enter_all(observed, slice(0, N // 2), 1)
     state = targets.state
     assert targets.fits(state, N // 2, N)
     assert not targets.fits(state, 10, N)
@@ -210,17 +215,17 @@ def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
 
 def test_of_an_embedding_nothing_is_left_when_the_next_one_is_measured() -> None:
     """What anchors see of an embedding is freed: what the embeddings share, as the pairs of the data, holds none."""
-    seen: dict[str, Any] = {}
+    observed: dict[str, Any] = {}
     alive = []
     first = evaluation.evaluate_where_labeled
 
     def measured(name: str, view: Any, *more: Any) -> Any:
-        alive.append([one for one, known in seen.items() if known() is not None])
-        seen[name] = weakref.ref(view)
+        alive.append([value for value, expected in observed.items() if expected() is not None])
+        observed[name] = weakref.ref(view)
         return first(name, view, *more)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "evaluate_where_labeled", measured)
-        table("default", 1000, tests="hsic")
-    assert list(seen) == ["some", "tied", "none"]
+        table("default", 1000, tests="hsic", n_resamples=9)
+    assert list(observed) == ["some", "tied", "none"]
     assert alive == [[], [], []]

@@ -22,7 +22,7 @@ METRICS = ["cosine", "correlation", "manhattan", "hamming"]
 
 
 def rescaled_points(n=60):
-    """Three clusters, every row of which has a length of its own."""
+    """Return three clusters in which every row has a different length."""
     g = np.random.default_rng(0)
     X = g.normal(size=(n, 4)).round(3) + np.repeat([0, 1, 2], n // 3)[:, None]
     return X * g.gamma(1, 1, (n, 1))
@@ -134,8 +134,8 @@ def test_the_metric_that_does_not_reach_a_method_is_reported():
         "Y": [],
         "option": ["source.metric_kept"],
     }
-    told = " ".join(str(results.summary()).split())
-    assert "cosine (not passed to the methods of isomap, instance, own and 5 more)" in told
+    messages = " ".join(str(results.summary()).split())
+    assert "cosine (not passed to the methods of isomap, instance, own and 5 more)" in messages
     assert "cosine (not of 8 methods)" in str(results.summary(full=True))
     assert "was run with isomap__metric='l1'" in " ".join(map(str, results.notes["text"]))
     value = results.tidy().set_index("embedding")["value"]
@@ -144,7 +144,7 @@ def test_the_metric_that_does_not_reach_a_method_is_reported():
 
 
 def test_euclidean_evaluations_say_so_of_another_metric():
-    """UMAP with cosine judged by Euclidean distances, as scikit-learn's own words for Euclidean are not."""
+    """UMAP with cosine is evaluated by Euclidean distances, with a note; Euclidean settings have none."""
     X = rescaled_points()
     sources = {
         "cosine": TSNE(metric="cosine", perplexity=5, init="random"),
@@ -189,19 +189,19 @@ def test_a_result_is_made_again_from_its_call(tmp_path):
     assert loaded.recipe["sources"]["p"]["metric_passed"] is False
     assert "not passed to the methods of p and o" in " ".join(str(loaded.summary()).split())
     assert loaded.recipe["call"].count("metric=") == 2
-    made = eval(loaded.recipe["call"], {"dreval": dreval, "data": X})
-    assert made.tidy()["value"].tolist() == results.tidy()["value"].tolist()
+    output = eval(loaded.recipe["call"], {"dreval": dreval, "data": X})
+    assert output.tidy()["value"].tolist() == results.tidy()["value"].tolist()
 
 
 def test_sweep_noise_test_and_study_pass_the_metric(tmp_path):
     """One mechanism for all that run methods on data with a metric."""
     X = rescaled_points()
-    found = dreval.sweep(X, "pca", {"n_components": [1, 2]}, metric="cosine", n_replicates=3, random_state=0)
-    assert "source.metric_none" in [note.code for note in found.notes]
-    found = dreval.sweep(
+    result = dreval.sweep(X, "pca", {"n_components": [1, 2]}, metric="cosine", n_replicates=3, random_state=0)
+    assert "source.metric_none" in [note.code for note in result.notes]
+    result = dreval.sweep(
         X, "classical_mds", {"metric": ["cosine", "euclidean"]}, metric="cosine", n_replicates=3, random_state=0
     )
-    assert found.settings == ({"metric": "cosine"}, {"metric": "euclidean"})
+    assert result.settings == ({"metric": "cosine"}, {"metric": "euclidean"})
     test = dreval.noise_test(X, "pca", metric="cosine", n_replicates=2, random_state=0)
     assert "source.metric_none" in [note.code for note in test.notes]
     test = dreval.noise_test(X, "classical_mds", metric="cosine", n_replicates=2, random_state=0)

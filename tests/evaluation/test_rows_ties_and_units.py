@@ -24,10 +24,10 @@ LOCAL = ("procrustes_rc", "procrustes_rn", "procrustes_rn_opt", "procrustes_lowe
 
 def test_labels_follow_the_row_names() -> None:
     """Shuffled labels with the row names of the data give the accuracy of labels in order."""
-    data, shown = pd.DataFrame(X, index=NAMES), pd.DataFrame(Y, index=NAMES)
-    in_order = dreval.knn_accuracy(data, shown, labels=KINDS, random_state=0)
+    data, embedded = pd.DataFrame(X, index=NAMES), pd.DataFrame(Y, index=NAMES)
+    in_order = dreval.knn_accuracy(data, embedded, labels=KINDS, random_state=0)
 
-    assert dreval.knn_accuracy(data, shown, labels=KINDS.sample(frac=1, random_state=2), random_state=0) == in_order
+    assert dreval.knn_accuracy(data, embedded, labels=KINDS.sample(frac=1, random_state=2), random_state=0) == in_order
 
 
 def test_variables_of_a_test_follow_the_row_names() -> None:
@@ -42,25 +42,25 @@ def test_variables_of_a_test_follow_the_row_names() -> None:
 
 
 def test_a_shuffled_counting_index_is_matched_with_a_frame() -> None:
-    """An index of 0 .. n-1 in another order follows that of a data frame; beside an array it is refused."""
-    shown = pd.DataFrame(Y).sample(frac=1, random_state=0)
+    """An index of 0 .. n-1 in another order is matched to that of a data frame; with an array it raises an error."""
+    embedded = pd.DataFrame(Y).sample(frac=1, random_state=0)
     right = dreval.trustworthiness(X, Y)
 
-    assert dreval.trustworthiness(pd.DataFrame(X), shown) == right
-    for shape in (shown, shown.rename(index=str)):
+    assert dreval.trustworthiness(pd.DataFrame(X), embedded) == right
+    for shape in (embedded, embedded.rename(index=str)):
         as_frame = dreval.trustworthiness(pd.DataFrame(X, index=map(str, range(len(X)))), shape)
         assert as_frame == right
     for first in (0, 1):  # files written by R count from 1
-        numbered = shown.set_axis(shown.index + first)
+        numbered = embedded.set_axis(embedded.index + first)
         with pytest.raises(InputError, match=rf"row numbers {first}, {first + 1}, .* in another order.*reset_index"):
             dreval.trustworthiness(X, numbered)
         assert dreval.trustworthiness(X, numbered.sort_index()) == right
-    assert "in another order" in dreval.Evaluation(X, {"e": shown, "f": Y}).run(ci=None, tests=None).failed["e"]
-    assert dreval.trustworthiness(X, shown.sort_index().reset_index(drop=True)) == right
+    assert "in another order" in dreval.Evaluation(X, {"e": embedded, "f": Y}).run(ci=None, tests=None).failed["e"]
+    assert dreval.trustworthiness(X, embedded.sort_index().reset_index(drop=True)) == right
 
 
 def test_row_ids_are_no_coordinate() -> None:
-    """A column of row ids in an embedding is refused: it would decide every distance."""
+    """A column of row ids in an embedding raises an error: it would dominate every distance."""
     table = pd.DataFrame({"id": np.arange(60), "u": Y[:, 0], "v": Y[:, 1]})
     results = dreval.Evaluation(X, {"e": table, "pca": "pca"}).run("trustworthiness", ci=None)
 
@@ -70,13 +70,15 @@ def test_row_ids_are_no_coordinate() -> None:
 
 @pytest.mark.parametrize("classes", [1, 2, 12, 59])
 def test_classes_among_the_coordinates_are_told(classes: int) -> None:
-    """Integers that repeat beside decimals are used, with a note; a constant without."""
+    """Repeated integers next to decimals are used, with a note; a constant column without a note."""
     table = pd.DataFrame({"u": Y[:, 0], "cluster": np.arange(len(Y)) % classes, "v": Y[:, 1]})
     results = dreval.Evaluation(X, {"e": table}).run("trustworthiness", ci=None)
-    told = results.notes.query("code == 'source.doubtful'")
+    messages = results.notes.query("code == 'source.doubtful'")
 
     assert results.tidy()["value"].iloc[0] == dreval.trustworthiness(X, table.to_numpy(float))
-    doubts = [(doubt.code, dict(doubt.values)["columns"]) for values in told["values"] for doubt in values["doubts"]]
+    doubts = [
+        (doubt.code, dict(doubt.values)["columns"]) for values in messages["values"] for doubt in values["doubts"]
+    ]
     assert doubts == [("column.integers", ("'cluster'",))] * (classes > 1)
     whole = dreval.Evaluation(X, {"e": table.round().astype(int)}).run("trustworthiness", ci=None)
     assert "source.doubtful" not in set(whole.notes["code"])  # a map of integers, as of a grid
@@ -100,14 +102,14 @@ def test_an_order_of_ties_that_flatters_is_said() -> None:
     ev = dreval.Evaluation(data, {"e": data[:, :2]}, n_neighbors=4, labels=list("abc") * 10, random_state=0)
     results = ev.run(["r_nx_auc", "knn_accuracy"], None, None)
     area, accuracy = (row for _, row in results.tidy().iterrows())
-    word = "ties are broken by row number in both spaces, which makes this value too favorable"
+    key = "ties are broken by row number in both spaces, which makes this value too favorable"
     assert_allclose(area["value"], area["best"], rtol=1e-12)
     assert area["best"] - area["worst"] > 0.05
     moved = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
-    assert area["note"] == f"{word} (worst, best: over all orders); {moved}"
+    assert area["note"] == f"{key} (worst, best: over all orders); {moved}"
     assert accuracy["value"] < accuracy["best"]
     assert accuracy["note"] == "ties are broken by row number (worst, best: over all orders)"
-    assert f"{word} (worst, best: over all orders)" in " ".join(str(results.summary()).split())
+    assert f"{key} (worst, best: over all orders)" in " ".join(str(results.summary()).split())
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e-85, 1e80, 1e150])
@@ -120,7 +122,7 @@ def test_extreme_units_change_nothing(unit: float) -> None:
 
 
 def test_integers_beyond_the_exact_ones_are_refused() -> None:
-    """Integers that a float would round are refused, in arrays and in frames."""
+    """Integers that a float would round raise an error, in arrays and in frames."""
     large: Any = 2**60 + RNG.integers(0, 1000, size=(60, 3))
     for data in (large, pd.DataFrame(large), large.astype(np.uint64)):
         with pytest.raises(InputError, match=r"integers up to 2\*\*53"):
@@ -163,7 +165,7 @@ def test_words_for_nothing() -> None:
 
 @pytest.mark.parametrize("unit", [1e-160, 1e160])
 def test_local_procrustes_in_extreme_units(unit: float) -> None:
-    """Normalized ones do not see the unit; the raw ones are refused where no float holds their squares."""
+    """Normalized ones do not depend on the unit; the raw ones raise an error where no float holds their squares."""
     for measure in ("procrustes_rc", "procrustes_rn", "procrustes_rn_opt", "procrustes_lower_bound"):
         function = getattr(dreval, measure)
         assert function(X * unit, Y * unit) == pytest.approx(function(X, Y), rel=1e-9)
@@ -181,15 +183,15 @@ def test_rounding_of_no_distance_is_none() -> None:
     """1 - cos of equal rows is 1e-16 in a matrix of others; such an entry is 0 and carries no stress."""
     data = np.vstack([X, 3 * X[:30] / 7])
     embedding = np.vstack([Y, Y[:30] + 0.1])
-    given = pdist(data, "cosine")
-    assert (given[given > 0]).min() < 1e-15
+    passed = pdist(data, "cosine")
+    assert (passed[passed > 0]).min() < 1e-15
 
     named = dreval.sammon_stress(data, embedding, metric="cosine")
-    assert dreval.sammon_stress(squareform(given), embedding, metric="precomputed") == pytest.approx(named, rel=1e-9)
+    assert dreval.sammon_stress(squareform(passed), embedding, metric="precomputed") == pytest.approx(named, rel=1e-9)
 
 
 def test_options_of_what_is_not_asked_for_are_checked() -> None:
-    """A misspelled option is refused whether or not its measure or test is among those computed."""
+    """A misspelled option raises an error whether or not its measure or test is computed."""
     evaluation = dreval.Evaluation(X, {"e": Y})
     wrong: list[Any] = [
         {"stress": {"kin": "raw"}},
@@ -214,34 +216,34 @@ def test_one_of_two_columns_always_carries_half() -> None:
         assert [bool((table["code"] == "data.one_column").any()) for table in notes] == [False, True]
 
 
-def test_chance_in_closed_form_is_the_mean_of_many_exchanges() -> None:
-    """Neighborhood hit and R^2 of latents, over 2000 exchanges of the points of an embedding; also from anchors."""
+def test_chance_in_closed_form_is_the_mean_of_many_permutations() -> None:
+    """Neighborhood hit and R^2 of latents, over 300 permutations of the rows of an embedding; also from anchors."""
     rng = np.random.default_rng(1)
     labels, latent = rng.integers(0, 3, 40) ** 2, rng.normal(size=(40, 2))
-    shown = np.c_[Y[:40], Y[:40, 0]]  # rank 2
-    evaluation = dreval.Evaluation(X[:40], {"e": shown}, labels=labels, latent=latent, random_state=0)
+    embedded = np.c_[Y[:40], Y[:40, 0]]  # rank 2
+    evaluation = dreval.Evaluation(X[:40], {"e": embedded}, labels=labels, latent=latent, random_state=0)
     table = evaluation.run(["neighborhood_hit", "latent_r2"], ci=None).tidy().set_index("measure")
 
     assert table.loc["latent_r2", "chance"] == pytest.approx(2 / 39)
     sizes = np.bincount(labels)
     assert table.loc["neighborhood_hit", "chance"] == pytest.approx((sizes * (sizes - 1)).sum() / (40 * 39))
-    draws = [rng.permutation(40) for _ in range(2000)]
-    hits = [dreval.neighborhood_hit(X[:40], shown[d], labels=labels) for d in draws[:400]]
-    fits = [dreval.latent_r2(X[:40], shown[d], latent=latent) for d in draws]
+    draws = [rng.permutation(40) for _ in range(300)]
+    hits = [dreval.neighborhood_hit(X[:40], embedded[d], labels=labels) for d in draws[:100]]
+    fits = [dreval.latent_r2(X[:40], embedded[d], latent=latent) for d in draws]
     for name, values in (("neighborhood_hit", hits), ("latent_r2", fits)):
-        room = 4 * np.std(values) / np.sqrt(len(values))
-        assert table.loc[name, "chance"] == pytest.approx(np.mean(values), abs=room)
+        limit = 4 * np.std(values) / np.sqrt(len(values))
+        assert table.loc[name, "chance"] == pytest.approx(np.mean(values), abs=limit)
 
 
 def test_what_equal_distances_and_anchors_do_is_noted() -> None:
     """Measures without bounds over ties say how ties are ordered; those measured in the largest distance that it is."""
     whole = RNG.integers(0, 4, size=(80, 3)).astype(float)
     kinds = np.arange(80) % 3
-    asked = ["procrustes_rc", "class_aware_continuity"]
-    for measures in ([asked[0]], asked):
+    requested = ["procrustes_rc", "class_aware_continuity"]
+    for measures in ([requested[0]], requested):
         tied = dreval.Evaluation(whole, {"e": whole[:, :2]}, labels=kinds, random_state=0).run(measures, tests=None)
         assert all("ties are broken by row number" in note for note in tied.tidy()["note"])
-    free = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0).run(asked, tests=None).tidy()
+    free = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0).run(requested, tests=None).tidy()
     assert not free["note"].str.contains("change the chance level").any()
 
     evaluation = dreval.Evaluation(X, {"e": Y}, anchors=20, random_state=0)

@@ -1,4 +1,4 @@
-"""Finished embeddings are kept in a store: a run that was stopped goes on, with the numbers of a whole run."""
+"""Finished embeddings are stored: an interrupted run continues, with the numbers of a complete run."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ def numbers(results: dreval.Results) -> pd.DataFrame:
 @pytest.mark.parametrize("ci", ["points", "replicates"])
 @pytest.mark.parametrize("over", ["seeds", "subsamples"])
 def test_a_second_run_computes_no_embedding_and_gives_the_same(tmp_path: Path, ci: str, over: str) -> None:
-    """Equal to the run without a store; runs of replicates are kept as well."""
+    """The results equal those without a store; runs of replicates are stored as well."""
     options = {"replicates": {"n_replicates": 3, "over": over}}
-    more = {"options": options} if ci == "replicates" else {}
-    plain = numbers(evaluation().run(MEASURES, None, ci, **more))
+    further = {"options": options} if ci == "replicates" else {}
+    plain = numbers(evaluation().run(MEASURES, None, ci, **further))
     Counted.begin()
-    one = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **more)
-    made = Counted.calls()
-    two = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **more)
-    assert Counted.calls() == made >= 2
-    for found in (one, two):
-        pd.testing.assert_frame_equal(numbers(found), plain, check_exact=True)
-    assert one.tidy()["seconds"].min() > 0
+    single = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **further)
+    output = Counted.calls()
+    two = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **further)
+    assert Counted.calls() == output >= 2
+    for result in (single, two):
+        pd.testing.assert_frame_equal(numbers(result), plain, check_exact=True)
+    assert single.tidy()["seconds"].min() > 0
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -97,13 +97,13 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             evaluation().run(MEASURES, None, "replicates", options=options, store=store)
     Counted.begin()
-    found = numbers(evaluation().run(MEASURES, None, "replicates", options=options, store=store))
+    result = numbers(evaluation().run(MEASURES, None, "replicates", options=options, store=store))
     assert Counted.calls() == total - (0 + 1 + 4)
-    pd.testing.assert_frame_equal(found, whole, check_exact=True)
+    pd.testing.assert_frame_equal(result, whole, check_exact=True)
 
 
 def test_a_store_is_of_one_data_set(tmp_path: Path) -> None:
-    """Other data are refused, by their hash; other seeds, parameters and code are computed."""
+    """Other data raise an error, by their hash; other seeds, parameters and code are computed."""
     store = tmp_path / "s.journal"
     evaluation().run(MEASURES, None, None, store=store)
     with pytest.raises(InputError, match=r"`store` must be of the data that are evaluated: got '.*s\.journal'"):
@@ -122,7 +122,7 @@ def test_a_store_is_of_one_data_set(tmp_path: Path) -> None:
 
 
 def test_the_file_of_a_study_is_no_store(tmp_path: Path) -> None:
-    """It is refused and stays as it is."""
+    """The file raises an error and is not changed."""
     dreval.Study(tmp_path / "s.dreval", {"a": X, "b": X**2}, ["pca"], "stress", random_state=0).run()
     before = (tmp_path / "s.dreval").read_bytes()
     with pytest.raises(InputError, match=r"`store` must be a store of an evaluation: got .* the file of a study"):
@@ -134,11 +134,11 @@ def test_without_a_seed_the_store_has_it(tmp_path: Path) -> None:
     """A run that passes no seed goes on with that of the first; one that passes a seed keeps its own."""
     store = tmp_path / "s.journal"
     Counted.begin()
-    one = evaluation(None).run(MEASURES, None, "points", store=store)
+    single = evaluation(None).run(MEASURES, None, "points", store=store)
     two = evaluation(None).run(MEASURES, None, "points", store=store)
     assert Counted.calls() == 2
-    assert one.recipe["random_state"] == two.recipe["random_state"]
-    pd.testing.assert_frame_equal(numbers(one), numbers(two), check_exact=True)
+    assert single.recipe["random_state"] == two.recipe["random_state"]
+    pd.testing.assert_frame_equal(numbers(single), numbers(two), check_exact=True)
     assert evaluation(7).run(MEASURES, None, None, store=store).recipe["random_state"] == 7
 
 
@@ -147,16 +147,16 @@ def test_a_measure_that_re_runs_a_method_keeps_its_runs(tmp_path: Path) -> None:
     options = {"tractable_consistency": {"n_transformations": 4, "n_replicates": 1}}
     ev = dreval.Evaluation(X, {"first": first}, n_neighbors=5, random_state=0, n_jobs=1)
     plain = numbers(ev.run("tractable_consistency", None, None, options=options))
-    one = numbers(ev.run("tractable_consistency", None, None, options=options, store=tmp_path / "s.journal"))
+    single = numbers(ev.run("tractable_consistency", None, None, options=options, store=tmp_path / "s.journal"))
     Counted.begin()
     two = numbers(ev.run("tractable_consistency", None, None, options=options, store=tmp_path / "s.journal"))
     assert Counted.calls() == 0
-    for found in (one, two):
-        pd.testing.assert_frame_equal(found, plain, check_exact=True)
+    for result in (single, two):
+        pd.testing.assert_frame_equal(result, plain, check_exact=True)
 
 
 def test_failures_are_tried_again_and_other_files_are_refused(tmp_path: Path) -> None:
-    """An embedding that failed is not kept; a study, a text and a folder are no stores."""
+    """An embedding that failed is not stored; a study, a text and a folder are not accepted as stores."""
     store = tmp_path / "s.journal"
     attempts = []
 
@@ -204,8 +204,8 @@ def test_a_killed_process_loses_no_finished_embedding(tmp_path: Path) -> None:
     run.communicate()
     done = subprocess.run(command, capture_output=True, check=True)
     assert done.stdout.count(b"run") == 4
-    here: dict[str, Any] = {"sys": SimpleNamespace(argv=["", tmp_path / "o.journal", tmp_path / "o"])}
-    exec(KILLED.replace("import sys, time", "import time"), here)
+    namespace: dict[str, Any] = {"sys": SimpleNamespace(argv=["", tmp_path / "o.journal", tmp_path / "o"])}
+    exec(KILLED.replace("import sys, time", "import time"), namespace)
     pd.testing.assert_frame_equal(
         numbers(dreval.load_results(tmp_path / "r")), numbers(dreval.load_results(tmp_path / "o")), check_exact=True
     )

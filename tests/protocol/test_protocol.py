@@ -38,7 +38,7 @@ def test_both_measures_are_those_of_the_method_in_python(name: str, form: str, f
     both_rounds(folder, tool, format=form)
 
     source = dreval.Protocol.collect(folder)
-    found = dreval.tractable_consistency(X, source)
+    result = dreval.tractable_consistency(X, source)
     trust = dreval.trustability(X, source)
 
     options = {"n_transformations": 7, "n_replicates": 2, "random_state": 4}
@@ -47,14 +47,14 @@ def test_both_measures_are_those_of_the_method_in_python(name: str, form: str, f
     near = (
         {"rel": 1e-9, "abs": 1e-12} if name == "pca" else {"rel": 1e-12}
     )  # the measure does not run PCA, it updates it
-    assert float(found) == pytest.approx(float(expected), **near)
-    assert found.chance == expected.chance
-    pd.testing.assert_frame_equal(found.table[["point", "column"]], expected.table[["point", "column"]])
-    assert found.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), **near)
-    common = expected.parts.keys() & found.parts.keys() - {"s_per_n"}
+    assert float(result) == pytest.approx(float(expected), **near)
+    assert result.chance == expected.chance
+    pd.testing.assert_frame_equal(result.table[["point", "column"]], expected.table[["point", "column"]])
+    assert result.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), **near)
+    common = expected.parts.keys() & result.parts.keys() - {"s_per_n"}
     assert len(common) == 6
     for part in common:
-        assert found.parts[part] == pytest.approx(expected.parts[part], nan_ok=True, **near)
+        assert result.parts[part] == pytest.approx(expected.parts[part], nan_ok=True, **near)
     assert float(trust) == pytest.approx(float(expected_trust), **near)
     assert (trust.chance, trust.notes) == (expected_trust.chance, expected_trust.notes)
 
@@ -79,15 +79,15 @@ def test_an_evaluation_has_the_same_method_measures(folder: Path) -> None:
 
 
 def test_the_seed_of_the_folds_is_the_one_that_is_passed(folder: Path) -> None:
-    """A recorded embedding is held out on the folds of the seed that is asked for; without one, on those of its own."""
+    """A recorded embedding is held out on the folds of the requested seed, or on those of its own seed."""
     both_rounds(folder, projection)
     source = dreval.Protocol.collect(folder)
     base = source.coordinates(source.data)
 
     for seed in (5, 6):
-        found = dreval.reconstruction_error(X, source, random_state=seed)
-        assert float(found) == float(dreval.reconstruction_error(X, base, random_state=seed))
-        assert found.recipe["random_state"] == seed
+        result = dreval.reconstruction_error(X, source, random_state=seed)
+        assert float(result) == float(dreval.reconstruction_error(X, base, random_state=seed))
+        assert result.recipe["random_state"] == seed
     own = float(dreval.reconstruction_error(X, base, random_state=SETTINGS["random_state"]))
     assert float(dreval.reconstruction_error(X, source)) == own
 
@@ -97,40 +97,40 @@ def test_a_recorded_and_a_live_method_are_compared_on_the_same_transformations(f
     both_rounds(folder, projection)
     sources = {"recorded": dreval.Protocol.collect(folder), "live": projection}
     options = {"tractable_consistency": {"n_transformations": 7, "n_replicates": 2}}
-    found = dreval.Evaluation(X, sources, n_neighbors=5, random_state=4).run(
+    result = dreval.Evaluation(X, sources, n_neighbors=5, random_state=4).run(
         ["trustability", "tractable_consistency"], ci=None, options=options
     )
-    recorded, live = (found.tidy().query("embedding == @name")["value"].tolist() for name in sources)
+    recorded, live = (result.tidy().query("embedding == @name")["value"].tolist() for name in sources)
     assert recorded == pytest.approx(live, rel=1e-9)
 
 
 def test_all_transformations(folder: Path) -> None:
-    """``n_transformations="all"`` exports all n p, and any number of them can be asked of the source."""
+    """``n_transformations="all"`` exports all n p, and the source accepts any number of them."""
     small = X[:7, :2]
     both_rounds(folder, projection, small, n_transformations="all", n_replicates=0)
     source = dreval.Protocol.collect(folder)
 
-    found = dreval.tractable_consistency(small, source)
-    some = dreval.tractable_consistency(small, source, n_transformations=5)
+    result = dreval.tractable_consistency(small, source)
+    subset = dreval.tractable_consistency(small, source, n_transformations=5)
 
     expected = dreval.tractable_consistency(small, projection, n_transformations="all", random_state=4)
-    assert len(found.table) == 14
-    assert float(found) == pytest.approx(float(expected), rel=1e-12)
-    assert some.table["u"].tolist() == found.table["u"].tolist()[:5]
+    assert len(result.table) == 14
+    assert float(result) == pytest.approx(float(expected), rel=1e-12)
+    assert subset.table["u"].tolist() == result.table["u"].tolist()[:5]
 
 
 def test_settings_of_the_recording_hold(folder: Path) -> None:
-    """A measure takes the settings of the recording; fewer runs can be asked, everything else is refused."""
+    """A measure takes the settings of the recording; fewer runs can be requested, other settings raise an error."""
     both_rounds(folder, projection, amplitude=0.25)
     source = dreval.Protocol.collect(folder)
 
-    found = dreval.tractable_consistency(X, source, random_state=4)
+    result = dreval.tractable_consistency(X, source, random_state=4)
     fewer = dreval.tractable_consistency(X, source, n_transformations=3, n_replicates=1)
 
     recorded = {"n_components": 2, "transformation": "perturbation", "amplitude": 0.25, "kernel": "gaussian"}
-    assert found.recipe["parameters"] == {**recorded, "n_transformations": 7, "n_replicates": 2}
-    assert found.recipe["random_state"] == 4
-    assert fewer.table["u"].tolist() == found.table["u"].tolist()[:3]
+    assert result.recipe["parameters"] == {**recorded, "n_transformations": 7, "n_replicates": 2}
+    assert result.recipe["random_state"] == 4
+    assert fewer.table["u"].tolist() == result.table["u"].tolist()[:3]
     with pytest.raises(UndefinedMeasure, match="`random_state` must be that of the recorded runs, 4: got 77"):
         dreval.tractable_consistency(X, source, random_state=77)
     for option in ({"amplitude": 0.5}, {"n_transformations": 8}, {"n_components": 3}, {"n_transformations": "all"}):
@@ -143,7 +143,7 @@ def test_settings_of_the_recording_hold(folder: Path) -> None:
 
 
 def test_other_data_were_not_run(folder: Path) -> None:
-    """Data that were not exported are refused by both measures, also where they differ by one bit."""
+    """Data that were not exported raise an error in both measures, even if they differ by one bit only."""
     both_rounds(folder, projection)
     source = dreval.Protocol.collect(folder)
     other = X.copy()
@@ -211,7 +211,7 @@ def test_rows_in_another_order_are_matched_by_ids(folder: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("ids", [["007", *map(str, range(1, 36))], ["NA", *IDS[1:]], [f" {i}" for i in IDS]])
 def test_ids_that_a_file_would_change_are_replaced_by_numbers(ids: list[str], folder: Path) -> None:
-    """Ids that would be read back as others are not exported: the rows are numbered, and nothing is lost."""
+    """Ids that would be read back as others are not exported: the rows are numbered, and results have the ids."""
     both_rounds(folder, projection, pd.DataFrame(X), ids=ids)
 
     assert read(folder / "input/data.csv").iloc[:, 0].tolist() == [str(i) for i in range(1, 37)]
@@ -238,8 +238,8 @@ def test_files_without_ids_go_by_their_order(folder: Path, tmp_path: Path) -> No
             protocol.export(place)
             play(place, projection, ids=ids)
 
-    one, other = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "bare")
-    assert one.recording.fingerprint == other.recording.fingerprint
+    left, right = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "bare")
+    assert left.recording.fingerprint == right.recording.fingerprint
 
 
 # the source
@@ -259,7 +259,7 @@ def test_the_journal_tells_recordings_apart(folder: Path, tmp_path: Path) -> Non
 
 
 def test_the_source_is_its_own_name(folder: Path) -> None:
-    """It is called like its folder, or as asked; embeddings are fresh arrays, and two processes find the same."""
+    """The source has the name of its folder, or the passed one; embeddings are copies, and two processes agree."""
     both_rounds(folder, projection)
 
     source = dreval.Protocol.collect(folder)

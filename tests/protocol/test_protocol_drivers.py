@@ -44,7 +44,7 @@ def run_shell(folder: Path) -> int:
 
 
 def test_the_shell_driver_runs_what_has_not_come_back(tmp_path: Path) -> None:
-    """Each task is run once, a failed one leaves no file and is run again, and the numbers are those in Python."""
+    """Each task is run once, a failed one leaves no file and is repeated, and the numbers are those in Python."""
     folder = tmp_path / "a tool"
     protocol = dreval.Protocol(X, **SETTINGS)
     protocol.export(folder)
@@ -61,13 +61,13 @@ def test_the_shell_driver_runs_what_has_not_come_back(tmp_path: Path) -> None:
 
     assert len((tmp_path / "runs.txt").read_text().splitlines()) == 11
     source = dreval.Protocol.collect(folder)
-    found = dreval.tractable_consistency(X, source)
+    result = dreval.tractable_consistency(X, source)
     expected = dreval.tractable_consistency(X, atan, n_transformations=7, random_state=4)
-    assert found.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), rel=1e-9)
+    assert result.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), rel=1e-9)
 
 
 def test_drivers_that_were_edited_stay(tmp_path: Path) -> None:
-    """The second round writes no driver anew, so that parameters set by the user hold in both."""
+    """The second round does not replace a driver, so that parameters set by the user hold in both."""
     protocol = dreval.Protocol(X, **SETTINGS)
     protocol.export(tmp_path / "t")
     (tmp_path / "t" / "run_uwot.R").write_text("# mine")
@@ -88,15 +88,15 @@ def test_what_uwot_returned_gives_the_measures() -> None:
     """A recorded round trip with R's uwot: both measures are scipy's disparities of the files that came back."""
     source = dreval.Protocol.collect(UWOT)
     trust = dreval.trustability(source.data, source)
-    found = dreval.tractable_consistency(UWOT / "arc.csv", source, labels="cell")
+    result = dreval.tractable_consistency(UWOT / "arc.csv", source, labels="cell")
 
     back = {path.stem: read(path).iloc[:, 1:].to_numpy() for path in (UWOT / "returned").iterdir()}
     data = read(UWOT / "arc.csv").iloc[:, 1:].to_numpy()
     u = [disparity(back["data"], back[f"transformed-{t:04d}"]) for t in (1, 2, 3)]
     assert float(trust) == pytest.approx(disparity(data, back["full"]), rel=1e-9)
-    assert found.table["u"].tolist() == pytest.approx(u, rel=1e-9)
-    assert float(found) == max(found.table["u"])
-    assert found.parts["reseed_max"] == pytest.approx(disparity(back["data"], back["reseed-1"]), rel=1e-9)
+    assert result.table["u"].tolist() == pytest.approx(u, rel=1e-9)
+    assert float(result) == max(result.table["u"])
+    assert result.parts["reseed_max"] == pytest.approx(disparity(back["data"], back["reseed-1"]), rel=1e-9)
 
 
 def test_the_recorded_transformations_are_those_of_the_measure() -> None:
@@ -105,17 +105,17 @@ def test_the_recorded_transformations_are_those_of_the_measure() -> None:
 
     base = read(UWOT / "returned/data.csv").iloc[:, 1:].to_numpy()
     data = read(UWOT / "arc.csv").iloc[:, 1:].to_numpy()
-    made = make_transformations(data, base)
+    output = make_transformations(data, base)
     tasks = [task for task in json.loads((UWOT / "manifest.json").read_text())["tasks"] if task["place"]]
 
     assert len(tasks) == 3
     for task in tasks:
         sent = read(UWOT / task["input"]).iloc[:, 1:].to_numpy()
-        assert sent == pytest.approx(made.data(*task["place"]), rel=1e-9)
+        assert sent == pytest.approx(output.data(*task["place"]), rel=1e-9)
 
 
 def test_a_recorded_folder_that_was_spoiled_is_refused(tmp_path: Path) -> None:
-    """A digit that changed in what came back as the embedding is seen, since the second round hangs on it."""
+    """A changed digit in the returned embedding is detected, since the second round depends on it."""
     shutil.copytree(UWOT, tmp_path / "uwot")
     file = tmp_path / "uwot" / "returned" / "data.csv"
     file.write_text(file.read_text().replace("5", "6", 1))
@@ -174,7 +174,7 @@ def test_the_driver_of_uwot_obeys_the_seed(tmp_path: Path) -> None:
         protocol = dreval.Protocol(UWOT / "arc.csv", ids="cell", n_transformations=1, n_replicates=1, random_state=0)
         protocol.export(tmp_path / name)
         subprocess.run(["Rscript", tmp_path / name / "run_uwot.R"], check=True, capture_output=True)
-    one, two = ((tmp_path / name / "returned" / "data.csv").read_text() for name in ("one", "two"))
+    single, two = ((tmp_path / name / "returned" / "data.csv").read_text() for name in ("one", "two"))
 
-    assert one == two
-    assert one != (tmp_path / "one" / "returned" / "reseed-1.csv").read_text()
+    assert single == two
+    assert single != (tmp_path / "one" / "returned" / "reseed-1.csv").read_text()

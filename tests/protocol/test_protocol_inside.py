@@ -23,7 +23,7 @@ FILES = ("README.md", "tasks.csv", "run.sh", "run_uwot.R", "run_rtsne.R", "manif
 
 
 def state(folder: Path) -> dict[str, bytes | str]:
-    """What lies in a folder."""
+    """Return the contents of the files of a folder."""
     return {
         str(path.relative_to(folder)): os.readlink(path) if path.is_symlink() else path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -57,8 +57,8 @@ def test_a_link_in_place_of_a_file(name: str, kind: str, tmp_path: Path) -> None
     play(folder, projection, only=lambda task: task == "data")
     with_link(folder, other, name, kind)
     if name != "manifest.json":  # a lost manifest is made again
-        for lost in (False, True):
-            if lost:
+        for missing in (False, True):
+            if missing:
                 (folder / "manifest.json").unlink()
             before = state(other)
             with pytest.raises(ProtocolError, match=rf"`{name}` must .*: got a link to .*Delete it"):
@@ -99,15 +99,15 @@ def test_a_link_in_place_of_a_folder(name: str, tmp_path: Path) -> None:
         with pytest.raises(ProtocolError, match=rf"`{name}` must .*: got a link to "):
             protocol.export(folder, embedding=X[:, :2])
         if kind == "complete":
-            with pytest.raises(ProtocolError, match=rf"`{name}` must lie in the folder: got a link to "):
+            with pytest.raises(ProtocolError, match=rf"`{name}` must be in the folder: got a link to "):
                 dreval.Protocol.collect(folder)
-        assert {key: one for key, one in state(tmp_path / kind).items() if "other" in key} == {
-            key: one for key, one in before.items() if "other" in key
+        assert {key: value for key, value in state(tmp_path / kind).items() if "other" in key} == {
+            key: value for key, value in before.items() if "other" in key
         }
 
 
 def test_what_to_do_with_files_on_another_disk(tmp_path: Path) -> None:
-    """A link of the caller is refused too, since nobody can tell whose it is; both ways of its error work."""
+    """A link of the caller raises an error too, since its origin is unknown; both hints of the error work."""
     folder, disk = tmp_path / "tool", tmp_path / "disk"
     disk.mkdir()
     both_rounds(folder, projection)
@@ -178,9 +178,10 @@ def test_another_input(text: str, tmp_path: Path) -> None:
     """A changed table with the right hash: too few rows, other columns, no table."""
     both_rounds(tmp_path / "tool", projection)
     (tmp_path / "tool" / "input" / "data.csv").write_text(text)
-    known = hashlib.sha256(text.encode()).hexdigest()
+    expected = hashlib.sha256(text.encode()).hexdigest()
     forged(
-        tmp_path / "tool", lambda body: [task.update(sha256=known) for task in body["tasks"] if "data" in task["input"]]
+        tmp_path / "tool",
+        lambda body: [task.update(sha256=expected) for task in body["tasks"] if "data" in task["input"]],
     )
     with pytest.raises(dreval.errors.DrevalError, match=r"`input/data.csv` must .*: got "):
         dreval.Protocol.collect(tmp_path / "tool")
@@ -190,7 +191,7 @@ def test_another_input(text: str, tmp_path: Path) -> None:
     "text", ["", "a,b\n1,2\n", "task,seed\ndata,1\n", "task,seed,n_components\ndata,1,2\ndata,3,4\n"]
 )
 def test_another_list_of_tasks(text: str, tmp_path: Path) -> None:
-    """Where the manifest is lost, a list that is none is one clear error."""
+    """Without a manifest, an invalid list of tasks is one clear error."""
     both_rounds(tmp_path / "tool", projection)
     (tmp_path / "tool" / "manifest.json").unlink()
     (tmp_path / "tool" / "tasks.csv").write_text(text)
@@ -202,15 +203,15 @@ def test_another_list_of_tasks(text: str, tmp_path: Path) -> None:
     "name", ["a b", "x; touch y", "$(touch y)", "it's", '"q"', "-n", "&", "a`b`", "a\x1b[31mb", "ö"]
 )
 def test_commands_of_the_readme_quote_the_folder(name: str, tmp_path: Path) -> None:
-    """A shell reads one word for the folder, Python one text; a name that does not print is not written."""
+    """A shell reads the folder as one argument, Python as one text; a name that does not print is not written."""
     dreval.Protocol(X, **SETTINGS).export(tmp_path / name)
     text = (tmp_path / name / "README.md").read_text()
     lines = [line for line in text.splitlines() if line.startswith("    dreval protocol") and "..." not in line]
-    words = [shlex.split(line.strip()) for line in lines]
-    shown = name if name.isprintable() and "`" not in name else "FOLDER"
-    wanted = f"./{shown}" if shown.startswith("-") else shown
-    assert words == [["dreval", "protocol", verb, wanted] for verb in ("status", "collect")]
-    assert f"export({json.dumps(shown, ensure_ascii=False)})" in text
+    texts = [shlex.split(line.strip()) for line in lines]
+    printed = name if name.isprintable() and "`" not in name else "FOLDER"
+    expected = f"./{printed}" if printed.startswith("-") else printed
+    assert texts == [["dreval", "protocol", method, expected] for method in ("status", "collect")]
+    assert f"export({json.dumps(printed, ensure_ascii=False)})" in text
     assert all(line.isprintable() for line in text.splitlines())
 
 

@@ -1,4 +1,4 @@
-"""The rounds of the protocol: what is written when, what may be missing, seeds, and what is refused."""
+"""The rounds of the protocol: files of each round, missing files, seeds, and errors."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def test_rounds_follow_what_has_come_back(folder: Path) -> None:
     status = protocol.export(folder)
     assert (status.round, len(status.table), status.returned) == (2, 11, ["returned/data.csv"])
     assert play(folder, projection) == 10
-    kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    stored = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert protocol.export(folder).complete
     assert dreval.Protocol.status(folder).complete
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == kept
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == stored
 
 
 def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path
     play(tmp_path / "once", projection)
 
     assert (status.round, status.returned) == (2, ["returned/data.csv"])
-    one, other = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "once")
-    assert one.recording.fingerprint == other.recording.fingerprint
+    left, right = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "once")
+    assert left.recording.fingerprint == right.recording.fingerprint
     assert protocol.export(tmp_path / "once", embedding=Y).complete
     with pytest.raises(ProtocolError, match="must be the embedding that is passed: got another one"):
         protocol.export(tmp_path / "once", embedding=Y + 1)
@@ -61,7 +61,7 @@ def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path
 
 
 def test_an_embedding_of_other_width_is_refused(folder: Path) -> None:
-    """An embedding that is passed must have the columns that are asked for; nothing is written before."""
+    """A passed embedding must have the requested number of columns; otherwise no file is written."""
     for wrong in (X, X[:20, :2], "absent.csv", "pca"):
         with pytest.raises(DrevalError, match="embedding"):
             dreval.Protocol(X, **SETTINGS).export(folder, embedding=wrong)
@@ -81,18 +81,18 @@ def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
     with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have been returned"):
         dreval.Protocol.collect(folder)
     source = dreval.Protocol.collect(folder, partial=True)
-    found = dreval.tractable_consistency(X, source)
+    result = dreval.tractable_consistency(X, source)
     whole = dreval.tractable_consistency(X, projection, n_transformations=7, n_replicates=2, random_state=4)
 
     assert tuple(map(str, source.notes)) == ("4 of 11 runs have not been returned; the first is returned/full.csv.",)
-    assert (found.parts["tried"], found.parts["failed"]) == (7, 2)
-    assert np.flatnonzero(found.table["u"].isna()).tolist() == [2, 4]
-    kept = [0, 1, 3, 5, 6]
-    assert found.table["u"][kept].tolist() == pytest.approx(whole.table["u"][kept].tolist(), rel=1e-12)
+    assert (result.parts["tried"], result.parts["failed"]) == (7, 2)
+    assert np.flatnonzero(result.table["u"].isna()).tolist() == [2, 4]
+    stored = [0, 1, 3, 5, 6]
+    assert result.table["u"][stored].tolist() == pytest.approx(whole.table["u"][stored].tolist(), rel=1e-12)
     assert any(
-        str(note).startswith("2 of 7 runs failed; the first: `returned/transformed-0003") for note in found.notes
+        str(note).startswith("2 of 7 runs failed; the first: `returned/transformed-0003") for note in result.notes
     )
-    assert any(str(note).startswith("1 of 2 runs with other seeds failed") for note in found.notes)
+    assert any(str(note).startswith("1 of 2 runs with other seeds failed") for note in result.notes)
     with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have been returned"):
         dreval.trustability(X, source)
 
@@ -117,7 +117,7 @@ def test_what_is_missing_in_the_second_round_is_said(folder: Path) -> None:
 
 
 def test_what_looks_odd_is_noted(folder: Path, tmp_path: Path) -> None:
-    """Rounded embeddings, copies of the embedding of the data, one place, and too many columns are noted and kept."""
+    """Rounded or copied embeddings, embeddings in one place, and too many columns are used, with a note."""
     both_rounds(folder, projection)
     assert tuple(map(str, dreval.Protocol.collect(folder).notes)) == ()
     returned = folder / "returned"
@@ -142,7 +142,7 @@ def test_what_looks_odd_is_noted(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_first_round_alone_answers_trustability(folder: Path) -> None:
-    """After round 1 the trustability measure is there on request, and the other one says what it still needs.
+    """After round 1 trustability has a value on request, and the error of the other measure says what it needs.
 
     Who collects too early is told the next step.
     """
@@ -173,23 +173,23 @@ def test_a_tool_without_seeds_has_no_baseline(folder: Path, tmp_path: Path) -> N
     none = dreval.tractable_consistency(X, dreval.Protocol.collect(tmp_path / "none"))
 
     assert float(same) == float(none)
-    assert all(math.isnan(found.parts["reseed_max"]) for found in (same, none))
+    assert all(math.isnan(result.parts["reseed_max"]) for result in (same, none))
     assert "No reseed baseline: the tool gives the same embedding for every seed." in [*map(str, same.notes)]
     assert "No reseed baseline: none was exported." in [*map(str, none.notes)]
 
 
 def test_the_folder_keeps_its_seed(folder: Path) -> None:
-    """Without ``random_state`` a seed is drawn; a later session goes on with that of the folder."""
+    """Without ``random_state`` the seed is random; a later session uses that of the folder."""
     options = {key: value for key, value in SETTINGS.items() if key != "random_state"}
-    drawn = dreval.Protocol(X, **options)
-    drawn.export(folder)
+    sampled = dreval.Protocol(X, **options)
+    sampled.export(folder)
     play(folder, projection)
     dreval.Protocol(X).export(folder)  # settings are kept, too
     play(folder, projection)
 
-    found = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
-    again = dreval.tractable_consistency(X, projection, **options, random_state=drawn.seed)
-    assert found.table["u"].tolist() == pytest.approx(again.table["u"].tolist(), rel=1e-12)
+    result = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
+    repeated = dreval.tractable_consistency(X, projection, **options, random_state=sampled.seed)
+    assert result.table["u"].tolist() == pytest.approx(repeated.table["u"].tolist(), rel=1e-12)
 
 
 def test_two_columns_at_full_dimension_are_one_run(folder: Path) -> None:
@@ -244,14 +244,14 @@ def test_a_constant_embedding_goes_through(folder: Path) -> None:
 def test_wrong_settings_are_refused_before_anything_is_written(
     options: dict[str, Any], error: type[DrevalError]
 ) -> None:
-    """A setting that would fail in the second round is refused at once, by its name."""
+    """A setting that would fail in the second round raises an error at once, with its name."""
     with pytest.raises(error) as caught:
         dreval.Protocol(X, **options)
     assert caught.value.argument == next(iter(options))
 
 
 @pytest.mark.parametrize(
-    ("change", "word"),
+    ("change", "key"),
     [
         ({"n_components": 3}, "n_components"),
         ({"amplitude": 0.7}, "amplitude"),
@@ -262,12 +262,12 @@ def test_wrong_settings_are_refused_before_anything_is_written(
         ({"n_replicates": 5}, "n_replicates"),
     ],
 )
-def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], word: str, folder: Path) -> None:
-    """Exporting other settings, other data or another format into a folder is refused, and changes nothing."""
+def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], key: str, folder: Path) -> None:
+    """Exporting other settings, other data or another format into a folder raises an error and changes nothing."""
     dreval.Protocol(X, **SETTINGS).export(folder)
     before = (folder / "manifest.json").read_bytes()
 
-    with pytest.raises(ProtocolError, match=f"must be of the {word} that is passed"):
+    with pytest.raises(ProtocolError, match=f"must be of the {key} that is passed"):
         dreval.Protocol(X, **{**SETTINGS, **change}).export(folder)
     assert dreval.Protocol(X).export(folder).round == 1
     with pytest.raises(ProtocolError, match="must be of the data that are passed"):
@@ -278,7 +278,7 @@ def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], wor
 
 
 def test_a_place_with_other_content_is_left_alone(tmp_path: Path) -> None:
-    """A folder or file that is no protocol is refused; a wrong format is refused before the folder is made."""
+    """A folder or file that is not a protocol raises an error; a wrong format does so before the folder is made."""
     (tmp_path / "notes.txt").write_text("mine")
     protocol = dreval.Protocol(X, **SETTINGS)
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 class Killed(BaseException):
-    """What stands for the end of a process."""
+    """Stands for the end of a process."""
 
 
 def written_until(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
@@ -51,7 +51,7 @@ def exported(folder: Path) -> dict[str, bytes]:
 
 
 def test_an_export_that_was_killed_anywhere_goes_on(tmp_path: Path) -> None:
-    """Both rounds, killed before each of their files: exporting again gives what an unbroken export gives."""
+    """Both rounds, killed before each of their files: a second export gives the files of an uninterrupted one."""
     protocol = dreval.Protocol(X, **SETTINGS)
     for round_ in (1, 2):
         whole = tmp_path / f"whole-{round_}" / "tool"
@@ -74,14 +74,14 @@ def test_an_export_that_was_killed_anywhere_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["", "{", '{"sha256": "0"}', "[]", "\0", "[" * 100_000])
 def test_a_damaged_manifest_is_said_and_made_again(damage: str, folder: Path) -> None:
-    """Status and collect say what to do; exporting again gives the same manifest, and nothing returned is lost."""
+    """Status and collect say what to do; a second export gives the same manifest and keeps all returned files."""
     both_rounds(folder, projection)
     manifest = folder / "manifest.json"
     good, whole = manifest.read_bytes(), dreval.Protocol.collect(folder).recording.fingerprint
     manifest.write_text(damage)
-    for verb in (dreval.Protocol.status, dreval.Protocol.collect):
+    for method in (dreval.Protocol.status, dreval.Protocol.collect):
         with pytest.raises(ProtocolError, match=r"must be as it was exported.*Or export again"):
-            verb(folder)
+            method(folder)
     assert dreval.Protocol(X, **SETTINGS).export(folder).complete
     assert manifest.read_bytes() == good
     assert dreval.Protocol.collect(folder).recording.fingerprint == whole
@@ -92,7 +92,7 @@ def test_a_damaged_manifest_is_said_and_made_again(damage: str, folder: Path) ->
     [{"random_state": 5}, {"random_state": None}, {"amplitude": 0.7}, {"n_components": 1}, {"kernel": "laplace"}],
 )
 def test_returned_files_are_not_taken_for_those_of_another_export(change: Body, folder: Path) -> None:
-    """Where the manifest is lost, other settings than those of the returned files raise an error."""
+    """Without a manifest, other settings than those of the returned files raise an error."""
     both_rounds(folder, projection)
     (folder / "manifest.json").unlink()
     inputs = exported(folder / "input")
@@ -114,18 +114,18 @@ PLACES: dict[str, Callable[[Path, Path], object]] = {
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
-@pytest.mark.parametrize("got", PLACES)
-def test_what_is_no_file_of_the_folder_is_said(got: str, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("received", PLACES)
+def test_what_is_no_file_of_the_folder_is_said(received: str, folder: Path, tmp_path: Path) -> None:
     """It is neither missing nor suggested as what was meant, and nothing is read or written through a link."""
     both_rounds(folder, projection)
     path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
     other = tmp_path / "other.csv"
     path.rename(other)
-    PLACES[got](path, other)
-    shown = got.replace("reseed-00.csv", path.name)
+    PLACES[received](path, other)
+    printed = received.replace("reseed-00.csv", path.name)
     for partial in (False, True):
         with pytest.raises(
-            ProtocolError, match=rf"`returned/{path.name}` must (be a file|lie in the folder): got {shown}"
+            ProtocolError, match=rf"`returned/{path.name}` must (be a file|be in the folder): got {printed}"
         ):
             dreval.Protocol.collect(folder, partial=partial)
     assert dreval.Protocol.status(folder).wrong == [f"returned/{path.name}"]
@@ -209,7 +209,7 @@ HOSTILE: dict[str, Callable[[Body], None]] = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_manifest_of_anyone_stays_in_its_folder(what: str, folder: Path, tmp_path: Path) -> None:
-    """A manifest with other content and the right hash is refused by every verb; nothing outside is read or written."""
+    """A manifest with other content and the right hash raises an error everywhere; no file outside is touched."""
     dreval.Protocol(X, **SETTINGS).export(folder)
     path = folder / "manifest.json"
     body = json.loads(path.read_text())
@@ -218,9 +218,9 @@ def test_a_manifest_of_anyone_stays_in_its_folder(what: str, folder: Path, tmp_p
     text = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
     path.write_text(json.dumps({"sha256": text, **body}))
     (tmp_path / "secret.csv").write_text("x,y\n" + "1,2\n" * 36)
-    for verb in (dreval.Protocol.status, dreval.Protocol.collect):
+    for method in (dreval.Protocol.status, dreval.Protocol.collect):
         with pytest.raises(ProtocolError, match="must be as it was exported"):
-            verb(folder)
+            method(folder)
     with contextlib.suppress(ProtocolError):  # a manifest that cannot be read is made again
         dreval.Protocol(X, **SETTINGS).export(folder, embedding=X[:, :2])
     assert sorted(tmp_path.iterdir()) == [tmp_path / "secret.csv", folder]

@@ -50,11 +50,11 @@ def test_the_noise_test_is_that_of_the_method(data, null, tmp_path):
     dreval.Protocol(data, n_transformations=0, noise=9, null=null, random_state=7).export(tmp_path / "tool")
     tool(tmp_path / "tool")
     source = dreval.Protocol.collect(tmp_path / "tool")
-    found = dreval.noise_test(data, source)
+    result = dreval.noise_test(data, source)
     plain = dreval.noise_test(data, method, null=null, n_replicates=9, random_state=7)
-    assert found.extra["null"] == null
-    assert_allclose(found.null_distribution, plain.null_distribution)
-    assert found.statistic == pytest.approx(plain.statistic)
+    assert result.extra["null"] == null
+    assert_allclose(result.null_distribution, plain.null_distribution)
+    assert result.statistic == pytest.approx(plain.statistic)
     assert dreval.noise_test(data, source, n_replicates=4).n_resamples == 4
     with pytest.raises(UndefinedMeasure, match="null"):
         dreval.noise_test(data, source, null="gaussian" if null == "columns" else "columns")
@@ -67,10 +67,10 @@ def test_the_noise_test_is_that_of_the_method(data, null, tmp_path):
 def test_stability_is_that_of_the_method(data, folder):
     source = dreval.Protocol.collect(folder)
     for over, count in (("seeds", 4), ("halves", 5)):
-        found = dreval.stability(data, source, over=over)
+        result = dreval.stability(data, source, over=over)
         plain = dreval.stability(data, method, over=over, n_replicates=count, random_state=7)
-        assert float(found) == pytest.approx(float(plain))
-        assert_allclose(found.points["agreement"], plain.points["agreement"])
+        assert float(result) == pytest.approx(float(plain))
+        assert_allclose(result.points["agreement"], plain.points["agreement"])
     assert dreval.stability(data, source).recipe["parameters"]["over"] == "seeds"
     both = r"with over='both': got runs of seeds and halves.* Use over='seeds' and, in another call, over='halves'\.$"
     with pytest.raises(UndefinedMeasure, match=both):
@@ -106,8 +106,8 @@ def test_rows_of_a_half_must_be_its_own(folder):
     with pytest.raises(ProtocolError, match="23 rows for 24 points"):
         dreval.Protocol.collect(folder)
     other = frame.copy()
-    known = set(range(1, 49)) - set(frame["id"])
-    other.loc[0, "id"] = min(known)
+    expected = set(range(1, 49)) - set(frame["id"])
+    other.loc[0, "id"] = min(expected)
     other.to_csv(path, index=False)
     with pytest.raises(ProtocolError, match="half-1"):
         dreval.Protocol.collect(folder)
@@ -126,7 +126,7 @@ def test_runs_on_other_data_are_refused(data, folder):
 
 
 def test_a_sweep_of_a_tool_is_an_evaluation_of_several_folders(data, tmp_path):
-    """A source of one setting is refused, and what the refusal advises works."""
+    """A source with one setting raises an error, and its hint works."""
     sources = {}
     for setting in ("a", "b"):
         dreval.Protocol(data, n_transformations=0, random_state=7).export(tmp_path / setting)
@@ -161,7 +161,7 @@ def test_another_seed_than_that_of_the_runs_is_refused(data, folder, analysis):
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "text"),
     [
         ({"seeds": 2}, "at least 3"),
         ({"halves": 2}, "at least 3"),
@@ -171,63 +171,63 @@ def test_another_seed_than_that_of_the_runs_is_refused(data, folder, analysis):
         ({"null": "gaussian"}, "noise="),
     ],
 )
-def test_runs_that_no_analysis_could_use_are_refused(data, settings, words):
-    with pytest.raises(InputError, match=words):
+def test_runs_that_no_analysis_could_use_are_refused(data, settings, text):
+    with pytest.raises(InputError, match=text):
         dreval.Protocol(data, **settings)
     with pytest.raises(InputError, match="fewer than 40 points"):
         dreval.Protocol(data[:30], halves=4)
 
 
-@pytest.mark.parametrize("given", [{"n_clusters": 2}, {"labels": np.repeat(["a", "b"], 24)}])
-def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, given):
+@pytest.mark.parametrize("settings", [{"n_clusters": 2}, {"labels": np.repeat(["a", "b"], 24)}])
+def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, settings):
     """The score is the silhouette, as for a method; where the caller asks for columns it is not, and a note says so."""
     source = dreval.Protocol.collect(folder)
-    found = dreval.noise_test(data, source, **given)
+    result = dreval.noise_test(data, source, **settings)
     plain = dreval.noise_test(
         data, method, null="columns", statistic="silhouette", n_clusters=2, n_replicates=9, random_state=7
     )
-    assert found.extra["score"] == plain.extra["score"] == "silhouette(n_clusters=2)"
-    assert found.extra["null"] == "columns"
-    assert found.statistic == pytest.approx(plain.statistic)
-    assert_allclose(found.null_distribution, plain.null_distribution)
-    assert not {"noise.blind", "noise.unasked"} & {one.code for one in found.notes}
-    again = eval(found.call, {"dreval": dreval, "data": data, "source": source})
-    assert again.statistic == found.statistic
-    asked = [dreval.noise_test(data, one, null="columns", n_replicates=9, **given) for one in (source, method)]
-    for one in asked:
-        assert one.extra["score"].startswith("neighborhood_overlap")
-        codes = {note.code for note in one.notes}
+    assert result.extra["score"] == plain.extra["score"] == "silhouette(n_clusters=2)"
+    assert result.extra["null"] == "columns"
+    assert result.statistic == pytest.approx(plain.statistic)
+    assert_allclose(result.null_distribution, plain.null_distribution)
+    assert not {"noise.blind", "noise.unasked"} & {item.code for item in result.notes}
+    repeated = eval(result.call, {"dreval": dreval, "data": data, "source": source})
+    assert repeated.statistic == result.statistic
+    requested = [dreval.noise_test(data, item, null="columns", n_replicates=9, **settings) for item in (source, method)]
+    for item in requested:
+        assert item.extra["score"].startswith("neighborhood_overlap")
+        codes = {note.code for note in item.notes}
         assert "noise.blind" not in codes
-        assert ("noise.unasked" in codes) == (one.p_value > 0.05)
+        assert ("noise.unasked" in codes) == (item.p_value > 0.05)
 
 
 def test_no_note_advises_to_run_recorded_runs_again(data, folder):
     source = dreval.Protocol.collect(folder)
     notes = dreval.Evaluation(data, {"tool": source, "own": "pca"}).run("trustworthiness", None, "points").notes
-    said = notes[notes["code"].str.startswith("interval.")].set_index("scope")
-    assert said["code"].to_dict() == {"own": "interval.coordinates", "tool": "interval.recorded"}
-    assert "replicates" in said.loc["own", "text"]
-    assert "replicates" not in said.loc["tool", "text"]
+    text = notes[notes["code"].str.startswith("interval.")].set_index("scope")
+    assert text["code"].to_dict() == {"own": "interval.coordinates", "tool": "interval.recorded"}
+    assert "replicates" in text.loc["own", "text"]
+    assert "replicates" not in text.loc["tool", "text"]
     with pytest.raises(InputError, match="recorded runs"):
         dreval.Evaluation(data, {"tool": source}).run("trustworthiness", None, "replicates")
 
 
 def test_more_null_data_come_from_a_new_protocol(data, folder, tmp_path):
-    """What the note advises can be followed, for a tool alone and beside a method."""
-    few = dreval.Protocol.collect(folder)
+    """The advice of the note works, for a tool alone and next to a method."""
+    subset = dreval.Protocol.collect(folder)
 
     def note_of(source, **others):
         options = {"noise": {"n_replicates": 9}} if others else None
         res = dreval.Evaluation(data, {"tool": source, **others}).run([], ["noise"], None, options=options)
         return "".join(res.notes.loc[res.notes["code"] == "test.attainable", "text"])
 
-    said = note_of(few)
-    assert said.startswith("No adjusted p of this test can be below 0.1")
-    assert said.endswith("Pass a source collected from a new protocol with noise=19 or more.")
+    text = note_of(subset)
+    assert text.startswith("No adjusted p of this test can be below 0.1")
+    assert text.endswith("Pass a source collected from a new protocol with noise=19 or more.")
     dreval.Protocol(data, n_transformations=0, noise=19, random_state=7).export(tmp_path / "new")
     tool(tmp_path / "new")
     assert note_of(dreval.Protocol.collect(tmp_path / "new")) == ""
-    both = note_of(few, own="pca")
+    both = note_of(subset, own="pca")
     assert "of these 2 tests" in both
     assert "{'n_replicates': 39}} and a source collected from a new protocol with noise=39" in both
 
@@ -246,8 +246,9 @@ def test_what_was_not_exported_needs_a_new_folder(data, analysis, setting, tmp_p
     assert f"Export a new folder with dreval.Protocol(..., {setting})" in caught.value.cure
     assert "again" not in caught.value.cure
     name, _, count = setting.partition("=")
-    asked = {"n_transformations": 0, "n_replicates": 0, name: int(count)}
-    protocol = dreval.Protocol(data, **asked, random_state=7)
+    small = {"noise": 9, "n_transformations": 6}.get(name, int(count))  # fewer runs serve as well
+    requested = {"n_transformations": 0, "n_replicates": 0, name: small}
+    protocol = dreval.Protocol(data, **requested, random_state=7)
     for _ in range(2):
         protocol.export(tmp_path / "new")
         tool(tmp_path / "new")
@@ -267,7 +268,7 @@ def test_a_second_round_is_added_by_exporting_again(data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("analysis", "asked", "cure"),
+    ("analysis", "arguments", "hint"),
     [
         ("noise_test", {"n_replicates": 10}, r"Protocol\(\.\.\., noise=10\)"),
         ("noise_test", {"n_seeds": 2}, "Leave n_seeds out: each data set is run once"),
@@ -275,9 +276,9 @@ def test_a_second_round_is_added_by_exporting_again(data, tmp_path):
         ("stability", {"n_replicates": 10, "over": "halves"}, r"Protocol\(\.\.\., halves=10\)"),
     ],
 )
-def test_more_runs_are_asked_for_by_the_argument_of_the_export(data, folder, analysis, asked, cure):
-    with pytest.raises(UndefinedMeasure, match=cure):
-        getattr(dreval, analysis)(data, dreval.Protocol.collect(folder), **asked)
+def test_more_runs_are_asked_for_by_the_argument_of_the_export(data, folder, analysis, arguments, hint):
+    with pytest.raises(UndefinedMeasure, match=hint):
+        getattr(dreval, analysis)(data, dreval.Protocol.collect(folder), **arguments)
 
 
 def test_null_data_of_one_column_are_refused_before_any_run(data):

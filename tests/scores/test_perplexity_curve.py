@@ -1,4 +1,4 @@
-"""The perplexity curve: values of single maps, intervals over seeds, and what is refused."""
+"""The perplexity curve: values of single maps, intervals over seeds, and errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ X = np.random.default_rng(0).normal(size=(90, 4))
 
 @pytest.fixture(scope="module")
 def curve() -> PerplexityCurve:
-    """Maps from random starts: at perplexity 8 all are refused."""
+    """Maps from random starts: at perplexity 8 none has a score."""
     return dreval.perplexity_curve(X, [25, 8, 15], n_seeds=3, random_state=0, init="random")
 
 
@@ -63,13 +63,13 @@ def test_a_store_keeps_runs_and_processes_change_nothing(
     curve: PerplexityCurve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same numbers from two processes; with a store nothing is run a second time."""
-    given: dict[str, Any] = {"n_seeds": 3, "random_state": 0, "init": "random", "store": tmp_path / "curve.journal"}
-    first = dreval.perplexity_curve(X, [25], n_jobs=2, **given)
+    passed: dict[str, Any] = {"n_seeds": 3, "random_state": 0, "init": "random", "store": tmp_path / "curve.journal"}
+    first = dreval.perplexity_curve(X, [25], n_jobs=2, **passed)
     expected = curve.values[curve.values["perplexity"] == 25]["value"].to_numpy()
     assert_allclose(first.values["value"], expected, rtol=0, atol=0)
     monkeypatch.setattr("dreval.scores.SCORES", None)
-    again = dreval.perplexity_curve(X, [25], **given)
-    assert_allclose(again.values["value"], expected, rtol=0, atol=0)
+    repeated = dreval.perplexity_curve(X, [25], **passed)
+    assert_allclose(repeated.values["value"], expected, rtol=0, atol=0)
 
 
 def test_intervals_over_seeds_hold_their_level() -> None:
@@ -84,9 +84,9 @@ def test_intervals_over_seeds_hold_their_level() -> None:
 
 def test_bad_arguments_are_refused() -> None:
     """Each refusal names the argument."""
-    for given in ([], "30", [30, 31], [10, 10], [1.0], 20):
+    for passed in ([], "30", [30, 31], [10, 10], [1.0], 20):
         with pytest.raises(InputError, match="`perplexities` must be"):
-            dreval.perplexity_curve(X, given)
+            dreval.perplexity_curve(X, passed)
     with pytest.raises(InputError, match="`n_seeds`"):
         dreval.perplexity_curve(X, [20], n_seeds=2)
     with pytest.raises(UnknownName, match="exaggeration"):
@@ -101,8 +101,8 @@ def test_the_curve_is_printed_and_drawn(curve: PerplexityCurve) -> None:
     axes = curve.plot().axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["top 5 %", "median"]
-    drawn = axes.containers[0].lines[0].get_ydata()
-    assert_allclose(drawn, curve.tidy().query("score == 'top 5 %'")["value"])
+    sampled = axes.containers[0].lines[0].get_ydata()
+    assert_allclose(sampled, curve.tidy().query("score == 'top 5 %'")["value"])
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e8, 1e-9])
@@ -111,38 +111,42 @@ def test_the_numbers_of_the_table_have_one_format(curve: PerplexityCurve, factor
     numbers = ["value", "conf_low", "conf_high"]
     rows = curve.table["score"] == "median"
     wide = curve.table[numbers].where(rows, curve.table[numbers] * factor)
-    made = PerplexityCurve(curve.table.assign(**wide), curve.values, 0.95, recipe=curve.recipe)
-    lines = [line.split() for line in str(made).splitlines() if " of " in line and line.split()[0][:1].isdigit()]
-    cells = [words for line in lines for words in line[-6:-3] if words != "none"]
-    known = [value for value in wide.to_numpy().ravel() if value == value]
-    assert len(cells) == len(known) > 6
-    assert {"e" in words for words in cells} == {factor != 1.0}
-    assert_allclose([float(words.replace("\N{MINUS SIGN}", "-").replace(",", "")) for words in cells], known, rtol=1e-3)
+    output = PerplexityCurve(curve.table.assign(**wide), curve.values, 0.95, recipe=curve.recipe)
+    lines = [line.split() for line in str(output).splitlines() if " of " in line and line.split()[0][:1].isdigit()]
+    cells = [text for line in lines for text in line[-6:-3] if text != "none"]
+    expected = [value for value in wide.to_numpy().ravel() if value == value]
+    assert len(cells) == len(expected) > 6
+    assert {"e" in text for text in cells} == {factor != 1.0}
+    assert_allclose(
+        [float(text.replace("\N{MINUS SIGN}", "-").replace(",", "")) for text in cells], expected, rtol=1e-3
+    )
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.01, 1e4])
 def test_numbers_at_the_axis_are_plain_and_inside(curve: PerplexityCurve, factor: float) -> None:
     """Two numbers or more at the axis, as people write them, whatever the range; none is cut by the edge."""
     table = curve.table.assign(**{name: curve.table[name] * factor for name in ("value", "conf_low", "conf_high")})
-    for some in (table, table[(table["perplexity"] == 25) & (table["score"] == "median")]):
-        figure = PerplexityCurve(some, curve.values, 0.95, recipe=curve.recipe).plot()
+    for subset in (table, table[(table["perplexity"] == 25) & (table["score"] == "median")]):
+        figure = PerplexityCurve(subset, curve.values, 0.95, recipe=curve.recipe).plot()
         figure.canvas.draw()
         ax = figure.axes[0]
         low, high = ax.get_ylim()
-        shown = [
-            one for one in ax.get_yticklabels(which="both") if one.get_text() and low <= one.get_position()[1] <= high
+        printed = [
+            item
+            for item in ax.get_yticklabels(which="both")
+            if item.get_text() and low <= item.get_position()[1] <= high
         ]
-        assert len(shown) >= 2 - (high < 2 * low)
-        for label in shown:
+        assert len(printed) >= 2 - (high < 2 * low)
+        for label in printed:
             assert float(label.get_text().replace(",", "")) == pytest.approx(label.get_position()[1])
             assert "$" not in label.get_text()
             assert label.get_window_extent().x0 >= 0
 
 
 def test_a_perplexity_without_maps_says_so(curve: PerplexityCurve) -> None:
-    """The words stand over its place on the axis, and nowhere else."""
-    said = [text for text in curve.plot().axes[0].texts if text.get_text() == "no map has a score"]
-    assert [text.get_position()[0] for text in said] == [8.0]
-    (words,) = said
-    axes = words.axes.get_window_extent()
-    assert axes.x0 < words.get_window_extent().x0  # beside the axis, not over its numbers
+    """The label is above its place on the axis, and nowhere else."""
+    texts = [text for text in curve.plot().axes[0].texts if text.get_text() == "no map has a score"]
+    assert [text.get_position()[0] for text in texts] == [8.0]
+    (labels_text,) = texts
+    axes = labels_text.axes.get_window_extent()
+    assert axes.x0 < labels_text.get_window_extent().x0  # beside the axis, not over its numbers

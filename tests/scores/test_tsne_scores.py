@@ -49,7 +49,7 @@ def test_a_map_that_is_no_minimum_is_refused(raw: np.ndarray) -> None:
 
 
 def test_why_polishing_ended_without_a_minimum_is_said(raw: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The map grew, steps ran out, or no step decreased the loss: each has its words and its cure."""
+    """The map grew, steps ran out, or no step decreased the loss: each has its own reason and hint."""
     rng = np.random.default_rng(0)
     apart = np.where(np.kron(np.eye(2), np.ones((10, 10))) > 0, 1.0, 1e-12) - np.eye(20)  # hardly joined
     with pytest.raises(UndefinedMeasure, match="the map had grown to 2 times its width") as caught:
@@ -66,7 +66,7 @@ def test_why_polishing_ended_without_a_minimum_is_said(raw: np.ndarray, monkeypa
 
 
 def test_a_progress_bar_is_shown_on_request(score: SingularityScore, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of Newton steps and of points; none where it is not asked for, as here on no terminal."""
+    """There is a bar of Newton steps and of points; none by default where there is no terminal."""
     dreval.perturbation_score(X, score.coordinates, perplexity=PERPLEXITY, points=[0])
     assert capsys.readouterr().err == ""
     dreval.perturbation_score(X, score.coordinates, perplexity=PERPLEXITY, points=[0], progress=True)
@@ -76,7 +76,7 @@ def test_a_progress_bar_is_shown_on_request(score: SingularityScore, capsys: pyt
 
 
 def test_the_published_example_is_no_minimum() -> None:
-    """The first point of the map without random numbers has a negative eigenvalue: it is refused."""
+    """The first point of the map without random numbers has a negative eigenvalue, which raises an error."""
     line = np.arange(1, 9.0)
     Y = np.column_stack([3 * np.cos(1.3 * line) + 0.2 * line, 2 * np.sin(0.7 * line) - 0.1 * line])
     P = np.exp(-((line[:, None] - line) ** 2) / 6)
@@ -92,10 +92,10 @@ def test_newton_steps_lead_to_a_map_that_has_scores(score: SingularityScore, raw
     assert score.loss_decrease > 0
     assert score.n_steps > 0
     assert_allclose(score.moved, np.linalg.norm(score.coordinates - raw, axis=1))
-    again = dreval.singularity_score(X, score.coordinates, perplexity=PERPLEXITY)
-    assert_array_equal(again.values, score.values)
-    assert not again.moved.any()
-    assert again.n_steps == 0
+    repeated = dreval.singularity_score(X, score.coordinates, perplexity=PERPLEXITY)
+    assert_array_equal(repeated.values, score.values)
+    assert not repeated.moved.any()
+    assert repeated.n_steps == 0
     blocks = loss_parts(PairAffinities(X, PERPLEXITY), score.coordinates).blocks
     assert_allclose(score.lambda_min, np.linalg.eigvalsh(blocks).min(axis=1), rtol=1e-10)
     assert_allclose(score.values, 1 / score.lambda_min)
@@ -127,21 +127,21 @@ def test_order_and_rigid_motions_do_not_change_the_scores(score: SingularityScor
 def test_affinities_as_a_matrix_give_the_same_scores(score: SingularityScore) -> None:
     """The whole P, of any scale, sparse or an array, is as good as the perplexity."""
     P = PairAffinities(X, PERPLEXITY).rows(np.arange(70))
-    for given in (csr_array(7 * P), P):
-        found = dreval.singularity_score(X, score.coordinates, affinities=given)
-        assert_allclose(found.values, score.values, rtol=1e-9)
+    for passed in (csr_array(7 * P), P):
+        result = dreval.singularity_score(X, score.coordinates, affinities=passed)
+        assert_allclose(result.values, score.values, rtol=1e-9)
 
 
 def test_neighbors_are_those_of_the_bundled_method() -> None:
     """Three times the perplexity: the same scores as from its matrix, and others than with all pairs."""
     Y = dreval.methods.TSNE(perplexity=PERPLEXITY, random_state=0).fit_transform(X)
-    found = dreval.singularity_score(X, Y, perplexity=PERPLEXITY, affinities="neighbors", polish=True)
+    result = dreval.singularity_score(X, Y, perplexity=PERPLEXITY, affinities="neighbors", polish=True)
     conditional = conditional_affinities(X, PERPLEXITY)
-    same = dreval.singularity_score(X, found.coordinates, affinities=conditional + conditional.T)
+    same = dreval.singularity_score(X, result.coordinates, affinities=conditional + conditional.T)
 
-    assert_allclose(same.values, found.values, rtol=1e-9)
+    assert_allclose(same.values, result.values, rtol=1e-9)
     with pytest.raises(UndefinedMeasure):
-        dreval.singularity_score(X, found.coordinates, perplexity=PERPLEXITY)
+        dreval.singularity_score(X, result.coordinates, perplexity=PERPLEXITY)
 
 
 @pytest.mark.parametrize("d", [1, 3])
@@ -187,7 +187,7 @@ def test_bad_arguments_are_refused(score: SingularityScore) -> None:
     lopsided[np.unravel_index(P.argmax(), P.shape)] *= 1.1
     negative[0, 1] = negative[1, 0] = -1e-3
     diagonal[0, 0] = 0.1
-    for given, kind, words in (
+    for passed, kind, text in (
         (lopsided, InputError, "must be symmetric"),
         (negative, InputError, "a negative entry"),
         (diagonal, InputError, "another diagonal"),
@@ -195,8 +195,8 @@ def test_bad_arguments_are_refused(score: SingularityScore) -> None:
         (P[:5, :5], InputError, "a row per point"),
         ("neighbours", UnknownName, "neighbors"),
     ):
-        with pytest.raises(kind, match=words) as caught:
-            dreval.singularity_score(X, Y, affinities=given)
+        with pytest.raises(kind, match=text) as caught:
+            dreval.singularity_score(X, Y, affinities=passed)
         assert caught.value.argument == "affinities"
     with pytest.raises(InputError, match="`Y` must have"):
         dreval.singularity_score(X, Y[:5], perplexity=PERPLEXITY)
@@ -227,16 +227,16 @@ def lowest_place(X, Y, i: int, moved: np.ndarray, k: int | None = None, perplexi
     n = len(X)
     others = np.arange(n) != i
     P = moved_affinities(X, i, moved, n - 1 if k is None else k, perplexity)[i, others]
-    rest = Y[others]
-    fixed = (1 / (1 + cdist(rest, rest, "sqeuclidean"))).sum() - (n - 1)
+    remaining = Y[others]
+    fixed = (1 / (1 + cdist(remaining, remaining, "sqeuclidean"))).sum() - (n - 1)
 
     def loss(y: np.ndarray) -> float:
-        w = 1 / (1 + ((y - rest) ** 2).sum(axis=1))
+        w = 1 / (1 + ((y - remaining) ** 2).sum(axis=1))
         return float(-2 * (P * np.log(w)).sum() + np.log(fixed + 2 * w.sum()))
 
-    starts = [Y[i], *rest[np.argsort(-P)[:2]]]
-    found = [minimize(loss, start, method="BFGS", options={"gtol": 1e-9}) for start in starts]
-    return min(found, key=lambda one: one.fun).x
+    starts = [Y[i], *remaining[np.argsort(-P)[:2]]]
+    results = [minimize(loss, start, method="BFGS", options={"gtol": 1e-9}) for start in starts]
+    return min(results, key=lambda one: one.fun).x
 
 
 def _rate(squared: np.ndarray, perplexity: float) -> float:
@@ -253,21 +253,21 @@ def _rate(squared: np.ndarray, perplexity: float) -> float:
 def test_perturbations_are_the_minima_of_the_definition(score: SingularityScore) -> None:
     """For some points, all six directions: where scipy finds the least loss of the moved point."""
     Y, points = score.coordinates, [0, 3, 21, 50]
-    found = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, points=points)
+    result = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, points=points)
     centered = X - X.mean(axis=0)
     axes = np.linalg.svd(centered, full_matrices=False)[2][:3]
     D = cdist(X, X)
     np.fill_diagonal(D, np.inf)
     unit = D.min(axis=1).mean()
 
-    assert_allclose(found.unit, unit)
-    assert np.isnan(found.values).sum() == 66
+    assert_allclose(result.unit, unit)
+    assert np.isnan(result.values).sum() == 66
     for i in points:
         far = []
         for axis in axes:
             far += [np.linalg.norm(lowest_place(X, Y, i, X[i] + s * 0.3 * unit * axis) - Y[i]) for s in (1, -1)]
-        assert_allclose(found.values[i], max(far), rtol=1e-4)
-        assert found.direction[i][1:] == f"PC{np.argmax(far) // 2 + 1}"
+        assert_allclose(result.values[i], max(far), rtol=1e-4)
+        assert result.direction[i][1:] == f"PC{np.argmax(far) // 2 + 1}"
 
 
 @pytest.fixture(scope="module")
@@ -278,33 +278,33 @@ def near() -> SingularityScore:
 
 
 def test_affinities_of_neighbors_are_computed_again_for_a_moved_point() -> None:
-    """Those of all points with neighbors found after the move and bandwidths kept; many enter and leave lists."""
+    """Affinities use the neighbors after the move and the old bandwidths; many points enter and leave lists."""
     from dreval.geometry._loops import tsne_loss as loops
 
-    found, rng, changed = NeighborAffinities(X, 6.0), np.random.default_rng(2), 0
+    result, rng, changed = NeighborAffinities(X, 6.0), np.random.default_rng(2), 0
     p = np.empty(70)
     for i in range(0, 70, 6):
         to = X[i] + rng.normal(size=5)
-        moved = cdist(to[None], X, "sqeuclidean")[0] * found.space.scale**2
-        given = found.n_neighbors, np.log(6.0), 18, *found.bandwidths, found.limits, p
-        loops.moved_row(i, found.squared(np.array([i]))[0], found.inside(np.array([i]))[0], moved, *given)
+        moved = cdist(to[None], X, "sqeuclidean")[0] * result.space.scale**2
+        passed = result.n_neighbors, np.log(6.0), 18, *result.bandwidths, result.limits, p
+        loops.moved_row(i, result.squared(np.array([i]))[0], result.inside(np.array([i]))[0], moved, *passed)
         P = moved_affinities(X, i, to, 18, 6.0)
         assert_allclose(p, P[i], rtol=1e-7, atol=1e-18)
-        changed += int(((P[i] > 0) != (found.matrix.toarray()[i] > 0)).sum())
+        changed += int(((P[i] > 0) != (result.matrix.toarray()[i] > 0)).sum())
     assert changed > 40
 
 
 def test_perturbations_with_neighbors_are_the_minima_of_the_definition(near: SingularityScore) -> None:
     """For some points, all six directions: where scipy finds the least loss, with P from the definition."""
     Y, points = near.coordinates, [0, 3, 21]
-    found = dreval.perturbation_score(CLOUD, Y, perplexity=15, affinities="neighbors", points=points)
+    result = dreval.perturbation_score(CLOUD, Y, perplexity=15, affinities="neighbors", points=points)
     axes = np.linalg.svd(CLOUD - CLOUD.mean(axis=0), full_matrices=False)[2][:3]
 
     for i in points:
         places = [
-            lowest_place(CLOUD, Y, i, CLOUD[i] + s * found.unit * axis, 45, 15.0) for axis in axes for s in (1, -1)
+            lowest_place(CLOUD, Y, i, CLOUD[i] + s * result.unit * axis, 45, 15.0) for axis in axes for s in (1, -1)
         ]
-        assert_allclose(found.values[i], max(np.linalg.norm(place - Y[i]) for place in places), rtol=1e-4)
+        assert_allclose(result.values[i], max(np.linalg.norm(place - Y[i]) for place in places), rtol=1e-4)
     stays = dreval.perturbation_score(CLOUD, Y, perplexity=15, affinities="neighbors", length=0.0)
     assert np.median(stays.values) <= 2e-3 * near.nearest_distance
     with pytest.raises(UndefinedMeasure, match="local minimum"):
@@ -323,14 +323,14 @@ def test_all_other_points_as_neighbors_are_all_pairs(score: SingularityScore) ->
 
 def test_perturbations_are_those_of_the_authors() -> None:
     """Of neMDBD, run in R with searches that go on; as it is they end early, within 1 % of the width of the map."""
-    known = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd_perturbation.csv")
-    data, Y = known.filter(regex="^x").to_numpy(), known[["y1", "y2"]].to_numpy()
+    expected = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd_perturbation.csv")
+    data, Y = expected.filter(regex="^x").to_numpy(), expected[["y1", "y2"]].to_numpy()
     D = cdist(data, data)
     np.fill_diagonal(D, np.inf)
-    found = dreval.perturbation_score(data, Y, perplexity=15, length=1 / D.min(axis=1).mean())
+    result = dreval.perturbation_score(data, Y, perplexity=15, length=1 / D.min(axis=1).mean())
 
-    assert_allclose(found.values, known["exact"], rtol=0, atol=1e-6 * np.ptp(Y, axis=0).max())
-    assert_allclose(found.values, known["published"], rtol=0, atol=0.01 * np.ptp(Y, axis=0).max())
+    assert_allclose(result.values, expected["exact"], rtol=0, atol=1e-6 * np.ptp(Y, axis=0).max())
+    assert_allclose(result.values, expected["published"], rtol=0, atol=0.01 * np.ptp(Y, axis=0).max())
 
 
 def test_points_that_do_not_move_stay(score: SingularityScore) -> None:
@@ -349,17 +349,17 @@ def test_perturbations_do_not_depend_on_order_motion_or_threads(score: Singulari
     """Points in another order, a rotated map, one thread or two, and some of the points: the same scores."""
     Y, order = score.coordinates, np.random.default_rng(1).permutation(70)
     turned = Y @ np.array([[0.6, 0.8], [0.8, -0.6]]) + 5.0
-    usual = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, n_jobs=1)
+    default = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, n_jobs=1)
 
     two = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, n_jobs=2)
-    assert_array_equal(two.values, usual.values)
+    assert_array_equal(two.values, default.values)
     permuted = dreval.perturbation_score(X[order], Y[order], perplexity=PERPLEXITY, length=0.3)
-    assert_allclose(permuted.values, usual.values[order], rtol=1e-5, atol=1e-6)
+    assert_allclose(permuted.values, default.values[order], rtol=1e-5, atol=1e-6)
     moved = dreval.perturbation_score(X, turned, perplexity=PERPLEXITY, length=0.3)
-    assert_allclose(moved.values, usual.values, rtol=1e-5, atol=1e-6)
-    some = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, points=[9, 2])
-    assert_array_equal(some.values[[9, 2]], usual.values[[9, 2]])
-    assert (some.direction[[0, 1]] == "").all()
+    assert_allclose(moved.values, default.values, rtol=1e-5, atol=1e-6)
+    subset = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, points=[9, 2])
+    assert_array_equal(subset.values[[9, 2]], default.values[[9, 2]])
+    assert (subset.direction[[0, 1]] == "").all()
 
 
 def test_bad_perturbations_are_refused(score: SingularityScore, raw: np.ndarray) -> None:
@@ -367,9 +367,9 @@ def test_bad_perturbations_are_refused(score: SingularityScore, raw: np.ndarray)
     Y = score.coordinates
     with pytest.raises(UndefinedMeasure, match="local minimum"):
         dreval.perturbation_score(X, raw, perplexity=PERPLEXITY)
-    for given in ([0, 0], [70], [-1], [0.5], [], "all"):
+    for passed in ([0, 0], [70], [-1], [0.5], [], "all"):
         with pytest.raises(InputError, match="`points` must be"):
-            dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, points=given)
+            dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, points=passed)
     with pytest.raises(InputError, match="both are computed again for the moved point"):
         dreval.perturbation_score(X, Y, affinities=PairAffinities(X, PERPLEXITY).rows(np.arange(70)))
     with pytest.raises(UnknownName, match="neighbors"):
@@ -379,12 +379,12 @@ def test_bad_perturbations_are_refused(score: SingularityScore, raw: np.ndarray)
 
 
 def test_tables_of_perturbations(score: SingularityScore) -> None:
-    """Directions stand beside the scores; points left out have none."""
-    found = dreval.perturbation_score(X, score.coordinates, perplexity=PERPLEXITY, points=[4, 5])
-    assert list(found.augment()) == ["id", "y1", "y2", "values", "per_width", "direction"]
-    assert found.tidy()["n_used"].tolist() == [2, 2]
-    assert found.glance().loc[0, ["length", "perplexity"]].tolist() == [1.0, PERPLEXITY]
-    assert max(map(len, [repr(found), *str(found).splitlines()])) <= 80
+    """The table has a direction for each score; points left out have none."""
+    result = dreval.perturbation_score(X, score.coordinates, perplexity=PERPLEXITY, points=[4, 5])
+    assert list(result.augment()) == ["id", "y1", "y2", "values", "per_width", "direction"]
+    assert result.tidy()["n_used"].tolist() == [2, 2]
+    assert result.glance().loc[0, ["length", "perplexity"]].tolist() == [1.0, PERPLEXITY]
+    assert max(map(len, [repr(result), *str(result).splitlines()])) <= 80
 
 
 def test_affinities_in_parts_have_no_minimum():

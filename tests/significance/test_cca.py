@@ -29,15 +29,15 @@ def quick(x, y, **options):
 def test_correlations_and_wilks_are_those_of_statsmodels(pair):
     """All canonical correlations and Wilks' lambda equal those of statsmodels' CanCorr."""
     x, y = pair
-    found = quick(x, y)
+    result = quick(x, y)
     assume(min(x.shape[1], y.shape[1]) > 1)  # statsmodels cannot take one column
     assume(np.linalg.matrix_rank(y - y.mean(axis=0)) == y.shape[1])
     other = CanCorr(y, x)
     np.testing.assert_allclose(
-        found.extra["correlations"], other.cancorr[: len(found.extra["correlations"])], atol=1e-8
+        result.extra["correlations"], other.cancorr[: len(result.extra["correlations"])], atol=1e-8
     )
     wilks = float(other.corr_test().stats.iloc[0]["Wilks' lambda"])
-    assert found.extra["wilks"] == pytest.approx(wilks, rel=1e-6)
+    assert result.extra["wilks"] == pytest.approx(wilks, rel=1e-6)
 
 
 def test_first_correlation_is_that_of_scikit_learn():
@@ -51,22 +51,22 @@ def test_one_column_each_is_correlation():
     """With one column each rho is |r|, and p by chi-square is that of scipy's chi2 law."""
     x, y = np.random.default_rng(1).normal(size=(2, 40))
     r = np.corrcoef(x, y)[0, 1]
-    found = quick(x, y, method="chi2")
-    assert found.effect_size == pytest.approx(abs(r))
-    assert found.statistic == pytest.approx(-(40 - 1 - 1.5) * np.log(1 - r**2))
-    assert found.p_value == pytest.approx(stats.chi2.sf(found.statistic, 1))
-    assert found.n_resamples == 0
-    assert "asymptotic" in str(found.summary())
+    result = quick(x, y, method="chi2")
+    assert result.effect_size == pytest.approx(abs(r))
+    assert result.statistic == pytest.approx(-(40 - 1 - 1.5) * np.log(1 - r**2))
+    assert result.p_value == pytest.approx(stats.chi2.sf(result.statistic, 1))
+    assert result.n_resamples == 0
+    assert "asymptotic" in str(result.summary())
 
 
 def test_classes_give_the_correlation_ratio():
     """Of one variable and classes rho^2 is the between share of the sum of squares, as in scipy's one-way F."""
     rng = np.random.default_rng(2)
     y, codes = rng.normal(size=60), np.arange(60) % 3
-    found = quick(y, codes.astype(str))
+    result = quick(y, codes.astype(str))
     f = stats.f_oneway(*(y[codes == c] for c in range(3))).statistic
-    assert found.effect_size**2 == pytest.approx(2 * f / (2 * f + 57))
-    assert found.extra["degrees_of_freedom"] == 2
+    assert result.effect_size**2 == pytest.approx(2 * f / (2 * f + 57))
+    assert result.extra["degrees_of_freedom"] == 2
 
 
 @given(seed=st.integers(0, 1000))
@@ -81,9 +81,9 @@ def test_invariant_to_linear_maps(seed):
 def test_repeated_columns_count_once():
     """Columns that repeat others change neither rank nor statistic."""
     x, y = sample()
-    one, two = quick(x, y), quick(np.column_stack([x, x[:, 0] - 2 * x[:, 1], np.ones(60)]), y)
+    single, two = quick(x, y), quick(np.column_stack([x, x[:, 0] - 2 * x[:, 1], np.ones(60)]), y)
     assert two.extra["rank_x"] == 3
-    assert one.statistic == pytest.approx(two.statistic, rel=1e-9)
+    assert single.statistic == pytest.approx(two.statistic, rel=1e-9)
 
 
 def test_null_distribution_is_recomputed():
@@ -91,18 +91,18 @@ def test_null_distribution_is_recomputed():
     x, y = sample(20)
     from dreval.inference.permutation import draw_permutations
 
-    found = dreval.cca_test(x, y, n_resamples=5, random_state=3)
+    result = dreval.cca_test(x, y, n_resamples=5, random_state=3)
     naive = [quick(x, y[p]).statistic for p in draw_permutations(20, 5, 3, "cca")]
-    np.testing.assert_allclose(found.null_distribution, naive, rtol=1e-9)
+    np.testing.assert_allclose(result.null_distribution, naive, rtol=1e-9)
 
 
 def test_perfect_dependence_is_finite():
     """A copy has rho 1, a large finite statistic and the smallest p."""
     x, _ = sample()
-    found = dreval.cca_test(x, 2 * x + 1, n_resamples=99, random_state=0)
-    assert found.effect_size == pytest.approx(1.0)
-    assert np.isfinite(found.statistic)
-    assert found.p_value == 0.01
+    result = dreval.cca_test(x, 2 * x + 1, n_resamples=99, random_state=0)
+    assert result.effect_size == pytest.approx(1.0)
+    assert np.isfinite(result.statistic)
+    assert result.p_value == 0.01
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_perfect_dependence_is_finite():
     ],
 )
 def test_refusals(variables, message):
-    """Too few rows and constants are refused; one row more is enough."""
+    """Too few rows and constants raise an error; one row more is enough."""
     if message is None:
         assert quick(*variables).p_value > 0
         return
@@ -126,6 +126,6 @@ def test_refusals(variables, message):
 
 @pytest.mark.parametrize("options", [{"permutation": "cyclic"}, {"blocks": np.arange(60) // 2}, {"stop_after": 5}])
 def test_the_chi_square_law_draws_no_permutations(options):
-    """What restricts or stops permutations is refused where there are none."""
+    """Arguments that restrict or stop permutations raise an error where there are none."""
     with pytest.raises(InputError, match="`method` must draw permutations where"):
         dreval.cca_test(*sample(), method="chi2", **options)

@@ -30,30 +30,30 @@ def certificate(Y, X, **options) -> Certificate:
 
 def test_true_latents_with_independent_noise_pass():
     """Where Definition 1 holds nothing is objected to, and the sentence does not claim a proof."""
-    found = certificate(*latents_and_data())
-    assert found.objections == ()
-    assert found.verdict == "Nothing here speaks against Definition 1; that is no proof of it."
-    assert found.train < found.held_out < 0.6
-    assert found.residual_mean < 0.3
+    result = certificate(*latents_and_data())
+    assert result.objections == ()
+    assert result.verdict == "Nothing here speaks against Definition 1; that is no proof of it."
+    assert result.train < result.held_out < 0.6
+    assert result.residual_mean < 0.3
 
 
 def test_noise_that_follows_the_latent_is_seen():
     """A residual whose size depends on the embedding is objected to, with the effect size before p."""
-    found = certificate(*latents_and_data(n=150, dependent=True))
-    assert found.tests[0].effect_size > 2 * found.tests[0].effect_expected
-    assert found.tests[0].p_value == 1 / 40
-    assert found.verdict.startswith(
+    result = certificate(*latents_and_data(n=150, dependent=True))
+    assert result.tests[0].effect_size > 2 * result.tests[0].effect_expected
+    assert result.tests[0].p_value == 1 / 40
+    assert result.verdict.startswith(
         "sheet does not meet Definition 1: the residual depends on the embedding (HSIC: CKA "
     )
 
 
 def test_the_verdict_is_adjusted_for_the_number_of_tests():
-    """Holm over HSIC and KCCA by hand: .03 alone does not object, beside .01 both do; few resamples cannot."""
-    one = certificate(*latents_and_data(n=40), n_resamples=39)
+    """Holm over HSIC and KCCA by hand: .03 alone is not significant, with .01 both are; few resamples cannot be."""
+    single = certificate(*latents_and_data(n=40), n_resamples=39)
 
     def with_p(*values):
-        tests = tuple(test._replace(p_value=p) for test, p in zip(one.tests, values, strict=True))
-        return replace(one, tests=tests)
+        tests = tuple(test._replace(p_value=p) for test, p in zip(single.tests, values, strict=True))
+        return replace(single, tests=tests)
 
     assert with_p(0.03, 0.4).p_adjusted == (0.06, 0.4)
     assert with_p(0.03, 0.4).objections == ()
@@ -61,51 +61,51 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
     assert "HSIC: CKA" in with_p(0.03, 0.01).verdict
     assert "KCCA: rho" in with_p(0.03, 0.01).verdict
     assert list(with_p(0.03, 0.4).tidy()["p_adjusted"]) == [0.06, 0.4]
-    assert not any("too few" in str(note) for note in one.summary().notes)
-    few = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41).summary().notes
-    assert few[0] == "With 38 resamples no adjusted p is below 0.051: too few to see dependence."
-    assert few[1].startswith("Nothing here speaks against")
-    assert "40 points are too few for 41 folds: each point is one fold." in few
+    assert not any("too few" in str(note) for note in single.summary().notes)
+    subset = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41).summary().notes
+    assert subset[0] == "With 38 resamples no adjusted p is below 0.051: too few to see dependence."
+    assert subset[1].startswith("Nothing here speaks against")
+    assert "40 points are too few for 41 folds: each point is one fold." in subset
 
 
 def test_an_unrelated_embedding_meets_the_definition_and_tells_nothing():
     """Held-out points of an unrelated embedding have error 1; f is constant: no objection, but the verdict says so."""
     _, X = latents_and_data()
-    found = certificate(np.random.default_rng(9).normal(size=(80, 2)), X)
-    assert found.held_out == pytest.approx(1.0, abs=0.05)
-    assert found.objections == ()
-    assert found.verdict == (
+    result = certificate(np.random.default_rng(9).normal(size=(80, 2)), X)
+    assert result.held_out == pytest.approx(1.0, abs=0.05)
+    assert result.objections == ()
+    assert result.verdict == (
         "Nothing here speaks against Definition 1, but sheet tells next to nothing of held-out points (error "
-        f"{found.held_out:.2f} of 1): an embedding unrelated to the data meets it, with a constant f."
+        f"{result.held_out:.2f} of 1): an embedding unrelated to the data meets it, with a constant f."
     )
-    seen = replace(found, tests=tuple(test._replace(p_value=0.01) for test in found.tests))
-    assert seen.verdict.startswith("sheet does not meet Definition 1: the residual depends on the embedding (HSIC")
-    assert seen.verdict.endswith(
-        f"). It also tells next to nothing of held-out points (error {found.held_out:.2f} of 1)."
+    observed = replace(result, tests=tuple(test._replace(p_value=0.01) for test in result.tests))
+    assert observed.verdict.startswith("sheet does not meet Definition 1: the residual depends on the embedding (HSIC")
+    assert observed.verdict.endswith(
+        f"). It also tells next to nothing of held-out points (error {result.held_out:.2f} of 1)."
     )
 
 
 def test_the_numbers_are_those_of_their_parts():
     """Effect and statistic are HSIC's of the fitted residuals, errors those of the measure, p a count over the null."""
     Y, X = latents_and_data()
-    found = certificate(Y, X)
+    result = certificate(Y, X)
     residuals = Refit(Y, X, "ridge").residuals
     hsic = dreval.hsic_test(residuals, Y, n_resamples=1, random_state=0)
-    first = found.tests[0]
+    first = result.tests[0]
     assert (first.name, first.statistic, first.effect_size) == ("hsic", hsic.statistic, hsic.effect_size)
     assert first.p_value == (np.count_nonzero(first.null_distribution >= first.statistic) + 1) / 40
     error = dreval.reconstruction_error(X, Y, random_state=0)
-    assert (found.held_out, found.train) == (float(error), error.parts["train"])
-    assert [test.name for test in found.tests] == [name for name in ("hsic", "kcca") if name in TESTS]
+    assert (result.held_out, result.train) == (float(error), error.parts["train"])
+    assert [test.name for test in result.tests] == [name for name in ("hsic", "kcca") if name in TESTS]
 
 
 def test_a_seed_is_a_seed_and_threads_change_nothing():
     """The same seed gives the same null distribution for any number of threads; resample b depends on b only."""
     Y, X = latents_and_data(n=40)
-    one, two = (certificate(Y, X, n_jobs=n_jobs, n_resamples=8).tests[0].null_distribution for n_jobs in (1, 2))
+    single, two = (certificate(Y, X, n_jobs=n_jobs, n_resamples=8).tests[0].null_distribution for n_jobs in (1, 2))
     longer = certificate(Y, X, n_resamples=12).tests[0].null_distribution
-    assert one.tolist() == two.tolist() == longer[:8].tolist()
-    assert certificate(Y, X, random_state=1, n_resamples=8).tests[0].null_distribution.tolist() != one.tolist()
+    assert single.tolist() == two.tolist() == longer[:8].tolist()
+    assert certificate(Y, X, random_state=1, n_resamples=8).tests[0].null_distribution.tolist() != single.tolist()
 
 
 def test_theorem_3_leaves_structure_that_is_seen():
@@ -119,10 +119,10 @@ def test_results_have_it_by_name_and_loaded_ones_ask_for_the_data(tmp_path):
     """``res.certificate(name)``; after saving and loading the data must be given, and must be the same."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=0).run("procrustes_disparity")
-    here = results.certificate("sheet", n_resamples=5, random_state=0)
+    current = results.certificate("sheet", n_resamples=5, random_state=0)
     loaded = dreval.load_results(results.save(tmp_path / "r.zip"))
-    there = loaded.certificate("sheet", data=X, n_resamples=5, random_state=0)
-    assert here.tidy().equals(there.tidy())
+    present = loaded.certificate("sheet", data=X, n_resamples=5, random_state=0)
+    assert current.tidy().equals(present.tidy())
     with pytest.raises(InputError, match="must be given to a loaded result"):
         loaded.certificate("sheet")
     with pytest.raises(InputError, match="must be the data of the evaluation"):
@@ -133,21 +133,21 @@ def test_its_folds_are_those_of_the_table():
     """The held-out error of a certificate is the reconstruction error that the table shows."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=4).run("reconstruction_error")
-    shown = results.tidy().set_index("measure").loc["reconstruction_error", "value"]
-    assert results.certificate("sheet", n_resamples=1).held_out == shown
+    printed = results.tidy().set_index("measure").loc["reconstruction_error", "value"]
+    assert results.certificate("sheet", n_resamples=1).held_out == printed
 
 
 def test_units_change_nothing():
     """Data and embedding in extreme units have the same errors and effects; residuals are in the unit of the data."""
     Y, X = latents_and_data(n=40)
-    here, there = certificate(Y, X, n_resamples=5), certificate(1e200 * Y, 1e-200 * X, n_resamples=5)
+    current, present = certificate(Y, X, n_resamples=5), certificate(1e200 * Y, 1e-200 * X, n_resamples=5)
     columns = ["train", "held_out", "residual_mean", "effect_size", "effect_expected"]
-    np.testing.assert_allclose(there.tidy()[columns], here.tidy()[columns], rtol=1e-6)
-    np.testing.assert_allclose(there.residuals, 1e-200 * here.residuals, rtol=1e-6)
+    np.testing.assert_allclose(present.tidy()[columns], current.tidy()[columns], rtol=1e-6)
+    np.testing.assert_allclose(present.residuals, 1e-200 * current.residuals, rtol=1e-6)
 
 
 def test_options_that_are_none_are_named():
-    """A wrong word gets the known ones, from results and from records."""
+    """An unknown rule raises an error with the known ones, from results and from records."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=0).run("procrustes_disparity", ci=None)
     with pytest.raises(dreval.errors.UnknownName, match="Did you mean 'n_folds'"):
@@ -160,16 +160,16 @@ def test_options_that_are_none_are_named():
 
 def test_it_prints():
     """Errors first, effect before p, the verdict as the first note; frame and representation."""
-    found = certificate(*latents_and_data(n=40), n_resamples=9)
-    text = str(found)
-    assert found.recipe["residual_ridge"] == pytest.approx(0.1 * found.recipe["ridge"])
-    assert f"{found.recipe['residual_ridge']:.3g}" in text
+    result = certificate(*latents_and_data(n=40), n_resamples=9)
+    text = str(result)
+    assert result.recipe["residual_ridge"] == pytest.approx(0.1 * result.recipe["ridge"])
+    assert f"{result.recipe['residual_ridge']:.3g}" in text
     assert (
-        text.index("Reconstruction error") < text.index("Residual against embedding") < text.index(found.verdict[:40])
+        text.index("Reconstruction error") < text.index("Residual against embedding") < text.index(result.verdict[:40])
     )
     assert text.index("effect") < text.index("statistic")
-    assert list(found.tidy()["test"]) == [test.name for test in found.tests]
-    assert repr(found).startswith("Certificate(sheet: held-out error 0.")
+    assert list(result.tidy()["test"]) == [test.name for test in result.tests]
+    assert repr(result).startswith("Certificate(sheet: held-out error 0.")
 
 
 def test_what_cannot_be_judged_is_refused():
@@ -188,6 +188,6 @@ def test_what_cannot_be_judged_is_refused():
 def test_many_points_are_represented_by_some():
     """Beyond 1000 points a random thousand is judged, and a note says so."""
     Y, X = latents_and_data(n=1001)
-    found = certificate(Y, X, n_resamples=1, n_folds=2)
-    assert found.recipe["n"] == 1000
-    assert str(found.notes[0]) == "Tested on 1000 points drawn at random."
+    result = certificate(Y, X, n_resamples=1, n_folds=2)
+    assert result.recipe["n"] == 1000
+    assert str(result.notes[0]) == "Tested on 1000 points drawn at random."

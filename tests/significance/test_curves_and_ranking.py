@@ -26,11 +26,11 @@ def test_kappa_curve_is_the_test_at_every_kappa():
     table = curve.tidy()
     assert table["kappa"].tolist() == [0.02, 0.5]
     for row in table.itertuples():
-        found = dreval.kcca_test(x, y, kappa=row.kappa, n_resamples=19, random_state=3)
+        result = dreval.kcca_test(x, y, kappa=row.kappa, n_resamples=19, random_state=3)
         assert (row.statistic, row.p_value, row.null_mean) == (
-            found.statistic,
-            found.p_value,
-            found.null_distribution.mean(),
+            result.statistic,
+            result.p_value,
+            result.null_distribution.mean(),
         )
     assert "kappa" in str(curve.summary())
     assert max(map(len, str(curve.summary()).splitlines())) <= 80
@@ -41,9 +41,11 @@ def test_bandwidth_curve_is_the_test_at_every_bandwidth():
     """At multiple 1 the rows are those of the median rule; classes keep their kernel."""
     x, y = sample()
     table = dreval.bandwidth_curve(x, y, multiples=[0.5, 1], n_resamples=19, random_state=3).tidy()
-    usual = dreval.hsic_test(x, y, n_resamples=19, random_state=3)
-    assert table["statistic"][1] == pytest.approx(usual.statistic)
-    assert table["bandwidth_x"].tolist() == pytest.approx([usual.extra["bandwidth_x"] / 2, usual.extra["bandwidth_x"]])
+    default = dreval.hsic_test(x, y, n_resamples=19, random_state=3)
+    assert table["statistic"][1] == pytest.approx(default.statistic)
+    assert table["bandwidth_x"].tolist() == pytest.approx(
+        [default.extra["bandwidth_x"] / 2, default.extra["bandwidth_x"]]
+    )
     labels = np.where(y > 1, "high", "low")
     classes = dreval.bandwidth_curve(x, labels, multiples=[1, 2], test="kcca", n_resamples=19, random_state=3)
     assert classes.tidy()["bandwidth_y"].isna().all()
@@ -54,9 +56,9 @@ def test_the_figure_has_statistic_and_null():
     curve = dreval.kappa_curve(*sample(), kappas=[0.01, 0.1, 1], n_resamples=19, random_state=0)
     (ax,) = curve.plot().axes
     assert ax.get_xscale() == "log"
-    drawn = [line.get_ydata() for line in ax.get_lines()]
-    assert any(np.array_equal(line, curve.table["statistic"]) for line in drawn if len(line) == 3)
-    assert any(np.array_equal(line, curve.table["null_mean"]) for line in drawn if len(line) == 3)
+    sampled = [line.get_ydata() for line in ax.get_lines()]
+    assert any(np.array_equal(line, curve.table["statistic"]) for line in sampled if len(line) == 3)
+    assert any(np.array_equal(line, curve.table["null_mean"]) for line in sampled if len(line) == 3)
     assert curve.plot(ax=ax) is ax
 
 
@@ -124,13 +126,13 @@ def test_the_score_of_the_first_column_is_its_relevance(noise):
 
 
 def test_ranking_keeps_the_names_of_a_frame():
-    """Columns of a frame keep their names, classes are welcome as y, and fewer features can be asked for."""
+    """Columns of a frame keep their names, y may be classes, and fewer features can be requested."""
     data = dreval.load_dataset("wdbc")
     frame = pd.DataFrame(data.data[:, :6], columns=data.feature_names[:6])
-    few = dreval.dependence_ranking(frame, np.asarray(data.labels).astype(str), n_features=2)
-    assert len(few) == 2
-    assert set(few["feature"]) <= set(frame.columns)
-    assert few["relevance"][0] == few["relevance"].max()
+    subset = dreval.dependence_ranking(frame, np.asarray(data.labels).astype(str), n_features=2)
+    assert len(subset) == 2
+    assert set(subset["feature"]) <= set(frame.columns)
+    assert subset["relevance"][0] == subset["relevance"].max()
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_ranking_keeps_the_names_of_a_frame():
     ],
 )
 def test_refusals(call, message):
-    """Settings that make no sense are refused by name."""
+    """Invalid settings raise an error with their name."""
     with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
         call(*sample())
     assert message in str(refused.value)
@@ -174,12 +176,12 @@ def test_the_embedding_marks_plain_numbers_and_names_its_lines_at_their_ends():
 def test_the_figure_of_a_distribution_is_its_density(method):
     """A test without permutations draws the distribution that gave p: the area beyond the statistic is p."""
     x, y = sample()
-    found = dreval.hsic_test(x, y, method=method) if method == "gamma" else dreval.cca_test(x, y, method=method)
-    mean, sd = found.extra["null_mean"], found.extra["null_sd"]
+    result = dreval.hsic_test(x, y, method=method) if method == "gamma" else dreval.cca_test(x, y, method=method)
+    mean, sd = result.extra["null_mean"], result.extra["null_sd"]
     law = stats.gamma((mean / sd) ** 2, scale=sd**2 / mean)
-    assert law.sf(found.statistic) == pytest.approx(found.p_value)
-    (ax,) = found.plot().axes
-    assert f"none ({'gamma' if method == 'gamma' else 'chi-square'})" in str(found.summary())
+    assert law.sf(result.statistic) == pytest.approx(result.p_value)
+    (ax,) = result.plot().axes
+    assert f"none ({'gamma' if method == 'gamma' else 'chi-square'})" in str(result.summary())
     assert ax.get_ylabel() == "null density"
     at, height = ax.collections[0].get_paths()[0].vertices.T
     inside = (at > law.ppf(0.2)) & (height > 0)

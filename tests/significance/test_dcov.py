@@ -34,23 +34,23 @@ def quick(x, y, **options):
 
 def test_values_of_energy():
     """R energy: dcov is the root of our statistic, n times it that of its test, bcdcor our effect size."""
-    found = quick(*points())
-    assert np.sqrt(found.statistic) == pytest.approx(ENERGY["dcov"], rel=1e-12)
-    assert 30 * found.statistic == pytest.approx(ENERGY["test statistic"], rel=1e-12)
-    assert found.extra["dcor"] == pytest.approx(ENERGY["dcor"], rel=1e-12)
-    assert found.extra["unbiased"] == pytest.approx(ENERGY["dcovU"], rel=1e-11)
-    assert found.effect_size == pytest.approx(ENERGY["bcdcor"], rel=1e-11)
+    result = quick(*points())
+    assert np.sqrt(result.statistic) == pytest.approx(ENERGY["dcov"], rel=1e-12)
+    assert 30 * result.statistic == pytest.approx(ENERGY["test statistic"], rel=1e-12)
+    assert result.extra["dcor"] == pytest.approx(ENERGY["dcor"], rel=1e-12)
+    assert result.extra["unbiased"] == pytest.approx(ENERGY["dcovU"], rel=1e-11)
+    assert result.effect_size == pytest.approx(ENERGY["bcdcor"], rel=1e-11)
     other = quick(*points(), exponent=0.5)
     assert np.sqrt(other.statistic) == pytest.approx(ENERGY["dcov of exponent 0.5"], rel=1e-12)
 
 
 def test_values_of_dcor():
     """The package dcor gives the same four numbers."""
-    found = quick(*points())
-    assert found.statistic == pytest.approx(DCOR["distance_covariance_sqr"], rel=1e-11)
-    assert found.extra["dcor"] == pytest.approx(DCOR["distance_correlation"], rel=1e-11)
-    assert found.extra["unbiased"] == pytest.approx(DCOR["u_distance_covariance_sqr"], rel=1e-11)
-    assert found.effect_size == pytest.approx(DCOR["u_distance_correlation_sqr"], rel=1e-10)
+    result = quick(*points())
+    assert result.statistic == pytest.approx(DCOR["distance_covariance_sqr"], rel=1e-11)
+    assert result.extra["dcor"] == pytest.approx(DCOR["distance_correlation"], rel=1e-11)
+    assert result.extra["unbiased"] == pytest.approx(DCOR["u_distance_covariance_sqr"], rel=1e-11)
+    assert result.effect_size == pytest.approx(DCOR["u_distance_correlation_sqr"], rel=1e-10)
     other = quick(*points(), exponent=0.5)
     assert other.statistic == pytest.approx(DCOR["distance_covariance_sqr of exponent 0.5"], rel=1e-11)
 
@@ -63,15 +63,15 @@ def test_statistic_is_the_sum_over_centered_distances(pair):
     n = len(x)
     a, b = (d - d.mean(axis=0) - d.mean(axis=1)[:, None] + d.mean() for d in (D, E))
     scale = np.sqrt((a**2).mean() * (b**2).mean())
-    found = quick(x, y)
-    assert found.statistic == pytest.approx(float((a * b).mean()), rel=1e-9, abs=1e-9 * scale)
+    result = quick(x, y)
+    assert result.statistic == pytest.approx(float((a * b).mean()), rel=1e-9, abs=1e-9 * scale)
     u, v = (
         (d - d.sum(axis=0) / (n - 2) - d.sum(axis=1)[:, None] / (n - 2) + d.sum() / ((n - 1) * (n - 2)))
         * (1 - np.eye(n))
         for d in (D, E)
     )
     expected = float((u * v).sum()) / (n * (n - 3))
-    assert found.extra["unbiased"] == pytest.approx(expected, rel=1e-7, abs=1e-9 * scale)
+    assert result.extra["unbiased"] == pytest.approx(expected, rel=1e-7, abs=1e-9 * scale)
 
 
 @given(pair=pairs(images=VARYING, kinds=("normal", "curve"), scales=False, min_n=5, min_p=2))
@@ -79,25 +79,25 @@ def test_correlation_is_invariant(pair):
     """Translation, rotation and scale of a variable keep dcor and its bias-corrected square."""
     x, y = pair
     rotation = ortho_group.rvs(x.shape[1], random_state=0)
-    one, two = quick(x, y), quick(1e3 * (x @ rotation) - 5.0, y)
-    assert one.extra["dcor"] == pytest.approx(two.extra["dcor"], abs=1e-7)
-    assert one.effect_size == pytest.approx(two.effect_size, abs=1e-7)
+    single, two = quick(x, y), quick(1e3 * (x @ rotation) - 5.0, y)
+    assert single.extra["dcor"] == pytest.approx(two.extra["dcor"], abs=1e-7)
+    assert single.effect_size == pytest.approx(two.effect_size, abs=1e-7)
 
 
 def test_a_variable_with_itself_by_hand():
     """Two classes of two rows each have dCov^2 = dVar^2 = 1/4, dcor 1."""
-    found = dreval.dcov_test(list("aabb"), list("aabb"))
-    assert found.statistic == pytest.approx(0.25)
-    assert found.extra["dcor"] == pytest.approx(1.0)
-    assert found.extra["metric_x"] == "equal or not"
+    result = dreval.dcov_test(list("aabb"), list("aabb"))
+    assert result.statistic == pytest.approx(0.25)
+    assert result.extra["dcor"] == pytest.approx(1.0)
+    assert result.extra["metric_x"] == "equal or not"
 
 
 def test_distances_that_are_given_are_used():
     """Precomputed distances give what the points give, alone or for one of the two."""
     x, y = points()
-    one = dreval.dcov_test(x, y, random_state=0)
+    single = dreval.dcov_test(x, y, random_state=0)
     two = dreval.dcov_test(squareform(pdist(x)), y, metric=("precomputed", "euclidean"), random_state=0)
-    np.testing.assert_allclose(one.null_distribution, two.null_distribution, rtol=1e-12)
+    np.testing.assert_allclose(single.null_distribution, two.null_distribution, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_distances_that_are_given_are_used():
     ],
 )
 def test_refusals(variables, options, message):
-    """What has no distances is refused with its name and a cure."""
+    """Variables without distances raise an error with their name and a hint."""
     with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
         dreval.dcov_test(*variables, **options)
     assert message.replace("a distance", "a negative distance") in str(refused.value)
@@ -129,10 +129,10 @@ def test_one_row_apart_is_tested_without_an_effect_size():
     """Where one row differs from all others the U-centered distances are 0: no effect size, yet a test."""
     x = np.eye(1, 12)[0]
     y = np.r_[50.0, np.arange(11.0)]
-    found = dreval.dcov_test(x, y, n_resamples=199, random_state=0)
-    assert np.isnan(found.effect_size)
-    assert any("`x` are all 0" in str(one) for one in found.notes)
-    assert found.p_value < 0.2
-    assert "dCor" in str(found.summary())
+    result = dreval.dcov_test(x, y, n_resamples=199, random_state=0)
+    assert np.isnan(result.effect_size)
+    assert any("`x` are all 0" in str(note) for note in result.notes)
+    assert result.p_value < 0.2
+    assert "dCor" in str(result.summary())
     with pytest.raises(InputError, match="`x` must have distances that vary"):
         dreval.dcov_test(np.eye(12), y)

@@ -66,9 +66,9 @@ def test_both_statistics_are_their_sums_over_measures(kernel, n):
     """The V-statistic equals the fourfold sum, the U-statistic the sum over different measures (n <= 7)."""
     x, y = sample(n, seed=n)
     K, L = (gram_matrix(v, "x", kernel).matrix for v in (x, y))
-    found = quick(x, y, kernel=kernel)
-    assert found.statistic == pytest.approx(naive_v(K, L), rel=1e-10)
-    assert found.extra["unbiased"] == pytest.approx(naive_u(K, L), rel=1e-9)
+    result = quick(x, y, kernel=kernel)
+    assert result.statistic == pytest.approx(naive_v(K, L), rel=1e-10)
+    assert result.extra["unbiased"] == pytest.approx(naive_u(K, L), rel=1e-9)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -78,12 +78,12 @@ def test_statistic_is_the_matrix_formula(kernel, pair):
     x, y = pair
     assume(not (y == y[0]).all())
     K, L = (gram_matrix(v, "x", kernel).matrix for v in (x, y))
-    found = quick(x, y, kernel=kernel)
+    result = quick(x, y, kernel=kernel)
     size = math.sqrt(matrix_v(K, K) * matrix_v(L, L))
-    assert found.statistic == pytest.approx(matrix_v(K, L), rel=1e-9, abs=1e-10 * size)
-    assert found.effect_size == found.extra["cka"] == pytest.approx(matrix_v(K, L) / size, abs=1e-9)
-    assert -1e-12 <= found.effect_size <= 1
-    assert 0 < found.p_value <= 1
+    assert result.statistic == pytest.approx(matrix_v(K, L), rel=1e-9, abs=1e-10 * size)
+    assert result.effect_size == result.extra["cka"] == pytest.approx(matrix_v(K, L) / size, abs=1e-9)
+    assert -1e-12 <= result.effect_size <= 1
+    assert 0 < result.p_value <= 1
 
 
 @given(pair=pairs(images=VARYING, kinds=SMOOTH, scales=False))
@@ -112,10 +112,10 @@ def test_a_statistic_of_zero_has_p_one_when_sampled():
 def test_swapping_the_variables_keeps_the_statistics(pair):
     """HSIC, its unbiased form and CKA are symmetric in x and y."""
     x, y = pair
-    one, two = quick(x, y), quick(y, x)
-    assert one.statistic == pytest.approx(two.statistic, rel=1e-10)
-    assert one.extra["unbiased"] == pytest.approx(two.extra["unbiased"], rel=1e-8, abs=1e-14)
-    assert one.effect_size == pytest.approx(two.effect_size, rel=1e-10)
+    single, two = quick(x, y), quick(y, x)
+    assert single.statistic == pytest.approx(two.statistic, rel=1e-10)
+    assert single.extra["unbiased"] == pytest.approx(two.extra["unbiased"], rel=1e-8, abs=1e-14)
+    assert single.effect_size == pytest.approx(two.effect_size, rel=1e-10)
 
 
 @given(pair=pairs(images=VARYING), seed=st.integers(0, 1000))
@@ -124,9 +124,9 @@ def test_order_of_the_rows_does_not_matter(pair, seed):
     x, y = pair
     assume(not (y == y[0]).all())
     order = np.random.default_rng(seed).permutation(len(x))
-    one, two = quick(x, y), quick(x[order], y[order])
-    assert one.statistic == pytest.approx(two.statistic, rel=1e-9, abs=1e-14)
-    assert one.extra["unbiased"] == pytest.approx(two.extra["unbiased"], rel=1e-8, abs=1e-13)
+    single, two = quick(x, y), quick(x[order], y[order])
+    assert single.statistic == pytest.approx(two.statistic, rel=1e-9, abs=1e-14)
+    assert single.extra["unbiased"] == pytest.approx(two.extra["unbiased"], rel=1e-8, abs=1e-13)
 
 
 @pytest.mark.parametrize("kernel", KERNELS[:3])
@@ -135,9 +135,9 @@ def test_invariant_to_translation_rotation_and_scale(kernel, pair, seed):
     """Radial kernels with the median rule see shape only: shifts, rotations and scales of x and y change nothing."""
     x, y = pair
     rotation = ortho_group.rvs(x.shape[1], random_state=seed)
-    one, two = quick(x, y, kernel=kernel), quick(1e4 * (x @ rotation) + 7.0, 1e-3 * y - 2.0, kernel=kernel)
-    assert one.statistic == pytest.approx(two.statistic, rel=1e-7)
-    assert one.effect_size == pytest.approx(two.effect_size, rel=1e-7)
+    single, two = quick(x, y, kernel=kernel), quick(1e4 * (x @ rotation) + 7.0, 1e-3 * y - 2.0, kernel=kernel)
+    assert single.statistic == pytest.approx(two.statistic, rel=1e-7)
+    assert single.effect_size == pytest.approx(two.effect_size, rel=1e-7)
 
 
 def test_a_bandwidth_of_its_own_for_each_variable():
@@ -158,22 +158,22 @@ def test_precomputed_kernels_give_what_computed_ones_give():
     """Statistic, p-value and null distribution are the same when the user computes the kernel matrices."""
     x, y = sample(25)
     K, L = (gram_matrix(v, "x", "laplace").matrix for v in (x, y))
-    one = dreval.hsic_test(x, y, kernel="laplace", random_state=3)
+    left = dreval.hsic_test(x, y, kernel="laplace", random_state=3)
     two = dreval.hsic_test(K, L, kernel="precomputed", random_state=3)
     mixed = dreval.hsic_test(x, L, kernel=("laplace", "precomputed"), random_state=3)
-    for other in (two, mixed):
-        np.testing.assert_allclose(other.null_distribution, one.null_distribution, rtol=1e-12)
-        assert (other.statistic, other.p_value) == pytest.approx((one.statistic, one.p_value), rel=1e-12)
+    for right in (two, mixed):
+        np.testing.assert_allclose(right.null_distribution, left.null_distribution, rtol=1e-12)
+        assert (right.statistic, right.p_value) == pytest.approx((left.statistic, left.p_value), rel=1e-12)
 
 
 def test_classes_are_classes_however_they_come():
     """Text, booleans, categories and integers with the delta kernel are one thing."""
     x, _ = sample(30)
     codes = np.arange(30) % 2
-    one = dreval.hsic_test(x, codes, kernel=("gaussian", "delta"), random_state=0)
+    single = dreval.hsic_test(x, codes, kernel=("gaussian", "delta"), random_state=0)
     for value in (codes.astype(bool), codes.astype(str), pd.Series(codes).map({0: "a", 1: "b"}), pd.Categorical(codes)):
         two = dreval.hsic_test(x, value, random_state=0)
-        np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
+        np.testing.assert_array_equal(single.null_distribution, two.null_distribution)
         assert two.extra["kernel_y"] == "delta"
 
 
@@ -181,11 +181,11 @@ def test_classes_are_classes_however_they_come():
 def test_null_distribution_is_recomputed_from_permuted_rows(n, seed, kernel):
     """Value b of the null distribution is the statistic of x and of y with its rows in the order of permutation b."""
     x, y = sample(n, seed)
-    found = dreval.hsic_test(x, y, kernel=kernel, n_resamples=5, random_state=seed)
+    result = dreval.hsic_test(x, y, kernel=kernel, n_resamples=5, random_state=seed)
     K = gram_matrix(x, "x", kernel).matrix
     naive = [matrix_v(K, gram_matrix(y[p], "y", kernel).matrix) for p in draw_permutations(n, 5, seed, "hsic")]
-    np.testing.assert_allclose(found.null_distribution, naive, rtol=1e-9)
-    assert found.p_value == (1 + sum(t >= found.statistic for t in naive)) / 6
+    np.testing.assert_allclose(result.null_distribution, naive, rtol=1e-9)
+    assert result.p_value == (1 + sum(t >= result.statistic for t in naive)) / 6
 
 
 @pytest.mark.parametrize("n", [4, 5])
@@ -193,7 +193,7 @@ def test_small_samples_are_exact(n):
     """All n! orders are enumerated; p is that of scipy's exact permutation test."""
     x, y = sample(n, seed=1)
     K, L = gram_matrix(x, "x").matrix, gram_matrix(y, "y").matrix
-    found = dreval.hsic_test(x, y)
+    result = dreval.hsic_test(x, y)
     other = stats.permutation_test(
         (np.arange(n),),
         lambda order: matrix_v(K[np.ix_(order, order)], L),
@@ -201,41 +201,41 @@ def test_small_samples_are_exact(n):
         n_resamples=np.inf,
         alternative="greater",
     )
-    assert found.p_value == pytest.approx(other.pvalue, abs=1e-15)
-    np.testing.assert_allclose(np.sort(found.null_distribution), np.sort(other.null_distribution), rtol=1e-10)
-    assert any("enumerated" in str(note) for note in found.notes)
+    assert result.p_value == pytest.approx(other.pvalue, abs=1e-15)
+    np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(other.null_distribution), rtol=1e-10)
+    assert any("enumerated" in str(note) for note in result.notes)
 
 
 def test_numbers_depend_on_the_seed_only():
     """Same seed, same numbers, for any number of threads; a longer run begins like a shorter one; recipes repeat."""
     x, y = sample(40)
-    one = dreval.hsic_test(x, y, random_state=5, n_resamples=200, n_jobs=1)
+    left = dreval.hsic_test(x, y, random_state=5, n_resamples=200, n_jobs=1)
     two = dreval.hsic_test(x, y, random_state=5, n_resamples=200, n_jobs=2)
     long = dreval.hsic_test(x, y, random_state=5, n_resamples=301)
-    np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
-    np.testing.assert_array_equal(one.null_distribution, long.null_distribution[:200])
-    other = dreval.hsic_test(x, y, random_state=np.random.default_rng(1), n_resamples=200)
-    assert not np.array_equal(one.null_distribution, other.null_distribution)
-    again = dreval.hsic_test(x, y, random_state=other.recipe["random_state"], **other.recipe["parameters"])
-    np.testing.assert_array_equal(other.null_distribution, again.null_distribution)
+    np.testing.assert_array_equal(left.null_distribution, two.null_distribution)
+    np.testing.assert_array_equal(left.null_distribution, long.null_distribution[:200])
+    right = dreval.hsic_test(x, y, random_state=np.random.default_rng(1), n_resamples=200)
+    assert not np.array_equal(left.null_distribution, right.null_distribution)
+    repeated = dreval.hsic_test(x, y, random_state=right.recipe["random_state"], **right.recipe["parameters"])
+    np.testing.assert_array_equal(right.null_distribution, repeated.null_distribution)
 
 
 def test_finds_dependence_without_correlation():
     """On a parabola the correlation is 0 and HSIC reaches the smallest possible p; a frame is data, too."""
     x = np.linspace(-1, 1, 60)
-    found = dreval.hsic_test(pd.DataFrame({"x": x}), x**2, random_state=0)
+    result = dreval.hsic_test(pd.DataFrame({"x": x}), x**2, random_state=0)
     assert abs(np.corrcoef(x, x**2)[0, 1]) < 1e-12
-    assert found.p_value == 1 / 1000
-    assert found.p_interval[0] == 0.0 < found.p_value < found.p_interval[1]
+    assert result.p_value == 1 / 1000
+    assert result.p_interval[0] == 0.0 < result.p_value < result.p_interval[1]
 
 
 def test_duplicates_warn_and_the_note_stays():
     """A zero median is a warning that points at the user's line, and a note of the result."""
     x = np.r_[np.zeros(15), 1.0, 2.0, 4.0, 5.0, 6.0]
     with pytest.warns(DegenerateDataWarning, match="`x` coincide") as caught:
-        found = dreval.hsic_test(x, np.arange(20.0), random_state=0)
+        result = dreval.hsic_test(x, np.arange(20.0), random_state=0)
     assert caught[0].filename == __file__
-    assert any("smallest positive distance" in str(note) for note in found.notes)
+    assert any("smallest positive distance" in str(note) for note in result.notes)
 
 
 REFUSED = [
@@ -254,7 +254,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("variables", "options", "message"), REFUSED)
 def test_refusals(variables, options, message):
-    """Bad variables and settings are refused with the argument, the rule and what was got."""
+    """Invalid variables and settings raise an error with the argument, the requirement and what was received."""
     with pytest.raises(InputError) as refused:
         dreval.hsic_test(*variables, **options)
     assert message in str(refused.value)
@@ -271,30 +271,30 @@ def test_card_and_registry():
 def test_summary_is_readable_at_eighty_columns():
     """The printed result fits 80 columns, rounds to four digits and explains its stars; the record is frozen."""
     x = np.linspace(-1, 1, 50)
-    found = dreval.hsic_test(x, np.where(x**2 > 0.3, "out", "in"), random_state=0)
-    text = str(found.summary())
+    result = dreval.hsic_test(x, np.where(x**2 > 0.3, "out", "in"), random_state=0)
+    text = str(result.summary())
     assert max(map(len, text.splitlines())) <= 80
-    p, low, high = (f"{value:.3f}".lstrip("0") for value in (found.p_value, *found.p_interval))
+    p, low, high = (f"{value:.3f}".lstrip("0") for value in (result.p_value, *result.p_interval))
     for expected in (
         f"  {p}  ",
         f"[{low}, {high}]  **\n",
         "Kernel",
         "delta",
         "codes",
-        f"{found.statistic:.5f}",
+        f"{result.statistic:.5f}",
     ):
         assert expected in text
-    assert "<table" in found.summary().as_html()
-    assert not found.null_distribution.flags.writeable
+    assert "<table" in result.summary().as_html()
+    assert not result.null_distribution.flags.writeable
     with pytest.raises(AttributeError):
-        found.p_value = 0.0
+        result.p_value = 0.0
 
 
 def test_values_that_rounding_makes_negative_are_zero():
     """Of crossed groups HSIC is 0: not a rounding error, and not -0."""
     x, y = np.repeat([0.3, 1.1], 10), np.tile([0.7, 2.3], 10)
-    found = dreval.hsic_test(x, y, n_resamples=49, random_state=0)
-    for value in (found.statistic, found.effect_size, *found.null_distribution):
+    result = dreval.hsic_test(x, y, n_resamples=49, random_state=0)
+    for value in (result.statistic, result.effect_size, *result.null_distribution):
         assert value >= 0
         assert not np.signbit(value)
 

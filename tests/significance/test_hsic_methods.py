@@ -73,13 +73,13 @@ def test_joint_dependence_without_pairwise():
     """The product of two signs is independent of each of them, and not of both."""
     rng = np.random.default_rng(0)
     a, b = rng.choice([-1.0, 1.0], size=(2, 120))
-    found = dreval.hsic_test(a, b, a * b, random_state=0, n_resamples=199)
-    assert found.p_value == 1 / 200
+    result = dreval.hsic_test(a, b, a * b, random_state=0, n_resamples=199)
+    assert result.p_value == 1 / 200
     assert dreval.hsic_test(a, a * b, random_state=0, n_resamples=199).p_value > 0.05
-    assert found.effect_size_name == "Normalized dHSIC"
-    assert "variable 3" in str(found.summary())
+    assert result.effect_size_name == "Normalized dHSIC"
+    assert "variable 3" in str(result.summary())
     assert (
-        "others[0]" not in str(found.summary()).partition("H0:")[2].partition("[1]")[0]
+        "others[0]" not in str(result.summary()).partition("H0:")[2].partition("[1]")[0]
     )  # the call is as the function has it
 
 
@@ -92,17 +92,17 @@ def test_effect_of_copies_is_one():
 def test_each_variable_has_a_permutation_of_its_own():
     """The null distribution of three variables is that of rows permuted by two streams."""
     x, y, z = sample(12)
-    found = dreval.hsic_test(x, y, z, n_resamples=4, random_state=5)
+    result = dreval.hsic_test(x, y, z, n_resamples=4, random_state=5)
     first, second = draw_permutations(12, 4, 5, "hsic"), draw_permutations(12, 4, 5, "hsic", "factor 1")
     naive = [quick(x, y[p], z[q]).statistic for p, q in zip(first, second, strict=True)]
-    np.testing.assert_allclose(found.null_distribution, naive, rtol=1e-9)
+    np.testing.assert_allclose(result.null_distribution, naive, rtol=1e-9)
 
 
 def test_three_small_variables_are_enumerated():
     """Of four rows all (4!)^2 pairs of orders are counted."""
-    found = dreval.hsic_test(*sample(4), n_resamples=576)
-    assert len(found.null_distribution) == 576
-    assert found.p_interval[0] == found.p_interval[1]
+    result = dreval.hsic_test(*sample(4), n_resamples=576)
+    assert len(result.null_distribution) == 576
+    assert result.p_interval[0] == result.p_interval[1]
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", "rational_quadratic", "linear", "binomial"])
@@ -146,10 +146,10 @@ def test_moments_are_those_of_all_permutations(n, seed):
     """Mean and variance of HSIC over all n! orders, by enumeration."""
     x, y, _ = sample(n, seed)
     pair = exact_pair(center(gram_matrix(x, "x").matrix), center(gram_matrix(y, "y", "laplace").matrix))
-    every = pair.hsic(np.array(list(itertools.permutations(range(n))), np.uint32))
+    all_rows = pair.hsic(np.array(list(itertools.permutations(range(n))), np.uint32))
     mean, variance = permutation_moments(pair)
-    assert mean == pytest.approx(every.mean(), rel=1e-10)
-    assert variance == pytest.approx(every.var(), rel=1e-6)
+    assert mean == pytest.approx(all_rows.mean(), rel=1e-10)
+    assert variance == pytest.approx(all_rows.var(), rel=1e-6)
 
 
 def test_gamma_is_near_the_permutation_p():
@@ -176,7 +176,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("options", "message"), REFUSED)
 def test_refusals(options, message):
-    """Methods that cannot answer are refused by name."""
+    """Methods that do not apply raise an error with their name."""
     with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
         dreval.hsic_test(np.eye(5) + 1, np.arange(5), **options)
     assert message in str(refused.value)
@@ -194,7 +194,7 @@ def test_methods_of_many_variables():
 
 @pytest.mark.parametrize("options", [{"permutation": "cyclic"}, {"blocks": np.arange(30) // 2}, {"stop_after": 5}])
 def test_gamma_draws_no_permutations(options):
-    """What restricts or stops permutations is refused by name; the note says where the law fails."""
+    """Arguments that restrict or stop permutations raise an error; the note says where the approximation fails."""
     x, y = np.random.default_rng(0).normal(size=(2, 30))
     with pytest.raises(InputError, match="where `permutation`, `blocks` or `stop_after` is given: got 'gamma' and"):
         dreval.hsic_test(x, y, method="gamma", **options)

@@ -82,7 +82,7 @@ def test_linear_limit_is_canonical_correlation():
 
 
 def test_kappa_is_scaled_with_n():
-    """Every row twice, with the bandwidths kept, leaves rho unchanged: k grows with n."""
+    """Every row twice, with the same bandwidths, leaves rho unchanged: k grows with n."""
     x, y = sample(30)
     twice = (np.repeat(x, 2, axis=0), np.repeat(y, 2, axis=0))
     assert quick(x, y, bandwidth=1.0).statistic == pytest.approx(quick(*twice, bandwidth=1.0).statistic, abs=1e-10)
@@ -99,20 +99,20 @@ def test_many_directions_are_truncated_and_said():
     """Of a variable with more than 128 directions the permutations use the leading ones; rho is from all."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(150, 12)), rng.normal(size=150)
-    found = dreval.kcca_test(x, y, n_resamples=19, random_state=0)
+    result = dreval.kcca_test(x, y, n_resamples=19, random_state=0)
     matrices = [center(gram_matrix(v, "x").matrix) for v in (x, y)]
-    assert found.extra["directions_x"] > 128
-    assert found.statistic == pytest.approx(singular(matrices, 0.02), abs=1e-10)
-    assert 0 <= found.extra["truncation"] < 0.05
-    assert any("Permutations use 128 directions" in str(note) for note in found.notes)
+    assert result.extra["directions_x"] > 128
+    assert result.statistic == pytest.approx(singular(matrices, 0.02), abs=1e-10)
+    assert 0 <= result.extra["truncation"] < 0.05
+    assert any("Permutations use 128 directions" in str(note) for note in result.notes)
 
 
 def test_effect_is_measured_from_the_permuted_mean():
     """The effect size is 0 at the mean of the null distribution and 1 at rho 1."""
-    found = dreval.kcca_test(*sample(50), n_resamples=99, random_state=0)
-    mean = found.null_distribution.mean()
-    assert found.extra["null_mean"] == mean
-    assert found.effect_size == pytest.approx((found.statistic - mean) / (1 - mean))
+    result = dreval.kcca_test(*sample(50), n_resamples=99, random_state=0)
+    mean = result.null_distribution.mean()
+    assert result.extra["null_mean"] == mean
+    assert result.effect_size == pytest.approx((result.statistic - mean) / (1 - mean))
 
 
 @pytest.mark.parametrize(("columns", "low_rank"), [(1, True), (5, True), (10, False)])
@@ -120,15 +120,15 @@ def test_factors_are_used_where_they_have_at_most_half_as_many_columns_as_rows(c
     """With method "auto" and n > 300: the record has the bound; in many dimensions the matrices are decomposed."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(900, columns))
-    found = dreval.kcca_test(x, x[:, 0] + rng.normal(size=900), n_resamples=19, random_state=0)
-    assert ("error_bound" in found.extra) == low_rank
-    assert found.extra.get("error_bound", 0.0) < 1e-3
-    assert found.p_value == 0.05
+    result = dreval.kcca_test(x, x[:, 0] + rng.normal(size=900), n_resamples=19, random_state=0)
+    assert ("error_bound" in result.extra) == low_rank
+    assert result.extra.get("error_bound", 0.0) < 1e-3
+    assert result.p_value == 0.05
 
 
 @pytest.mark.parametrize("kappa", [0, -1.0, np.nan])
 def test_refusals(kappa):
-    """A kappa that does not regularize is refused."""
+    """A kappa that does not regularize raises an error."""
     with pytest.raises(InputError, match="`kappa` must be a"):
         quick(*sample(), kappa=kappa)
 
@@ -137,10 +137,10 @@ def test_three_variables_are_seen_in_pairs_only_and_it_is_said():
     """The sign of a product depends on both factors jointly, on neither alone: HSIC sees it, KCCA says it cannot."""
     x, y = np.random.default_rng(0).normal(size=(2, 120))
     z = np.sign(x * y) + 0.1 * np.random.default_rng(1).normal(size=120)
-    found = dreval.kcca_test(x, y, z, n_resamples=99, random_state=0)
-    assert found.p_value > 0.05 > dreval.hsic_test(x, y, z, n_resamples=99, random_state=0).p_value
-    assert "against pairwise dependence" in str(found.summary())
-    assert any("Only pairwise dependence is seen" in str(note) for note in found.notes)
+    result = dreval.kcca_test(x, y, z, n_resamples=99, random_state=0)
+    assert result.p_value > 0.05 > dreval.hsic_test(x, y, z, n_resamples=99, random_state=0).p_value
+    assert "against pairwise dependence" in str(result.summary())
+    assert any("Only pairwise dependence is detected" in str(note) for note in result.notes)
     assert "pairwise" not in str(dreval.kcca_test(x, y, n_resamples=9, random_state=0).summary())
 
 

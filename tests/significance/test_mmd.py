@@ -27,23 +27,23 @@ def test_statistics_are_their_sums(kernel, X, cut):
     """V- and U-statistic are the means of kernel values within and between the samples."""
     K = gram_matrix(X, "x", kernel).matrix
     first, second, between = K[:cut, :cut], K[cut:, cut:], K[:cut, cut:]
-    found = quick(X[:cut], X[cut:], kernel=kernel)
+    result = quick(X[:cut], X[cut:], kernel=kernel)
     scale = float(np.abs(K).max())
     expected = float(first.mean() + second.mean() - 2 * between.mean())
-    assert found.statistic == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
+    assert result.statistic == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
     means = [(B.sum() - np.trace(B)) / (len(B) * (len(B) - 1)) for B in (first, second)]
-    assert found.extra["unbiased"] == pytest.approx(float(sum(means) - 2 * between.mean()), abs=1e-11 * scale)
+    assert result.extra["unbiased"] == pytest.approx(float(sum(means) - 2 * between.mean()), abs=1e-11 * scale)
 
 
 def test_linear_kernel_gives_the_distance_of_means():
     """With the linear kernel MMD^2 is the squared distance of the means, and eta^2 that of analysis of variance."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(30, 1)), rng.normal(size=(20, 1)) + 1
-    found = quick(x, y, kernel="linear")
+    result = quick(x, y, kernel="linear")
     both = np.concatenate([x, y])
     within = ((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()
-    assert found.statistic == pytest.approx(float((x.mean() - y.mean()) ** 2))
-    assert found.effect_size == pytest.approx(1 - within / float(((both - both.mean()) ** 2).sum()))
+    assert result.statistic == pytest.approx(float((x.mean() - y.mean()) ** 2))
+    assert result.effect_size == pytest.approx(1 - within / float(((both - both.mean()) ** 2).sum()))
 
 
 def test_it_is_hsic_with_the_groups():
@@ -51,21 +51,21 @@ def test_it_is_hsic_with_the_groups():
     rng = np.random.default_rng(1)
     X, groups = rng.normal(size=(40, 2)), np.repeat(["a", "b"], [15, 25])
     hsic = dreval.hsic_test(X, groups, random_state=0)
-    found = dreval.mmd_test(X, groups=groups, random_state=0)
-    assert found.statistic == pytest.approx(hsic.statistic * 40**4 / (2 * 15**2 * 25**2))
-    assert abs(found.p_value - hsic.p_value) < 0.05
+    result = dreval.mmd_test(X, groups=groups, random_state=0)
+    assert result.statistic == pytest.approx(hsic.statistic * 40**4 / (2 * 15**2 * 25**2))
+    assert abs(result.p_value - hsic.p_value) < 0.05
 
 
 def test_samples_groups_and_precomputed_kernels_agree():
     """Two samples, one sample with groups in any order, and its kernel matrix give the same statistics."""
     rng = np.random.default_rng(2)
     X, groups = rng.normal(size=(30, 2)), np.arange(30) % 3 == 0
-    one = quick(X[groups], X[~groups])
+    left = quick(X[groups], X[~groups])
     K = gram_matrix(X, "x").matrix
-    for other in (quick(X, groups=groups), quick(K, groups=groups, kernel="precomputed")):
-        assert other.statistic == pytest.approx(one.statistic)
-        assert other.effect_size == pytest.approx(one.effect_size)
-        assert other.extra["unbiased"] == pytest.approx(one.extra["unbiased"])
+    for right in (quick(X, groups=groups), quick(K, groups=groups, kernel="precomputed")):
+        assert right.statistic == pytest.approx(left.statistic)
+        assert right.effect_size == pytest.approx(left.effect_size)
+        assert right.extra["unbiased"] == pytest.approx(left.extra["unbiased"])
 
 
 def test_classes_are_compared_by_their_shares():
@@ -99,7 +99,7 @@ def test_exchange_within_blocks():
     ],
 )
 def test_refusals(samples, options, message):
-    """What are not two samples is refused with its name and a cure."""
+    """Inputs that are not two samples raise an error with their name and a hint."""
     with pytest.raises(InputError) as refused:
         dreval.mmd_test(*samples, **options)
     assert message in str(refused.value)
@@ -109,16 +109,16 @@ def test_splits_are_counted_not_permutations():
     """Two of four in one block, one of three in the other: 6 x 3 splits, and p is the share of them by hand."""
     x, groups = np.array([0.1, 2.0, 3.5, 9.0, 1.0, 4.0, 8.0]), np.array([1, 1, 0, 0, 1, 0, 0])
     blocks = np.array([0, 0, 0, 0, 1, 1, 1])
-    found = dreval.mmd_test(x, groups=groups, permutation="within", blocks=blocks, n_resamples=18)
-    assert found.n_resamples == 18
-    assert "All 18 splits were enumerated" in str(found.notes[0])
+    result = dreval.mmd_test(x, groups=groups, permutation="within", blocks=blocks, n_resamples=18)
+    assert result.n_resamples == 18
+    assert "All 18 splits were enumerated" in str(result.notes[0])
     values = []
     for pair in itertools.combinations(range(4), 2):
-        for one in range(4, 7):
-            chosen = np.isin(np.arange(7), [*pair, one])
+        for item in range(4, 7):
+            chosen = np.isin(np.arange(7), [*pair, item])
             values.append(quick(x, groups=chosen.astype(int)).statistic)
-    assert sorted(found.null_distribution) == pytest.approx(sorted(values))
-    assert found.p_value == np.mean(np.array(values) >= found.statistic * (1 - 1e-9))
+    assert sorted(result.null_distribution) == pytest.approx(sorted(values))
+    assert result.p_value == np.mean(np.array(values) >= result.statistic * (1 - 1e-9))
     sampled = dreval.mmd_test(x, groups=groups, permutation="within", blocks=blocks, n_resamples=17)
     assert sampled.n_resamples == 17
     assert not any("enumerated" in str(note) for note in sampled.notes)

@@ -53,24 +53,24 @@ class Kept:
 def test_p_values_are_those_of_plain_counts():
     k, method = 7, Kept()
     X = np.random.default_rng(1).normal(size=(40, 1)) + 0.3 * data()
-    found = dreval.noise_test(X, method, n_replicates=REPLICATES, n_neighbors=k, random_state=3)
+    result = dreval.noise_test(X, method, n_replicates=REPLICATES, n_neighbors=k, random_state=3)
     first, nulls = method.seen[0], method.seen[1:]
     assert_array_equal(first, X)
     assert len(nulls) == REPLICATES
     scores = [overlap(Z, PCA(2).fit_transform(Z), k) for Z in method.seen]
     own, others = scores[0], np.array(scores[1:])
-    assert_allclose(found.points["score"], own, atol=1e-12)
-    assert_allclose(found.null_distribution, others.mean(axis=1), atol=1e-12)
-    assert found.p_value == (1 + sum(one.mean() >= own.mean() - 1e-12 for one in others)) / (REPLICATES + 1)
-    family = [(1 + sum(one.max() >= s - 1e-12 for one in others)) / (REPLICATES + 1) for s in own]
-    assert_allclose(found.points["p_family_wise"], family)
+    assert_allclose(result.points["score"], own, atol=1e-12)
+    assert_allclose(result.null_distribution, others.mean(axis=1), atol=1e-12)
+    assert result.p_value == (1 + sum(item.mean() >= own.mean() - 1e-12 for item in others)) / (REPLICATES + 1)
+    family = [(1 + sum(item.max() >= s - 1e-12 for item in others)) / (REPLICATES + 1) for s in own]
+    assert_allclose(result.points["p_family_wise"], family)
     pooled = [(1 + (others >= s - 1e-12).sum()) / (1 + others.size) for s in own]
-    assert found.p_value <= 0.05
+    assert result.p_value <= 0.05
     q = multipletests(pooled, method="fdr_bh")[1]
-    assert_allclose(found.points["q"], q)
-    assert_array_equal(found.like_noise, ~(q <= 0.05))
+    assert_allclose(result.points["q"], q)
+    assert_array_equal(result.like_noise, ~(q <= 0.05))
     together = np.r_[own.mean(), others.mean(axis=1)]
-    assert found.effect_size == pytest.approx((together[0] - together.mean()) / together.std(ddof=1))
+    assert result.effect_size == pytest.approx((together[0] - together.mean()) / together.std(ddof=1))
 
 
 @given(st.integers(0, 2**31), st.integers(3, 30), st.integers(1, 6))
@@ -78,10 +78,10 @@ def test_p_values_are_those_of_plain_counts():
 def test_permuted_columns_hold_the_same_numbers(seed, n, p):
     X = np.random.default_rng(seed).integers(0, 4, size=(n, p)).astype(float)
     kind, draw = noise.null_data("columns", "auto", X, seed)
-    made = draw(1)
+    output = draw(1)
     assert kind == "columns"
-    assert_array_equal(np.sort(made, axis=0), np.sort(X, axis=0))
-    assert_array_equal(draw(1), made)  # a null data set depends on the seed and on its number only
+    assert_array_equal(np.sort(output, axis=0), np.sort(X, axis=0))
+    assert_array_equal(draw(1), output)  # a null data set depends on the seed and on its number only
     assert draw(2).shape == X.shape
 
 
@@ -89,19 +89,19 @@ def test_permuted_columns_hold_the_same_numbers(seed, n, p):
 def test_gaussian_clouds_have_mean_and_covariance_of_the_data(n, p):
     X = data(n, p) + 5.0
     _, draw = noise.null_data("gaussian", "auto", X, 0)
-    drawn = np.concatenate([draw(r) for r in range(1, 201)])
+    sampled = np.concatenate([draw(r) for r in range(1, 201)])
     scale = np.sqrt(np.diag(np.cov(X.T)))
-    assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=5 * scale.max() / np.sqrt(len(drawn)))
-    correlations = (np.cov(drawn.T) - np.cov(X.T)) / np.outer(scale, scale)
-    assert np.abs(correlations).max() < 6 * np.sqrt(2 / len(drawn))
+    assert_allclose(sampled.mean(axis=0), X.mean(axis=0), atol=5 * scale.max() / np.sqrt(len(sampled)))
+    correlations = (np.cov(sampled.T) - np.cov(X.T)) / np.outer(scale, scale)
+    assert np.abs(correlations).max() < 6 * np.sqrt(2 / len(sampled))
 
 
 def test_silhouette_is_that_of_clusters_found_in_the_embedding():
     X = np.random.default_rng(0).normal(size=(60, 5)) + 6.0 * (np.arange(60) % 2)[:, None]
-    found = dreval.noise_test(X, "pca", n_clusters=2, n_replicates=3, random_state=0)
-    codes = KMeans(2, n_init=5, random_state=0).fit_predict(found.embedding)
-    assert found.extra["null"] == "gaussian"
-    assert_allclose(found.points["score"], silhouette_samples(found.embedding, codes), atol=1e-10)
+    result = dreval.noise_test(X, "pca", n_clusters=2, n_replicates=3, random_state=0)
+    codes = KMeans(2, n_init=5, random_state=0).fit_predict(result.embedding)
+    assert result.extra["null"] == "gaussian"
+    assert_allclose(result.points["score"], silhouette_samples(result.embedding, codes), atol=1e-10)
 
 
 def test_labels_give_the_number_of_clusters_only():
@@ -114,60 +114,60 @@ def test_labels_give_the_number_of_clusters_only():
 
 
 def test_where_lower_is_better_the_sign_is_changed():
-    found = dreval.noise_test(data(), "pca", statistic="procrustes_rc", n_replicates=3, random_state=0)
-    plain = dreval.procrustes_rc(data(), found.embedding)
-    assert found.statistic == pytest.approx(-plain)
+    result = dreval.noise_test(data(), "pca", statistic="procrustes_rc", n_replicates=3, random_state=0)
+    plain = dreval.procrustes_rc(data(), result.embedding)
+    assert result.statistic == pytest.approx(-plain)
 
 
 def test_settings_are_judged_by_the_largest_z():
     X, grid = data(50, 4), {"n_neighbors": [8, 12, 20]}
-    found = dreval.noise_test(X, "isomap", param_grid=grid, n_replicates=REPLICATES, random_state=5)
+    result = dreval.noise_test(X, "isomap", param_grid=grid, n_replicates=REPLICATES, random_state=5)
     own = [
         dreval.noise_test(X, "isomap", param_grid={"n_neighbors": [k]}, n_replicates=REPLICATES, random_state=5)
         for k in grid["n_neighbors"]
     ]
-    means = np.array([[one.statistic, *one.null_distribution] for one in own])  # on the same null data
+    means = np.array([[item.statistic, *item.null_distribution] for item in own])  # on the same null data
     z = (means - means.mean(axis=1, keepdims=True)) / means.std(axis=1, ddof=1, keepdims=True)
-    assert_allclose(found.settings["z"], z[:, 0])
-    assert_allclose(found.settings["statistic"], means[:, 0])
+    assert_allclose(result.settings["z"], z[:, 0])
+    assert_allclose(result.settings["statistic"], means[:, 0])
     largest = z[:, 1:].max(axis=0)
-    assert found.p_value == (1 + (largest >= z[:, 0].max() - 1e-12).sum()) / (REPLICATES + 1)
-    assert found.points is None
+    assert result.p_value == (1 + (largest >= z[:, 0].max() - 1e-12).sum()) / (REPLICATES + 1)
+    assert result.points is None
     with pytest.raises(InputError, match="each point"):
-        found.augment()
-    assert "n_neighbors" in str(found)
+        result.augment()
+    assert "n_neighbors" in str(result)
 
 
 def test_a_constant_score_is_no_evidence():
-    found = dreval.noise_test(data(), "pca", statistic=lambda _X, _Y: 1.0, n_replicates=19, random_state=0)
-    assert found.p_value == 1.0
-    assert found.effect_size == 0.0
-    assert found.points is None
+    result = dreval.noise_test(data(), "pca", statistic=lambda _X, _Y: 1.0, n_replicates=19, random_state=0)
+    assert result.p_value == 1.0
+    assert result.effect_size == 0.0
+    assert result.points is None
 
 
 def test_own_null_and_own_score():
     def halves(X, rng):
         return X[rng.permutation(len(X))] * [1, -1, 1, -1, 1]
 
-    found = dreval.noise_test(
+    result = dreval.noise_test(
         data(), "pca", null=halves, statistic=lambda _X, Y: np.abs(Y[:, 0]), n_replicates=9, random_state=0
     )
-    assert found.extra["null"] == "halves"
-    assert found.p_kind == "parametric_bootstrap"
-    assert len(found.points) == 40
-    assert "halves" in str(found)
+    assert result.extra["null"] == "halves"
+    assert result.p_kind == "parametric_bootstrap"
+    assert len(result.points) == 40
+    assert "halves" in str(result)
 
 
 @pytest.mark.parametrize(
-    ("null", "statistic", "words"),
+    ("null", "statistic", "text"),
     [
         (lambda X, _rng: X[:3], "auto", "shape"),
         (lambda X, _rng: X * np.nan, "auto", "finite"),
         ("auto", lambda _X, Y: Y[:3, 0], "40 numbers"),
     ],
 )
-def test_wrong_answers_of_own_functions_are_refused(null, statistic, words):
-    with pytest.raises((InputError, MethodFailed), match=words):
+def test_wrong_answers_of_own_functions_are_refused(null, statistic, text):
+    with pytest.raises((InputError, MethodFailed), match=text):
         dreval.noise_test(data(), "pca", null=null, statistic=statistic, n_replicates=3)
 
 
@@ -207,14 +207,14 @@ def test_a_large_p_says_what_the_score_does_not_see():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     X[:, :2] += 6 * rng.normal(size=(3, 2))[np.arange(60) % 3]
-    codes = {one.code for one in dreval.noise_test(X, "pca", n_replicates=19, random_state=0).notes}
+    codes = {note.code for note in dreval.noise_test(X, "pca", n_replicates=19, random_state=0).notes}
     assert "noise.blind" in codes
     clusters = dreval.noise_test(X, "pca", n_clusters=3, n_replicates=19, random_state=0)
     assert clusters.p_value == 0.05
-    assert "noise.blind" not in {one.code for one in clusters.notes}
+    assert "noise.blind" not in {note.code for note in clusters.notes}
     equal = dreval.noise_test(data(), "pca", n_neighbors=39, n_replicates=19, random_state=0)
     assert equal.p_value == 1.0
-    assert "noise.equal" in {one.code for one in equal.notes}
+    assert "noise.equal" in {note.code for note in equal.notes}
 
 
 def test_failed_runs_count_against_the_data():
@@ -227,13 +227,13 @@ def test_failed_runs_count_against_the_data():
         return X[:, :2]
 
     X = np.random.default_rng(1).normal(size=(40, 1)) + 0.3 * data()
-    found = dreval.noise_test(X, sometimes, n_replicates=9, random_state=0)
+    result = dreval.noise_test(X, sometimes, n_replicates=9, random_state=0)
     whole = dreval.noise_test(X, lambda X, n_components: X[:, :n_components], n_replicates=9, random_state=0)
-    assert found.extra["n_failed"] == 1
-    assert (whole.p_value, found.p_value) == (0.1, 0.2)
-    assert np.isfinite(found.null_mean)
-    assert len(found.null_distribution) == 8
-    assert any(one.code == "noise.failed" for one in found.notes)
+    assert result.extra["n_failed"] == 1
+    assert (whole.p_value, result.p_value) == (0.1, 0.2)
+    assert np.isfinite(result.null_mean)
+    assert len(result.null_distribution) == 8
+    assert any(note.code == "noise.failed" for note in result.notes)
 
     def never(X, n_components):
         calls.append(1)
@@ -254,21 +254,21 @@ def test_a_setting_that_fails_on_the_data_loses_nothing_else():
         return X[:, :2] * [1, scale]
 
     options = {"n_replicates": 9, "n_neighbors": 5, "random_state": 0}
-    found = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0, 2.0, -1.0]}, **options)
+    result = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0, 2.0, -1.0]}, **options)
     both = dreval.noise_test(
         data(),
         lambda X, n_components, scale: X[:, :n_components] * [1, scale],
         param_grid={"scale": [1.0, 2.0]},
         **options,
     )
-    assert found.settings["p_value"].isna().tolist() == [False, True, True]
-    assert np.isnan(found.settings["null_mean"][2])
-    assert found.settings["null_mean"][1] == both.settings["null_mean"][1]
-    assert any(one.code == "noise.unrun" for one in found.notes)
-    assert found.p_value == found.settings["p_value"][0]
+    assert result.settings["p_value"].isna().tolist() == [False, True, True]
+    assert np.isnan(result.settings["null_mean"][2])
+    assert result.settings["null_mean"][1] == both.settings["null_mean"][1]
+    assert any(note.code == "noise.unrun" for note in result.notes)
+    assert result.p_value == result.settings["p_value"][0]
     alone = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0]}, **options)
-    assert found.p_value >= alone.p_value
-    assert "nan" not in str(found.summary())
+    assert result.p_value >= alone.p_value
+    assert "nan" not in str(result.summary())
 
     with pytest.raises(MethodFailed, match="2 failures"):
         dreval.noise_test(data(), sometimes, param_grid={"scale": [-1.0, -2.0]}, **options)
@@ -278,29 +278,29 @@ def test_seeds_are_averaged_on_both_sides():
     def random_map(X, n_components, random_state):
         return X[:, :2] + np.random.default_rng(random_state).normal(size=(len(X), 2))
 
-    found = dreval.noise_test(data(), random_map, n_seeds=3, n_replicates=4, n_neighbors=5, random_state=1)
+    result = dreval.noise_test(data(), random_map, n_seeds=3, n_replicates=4, n_neighbors=5, random_state=1)
     seeds = [[noise.noise_seed(1, r, s) for s in range(3)] for r in range(5)]
     _, draw = noise.null_data("columns", "auto", data(), 1)
     sets = [data(), *(draw(r) for r in range(1, 5))]
     expected = [
         np.mean([overlap(Z, random_map(Z, 2, seed), 5) for seed in own]) for Z, own in zip(sets, seeds, strict=True)
     ]
-    assert_allclose([found.statistic, *found.null_distribution], expected)
+    assert_allclose([result.statistic, *result.null_distribution], expected)
 
 
 def test_a_killed_test_goes_on(tmp_path):
     path, log = tmp_path / "noise.journal", tmp_path / "log"
     source = partial(counting, log=str(log), stop=8)
-    given = {"n_replicates": 12, "random_state": 0}
+    passed = {"n_replicates": 12, "random_state": 0}
     with pytest.raises(KeyboardInterrupt):
-        dreval.noise_test(data(), source, store=path, **given)
+        dreval.noise_test(data(), source, store=path, **passed)
     with closing(sqlite3.connect(path)) as db, db:
         assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (7,)
-    found = dreval.noise_test(data(), source, store=path, **given)
+    result = dreval.noise_test(data(), source, store=path, **passed)
     assert len(log.read_text()) == 13 + 1  # the one that was interrupted is run again
-    plain = dreval.noise_test(data(), partial(counting, log=str(tmp_path / "other")), **given)
-    assert_array_equal(found.null_distribution, plain.null_distribution)
-    pd.testing.assert_frame_equal(found.points, plain.points)
+    plain = dreval.noise_test(data(), partial(counting, log=str(tmp_path / "other")), **passed)
+    assert_array_equal(result.null_distribution, plain.null_distribution)
+    pd.testing.assert_frame_equal(result.points, plain.points)
 
 
 def test_what_every_run_warns_of_is_said_once():
@@ -312,21 +312,21 @@ def test_what_every_run_warns_of_is_said_once():
 
 
 def test_numbers_do_not_depend_on_processes():
-    one, two = (dreval.noise_test(data(95), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs) for jobs in (1, 2))
-    assert_array_equal(one.null_distribution, two.null_distribution)
-    assert_array_equal(one.embedding, two.embedding)
+    single, two = (dreval.noise_test(data(95), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs) for jobs in (1, 2))
+    assert_array_equal(single.null_distribution, two.null_distribution)
+    assert_array_equal(single.embedding, two.embedding)
 
 
 def test_of_many_points_some_are_scored(monkeypatch):
     X = data(90, 4)
     whole = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
-    monkeypatch.setattr(noise, "MANY", 50)
-    monkeypatch.setattr(noise, "SCORED", 30)
-    found = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
-    assert len(found.points) == 30
-    assert_allclose(found.points["score"], whole.points["score"].loc[found.points.index])
-    assert found.augment().shape == (30, 6)
-    found.plot("map")
+    monkeypatch.setattr(noise, "MAX_ALL_POINTS", 50)
+    monkeypatch.setattr(noise, "SCORED_POINTS", 30)
+    result = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
+    assert len(result.points) == 30
+    assert_allclose(result.points["score"], whole.points["score"].loc[result.points.index])
+    assert result.augment().shape == (30, 6)
+    result.plot("map")
 
 
 def test_an_evaluation_has_the_same_numbers(tmp_path):
@@ -347,9 +347,9 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
     assert np.isnan(refused["p_value"])
     assert "embed other data" in refused["note"]
     res.save(tmp_path / "a.dreval")
-    again = dreval.load_results(tmp_path / "a.dreval")
-    pd.testing.assert_frame_equal(again.augment("pca"), points)
-    pd.testing.assert_frame_equal(again.augment(), res.augment())
+    repeated = dreval.load_results(tmp_path / "a.dreval")
+    pd.testing.assert_frame_equal(repeated.augment("pca"), points)
+    pd.testing.assert_frame_equal(repeated.augment(), res.augment())
     page = res.report(tmp_path / "page.html").read_text()
     assert "Is it more than noise?" in page
     res.plot("scatter")
@@ -372,8 +372,8 @@ def test_a_test_without_a_result_is_printed_as_such(method):
         warnings.simplefilter("ignore", EmbeddingFailed)
         res = ev.run("trustworthiness", ["noise"], None, options={"noise": {"n_replicates": 19}})
     assert ("fragile" in res.failed) == (method == "raises")
-    shown = str(res.summary(full=True)).split("Noise tests")[1]
-    table, notes = shown.split("Notes\n")
+    printed = str(res.summary(full=True)).split("Noise tests")[1]
+    table, notes = printed.split("Notes\n")
     assert re.findall(r"^(\w+) +no result$", table, re.MULTILINE) == ["fragile", "given"]
     assert re.findall(r"^(\w+) +(\d+) of ind", table, re.MULTILINE) == [("pca", "19")]
     assert "No result of fragile and given: the notes say why." in table
@@ -389,18 +389,18 @@ def test_settings_of_coordinates_are_refused_as_coordinates_are():
             dreval.noise_test(data(), data()[:, :2], **options)
 
 
-@pytest.mark.parametrize("asked", [dreval.noise_test, dreval.stability, dreval.trustability, dreval.embed])
-def test_a_failure_names_the_argument_and_no_other_embeddings(asked):
+@pytest.mark.parametrize("function", [dreval.noise_test, dreval.stability, dreval.trustability, dreval.embed])
+def test_a_failure_names_the_argument_and_no_other_embeddings(function):
     def fails(X, n_components):
         raise RuntimeError("no luck")
 
-    argument = "method" if asked is dreval.embed else "source"
+    argument = "method" if function is dreval.embed else "source"
     with pytest.raises(MethodFailed, match=f"^`{argument}` must") as caught:
-        asked(data(), fails)
+        function(data(), fails)
     assert "no luck" in str(caught.value)
     assert "other embeddings" not in str(caught.value)
     assert "embeddings[" not in str(caught.value)
-    if asked is dreval.embed:
+    if function is dreval.embed:
         assert isinstance(caught.value.__cause__, RuntimeError)
 
 
@@ -423,8 +423,8 @@ def test_the_cure_for_one_column_works():
     X = data(40, 1)
     with pytest.raises(InputError, match="Use null='gaussian' with n_clusters=, or a function, both with n_components"):
         dreval.noise_test(X, "pca")
-    given = {"n_replicates": 3, "n_components": 1, "random_state": 0}
-    assert dreval.noise_test(X, "pca", null="gaussian", n_clusters=2, **given).n_resamples == 3
-    assert dreval.noise_test(X, "pca", null=lambda X, rng: rng.normal(size=X.shape), **given).n_resamples == 3
+    passed = {"n_replicates": 3, "n_components": 1, "random_state": 0}
+    assert dreval.noise_test(X, "pca", null="gaussian", n_clusters=2, **passed).n_resamples == 3
+    assert dreval.noise_test(X, "pca", null=lambda X, rng: rng.normal(size=X.shape), **passed).n_resamples == 3
     with pytest.raises(InputError, match=r"with n_clusters=, or a function\.$"):
         dreval.noise_test(X, "pca", n_components=1)

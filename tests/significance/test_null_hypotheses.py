@@ -28,15 +28,15 @@ EXPECTED = {
 def test_the_printed_hypothesis_names_the_permutations(test: str, scheme: str) -> None:
     """Of every test of variables, and of every scheme."""
     blocks = {"blocks": BLOCKS} if scheme in ("within", "blocks") else {}
-    found = getattr(dreval, f"{test}_test")(X, Y, permutation=scheme, n_resamples=9, random_state=0, **blocks)
-    assert EXPECTED[scheme] in str(found)
+    result = getattr(dreval, f"{test}_test")(X, Y, permutation=scheme, n_resamples=9, random_state=0, **blocks)
+    assert EXPECTED[scheme] in str(result)
 
 
 def test_two_samples_and_three_variables() -> None:
     """MMD within blocks, and KCCA of three variables, which has power against pairwise dependence only."""
     within: dict[str, Any] = {"permutation": "within", "blocks": BLOCKS, "n_resamples": 9, "random_state": 0}
-    found = dreval.mmd_test(X, groups=np.arange(40) // 20, **within)
-    assert "H0: both samples have one distribution within blocks\n" in str(found)
+    result = dreval.mmd_test(X, groups=np.arange(40) // 20, **within)
+    assert "H0: both samples have one distribution within blocks\n" in str(result)
     three = dreval.kcca_test(X, Y, X[:, :1] + Y[:, :1], **within)
     assert "H0: the variables are independent within blocks, against pairwise dependence\n" in str(three)
 
@@ -45,7 +45,7 @@ def test_a_report_says_which_tests_are_within_blocks(tmp_path: Path) -> None:
     """All of them, or some by name."""
     ev = dreval.Evaluation(X, {"e": Y}, covariates={"t": X[:, 0]}, random_state=0)
     options = {"hsic": {"permutation": "within", "blocks": BLOCKS}}
-    for tests, said in (
+    for tests, text in (
         (["hsic"], "Null hypothesis: embedding and variable are independent within blocks."),
         (
             ["hsic", "dcov"],
@@ -53,7 +53,7 @@ def test_a_report_says_which_tests_are_within_blocks(tmp_path: Path) -> None:
         ),
         (["dcov"], "Null hypothesis: embedding and variable are independent."),
     ):
-        used = {name: given for name, given in options.items() if name in tests}
+        used = {name: passed for name, passed in options.items() if name in tests}
         path = tmp_path / "r.md"
         ev.run(None, tests, n_resamples=9, options=used).report(path)
-        assert said in path.read_text(encoding="utf-8")
+        assert text in path.read_text(encoding="utf-8")

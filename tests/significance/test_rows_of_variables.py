@@ -38,10 +38,10 @@ def test_blocks_follow_the_row_names(name):
     frame, y = pd.DataFrame(POINTS, NAMES), pd.Series(VALUES, NAMES)
     blocks = pd.Series(BLOCKS, NAMES)
     plain = run(name, POINTS, VALUES, permutation="within", blocks=BLOCKS)
-    found = run(name, frame, y, permutation="within", blocks=blocks.iloc[ORDER])
-    assert same(found, plain)
-    np.testing.assert_allclose(found.null_distribution, plain.null_distribution)
-    assert "Rows of `blocks` were matched to `x` by row names." in [*map(str, found.notes)]
+    result = run(name, frame, y, permutation="within", blocks=blocks.iloc[ORDER])
+    assert same(result, plain)
+    np.testing.assert_allclose(result.null_distribution, plain.null_distribution)
+    assert "Rows of `blocks` were matched to `x` by row names." in [*map(str, result.notes)]
     with pytest.raises(InputError, match="`blocks` must have the same ids"):
         run(name, frame, y, permutation="within", blocks=blocks.rename({"s03": "other"}))
 
@@ -53,8 +53,8 @@ def test_series_of_which_other_rows_were_dropped_are_refused(name):
     for x, y in ((s.drop(0), t.drop(N - 1)), (s.drop(N - 1), t.drop(0)), (s.set_axis(range(1, N + 1)), t)):
         with pytest.raises(InputError, match=r"`y` must have the same ids.*reset_index\(drop=True\)"):
             run(name, x, y)
-        found = run(name, x.reset_index(drop=True), y.reset_index(drop=True))
-        assert same(found, run(name, x.to_numpy(), y.to_numpy()))
+        result = run(name, x.reset_index(drop=True), y.reset_index(drop=True))
+        assert same(result, run(name, x.to_numpy(), y.to_numpy()))
     common = run(name, s.drop([0, N - 1]), t.drop([N - 1, 0]))
     assert same(common, run(name, POINTS[1:-1, 0], VALUES[1:-1]))
 
@@ -63,18 +63,18 @@ def test_two_samples_that_count_their_rows_have_no_row_names():
     """Samples 0..11 and 0..11 with blocks 0..23: by position, one sample after the other."""
     x, y = pd.DataFrame(POINTS[:12]), pd.DataFrame(POINTS[12:])
     options = {"permutation": "within"}
-    found = run("mmd", x, y, blocks=pd.Series(BLOCKS), **options)
-    assert same(found, run("mmd", POINTS[:12], POINTS[12:], blocks=BLOCKS, **options))
+    result = run("mmd", x, y, blocks=pd.Series(BLOCKS), **options)
+    assert same(result, run("mmd", POINTS[:12], POINTS[12:], blocks=BLOCKS, **options))
 
 
 def test_groups_and_blocks_of_two_samples_follow_the_row_names():
-    """Groups and blocks in another order are the same groups and blocks; names in part are refused."""
+    """Groups and blocks in another order are the same groups and blocks; names that match in part raise an error."""
     frame, groups = pd.DataFrame(POINTS, NAMES), pd.Series(np.arange(N) % 2, NAMES)
     plain = run("mmd", POINTS, groups=groups.to_numpy(), permutation="within", blocks=BLOCKS)
     shuffled = {"groups": groups.iloc[ORDER], "blocks": pd.Series(BLOCKS, NAMES).iloc[ORDER[::-1]]}
-    found = run("mmd", frame, permutation="within", **shuffled)
-    assert same(found, plain)
-    assert "Rows of `groups` were matched to `x` by row names." in [*map(str, found.notes)]
+    result = run("mmd", frame, permutation="within", **shuffled)
+    assert same(result, plain)
+    assert "Rows of `groups` were matched to `x` by row names." in [*map(str, result.notes)]
     two = run("mmd", frame[:10], frame[10:], permutation="within", blocks=shuffled["blocks"])
     assert same(two, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
     with pytest.raises(InputError, match="`groups` must have the same ids"):
@@ -82,7 +82,7 @@ def test_groups_and_blocks_of_two_samples_follow_the_row_names():
 
 
 def test_columns_of_two_samples_are_matched_by_name():
-    """Columns in another order are the same columns; other names are refused, no names go by position."""
+    """Columns in another order are the same columns; other names raise an error; without names the position counts."""
     x = pd.DataFrame(POINTS[:10], columns=["height", "weight"])
     y = pd.DataFrame(POINTS[10:], columns=["height", "weight"])
     plain = run("mmd", POINTS[:10], POINTS[10:])
@@ -98,16 +98,16 @@ def test_precomputed_frames_are_matched_by_rows_and_columns(name):
     distances = squareform(pdist(POINTS))
     matrix = distances if name == "dcov" else gram_matrix(POINTS, "x").matrix
     frame = pd.DataFrame(matrix, NAMES, NAMES)
-    given = {"metric" if name == "dcov" else "kernel": "precomputed"}
+    passed = {"metric" if name == "dcov" else "kernel": "precomputed"}
     if name == "mmd":
         groups = np.arange(N) % 2
-        pairs = run(name, frame.iloc[:, ORDER], groups=groups, **given), run(name, matrix, groups=groups, **given)
+        pairs = run(name, frame.iloc[:, ORDER], groups=groups, **passed), run(name, matrix, groups=groups, **passed)
         assert same(*pairs)
         return
     for moved in (frame.iloc[:, ORDER], frame.iloc[ORDER], frame.iloc[ORDER, ORDER], frame.iloc[ORDER[::-1], ORDER]):
-        assert same(run(name, frame, moved, **given), run(name, matrix, matrix, **given))
+        assert same(run(name, frame, moved, **passed), run(name, matrix, matrix, **passed))
     with pytest.raises(InputError, match="`x` must have the same names in rows and columns"):
-        run(name, frame.rename(columns={"s03": "other"}), frame, **given)
+        run(name, frame.rename(columns={"s03": "other"}), frame, **passed)
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -128,7 +128,7 @@ def test_groups_that_no_permutation_changes_are_refused():
 
 @pytest.mark.parametrize("name", [*TESTS, "mmd"])
 def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
-    """A sparse matrix, and blocks that are no classes, are refused with what to do."""
+    """A sparse matrix, and blocks that are not classes, raise an error with a hint."""
     with pytest.raises(InputError, match=r"`x` must be dense: got a sparse matrix of shape \(24, 2\)\. Pass x\.toarr"):
         run(name, csr_array(POINTS), VALUES)
     with pytest.raises(InputError, match=r"`blocks` must be classes.* cut a continuous variable into classes"):
@@ -138,19 +138,19 @@ def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
 @pytest.mark.parametrize("name", [*TESTS, "mmd"])
 @pytest.mark.parametrize("path", ["a.csv", Path("a.csv")])
 def test_paths_are_refused_with_what_reads_them(name, path):
-    """The tests take arrays and frames; whoever passes a path is told how its row names are kept."""
-    told = (
+    """The tests take arrays and frames; a path raises an error that says how to keep its row names."""
+    messages = (
         r"must be an array, a frame or a series: got the text 'a\.csv'\. Read it first: .*read_csv\(path, index_col=0\)"
     )
-    with pytest.raises(InputError, match=f"`x` {told}"):
+    with pytest.raises(InputError, match=f"`x` {messages}"):
         run(name, path, VALUES)
-    with pytest.raises(InputError, match=f"`y` {told}"):
+    with pytest.raises(InputError, match=f"`y` {messages}"):
         run(name, POINTS, path)
-    with pytest.raises(InputError, match=f"`blocks` {told}"):
+    with pytest.raises(InputError, match=f"`blocks` {messages}"):
         run(name, POINTS, POINTS + 1, permutation="within", blocks=path)
-    with pytest.raises(InputError, match=f"`groups` {told}"):
+    with pytest.raises(InputError, match=f"`groups` {messages}"):
         dreval.mmd_test(POINTS, groups=path)
-    with pytest.raises(InputError, match=f"`y` {told}"):
+    with pytest.raises(InputError, match=f"`y` {messages}"):
         dreval.dependence_ranking(POINTS, path)
 
 
@@ -166,9 +166,9 @@ def test_numbers_as_groups_are_sent_to_another_test():
 def test_objects_that_are_numbers_are_numbers(name):
     """An array, series or table of floats as objects gives the numbers of the floats."""
     y = np.round(VALUES)
-    usual = run(name, POINTS[:, 0], y)
+    default = run(name, POINTS[:, 0], y)
     for objects in (y.astype(object), pd.Series(y, dtype=object), pd.DataFrame({"y": y}, dtype=object)):
-        assert same(run(name, POINTS[:, 0], objects), usual)
+        assert same(run(name, POINTS[:, 0], objects), default)
 
 
 WITHOUT_NAMES = [
@@ -190,10 +190,10 @@ WITHOUT_NAMES = [
 def test_names_beside_an_array_are_not_used_and_row_numbers_in_another_order_are_refused(name, call, argument):
     """By position with a note, as in an evaluation; row numbers in another order could be either."""
     named, moved = pd.Series(VALUES, NAMES).iloc[ORDER], pd.Series(VALUES).iloc[ORDER]
-    found = call(named)
-    assert same(found, call(VALUES[ORDER]))
-    assert "rows.names_unused" in [one.code for one in found.notes]
-    assert "rows.names_unused" not in [one.code for one in call(pd.Series(VALUES)).notes]
+    result = call(named)
+    assert same(result, call(VALUES[ORDER]))
+    assert "rows.names_unused" in [note.code for note in result.notes]
+    assert "rows.names_unused" not in [note.code for note in call(pd.Series(VALUES)).notes]
     with pytest.raises(InputError, match=f"`{argument}` must have its rows in the order of the data.*another order"):
         call(moved)
 
@@ -218,8 +218,8 @@ def test_two_counted_samples_take_blocks_that_were_joined_from_theirs():
     """Blocks 0..9 and 0..13, one sample after the other, go by position, with the note."""
     x, y, blocks = pd.DataFrame(POINTS[:10]), pd.DataFrame(POINTS[10:]), pd.Series(BLOCKS)
     joined = pd.concat([blocks[:10], blocks[10:].reset_index(drop=True)])
-    found = run("mmd", x, y, permutation="within", blocks=joined)
-    assert same(found, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
+    result = run("mmd", x, y, permutation="within", blocks=joined)
+    assert same(result, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
 
 
 IDS = ORDER + 1
@@ -263,7 +263,7 @@ def test_ids_among_samples_and_features():
 
 @pytest.mark.parametrize("name", TESTS)
 def test_names_of_the_first_variable_alone(name):
-    """Rows go by position beside an array, and the note says so, as beside a series without names."""
+    """Rows are matched by position to an array or a series without names, and the note says so."""
     frame = pd.DataFrame(POINTS, NAMES).iloc[ORDER]
     for y in (VALUES, pd.Series(VALUES)):
         assert "rows.data_alone" in [note.code for note in run(name, frame, y).notes]

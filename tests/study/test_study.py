@@ -1,4 +1,4 @@
-"""Studies: each cell once, the same whatever the order, failures kept, and files that were begun differently."""
+"""Studies: each cell is computed once, in any order; failures are stored; other settings raise an error."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ METHODS = {"first": first, "noisy": noisy}
 
 @pytest.fixture
 def make(tmp_path):
-    """A small study; words change it."""
-    usual = {"datasets": DATA, "methods": METHODS, "measures": MEASURES, "n_neighbors": 3, "random_state": 5}
-    return lambda name="study.dreval", **words: dreval.Study(tmp_path / name, **{**usual, **words})
+    """Return a small study; keywords change it."""
+    default = {"datasets": DATA, "methods": METHODS, "measures": MEASURES, "n_neighbors": 3, "random_state": 5}
+    return lambda name="study.dreval", **keywords: dreval.Study(tmp_path / name, **{**default, **keywords})
 
 
 @pytest.fixture
@@ -81,8 +81,8 @@ def test_a_cell_is_the_evaluation_made_by_hand(make):
             evaluation = dreval.Evaluation(X, METHODS, n_neighbors=3, random_state=seed)
             options = {"trustworthiness": {"n_neighbors": [2, 4]}}
             by_hand = evaluation.run(MEASURES, None, "points", options=options).tidy().assign(dataset=name)
-            mine = table[(table["dataset"] == name) & (table["replicate"] == replicate)].reset_index(drop=True)
-            assert_frame_equal(mine, timeless(by_hand.assign(replicate=replicate)), check_dtype=False)
+            values = table[(table["dataset"] == name) & (table["replicate"] == replicate)].reset_index(drop=True)
+            assert_frame_equal(values, timeless(by_hand.assign(replicate=replicate)), check_dtype=False)
 
 
 def test_the_table_has_a_row_for_each_cell_and_measure(make):
@@ -119,7 +119,7 @@ def ends(X, n_components):
 
 @pytest.mark.slow
 def test_a_method_that_ends_its_process_is_named(make):
-    """As compiled code may: what was done is kept, no cell is held, and the error says what was at work."""
+    """A method may end its process: finished cells stay, no cell stays claimed, and the error names the active ones."""
     study = make(methods={"first": first, "ends": ends}).run(limit=1)
     with pytest.raises(MethodFailed, match=r"at work on .*'ends' on 'a'"):
         study.run(n_jobs=2)
@@ -131,13 +131,13 @@ def test_a_method_that_ends_its_process_is_named(make):
 
 def test_what_is_added_later_costs_only_its_own_cells(make, calls):
     """Replicates, data sets, methods and components: every cell is run once."""
-    words = {"methods": {"counted": counted}}
-    make(**words).run()
-    make(**words).run()
+    text = {"methods": {"counted": counted}}
+    make(**text).run()
+    make(**text).run()
     assert calls() == 2
-    make(**words, n_replicates=3).run()
+    make(**text, n_replicates=3).run()
     assert calls() == 6
-    make(datasets={"c": cloud(12, seed=2)}, **words, n_replicates=3).run()
+    make(datasets={"c": cloud(12, seed=2)}, **text, n_replicates=3).run()
     assert calls() == 9
     study = make(methods={"counted": counted, "again": counted}, n_components=[2, 1]).run()
     assert calls() == 9 + 2 * 4 - 2
@@ -185,7 +185,7 @@ FAILURES = {
 
 
 def test_what_fails_is_kept_with_its_reason(make):
-    """Every kind of failure; the other cells are computed, and nothing is tried again."""
+    """Every kind of failure: the other cells are computed, and failed ones are not repeated."""
     study = make(methods={**{name: method for name, (method, _) in FAILURES.items()}, "first": first}).run()
     status, table = study.status(), study.table()
 
@@ -209,7 +209,7 @@ def sometimes(X, n_components):
 
 
 def test_failures_are_tried_again_on_request(make, calls, monkeypatch):
-    """Only then, only those, and what fails again is kept again."""
+    """Only on request, only failed cells are repeated, and a new failure is stored."""
     study = make(methods={"sometimes": sometimes, "first": first})
     monkeypatch.setenv("DREVAL_TEST_LUCK", "none")
     study.run().run()
@@ -245,12 +245,12 @@ def warns(X, n_components):
 
 
 def test_warnings_of_methods_are_kept(make):
-    """Once for each cell, but not those that speak to programmers."""
+    """Warnings are stored once for each cell, but not those for programmers."""
     status = make(methods={"warns": warns}).run().status()
 
     assert status.cells["warnings"].tolist() == ["UserWarning: the scale is odd"] * 2
-    kept = note("warned", category="UserWarning", message="the scale is odd")
-    assert status.cells["notes"].tolist() == [(kept,)] * 2
+    stored = note("warned", category="UserWarning", message="the scale is odd")
+    assert status.cells["notes"].tolist() == [(stored,)] * 2
     assert "2 cells warned, warns on a, b" in str(status)
 
 
@@ -265,7 +265,7 @@ def test_notes_on_data_and_methods_are_kept(make, tmp_path):
     study = make(datasets=data, methods=["pca", "lle"], n_replicates=2, metric="cosine").run()
     notes = dreval.Study.open(study.path).status().notes
 
-    ignored = {one: note("source.metric_none", one, what=one, metric="cosine") for one in ("pca", "lle")}
+    ignored = {value: note("source.metric_none", value, what=value, metric="cosine") for value in ("pca", "lle")}
     expected = [
         ("plain", "pca", ignored["pca"]),
         ("plain", "lle", ignored["lle"]),
@@ -277,18 +277,18 @@ def test_notes_on_data_and_methods_are_kept(make, tmp_path):
         ("numbered", "pca", ignored["pca"]),
         ("numbered", "lle", ignored["lle"]),
     ]
-    found = [*zip(notes["dataset"], notes["embedding"], notes_in(notes), strict=True)]
-    assert len(found) == len(expected)
-    for dataset, method, one in expected:
-        (same,) = [own for *place, own in found if [*place, own.code] == [dataset, method, one.code]]
-        assert (dict(same.values), same.scope) == (dict(one.values), one.scope)
-    said = [str(one) for _, _, one in found]
+    results = [*zip(notes["dataset"], notes["embedding"], notes_in(notes), strict=True)]
+    assert len(results) == len(expected)
+    for dataset, method, value in expected:
+        (same,) = [own for *place, own in results if [*place, own.code] == [dataset, method, value.code]]
+        assert (dict(same.values), same.scope) == (dict(value.values), value.scope)
+    texts = [str(value) for _, _, value in results]
     lines = " ".join(str(study.status()).split())
     study.report(tmp_path / "page.html")
     study.report(tmp_path / "text.md")
     page, text = (" ".join((tmp_path / name).read_text().split()) for name in ("page.html", "text.md"))
     assert f"On plain, named, numbered: {ignored['pca']}" in lines
-    assert all(one in lines for one in said)
+    assert all(value in lines for value in texts)
     assert "On numbered: Column" in page
     assert "On numbered: Column" in text
 
@@ -308,17 +308,17 @@ def test_notes_are_those_of_the_evaluation(subset, share):
     X[1] = X[0] if "rows" in subset else X[1]
     method = whole if "reference" in subset else first
     with TemporaryDirectory() as folder:
-        words = {"measures": MEASURES, "n_neighbors": 3, "random_state": 5, "subsample": share}
-        study = dreval.Study(f"{folder}/a.dreval", {"a": X}, {"method": method}, **words).run()
-        kept = notes_in(study.status().notes)
+        text = {"measures": MEASURES, "n_neighbors": 3, "random_state": 5, "subsample": share}
+        study = dreval.Study(f"{folder}/a.dreval", {"a": X}, {"method": method}, **text).run()
+        stored = notes_in(study.status().notes)
         by_hand = notes_in(
             of_whole(
                 dreval.Evaluation(X, {"method": method}, n_neighbors=3, random_state=5).run(MEASURES, None, None).notes
             )
         )
 
-    assert {*map(str, kept)} == {*map(str, by_hand)}
-    assert len(kept) == len({*kept})
+    assert {*map(str, stored)} == {*map(str, by_hand)}
+    assert len(stored) == len({*stored})
 
 
 def changed(X, n_components):
@@ -340,12 +340,12 @@ OTHERS = {
 @pytest.mark.parametrize("case", OTHERS)
 def test_a_file_that_was_begun_differently_is_refused(make, case):
     """The error names what differs; the file stays as it was."""
-    words, said = OTHERS[case]
+    texts, text = OTHERS[case]
     before = make().run().table()
     with pytest.raises(InputError) as caught:
-        make(**words)
+        make(**texts)
 
-    assert said in str(caught.value)
+    assert text in str(caught.value)
     assert_frame_equal(make().table(), before)
 
 
@@ -356,19 +356,19 @@ def test_code_and_versions_are_part_of_the_recipe(make, monkeypatch):
     with pytest.raises(InputError, match=r"methods\['changed'\].* code"):
         make(methods={"changed": changed})
     monkeypatch.undo()
-    known = dreval.study.study.versions()
-    monkeypatch.setattr(dreval.study.study, "versions", lambda: {**known, "numpy": "1.0"})
+    expected = dreval.study.study.versions()
+    monkeypatch.setattr(dreval.study.study, "versions", lambda: {**expected, "numpy": "1.0"})
     with pytest.raises(InputError, match=r'"numpy": "1.0"'):
         make(methods={"changed": changed})
 
 
 def test_a_study_without_a_seed_goes_on_with_that_of_its_file(make):
-    """None draws one, and finds it again."""
-    drawn = make(random_state=None).run(limit=2)
-    again = make(random_state=None).run()
+    """None gives a random seed, which the file keeps."""
+    sampled = make(random_state=None).run(limit=2)
+    repeated = make(random_state=None).run()
 
-    assert drawn.recipe()["random_state"] == again.settings.random_state
-    assert again.status().complete
+    assert sampled.recipe()["random_state"] == repeated.settings.random_state
+    assert repeated.status().complete
 
 
 def test_files_of_something_else_are_refused(make, tmp_path):
@@ -407,13 +407,13 @@ def test_subsamples_are_common_to_all_methods(make):
     """Half of the points, each once, the same for all methods, others in each replicate."""
     X = cloud(40)
     study = make(datasets={"a": X}, methods={"seen": seen, "also": first}, n_replicates=3, subsample=0.5).run()
-    drawn = [study.embedding("a", "seen", r) for r in range(3)]
-    rows = [{tuple(x) for x in Y} for Y in drawn]
+    sampled = [study.embedding("a", "seen", r) for r in range(3)]
+    rows = [{tuple(x) for x in Y} for Y in sampled]
 
-    assert all(len(Y) == len(set_of) == 20 for Y, set_of in zip(drawn, rows, strict=True))
+    assert all(len(Y) == len(set_of) == 20 for Y, set_of in zip(sampled, rows, strict=True))
     assert all(set_of <= {tuple(x) for x in X[:, :2]} for set_of in rows)
     assert rows[0] != rows[1] != rows[2]
-    assert all(np.array_equal(study.embedding("a", "also", r), Y) for r, Y in enumerate(drawn))
+    assert all(np.array_equal(study.embedding("a", "also", r), Y) for r, Y in enumerate(sampled))
     assert set(study.table()["n"]) == {20}
 
 
@@ -424,8 +424,8 @@ def test_subsamples_of_distances_and_of_what_is_known_of_points(make):
     by_points = {"datasets": {"a": {"data": X, "labels": kinds}}, "measures": ["neighborhood_hit"], "subsample": 0.5}
     by_distances = {**by_points, "datasets": {"a": {"data": D, "labels": kinds}}, "metric": "precomputed"}
     tables = [
-        make(name, methods=["classical_mds"], **words).run().table()
-        for name, words in (("points", by_points), ("distances", by_distances))
+        make(name, methods=["classical_mds"], **text).run().table()
+        for name, text in (("points", by_points), ("distances", by_distances))
     ]
 
     assert tables[0]["value"].notna().all()
@@ -481,20 +481,20 @@ def test_embeddings_are_kept_or_not(make):
 
 
 def test_compare_speaks_of_one_number_of_components(make):
-    """``dreval.compare`` of the table; with several numbers each is a family of its own."""
-    one = make("one", n_replicates=2, datasets={**DATA, "c": cloud(18, seed=2)}).run()
-    both = make("both", n_replicates=2, datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
-    found, split = one.compare(tests="wilcoxon"), both.compare(tests="wilcoxon", measure="trustworthiness")
+    """``dreval.compare`` of the table; each number of components is a separate family."""
+    single = make("one", datasets={**DATA, "c": cloud(18, seed=2)}).run()
+    both = make("both", datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
+    result, split = single.compare(tests="wilcoxon"), both.compare(tests="wilcoxon", measure="trustworthiness")
 
-    for same in (one.table(), one.path, [str(one.path)]):
-        assert_frame_equal(found.pairs, dreval.compare(same, tests="wilcoxon").pairs)
+    for same in (single.table(), single.path, [str(single.path)]):
+        assert_frame_equal(result.pairs, dreval.compare(same, tests="wilcoxon").pairs)
     assert split.measures == [f"trustworthiness(n_neighbors=3, n_components={d})" for d in (1, 2)]
-    assert_frame_equal(split.families[split.measures[1]].cells, found.families["trustworthiness(n_neighbors=3)"].cells)
-    assert_frame_equal(read_study_table(one.path), one.table())
+    assert_frame_equal(split.families[split.measures[1]].cells, result.families["trustworthiness(n_neighbors=3)"].cells)
+    assert_frame_equal(read_study_table(single.path), single.table())
 
 
 def test_an_opened_study_is_read(make):
-    """All verbs but run, without data and methods; nothing is left beside the file."""
+    """All methods but run work without data and methods; no other file is left."""
     study = make().run()
     opened = dreval.Study.open(str(study.path))
 
@@ -520,12 +520,12 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read(make, monkeypatch):
 def test_cells_of_a_claim_that_was_lost_are_not_written(make):
     """The answer of a process that was taken for dead is thrown away: the first answer is the answer."""
     study = make().run(limit=1)
-    with StudyFile(study.path, study._recipe(study.settings)) as file, file.claims() as mine, file.claims() as others:
+    with StudyFile(study.path, study._recipe(study.settings)) as file, file.claims() as values, file.claims() as others:
         name = next(cell.name for cell in study._cells() if cell.name not in file.texts())
-        assert mine.claim(name)
-        mine.lock_file.unlink()
+        assert values.claim(name)
+        values.lock_file.unlink()
         assert others.claim(name)
-        assert not mine.finish(name, {"late": True})
+        assert not values.finish(name, {"late": True})
         assert others.finish(name, {"rows": [], "reason": "", "seconds": 1.0, "warnings": []})
         assert "late" not in file.texts()[name]
 
@@ -541,7 +541,7 @@ def test_failures_that_differ_in_values_only_are_one_note(make):
     notes = " ".join(str(status.summary().as_markdown()).split())
     assert "4 cells failed" in notes
     assert "(and 3 with other values)" in notes
-    assert {one.code for cell in status.cells["notes"] for one in cell} == {"refused"}
+    assert {item.code for cell in status.cells["notes"] for item in cell} == {"refused"}
     assert "and so on " * 30 not in notes
     assert "and so on " * 30 in status.failures["reason"].iloc[0]
     assert repr(status).endswith("4 cells, 0 done, 4 failed, 0 running, 0 waiting)")

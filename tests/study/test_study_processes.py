@@ -1,4 +1,4 @@
-"""Several processes on one study, and processes that are killed: no cell is lost, none is computed twice.
+"""Several processes on one study, and processes that are killed: every cell is computed once.
 
 The size of the claim is that of ``tests/calibration/test_study_killed.py``; here it is small.
 """
@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from pandas.testing import assert_frame_equal
 from study_runs import Runs, call_of, calls_of, finish, kill
 
 SIZE = (2, 3, 3)
 
 
+@pytest.mark.slow
 def test_killed_and_taken_over_by_another_process(tmp_path: Path) -> None:
     """One run is killed; of two that go on together one is killed; the other does the rest, and no cell twice.
 

@@ -44,13 +44,13 @@ def verbs(path: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def refused(path: Path) -> dict[str, str]:
     """How each verb refuses a file; any error that is not one of dreval leaves."""
-    found = {}
-    for name, verb in verbs(path):
+    results = {}
+    for name, method in verbs(path):
         try:
-            verb()
+            method()
         except DrevalError as error:
-            found[name] = str(error)
-    return found
+            results[name] = str(error)
+    return results
 
 
 def changed(whole: bytes, path: Path, *statements: tuple[str, tuple[Any, ...]]) -> Path:
@@ -72,10 +72,10 @@ def test_a_changed_value_is_refused_by_its_checksum(whole: bytes, tmp_path: Path
         "UPDATE cells SET value = x'00' WHERE run = 'study methods'",
     ):
         path = changed(whole, tmp_path / "s.journal", (statement, ()))
-        found = refused(path)
-        assert found.keys() >= {"table", "compare"}, statement
+        result = refused(path)
+        assert result.keys() >= {"table", "compare"}, statement
         assert {
-            text for text in found.values() if not re.search("was changed after it was|must hold a study", text)
+            text for text in result.values() if not re.search("was changed after it was|must hold a study", text)
         } == set()
 
 
@@ -123,7 +123,7 @@ def test_another_layout_is_refused_or_read(whole: bytes, tmp_path: Path, stateme
 
 
 def test_a_file_that_was_cut_off_is_refused_or_whole(whole: bytes, tmp_path: Path) -> None:
-    """At many lengths: refused, or every value is there."""
+    """At many lengths a cut file raises an error, or has every value."""
     path = tmp_path / "s.journal"
     path.write_bytes(whole)
     table = dreval.Study.open(path).table()
@@ -150,9 +150,9 @@ def test_a_full_disk_is_said_and_the_study_goes_on_later(tmp_path: Path) -> None
     assert full.returncode == 1
     assert "InputError: `path` must be on a disk with room for it" in full.stderr, full.stderr[-2000:]
     for file in (path, other):
-        here: dict[str, Any] = {"sys": SimpleNamespace(argv=["", file])}
-        exec(code.replace("import resource, signal, sys\n", ""), here)
-        here["study"].run(progress=False)
+        current: dict[str, Any] = {"sys": SimpleNamespace(argv=["", file])}
+        exec(code.replace("import resource, signal, sys\n", ""), current)
+        current["study"].run(progress=False)
     tables = [dreval.Study.open(file).table().drop(columns="seconds") for file in (path, other)]
     assert tables[0].equals(tables[1])
 

@@ -1,4 +1,4 @@
-"""Sweeps of settings: the set against paired t tests, failures, journal, refusals, what is printed and drawn."""
+"""Sweeps of settings: the best set against paired t tests, failures, journal, errors, printed and plotted results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def data(n: int = 48, p: int = 4) -> np.ndarray:
 
 
 def noisy(X, n_components, random_state, size=1.0):
-    """The first columns with noise of its own for each seed."""
+    """Return the first columns with noise that depends on the seed."""
     return X[:, :n_components] + size * np.random.default_rng(random_state).normal(size=(len(X), n_components))
 
 
@@ -44,9 +44,9 @@ GRID = {"size": [0.1, 0.5, 0.6, 3.0]}
 @pytest.mark.parametrize("measure", ["r_nx_auc", "stress"])
 def test_the_best_set_is_that_of_paired_t_tests(measure):
     """Values are those of the measure on the same seeds; each setting is compared with each other one by its pairs."""
-    found = dreval.sweep(data(), noisy, GRID, measures=measure, n_replicates=6, alpha=0.1, random_state=3)
-    assert found.over == "seeds"
-    V = found.values.pivot(index="setting", columns="replicate", values="value").to_numpy()
+    result = dreval.sweep(data(), noisy, GRID, measures=measure, n_replicates=6, alpha=0.1, random_state=3)
+    assert result.over == "seeds"
+    V = result.values.pivot(index="setting", columns="replicate", values="value").to_numpy()
     H, R = V.shape
     sign = -1 if measure == "stress" else 1
     p = np.ones(H)
@@ -57,14 +57,14 @@ def test_the_best_set_is_that_of_paired_t_tests(measure):
             if other != h
         ]
         p[h] = min(1.0, (H - 1) * min(others))
-    table = found.tidy()
-    judged = p < 1  # beyond, nothing is ahead, or Bonferroni is cut
-    assert_allclose(table["p_value"][judged], p[judged], rtol=1e-9)
-    assert (table["p_value"][~judged] == 1).all()
+    table = result.tidy()
+    compared = p < 1  # beyond, nothing is ahead, or Bonferroni is cut
+    assert_allclose(table["p_value"][compared], p[compared], rtol=1e-9)
+    assert (table["p_value"][~compared] == 1).all()
     assert table["in_best_set"].tolist() == (p > 0.1).tolist()
     sign = -1 if measure == "r_nx_auc" else 1
-    assert found.best_set() == [{"size": GRID["size"][h]} for h in np.argsort(sign * V.mean(axis=1)) if p[h] > 0.1]
-    assert 0 < len(found.best_set()) < H
+    assert result.best_set() == [{"size": GRID["size"][h]} for h in np.argsort(sign * V.mean(axis=1)) if p[h] > 0.1]
+    assert 0 < len(result.best_set()) < H
     assert_allclose(table["mean"], V.mean(axis=1))
     assert_allclose(table["se"], V.std(axis=1, ddof=1) / np.sqrt(R))
     half = stats.t.ppf(0.95, R - 1) * table["se"]
@@ -74,48 +74,48 @@ def test_the_best_set_is_that_of_paired_t_tests(measure):
 def test_values_are_those_of_the_measure():
     """Of halves they are those of the embedded half; all settings have the same halves and seeds."""
     X = data()
-    seen = []
+    observed = []
 
     def watched(X, n_components, first=0):
-        seen.append((first, X))
+        observed.append((first, X))
         return columns(X, n_components, first)
 
-    found = dreval.sweep(
+    result = dreval.sweep(
         X, watched, {"first": [0, 2]}, measures="trustworthiness", n_neighbors=5, n_replicates=3, random_state=0
     )
-    assert found.over == "halves"
-    halves = {first: [X for one, X in seen if one == first] for first in (0, 2)}
+    assert result.over == "halves"
+    halves = {first: [X for value, X in observed if value == first] for first in (0, 2)}
     assert all(np.array_equal(a, b) for a, b in zip(halves[0], halves[2], strict=True))
     assert all(len(half) == 24 for half in halves[0])
     for setting, first in enumerate((0, 2)):
         expected = [dreval.trustworthiness(half, columns(half, 2, first), n_neighbors=5) for half in halves[first]]
-        assert_allclose(found.values.query(f"setting == {setting}")["value"], expected)
-    row = found.tidy().iloc[0]
-    own = found.values.query("setting == 0")["value"]
+        assert_allclose(result.values.query(f"setting == {setting}")["value"], expected)
+    row = result.tidy().iloc[0]
+    own = result.values.query("setting == 0")["value"]
     assert row["se"] == pytest.approx(own.std() * np.sqrt(1 + 1 / 3))
 
 
 def test_a_setting_that_fails_loses_nothing_else():
     full = dreval.sweep(data(), fragile, {"size": [0.1, 3.0]}, random_state=0)
-    found = dreval.sweep(data(), fragile, {"size": [0.1, 20.0, 3.0]}, random_state=0)
-    lost = found.tidy().iloc[1]
-    assert "5 of 5 runs failed" in lost["note"]
-    assert "size 20.0" in lost["note"]
-    assert lost["n_replicates"] == 0
-    assert found.tidy()["in_best_set"].isna().tolist() == [False, True, False]
-    assert_allclose(found.tidy()["mean"][[0, 2]], full.tidy()["mean"])
-    assert found.tidy()["p_value"].dropna().tolist() == full.tidy()["p_value"].tolist()
-    assert "20.0 is not judged" in " ".join(str(found).split())
-    found.plot()
+    result = dreval.sweep(data(), fragile, {"size": [0.1, 20.0, 3.0]}, random_state=0)
+    missing = result.tidy().iloc[1]
+    assert "5 of 5 runs failed" in missing["note"]
+    assert "size 20.0" in missing["note"]
+    assert missing["n_replicates"] == 0
+    assert result.tidy()["in_best_set"].isna().tolist() == [False, True, False]
+    assert_allclose(result.tidy()["mean"][[0, 2]], full.tidy()["mean"])
+    assert result.tidy()["p_value"].dropna().tolist() == full.tidy()["p_value"].tolist()
+    assert "20.0 is not judged" in " ".join(str(result).split())
+    result.plot()
     with pytest.raises(MethodFailed, match=r"size 2"):
         dreval.sweep(data(), fragile, {"size": [20.0, 30.0]}, random_state=0)
 
 
 def test_what_is_left_alone_is_not_called_the_best():
-    found = dreval.sweep(data(), fragile, {"size": [0.1, 20.0]}, random_state=0)
-    assert found.best_set() == []
-    assert "no other setting" in found.tidy()["note"][0]
-    assert "No setting can be judged" in str(found)
+    result = dreval.sweep(data(), fragile, {"size": [0.1, 20.0]}, random_state=0)
+    assert result.best_set() == []
+    assert "no other setting" in result.tidy()["note"][0]
+    assert "No setting can be judged" in str(result)
 
 
 def test_equal_settings_and_constant_differences():
@@ -124,26 +124,28 @@ def test_equal_settings_and_constant_differences():
     def shifted(X, n_components, random_state, copy=0, first=0):
         return X[:, first : first + n_components]  # a seed that changes nothing
 
-    found = dreval.sweep(data(), shifted, {"copy": [0, 1]}, over="seeds", random_state=0)
-    assert found.tidy()["in_best_set"].tolist() == [True, True]
-    assert [dict(one.values) for one in found.notes if one.code == "sweep.equal"] == [{"equal": 2, "made": 1}]
-    found = dreval.sweep(data(), shifted, {"first": [0, 1, 2]}, over="seeds", random_state=0)
-    assert found.best_set() == []
-    assert any("same amount" in note for note in found.tidy()["note"])
-    assert not any(one.code == "sweep.equal" for one in found.notes)
+    result = dreval.sweep(data(), shifted, {"copy": [0, 1]}, over="seeds", random_state=0)
+    assert result.tidy()["in_best_set"].tolist() == [True, True]
+    assert [dict(entry.values) for entry in result.notes if entry.code == "sweep.equal"] == [{"equal": 2, "made": 1}]
+    result = dreval.sweep(data(), shifted, {"first": [0, 1, 2]}, over="seeds", random_state=0)
+    assert result.best_set() == []
+    assert any("same amount" in note for note in result.tidy()["note"])
+    assert not any(entry.code == "sweep.equal" for entry in result.notes)
 
 
 def test_seeds_that_change_nothing_are_halves():
-    """By default; where seeds were asked for, it is said that there is no spread."""
+    """By default halves are used instead; where seeds were requested, a note says that they change nothing."""
 
     def fixed(X, n_components, random_state, first=0):
         return X[:, first : first + n_components]
 
     grid = {"first": [0, 1, 2]}
-    found = dreval.sweep(data(), fixed, grid, random_state=0)
-    assert found.over == "halves"
-    pd.testing.assert_frame_equal(found.tidy(), dreval.sweep(data(), fixed, grid, over="halves", random_state=0).tidy())
-    assert any(one.code == "sweep.same_seeds" for one in dreval.sweep(data(), fixed, grid, over="seeds").notes)
+    result = dreval.sweep(data(), fixed, grid, random_state=0)
+    assert result.over == "halves"
+    pd.testing.assert_frame_equal(
+        result.tidy(), dreval.sweep(data(), fixed, grid, over="halves", random_state=0).tidy()
+    )
+    assert any(note.code == "sweep.same_seeds" for note in dreval.sweep(data(), fixed, grid, over="seeds").notes)
 
 
 def test_a_warning_is_given_once_for_all_settings():
@@ -153,7 +155,7 @@ def test_a_warning_is_given_once_for_all_settings():
         dreval.sweep(
             X, "isomap", {"n_neighbors": [3, 4, 5]}, measures="trustworthiness", n_replicates=3, random_state=0
         )
-    codes = [one.message.note.code for one in caught]
+    codes = [warning.message.note.code for warning in caught]
     assert codes
     assert len(codes) == len(set(codes))
 
@@ -173,12 +175,12 @@ def test_a_killed_sweep_goes_on(tmp_path):
     assert len(log.read_text()) == 5
     first = settled(STOP)
     assert len(log.read_text()) == 5 + 5  # four of nine were kept
-    again = settled(STOP, measures=["stress", "r_nx_auc"])
+    repeated = settled(STOP, measures=["stress", "r_nx_auc"])
     assert len(log.read_text()) == 10
-    more = settled(STOP, (1, 2, 3, 4))
+    further = settled(STOP, (1, 2, 3, 4))
     assert len(log.read_text()) == 13
-    assert_allclose(again.of("r_nx_auc")["mean"], first.tidy()["mean"])
-    assert_allclose(more.tidy()["mean"][:3], first.tidy()["mean"])
+    assert_allclose(repeated.of("r_nx_auc")["mean"], first.tidy()["mean"])
+    assert_allclose(further.tidy()["mean"][:3], first.tidy()["mean"])
 
 
 STOP = 5
@@ -191,34 +193,34 @@ def traced(X, n_components, random_state, setting=1, log="", stop=0):
 
 
 def test_no_number_depends_on_the_processes():
-    one, two = (
+    single, two = (
         dreval.sweep(data(), "isomap", {"n_neighbors": [8, 12]}, random_state=1, n_jobs=jobs) for jobs in (1, 2)
     )
-    assert one.tidy().equals(two.tidy())
-    assert one.values.equals(two.values)
+    assert single.tidy().equals(two.tidy())
+    assert single.values.equals(two.values)
 
 
 def test_components_are_settings_and_labels_are_read():
     labels = np.repeat([0, 1], 24)
     X = data() + 3 * labels[:, None]
-    found = dreval.sweep(
+    result = dreval.sweep(
         X, "pca", {"n_components": np.array([1, 3])}, labels=labels, measures="knn_accuracy", random_state=0
     )
-    assert found.settings == ({"n_components": 1}, {"n_components": 3})
-    assert "More components" in str(found)
-    assert found.tidy()["mean"].between(0.5, 1).all()
+    assert result.settings == ({"n_components": 1}, {"n_components": 3})
+    assert "More components" in str(result)
+    assert result.tidy()["mean"].between(0.5, 1).all()
     with pytest.raises(InputError, match="labels"):
         dreval.sweep(X, "pca", {"n_components": [1, 3]}, measures="knn_accuracy")
 
 
 def test_many_points_are_evaluated_at_some(monkeypatch):
-    monkeypatch.setattr("dreval.study.sweep.MANY", 60)
-    monkeypatch.setattr("dreval.study.sweep.SCORED", 50)
+    monkeypatch.setattr("dreval.study.sweep.MAX_ALL_POINTS", 60)
+    monkeypatch.setattr("dreval.study.sweep.SCORED_POINTS", 50)
     X = data(200)
-    found = dreval.sweep(X, noisy, {"size": [0.1, 3.0]}, measures="trustworthiness", n_replicates=3, random_state=0)
+    result = dreval.sweep(X, noisy, {"size": [0.1, 3.0]}, measures="trustworthiness", n_replicates=3, random_state=0)
     full = dreval.sweep(X, noisy, {"size": [0.1, 3.0]}, measures="trustworthiness", n_replicates=3, random_state=0)
-    assert "at 50 of 200 points" in str(found)
-    assert_allclose(found.tidy()["mean"], full.tidy()["mean"], atol=0.05)
+    assert "at 50 of 200 points" in str(result)
+    assert_allclose(result.tidy()["mean"], full.tidy()["mean"], atol=0.05)
     halves = dreval.sweep(X, noisy, {"size": [0.1, 3.0]}, over="halves", n_replicates=3, random_state=0)
     assert halves.tidy()["mean"].notna().all()
 
@@ -251,39 +253,39 @@ def test_many_points_are_evaluated_at_some(monkeypatch):
     ],
 )
 def test_refusals(options, error, match):
-    given = {"X": data(), "source": "isomap", "param_grid": {"n_neighbors": [5, 9]}, **options}
+    passed = {"X": data(), "source": "isomap", "param_grid": {"n_neighbors": [5, 9]}, **options}
     with pytest.raises(error, match=match):
-        dreval.sweep(given.pop("X"), given.pop("source"), given.pop("param_grid"), random_state=0, **given)
+        dreval.sweep(passed.pop("X"), passed.pop("source"), passed.pop("param_grid"), random_state=0, **passed)
 
 
 def test_the_first_sentence_is_the_answer():
-    """Named settings in every case, lines within 80 columns, and the call makes it again."""
-    found = dreval.sweep(data(), noisy, GRID, n_replicates=8, random_state=3)
-    inside = [str(one["size"]) for one in found.best_set()]
+    """Settings have names in every case, lines fit 80 columns, and the call reproduces the sweep."""
+    result = dreval.sweep(data(), noisy, GRID, n_replicates=8, random_state=3)
+    inside = [str(item["size"]) for item in result.best_set()]
     worse = [str(size) for size in GRID["size"] if str(size) not in inside]
-    said = " ".join(str(found).split("Sweep\n")[0].split())
-    names = re.findall(r"\d+\.\d+", said.split(" (")[0])
+    text = " ".join(str(result).split("Sweep\n")[0].split())
+    names = re.findall(r"\d+\.\d+", text.split(" (")[0])
     assert names == inside
-    assert re.findall(r"\d+\.\d+", said.split(";")[1]) == worse
-    assert "worse" in said
-    assert max(map(len, str(found).splitlines())) <= 80
+    assert re.findall(r"\d+\.\d+", text.split(";")[1]) == worse
+    assert "worse" in text
+    assert max(map(len, str(result).splitlines())) <= 80
     many = dreval.sweep(data(), noisy, {"size": [0.1 + k / 100 for k in range(40)]}, n_replicates=3, random_state=0)
     assert max(map(len, str(many).splitlines())) <= 80
     assert "10 further settings in tidy()" in " ".join(str(many).split())
     assert "more" in str(many).split("Sweep\n")[0]
-    same = eval(found.call, {"dreval": dreval, "data": data(), "noisy": noisy})
-    assert same.tidy().equals(found.tidy())
+    same = eval(result.call, {"dreval": dreval, "data": data(), "noisy": noisy})
+    assert same.tidy().equals(result.tidy())
 
 
 def test_measures_are_told_apart():
-    """One measure at two numbers of neighbors has two sets; the first asked for decides."""
-    found = dreval.sweep(data(), noisy, GRID, measures=["continuity", "r_nx_auc"], n_neighbors=[3, 7], random_state=0)
-    assert found.measures == ("continuity(n_neighbors=3)", "continuity(n_neighbors=7)", "r_nx_auc")
-    assert found.best_set() == found.best_set("continuity(n_neighbors=3)")
-    assert len(found.glance()) == 3
-    assert "Each of the 3 measures" in str(found)
+    """One measure at two numbers of neighbors has two sets; the first requested one decides."""
+    result = dreval.sweep(data(), noisy, GRID, measures=["continuity", "r_nx_auc"], n_neighbors=[3, 7], random_state=0)
+    assert result.measures == ("continuity(n_neighbors=3)", "continuity(n_neighbors=7)", "r_nx_auc")
+    assert result.best_set() == result.best_set("continuity(n_neighbors=3)")
+    assert len(result.glance()) == 3
+    assert "Each of the 3 measures" in str(result)
     with pytest.raises(UnknownName, match="r_nx_auc"):
-        found.best_set("r_nx_au")
+        result.best_set("r_nx_au")
 
 
 def test_other_options_and_figures():
@@ -294,8 +296,8 @@ def test_other_options_and_figures():
 
     two = dreval.sweep(data(), method, {"size": [0.1, 1.0], "kind": ["a", "b"]}, random_state=0)
     assert {text.get_text() for text in two.plot().axes[0].get_xticklabels()} == {"0.1", "1.0"}
-    words = dreval.sweep(data(), method, {"kind": ["a", "b"]}, random_state=0).plot()
-    assert [text.get_text() for text in words.axes[0].get_xticklabels()] == ["a", "b"]
+    texts = dreval.sweep(data(), method, {"kind": ["a", "b"]}, random_state=0).plot()
+    assert [text.get_text() for text in texts.axes[0].get_xticklabels()] == ["a", "b"]
     mixed = dreval.sweep(data(), method, [{"size": [0.1, 1.0]}, {"mean": [3]}], random_state=0)
     assert {"size", "mean_", "mean"} <= set(mixed.tidy())
     assert len(mixed.plot().axes[0].get_yticklabels()) == 3
@@ -309,19 +311,19 @@ SIZES = {"size": [3.0, 0.6, 0.5, 0.1, 0.55, 0.45, 0.3, 0.2, 1.0]}
 def test_the_best_is_in_its_set_and_named_first(seed, measure):
     """Of few and many replicates: the set begins with the best mean and goes down; the answer has the same order."""
     for R in (3, 5):
-        found = dreval.sweep(data(), noisy, SIZES, measures=measure, n_replicates=R, random_state=seed)
-        rows = found.of()
+        result = dreval.sweep(data(), noisy, SIZES, measures=measure, n_replicates=R, random_state=seed)
+        rows = result.of()
         sign = 1 if measure == "r_nx_auc" else -1
-        means = found.values.groupby("setting")["value"].mean() * sign
-        chosen = [SIZES["size"].index(one["size"]) for one in found.best_set()]
-        text = sweep_answer(found)
+        means = result.values.groupby("setting")["value"].mean() * sign
+        chosen = [SIZES["size"].index(item["size"]) for item in result.best_set()]
+        text = sweep_answer(result)
 
         assert chosen[0] == means.idxmax()
         assert rows.loc[chosen[0], "in_best_set"]
         assert rows.loc[chosen[0], "p_value"] == 1
         assert means[chosen].is_monotonic_decreasing
         assert text.startswith(f"size = {SIZES['size'][chosen[0]]} ")
-        assert found.order() == means.sort_values(ascending=False, kind="stable").index.tolist()
+        assert result.order() == means.sort_values(ascending=False, kind="stable").index.tolist()
         crossed = [h for h in rows.index[~rows["in_best_set"]] if means[h] > means[chosen[-1]]]
         assert ("whose differences from better settings vary more" in text) == bool(crossed)
         for h in crossed:
@@ -330,17 +332,17 @@ def test_the_best_is_in_its_set_and_named_first(seed, measure):
 
 def test_many_settings_in_the_set_begin_with_the_best():
     """Where more are in the set than a sentence names, the best one is named, not counted."""
-    found = dreval.sweep(data(), noisy, {"size": [3.0 - 0.1 * h for h in range(12)]}, n_replicates=3, random_state=0)
-    best = found.settings[found.order()[0]]["size"]
+    result = dreval.sweep(data(), noisy, {"size": [3.0 - 0.1 * h for h in range(12)]}, n_replicates=3, random_state=0)
+    best = result.settings[result.order()[0]]["size"]
 
-    assert len(found.best_set()) > 6
-    assert sweep_answer(found).startswith(f"size = {best:g} has the best mean")
+    assert len(result.best_set()) > 6
+    assert sweep_answer(result).startswith(f"size = {best:g} has the best mean")
 
 
 def test_few_replicates_are_said_with_how_many_would_do():
     """By Student's and the normal quantile of scipy; not where replicates are enough."""
-    found = dreval.sweep(data(), noisy, SIZES, n_replicates=3, random_state=0)
-    (values,) = [dict(one.values) for one in found.notes if one.code == "sweep.few"]
+    result = dreval.sweep(data(), noisy, SIZES, n_replicates=3, random_state=0)
+    (values,) = [dict(note.values) for note in result.notes if note.code == "sweep.few"]
     share = 1 - 0.05 / 8
     limit = stats.norm.ppf(share)
 
@@ -348,19 +350,19 @@ def test_few_replicates_are_said_with_how_many_would_do():
     assert values["limit"] == pytest.approx(limit)
     assert values["needed"] == next(r for r in range(3, 99) if stats.t.ppf(share, r - 1) <= 2 * limit)
     enough = dreval.sweep(data(), noisy, SIZES, n_replicates=values["needed"], random_state=0)
-    assert not any(one.code == "sweep.few" for one in enough.notes)
+    assert not any(note.code == "sweep.few" for note in enough.notes)
 
 
 def test_settings_that_fail_do_not_count_as_judged():
     """The number of settings in the note on few replicates, and its quantile, are those of the judged settings."""
-    found = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 3.0, 20.0]}, n_replicates=3, random_state=0)
-    (values,) = [dict(one.values) for one in found.notes if one.code == "sweep.few"]
+    result = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 3.0, 20.0]}, n_replicates=3, random_state=0)
+    (values,) = [dict(note.values) for note in result.notes if note.code == "sweep.few"]
 
-    assert int(found.tidy()["in_best_set"].notna().sum()) == values["settings"] == 3
+    assert int(result.tidy()["in_best_set"].notna().sum()) == values["settings"] == 3
     assert values["critical"] == pytest.approx(stats.t.ppf(1 - 0.05 / 2, 2))
     two = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 20.0]}, n_replicates=3, random_state=0)
     assert stats.t.ppf(0.95, 2) <= 2 * stats.norm.ppf(0.95)
-    assert not any(one.code == "sweep.few" for one in two.notes)
+    assert not any(note.code == "sweep.few" for note in two.notes)
 
 
 def test_the_other_one_of_two_settings_is_named_as_one():
@@ -370,7 +372,7 @@ def test_the_other_one_of_two_settings_is_named_as_one():
         noise = np.random.default_rng([random_state, kind]).normal(size=(len(X), n_components))
         return X[:, :n_components] + noise
 
-    found = dreval.sweep(data(), alike, {"kind": [0, 1]}, measures="spearman_distance", n_replicates=5, random_state=0)
-    assert found.tidy()["in_best_set"].all()
-    assert "(Spearman correlation of distances)" in sweep_answer(found)
-    assert "the other setting is not distinguishable from it" in sweep_answer(found)
+    result = dreval.sweep(data(), alike, {"kind": [0, 1]}, measures="spearman_distance", n_replicates=5, random_state=0)
+    assert result.tidy()["in_best_set"].all()
+    assert "(Spearman correlation of distances)" in sweep_answer(result)
+    assert "the other setting is not distinguishable from it" in sweep_answer(result)

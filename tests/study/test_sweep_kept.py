@@ -1,4 +1,4 @@
-"""Sweeps saved, loaded and reported: every digit, three forms, and what is refused."""
+"""Sweeps saved, loaded and reported: every digit, three forms, and errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ X = np.random.default_rng(0).normal(size=(48, 4)) * [4, 3, 1, 1]
 
 
 def noisy(X: np.ndarray, n_components: int, random_state: int, size: float = 1.0, sign: Any = None) -> np.ndarray:
-    """The first columns with noise of its own for each seed; sizes of more than 5 fail."""
+    """Return the first columns with noise that depends on the seed; sizes of more than 5 fail."""
     if size > 5:
         raise ValueError(f"size {size}")
     noise = np.random.default_rng(random_state).normal(size=(len(X), n_components))
@@ -39,16 +39,16 @@ def test_a_saved_sweep_is_read_to_the_last_bit(found: Any, tmp_path: Path) -> No
     """All tables and sentences are equal; a function is its text; the loaded one saves to the same bytes."""
     path = found.save(tmp_path / "a.dreval")
     loaded = dreval.load_results(path)
-    told = found.tidy()
-    told["sign"] = [None if one is None else str(one) for one in told["sign"]]
-    pd.testing.assert_frame_equal(loaded.tidy(), told, check_exact=True)
+    messages = found.tidy()
+    messages["sign"] = [None if item is None else str(item) for item in messages["sign"]]
+    pd.testing.assert_frame_equal(loaded.tidy(), messages, check_exact=True)
     pd.testing.assert_frame_equal(loaded.values, found.values, check_exact=True)
     pd.testing.assert_frame_equal(loaded.glance(), found.glance())
     assert loaded.tidy()["in_best_set"].isna().sum() == 2
     assert found.best_set() == [{"size": 0.1}, {"size": 0.2, "sign": np.abs}]
     assert loaded.best_set() == [{"size": 0.1}, {"size": 0.2, "sign": str(np.abs)}]
     assert (loaded.notes, loaded.over, loaded.alpha, loaded.call) == (found.notes, found.over, found.alpha, found.call)
-    answers = [" ".join(str(one).split("Sweep\n")[0].split()) for one in (found, loaded)]
+    answers = [" ".join(str(item).split("Sweep\n")[0].split()) for item in (found, loaded)]
     assert answers[0] == answers[1].replace(str(np.abs), "absolute")
     loaded.save(tmp_path / "b.dreval")
     assert (tmp_path / "b.dreval").read_bytes() == path.read_bytes()
@@ -60,7 +60,7 @@ def test_every_form_of_a_report_has_the_answer_and_every_number(found: Any, form
     path = found.report(tmp_path / f"r.{form}", title="Sizes")
     text = path.read_text("utf-8")
     plain = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\_", "_").replace("$", "").split())
-    for said in (
+    for texts in (
         "Sizes",
         "size = 0.1 has the best mean",
         "(size = 0.2, sign = absolute) is not distinguishable from it",
@@ -68,9 +68,11 @@ def test_every_form_of_a_report_has_the_answer_and_every_number(found: Any, form
         "too optimistic",
         "seeds",
     ):
-        assert said.lower() in plain.lower()
+        assert texts.lower() in plain.lower()
     table = found.tidy()
-    below = "" if form != "tex" else "".join(one.read_text("utf-8") for one in sorted(tmp_path.glob("r-figures/*.tex")))
+    below = (
+        "" if form != "tex" else "".join(item.read_text("utf-8") for item in sorted(tmp_path.glob("r-figures/*.tex")))
+    )
     for value in table["p_value"].dropna():
         assert format_p(value).removeprefix("<") in plain + below
     figures = text.count("<svg") if form == "html" else len(list(tmp_path.glob("r-figures/*.[sp][vd][gf]")))
@@ -84,9 +86,9 @@ def test_every_form_of_a_report_has_the_answer_and_every_number(found: Any, form
 def test_a_sweep_is_no_evaluation(found: Any, tmp_path: Path) -> None:
     """A comparison of embeddings refuses its file, and says what there is instead."""
     path = found.save(tmp_path / "a.dreval")
-    for given in (path, [path, path]):
+    for passed in (path, [path, path]):
         with pytest.raises(InputError, match=r"`results` must be the saved result of an evaluation: got a sweep"):
-            dreval.compare(given)
+            dreval.compare(passed)
     for suffix in ("a.csv", "a.html"):
         with pytest.raises(InputError, match="must not have the suffix of another format"):
             found.save(tmp_path / suffix)
