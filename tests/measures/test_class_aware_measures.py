@@ -76,7 +76,7 @@ def test_chance_seen_from_some_rows_is_chance(name, monkeypatch):
     X, Y = rng.normal(size=(120, 3)), rng.normal(size=(120, 2))
     labels = (X[:, 0] > 0).astype(int)
     thing, view = MEASURES.get(name), replace(sweep(X, {"": Y}, k=5)[""], labels=labels)
-    monkeypatch.setattr(core, "ROWS", 40)
+    monkeypatch.setattr(core, "MIN_RANKED_ROWS", 40)
     chance = chance_value(thing, view, {"n_neighbors": 5}, 0).value
     orders = [rng.permutation(120) for _ in range(30)]
     whole = [getattr(dreval, name)(X, Y[order], labels=labels, n_neighbors=5) for order in orders]

@@ -34,7 +34,7 @@ def test_the_stored_experiment_is_whole(defects):
     """Every measure that can be compared, every defect at every grade, every data set, equally many draws."""
     found = own.detections()
     graded = found[found["grade"] > 0]
-    expected = itertools.product(defects.DATA, defects.measures(), defects.DEFECTS, range(1, own.GRADES + 1))
+    expected = itertools.product(defects.DATA, defects.measures(), defects.DEFECTS, range(1, own.N_GRADES + 1))
 
     assert sorted(zip(*(graded[key] for key in ("data", "measure", "change", "grade")), strict=True)) == sorted(
         expected
