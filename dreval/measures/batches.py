@@ -30,7 +30,7 @@ MIXING_CHANCE = (
     "points, complete mixing within each kind gives less"
 )
 MIXING_CAUTION = (
-    "An embedding of noise mixes batches completely: a high value says nothing without measures of the labels."
+    "An embedding of noise mixes batches completely: read a high value together with measures of the labels."
 )
 
 
@@ -210,8 +210,8 @@ def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     :math:`L_i` is the local inverse Simpson index. The data are not used.
 
     Points as far as the last neighbor share its weight, so that no order of ties matters. Batches of different sizes do
-    not reach 1: compare with chance, which holds for batches with the same kinds of points; with different kinds less
-    is complete. The value depends on n, since neighbors are nearer in more points. scib-metrics
+    not reach 1: compare with the chance level of batches with the same kinds of points; complete mixing of different
+    kinds gives less. The value depends on n, since neighbors are nearer in more points. scib-metrics
     reports the median of the points (here of :math:`L_i`), dreval the mean, which has an interval; the values of points
     are equal. At least two batches are required, and fewer than points.
 
@@ -252,10 +252,10 @@ def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
 
     with C labels, :math:`c_j` the label of point j, and the weights :math:`p_{j|i}` of ``ilisi``: :math:`L_i` is the
     effective number of labels around point i. The data are not used. With many labels values are near 1 even where
-    neighbors are mixed (four labels around each point of 100 give 0.97): compare with chance. The value depends on n,
-    since the neighbors are nearer in more points. scib-metrics reports the
-    median of the points (here of :math:`L_i`), dreval the mean, which has an interval; the values of points are equal.
-    At least two labels are required, and fewer than points.
+    neighbors are mixed (four labels around each point of 100 give 0.97): compare with the chance level. The value
+    depends on n, since the neighbors are nearer in more points. scib-metrics reports the median of the points (here of
+    :math:`L_i`), dreval the mean, which has an interval; the values of points are equal. At least two labels are
+    required, and fewer than points.
 
     See Also
     --------
@@ -289,7 +289,7 @@ def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     smooth=False,
     jumps="one point can join or cut a piece",
-    caution="Labels that lie on top of each other do not show: read it beside measures of their separation.",
+    caution="Overlapping labels do not lower it: read it together with measures of their separation.",
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     reference="@luecken2022.",
 )
@@ -478,7 +478,7 @@ LABELS_LEFT_OUT = define(
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=MIXING_CAUTION,
-    cost="O(sum of n_c^2 d) time for labels of n_c points; O(n) memory beside one block of rows.",
+    cost="O(sum of n_c^2 d) time for labels of n_c points; O(n) memory plus one block of rows.",
     reference="@luecken2022.",
 )
 def silhouette_batch(view: View) -> tuple[float, Notes]:
@@ -491,7 +491,7 @@ def silhouette_batch(view: View) -> tuple[float, Notes]:
     many batches as points, are left out, with a note. The data are not used.
 
     A silhouette compares with the nearest other batch: where two of several batches overlap and the others lie apart,
-    the value is high (Rautenstrauch & Ohler 2025). Read it beside ``ilisi``.
+    the value is high (Rautenstrauch & Ohler 2025). Read it together with ``ilisi``.
 
     See Also
     --------

@@ -24,8 +24,8 @@ from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 # What the measures of classes share: codes of the classes, their centroids, silhouette widths, and a caution.
 
 SEPARATION = (
-    "It judges the classes in the embedding, not whether they are as separate in the data: an embedding that separates "
-    "classes which overlap in the data has a good value."
+    "It evaluates the classes in the embedding, not whether they are as separate in the data: an embedding that "
+    "separates classes which overlap in the data has a good value."
 )
 MAX_SUMMED_POINTS = 7  # points of a class that numpy adds in order; more are added in groups
 
@@ -285,7 +285,7 @@ def _triplets_without_class(view: View) -> FloatArray:
     symbol="A_C",
     title="Centroid triplet accuracy",
     question="Are classes that are nearer to each other in the embedding nearer in the data, too?",
-    says=("Of two classes the nearer one is shown nearer", "Do not read which classes are near each other"),
+    says=("Of two classes the nearer one is nearer in the embedding", "Do not read which classes are near each other"),
     share="of triplets of classes keep their order",
     goals=("arrangement",),
     level="global",
@@ -437,7 +437,7 @@ ANGLES_DRAWN = define("class_angular_distortion.drawn", ASSUMPTION, "{triplets} 
     symbol="CADI",
     title="Class angular distortion",
     question="Do the members of a class span the same angles as in the data, seen from the points of other classes?",
-    says=("Classes lie at the angles of the data", "Do not read how classes lie relative to each other"),
+    says=("Classes are arranged at the angles of the data", "Do not read the arrangement of the classes"),
     goals=("arrangement",),
     level="point",
     needs=("coordinates", "features", "labels"),
@@ -690,13 +690,13 @@ def _davies_bouldin_without(view: View) -> FloatArray:
     chance="permutation",
     chance_formula=(
         "mean over 20 random permutations of the rows of the embedding that have a value; a rough one, since centroids "
-        "of classes in random order can lie as near each other as they like"
+        "of classes in random order can be arbitrarily close to each other"
     ),
     invariances=frozenset({"translation", "rotation", "scale"}),
     without=_davies_bouldin_without,
     caution=SEPARATION,
     cost=(
-        "O(n c d) time with c classes, O(n d) memory beside a block of pairs of classes; its interval O(m^2 d) time\n"
+        "O(n c d) time with c classes, O(n d) memory plus a block of pairs of classes; its interval O(m^2 d) time\n"
         "for each class of m <= 2000 points."
     ),
     reference="@davies1979.",
@@ -742,8 +742,8 @@ def davies_bouldin(view: View) -> tuple[float, Notes]:
     symbol="DSC",
     title="Distance consistency",
     question="Is each point nearest to the centroid of its own class in the embedding?",
-    says=("Classes lie apart", "Classes overlap"),
-    share="of the points lie nearest to the centroid of their own class",
+    says=("Classes are separate", "Classes overlap"),
+    share="of the points are nearest to the centroid of their own class",
     goals=("classes",),
     level="point",
     needs=("coordinates", "labels"),
@@ -804,7 +804,7 @@ ISOLATED = define(
     symbol="IL",
     title="Isolated labels",
     question="Are the labels that occur in the fewest batches separate from the others?",
-    says=("Labels of few batches are apart from the others", "Labels of few batches are mixed with others"),
+    says=("Labels of few batches are separate", "Labels of few batches are mixed with other labels"),
     goals=("classes", "batches"),
     level="global",
     needs=("coordinates", "labels", "batch"),
@@ -814,7 +814,7 @@ ISOLATED = define(
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=SEPARATION,
-    cost="O(n^2 d) time; O(n) memory beside one block of rows.",
+    cost="O(n^2 d) time; O(n) memory plus one block of rows.",
     reference="@luecken2022. In its form with silhouettes, as in scib-metrics.",
 )
 def isolated_labels(view: View) -> tuple[float, Notes]:
@@ -854,7 +854,7 @@ def isolated_labels(view: View) -> tuple[float, Notes]:
     symbol="SIL",
     title="Silhouette of the classes",
     question="Are the classes compact and separated in the embedding?",
-    says=("Classes are compact and apart", "Classes overlap"),
+    says=("Classes are compact and separate", "Classes overlap"),
     grades=(0.25, 0.5),
     goals=("classes",),
     level="point",
@@ -865,7 +865,7 @@ def isolated_labels(view: View) -> tuple[float, Notes]:
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=SEPARATION,
-    cost="O(n^2 d) time; O(n) memory beside one block of rows.",
+    cost="O(n^2 d) time; O(n) memory plus one block of rows.",
     operations=lambda s: 3 * s.m * s.n,
     reference="@rousseeuw1987.",
 )

@@ -324,7 +324,7 @@ def _normalized_information(table: IntArray) -> float:
 
 MAX_POINTS_OF_ALL_DENSITIES = 2000  # points among which all pairs are used where there are too many
 DENSITIES: dict[str, Any] = {
-    "says": ("Dense regions are shown dense", "Do not read densities"),
+    "says": ("Dense regions of the data are dense in the embedding", "Do not read densities"),
     "goals": ("density",),
     "level": "pair",
     "needs": ("pairs",),

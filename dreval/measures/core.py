@@ -804,14 +804,14 @@ class Goal(NamedTuple):
 
 GOALS = {
     "neighbors": Goal(
-        "Are points that lie near each other neighbors in the data?", "Neighborhoods", "keep neighbors",
+        "Are points near each other in the embedding neighbors in the data?", "Neighborhoods", "keep neighbors",
         (
             "tear", "fold", "merged classes", "split class", "swapped places", "local noise", "global noise",
             "wrong rows", "exaggerated classes",
         ),
     ),
     "neighborhoods": Goal(
-        "Are small neighborhoods shown in their shape, or also their size?", "Local geometry", "keep local shapes",
+        "Do small neighborhoods keep their shape, or also their size?", "Local geometry", "keep local shapes",
         ("local noise", "global noise", "flattened density", "stretched axis", "duplicated points"),
     ),
     "density": Goal(
@@ -826,7 +826,7 @@ GOALS = {
         ),
     ),
     "arrangement": Goal(
-        "Which clusters lie near which?", "Clusters", "keep the arrangement of clusters",
+        "Which clusters are near each other?", "Clusters", "keep the arrangement of clusters",
         ("fold", "merged classes", "swapped places", "rearranged classes"),
     ),
     "latent": Goal(
@@ -834,17 +834,17 @@ GOALS = {
         ("tear", "fold", "swapped places", "rearranged classes", "global noise", "wrong rows"),
     ),
     "classes": Goal(
-        "Are the classes as far apart as they are in the data?", "Classes", "show the classes apart",
+        "Are the classes as far apart as they are in the data?", "Classes", "separate the classes",
         ("merged classes", "split class", "swapped places", "global noise", "wrong rows", "exaggerated classes"),
     ),
     "prediction": Goal(
-        "Can the class of a point be predicted from its position?", "Prediction", "tell the classes",
+        "Can the class of a point be predicted from its position?", "Prediction", "predict the classes",
         ("merged classes", "global noise", "wrong rows"),
     ),
     "batches": Goal(
-        "Are the batches mixed, and the labels still apart?", "Batches", "blend the batches", at_chance=True
+        "Are the batches mixed, and the labels still separate?", "Batches", "mix the batches", at_chance=True
     ),
-    "method": Goal("Would the method do the same with other data?", "Method", "hold up as methods"),
+    "method": Goal("Does the method give the same for other data?", "Method", "are reliable as methods"),
     "reconstruction": Goal("Can the data be computed from the embedding?", "Reconstruction", "return the data"),
 }  # fmt: skip
 

@@ -153,7 +153,7 @@ SELF_PAIRS = -1.0  # the squared distance of a point to itself, so that it comes
     chance="permutation",
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d + log n)) time; O(n) memory beside one block of rows.",
+    cost="O(n^2 (p + d + log n)) time; O(n) memory plus one block of rows.",
     operations=lambda s, **_: s.m * s.n * (200 + 2 * s.p),
     reference="@xia2024 (scDEED's reliability score).",
 )
@@ -965,7 +965,7 @@ NO_TRIPLETS = define("triplet_accuracy.empty", ASSUMPTION, "{count} points witho
     symbol="A_3",
     title="Triplet accuracy",
     question="Of two other points, is the one that is nearer in the data nearer in the embedding?",
-    says=("Of two points the nearer one is shown nearer", "Do not read distances between groups"),
+    says=("Of two points the nearer one is nearer in the embedding", "Do not read distances between groups"),
     share="of triplets keep their order",
     goals=("distances", "classes", "arrangement"),
     level="point",

@@ -66,7 +66,7 @@ def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatAr
     symbol="A",
     title="k-NN accuracy",
     question="Can the class of a point be predicted from its neighbors in the embedding?",
-    says=("Neighbors tell the class of a point", "Neighbors do not tell the class of many points"),
+    says=("Neighbors predict the class of a point", "Neighbors do not predict the class of many points"),
     share="of the points have the class that {n_neighbors} neighbors predict",
     goals=("prediction",),
     level="point",
@@ -266,7 +266,7 @@ PAIRS_OF_CLASSES: dict[str, Any] = {
     "invariances": frozenset({"translation", "rotation", "scale"}),
     "cost": (
         "O(n c (p + d)) time with c classes, for each point with each centroid, which both measures share;\n"
-        "O(n (p + d)) memory beside the pairs of 1024 classes with as many."
+        "O(n (p + d)) memory plus the pairs of 1024 classes with as many."
     ),
     "reference": (
         "@jeon2024, with distance consistency as the measure of class-label matching, rescaled to 2 s - 1 as in the "
@@ -339,7 +339,7 @@ def compressions(view: View) -> tuple[float, float]:
     symbol="LT",
     title="Label-trustworthiness",
     question="Are classes that are separated in the data separated in the embedding?",
-    says=("Classes apart in the data are shown apart", "Classes apart in the data may be shown mixed"),
+    says=("Classes that are separate in the data stay separate", "Classes that are separate in the data may be mixed"),
 )
 def label_trustworthiness(view: View) -> float:
     r"""Measure how little the embedding compresses pairs of classes, compared with the data.
@@ -375,7 +375,7 @@ def label_trustworthiness(view: View) -> float:
     symbol="LC",
     title="Label-continuity",
     question="Do classes that overlap in the data overlap in the embedding as well?",
-    says=("Classes mixed in the data are shown mixed", "Classes mixed in the data may be shown apart"),
+    says=("Classes that are mixed in the data stay mixed", "Classes that are mixed in the data may be separate"),
 )
 def label_continuity(view: View) -> float:
     r"""Measure how little the embedding stretches pairs of classes, compared with the data.
@@ -415,7 +415,7 @@ ALONE_IN_CLASS = define(
     symbol="AUC_L",
     title="Label retrieval",
     question="Are the points of the same class nearer to a point of the embedding than the others, at every scale?",
-    says=("Classes lie together", "Classes are mixed"),
+    says=("Points of a class are near each other", "Classes are mixed"),
     goals=("classes", "prediction"),
     level="point",
     needs=("coordinates", "labels"),
@@ -424,7 +424,7 @@ ALONE_IN_CLASS = define(
     chance=0.5,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     caution=SEPARATION,
-    cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
+    cost="O(n^2 (d + log n)) time; O(n) memory plus one block of rows.",
     operations=lambda s: 9 * s.m * s.n,
     reference="@hanley1982; with each point as a query, averaged over points, as in the R package quadra (roc_auc).",
 )
@@ -583,8 +583,8 @@ def _neighborhood_hit_without(view: View, n_neighbors: int) -> FloatArray:
 @measure(
     symbol="NH",
     title="Neighborhood hit",
-    question="Do points of one class lie together in the embedding?",
-    says=("Classes lie together", "Classes are mixed"),
+    question="Are points of one class near each other in the embedding?",
+    says=("Points of a class are near each other", "Classes are mixed"),
     share="of the {n_neighbors} nearest neighbors have the class of the point",
     goals=("classes", "prediction"),
     level="point",

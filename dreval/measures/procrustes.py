@@ -142,7 +142,7 @@ def local_area_spread(view: View, n_neighbors: int = AUTO) -> Estimate:
     --------
     local_anisotropy : whether each neighborhood is stretched alike in all directions.
     local_distortion : both for each point, with standard errors and the ellipses.
-    local_radius_correlation : whether dense regions are shown dense.
+    local_radius_correlation : whether dense regions are dense in the embedding.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def _radius_correlation_chance(view: View, k: int) -> float:
     symbol="rho_r",
     title="Correlation of local radii",
     question="Are dense regions of the data dense in the embedding?",
-    says=("Dense regions are shown dense", "Do not read densities"),
+    says=("Dense regions of the data are dense in the embedding", "Do not read densities"),
     goals=("neighborhoods", "density"),
     level="pair",
     needs=("ranks",),
@@ -220,7 +220,7 @@ def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
 NARROW_EMBEDDING = define(
     "procrustes_disparity.narrow",
     ASSUMPTION,
-    "fewer columns than the data: judges the embedding, not its method as trustability does",
+    "the embedding has fewer columns than the data: the value evaluates the embedding, not its method",
     "Use trustability for the method.",
 )
 
@@ -229,7 +229,7 @@ NARROW_EMBEDDING = define(
     symbol="u",
     title="Procrustes disparity",
     question="Does the embedding as a whole have the shape of the data, up to its unit?",
-    says=("The whole has the shape of the data", "Do not read the shape of the whole"),
+    says=("Global shape is that of the data", "Global shape is not preserved"),
     goals=("distances", "arrangement"),
     level="global",
     needs=("coordinates", "features"),

@@ -346,7 +346,7 @@ def test_of_sampled_pairs_those_of_the_point_are_left_out(monkeypatch):
     assert table.sampled
     for name, parameters in PAIRS:
         found = MEASURES.card(name).without(view, **parameters)
-        rule = distances._STRESS_RULES.get(parameters.get("kind"))
+        rule = distances._STRESS_FORMULAS.get(parameters.get("kind"))
         rules = {"pearson_distance": "_pearson", "spearman_distance": "spearman", "sammon_stress": "_sammon_weighted"}
         statistic = rule or getattr(distances, rules.get(name, "_best_scale"))
         for h in range(40):

@@ -68,7 +68,7 @@ def test_a_method_with_few_dimensions_is_told_who_asked_for_many():
     """The t-SNE of scikit-learn gives at most 3 dimensions by default: the cure is named."""
     from sklearn.manifold import TSNE
 
-    with pytest.raises(MethodFailed, match=r"asks for n_components=4, as many as.*TSNE\(method=\"exact\"\)"):
+    with pytest.raises(MethodFailed, match=r"requests n_components=4, as many as.*TSNE\(method=\"exact\"\)"):
         dreval.trustability(cloud(), TSNE())
 
 
