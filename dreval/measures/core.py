@@ -480,20 +480,20 @@ def measure(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     return attach
 
 
-def _apply(thing: Callable[..., Any], view: View, **parameters: Any) -> Any:
+def _apply(function: Callable[..., Any], view: View, **parameters: Any) -> Any:
     """Return the result of a measure's function; an exception that is a defect of the function names the measure."""
     try:
-        return thing.rule(view, **parameters)  # type: ignore[attr-defined]
+        return function.rule(view, **parameters)  # type: ignore[attr-defined]
     except DrevalError:
         raise
     except Exception as defect:
-        defect.add_note(f"Raised by the measure {thing.card.name!r}.")  # type: ignore[attr-defined]
+        defect.add_note(f"Raised by the measure {function.card.name!r}.")  # type: ignore[attr-defined]
         raise
 
 
-def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> Answer:
+def answer(function: Callable[..., Any], view: View, parameters: dict[str, Any]) -> Answer:
     """Apply a measure to a view."""
-    result = _apply(thing, view, **parameters)
+    result = _apply(function, view, **parameters)
     if isinstance(result, Estimate):
         return Answer(
             result.value, None, result.notes, result.left_out, result.carriers, result.sampling_se, result.n_used
@@ -504,15 +504,15 @@ def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) ->
     return Answer(float(value), None, notes)
 
 
-def curve_values(thing: Callable[..., Any], view: View) -> tuple[FloatArray, Notes]:
+def curve_values(function: Callable[..., Any], view: View) -> tuple[FloatArray, Notes]:
     """Return the values of a curve measure for K = 1, 2, ..., and notes."""
-    values, notes = _apply(thing, view)
+    values, notes = _apply(function, view)
     return values, notes
 
 
-def tie_values(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
+def tie_values(function: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
     """Return worst and best value over all ways of breaking ties; None where ties cannot matter or have no bounds."""
-    ties = thing.card.ties  # type: ignore[attr-defined]
+    ties = function.card.ties  # type: ignore[attr-defined]
     bounds = None if ties is None or view.streamed else ties(view, *parameters.values())
     return None if bounds is None else (float(np.mean(bounds[0])), float(np.mean(bounds[1])))
 
@@ -563,24 +563,24 @@ def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., An
     return call
 
 
-def _row(thing: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:
+def _row(function: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:
     """Return the value at one k, with its bounds over ties if requested."""
-    value = answer(thing, view, parameters).value
+    value = answer(function, view, parameters).value
     if not bounds:
         return {"value": value}
-    worst, best = tie_values(thing, view, parameters) or (value, value)
+    worst, best = tie_values(function, view, parameters) or (value, value)
     return {"worst": worst, "value": value, "best": best}
 
 
-def _curve(thing: Callable[..., Any], view: View, bounds: bool) -> Any:
+def _curve(function: Callable[..., Any], view: View, bounds: bool) -> Any:
     """Return a curve by K, with its bounds over ties if requested."""
     import pandas as pd
 
-    values, _ = curve_values(thing, view)
-    name, ks = thing.card.name, pd.RangeIndex(1, len(values) + 1, name="K")  # type: ignore[attr-defined]
+    values, _ = curve_values(function, view)
+    name, ks = function.card.name, pd.RangeIndex(1, len(values) + 1, name="K")  # type: ignore[attr-defined]
     if not bounds:
         return pd.Series(values, ks, name=name)
-    worst, best = thing.card.ties(view)  # type: ignore[attr-defined]
+    worst, best = function.card.ties(view)  # type: ignore[attr-defined]
     return pd.DataFrame({"worst": worst, "value": values, "best": best}, ks)
 
 
@@ -659,7 +659,7 @@ class Chance(NamedTuple):
     draws: int = 0
 
 
-def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, Any], root: int) -> Chance:
+def chance_value(function: Callable[..., Any], view: View, parameters: dict[str, Any], root: int) -> Chance:
     """Return the expected value of an embedding unrelated to the data; NaN where that has no meaning.
 
     It is the mean over all permutations of the embedding's rows, in closed form where there is one and ties do not
@@ -667,7 +667,7 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
     anchors among more than 50,000 points, and of fewer for statistics of pairs at large n, where one permutation is
     already a mean over many pairs. The permutations depend on ``root`` only, so equal embeddings have equal values.
     """
-    card: MeasureCard = thing.card  # type: ignore[attr-defined]
+    card: MeasureCard = function.card  # type: ignore[attr-defined]
     if card.chance is None:
         return Chance(math.nan)
     if is_stated(card, view, parameters):
@@ -678,20 +678,20 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
     values = []
     for permuted_view in _permuted_views(card, view, parameters, root):
         with suppress(UndefinedMeasure):  # as where permuted classes of few distinct points have the same centroid
-            values.append(answer(thing, permuted_view, parameters).value)
+            values.append(answer(function, permuted_view, parameters).value)
     if not values:
         return Chance(math.nan)
     se = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
     return Chance(float(np.mean(values)), se, len(values))
 
 
-def chance_curve(thing: Callable[..., Any], view: View, root: int) -> FloatArray:
+def chance_curve(function: Callable[..., Any], view: View, root: int) -> FloatArray:
     """Return the chance level of a curve at every K, as ``chance_value`` does and from the same permutations."""
-    card: MeasureCard = thing.card  # type: ignore[attr-defined]
+    card: MeasureCard = function.card  # type: ignore[attr-defined]
     if not is_stated(card, view, {}):
         permuted_views = _permuted_views(card, view, {}, root)
-        return np.mean([curve_values(thing, permuted_view)[0] for permuted_view in permuted_views], axis=0)
-    level, count = card.chance, len(curve_values(thing, view)[0])
+        return np.mean([curve_values(function, permuted_view)[0] for permuted_view in permuted_views], axis=0)
+    level, count = card.chance, len(curve_values(function, view)[0])
     ks = curve_numbers(view.n)[:count] if view.streamed else np.arange(1, count + 1)
     return np.array([level(view.n, k) for k in ks]) if callable(level) else np.full(len(ks), level, np.float64)
 

@@ -29,7 +29,7 @@ def test_silhouette_widths_are_those_of_scikit_learn(c: int, ties: bool) -> None
 
 
 def test_silhouette_of_half_as_many_classes_as_points_is_fast_and_small() -> None:
-    """4000 points: no loop over 2000 classes for each block of rows, and no table of points and classes."""
+    """4000 points: no loop over 2000 classes for each block, and no table of points and classes."""
     rng = np.random.default_rng(0)
     labels = np.r_[np.arange(2000), rng.integers(0, 2000, 2000)]
     points = rng.normal(size=(4000, 2))
