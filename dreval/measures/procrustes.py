@@ -220,7 +220,7 @@ def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
 NARROW_EMBEDDING = define(
     "procrustes_disparity.narrow",
     ASSUMPTION,
-    "the embedding has fewer columns than the data: the value evaluates the embedding, not its method",
+    "fewer columns than the data: the value evaluates the embedding, not its method as trustability does",
     "Use trustability for the method.",
 )
 
