@@ -640,7 +640,7 @@ def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatA
 
 # The chance level of a measure: its mean over permutations of the embedding's rows, in closed form or sampled.
 
-DRAWS = 20
+DRAWS = 20  # permutations
 N_STREAMED_PERMUTATIONS = 4  # with anchors among many points, where each permutation is a mean over thousands of rows
 POINTS = 200_000  # rows of all permutations together
 MAX_PAIRS = 12_500_000  # pairs of all permutations together

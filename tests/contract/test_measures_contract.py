@@ -35,7 +35,7 @@ BY_ROW = {"steadiness", "cohesiveness"}  # random clusters begin at random rows:
 STRETCH = {"local_anisotropy", "local_area_spread"}  # regressions, which need more neighbors than dimensions
 MIXING = {"ilisi", "kbet", "silhouette_batch"}  # of batches, that neither data nor embedding decide
 OWN_SCALE = {"k_max", "q_local", "q_global"}  # the rows seen choose the scale, which by chance may be any
-BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES", "ROWS")  # the constants by which work is cut into blocks
+BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES")  # the constants by which work is cut into blocks
 every_measure = each("name", NAMES)
 every_with_curves = each("name", NAMES + CURVES)
 measures_in_parts = each("name", NAMES, items=4)

@@ -132,7 +132,7 @@ def test_chance_of_ranks_is_found_by_exchanging_points(name, n):
     else:
         card, parameters = replace(MEASURES.card("jaccard"), parameters={}), {}
         formula, expected = lambda seen: 1.0 / seen.embedding_rank[:, 0], np.mean(1.0 / np.arange(1, n))
-    twin = SimpleNamespace(card=replace(card, chance="permutation", expected=None), formula=formula)
+    twin = SimpleNamespace(card=replace(card, chance="permutation", expected=None), rule=formula)
     levels = [chance_value(twin, view, parameters, root).value for root in range(8)]
 
     assert abs(np.mean(levels) - expected) <= 5 * np.std(levels, ddof=1) / np.sqrt(8)
