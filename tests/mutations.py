@@ -663,16 +663,17 @@ MUTANTS = [
     # Measures
     Mutant(
         "measures/ranks.py",
-        "missed_ranks(view.data_rank, n_neighbors)",
-        "missed_ranks(view.embedding_rank, n_neighbors)",
+        "return view.nearest_embedding, view.data_rank",
+        "return view.nearest_embedding, view.embedding_rank",
         RANKS,
     ),
     Mutant(
         "measures/ranks.py",
-        "missed_ranks(view.embedding_rank, n_neighbors)",
-        "missed_ranks(view.data_rank, n_neighbors)",
+        "return view.nearest_data, view.embedding_rank",
+        "return view.nearest_data, view.data_rank",
         RANKS,
     ),
+    Mutant("measures/ranks.py", 'swapped=error == "missing"', "swapped=False", "measures/test_leave_one.py"),
     Mutant("measures/ranks.py", "return k / (n - 1)", "return k / n", STATED),
     Mutant("measures/ranks.py", "return common / (2 * k - common)", "return common / (2 * k)", RANKS),
     Mutant(
@@ -702,11 +703,16 @@ MUTANTS = [
     ),
     Mutant(
         "measures/labels.py",
-        "chosen = outside[known] & (count[known] <= k)",
-        "chosen = outside[known] & (count[known] < k + 2)",
+        "outside[in_lists] & (count[in_lists] <= k)",
+        "outside[in_lists] & (count[in_lists] < k + 2)",
         "measures/test_knn_accuracy.py",
     ),
-    Mutant("measures/labels.py", "folds[lists] != folds[own]", "lists != own", "measures/test_knn_accuracy.py"),
+    Mutant(
+        "measures/labels.py",
+        "folds[lists] != folds[row_places]",
+        "lists != row_places",
+        "measures/test_knn_accuracy.py",
+    ),
     Mutant(
         "measures/labels.py",
         "np.searchsorted(population, view.origin[population])",
@@ -717,7 +723,7 @@ MUTANTS = [
         "measures/clusters.py", "good = sums <= sums.min() * (1 + EQUAL_SUMS)", "good = sums >= sums.max()", CLUSTERS
     ),
     Mutant("measures/clusters.py", "np.arange(max(1, a + b - n)", "np.arange(max(1, a + b - n + 1)", CLUSTERS),
-    Mutant("measures/classes.py", "size / np.maximum(size - 1, 1) * own", "own", CLUSTERS),
+    Mutant("measures/classes.py", "size / np.maximum(size - 1, 1) * squares", "squares", CLUSTERS),
     Mutant(
         "measures/batches.py", "near_points(view, 3 * perplexity - 1)", "near_points(view, 3 * perplexity)", BATCHES
     ),
@@ -732,7 +738,10 @@ MUTANTS = [
     Mutant("geometry/_loops/effective_classes.py", "tied if tied_after else no_ties", "no_ties", WITHOUT_LISI),
     Mutant("geometry/_loops/effective_classes.py", "+= class_values[c] - values[b]", "+= 0.0", WITHOUT_LISI),
     Mutant(
-        "measures/batches.py", "_most_perplexity(n - 1, perplexity)", "_most_perplexity(n, perplexity)", WITHOUT_LISI
+        "measures/batches.py",
+        "_limited_perplexity(n - 1, perplexity)",
+        "_limited_perplexity(n, perplexity)",
+        WITHOUT_LISI,
     ),
     Mutant("measures/batches.py", "c - 1.0, float(c))", "float(c), float(c))", WITHOUT_LISI),
     Mutant("measures/batches.py", "total[at] += shared * counts", "total[at] += 0.0 * counts", BATCHES),
@@ -744,14 +753,14 @@ MUTANTS = [
     Mutant("measures/classes.py", "present == present.min()", "present == present.max()", BATCHES),
     Mutant("measures/classes.py", "ordered - discordant - half / 2", "ordered - discordant", CLUSTERS),
     Mutant("measures/classes.py", "np.where(turned, f, b), np.where(turned, b, f)", "b, f", CLUSTERS),
-    Mutant("measures/classes.py", "first[a] = ratio.argmax(axis=1)", "first[a] = ratio.argmin(axis=1)", CLUSTERS),
+    Mutant("measures/classes.py", "worst[a] = ratio.argmax(axis=1)", "worst[a] = ratio.argmin(axis=1)", CLUSTERS),
     Mutant("measures/classes.py", "np.median(points, axis=0)", "points.mean(axis=0)", CLUSTERS),
     Mutant("measures/classes.py", "- added[block, None] - added", "", CLUSTERS),
     Mutant("measures/core.py", "with suppress(UndefinedMeasure):", "if True:", CLUSTERS),
     Mutant("measures/core.py", ".iloc[:, ::-1].cumprod", ".cumprod", GOALS),
     Mutant("measures/core.py", "rates[chosen].max(axis=1)", "rates[chosen].mean(axis=1)", GOALS),
     Mutant("measures/core.py", "and not preferred[n] and", "and", GOALS),
-    Mutant("measures/classes.py", "np.maximum(sizes[own] - 1, 1)", "np.maximum(sizes[own], 1)", CLASSES),
+    Mutant("measures/classes.py", "np.maximum(sizes[codes] - 1, 1)", "np.maximum(sizes[codes], 1)", CLASSES),
     Mutant("measures/labels.py", "np.asarray(same.mean(axis=1))", "np.asarray(same.any(axis=1))", CLASSES),
     Mutant(
         "measures/labels.py",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -20,58 +22,63 @@ from dreval.measures.classes import SEPARATION, Members, members, neighbors_of, 
 from dreval.measures.core import measure
 from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
-# What the measures of single-cell integration share: the nearest points with ties shared, LISI, and chance.
+# What the measures of single-cell integration share: the nearest points with ties shared, and parts of cards.
 
-MIXED = (
+MIXING_CHANCE = (
     "mean over 20 random permutations of the rows of the embedding; of a measure of mixing it is the level of batches "
     "that are spread at random over all places, as in an embedding of noise; where batches differ in their kinds of "
     "points, complete mixing within each kind gives less"
 )
-NOISE = "An embedding of noise mixes batches completely: a high value says nothing without measures of the labels."
-REDUCED = define("lisi.perplexity", ASSUMPTION, "perplexity {used}, which is as much as {n} points allow")
+MIXING_CAUTION = (
+    "An embedding of noise mixes batches completely: read a high value together with measures of the labels."
+)
 
 
-class Near(NamedTuple):
-    """The k nearest others of each row, (m, k): positions, squared distances, and the rows where a tie decides who."""
+class NearPoints(NamedTuple):
+    """The k nearest other points of each row, (m, k).
 
-    found: IntArray
+    ``neighbors`` are positions, ``squared`` their squared distances. ``tied`` marks rows with another point as far as
+    the last neighbor. ``rows`` are the positions of the rows among ``points``.
+    """
+
+    neighbors: IntArray
     squared: FloatArray
-    doubtful: npt.NDArray[np.bool_]
+    tied: npt.NDArray[np.bool_]
     points: FloatArray
     rows: IntArray
 
-    def part(self, rows: slice) -> Near:
+    def part(self, rows: slice) -> NearPoints:
         """Return the neighbors of some of the rows."""
-        return Near(self.found[rows], self.squared[rows], self.doubtful[rows], self.points, self.rows[rows])
+        return NearPoints(self.neighbors[rows], self.squared[rows], self.tied[rows], self.points, self.rows[rows])
 
     def shares(self, weights: FloatArray, classes: Members, n_jobs: int | None) -> FloatArray:
-        """The weight of each class among the neighbors of each row, (m, c).
+        """Return the weight of each class among the neighbors of each row, (m, c).
 
-        Where others are as far as the last neighbors, these share their weight with all of them: its mean over all
-        orders of ties, so that no value depends on the order of the points.
+        Where other points are as far as the last neighbors, these share their weight with all of them: its mean over
+        all orders of ties, so that no value depends on the order of the points.
         """
-        m, c = len(self.found), len(classes.sizes)
-        cells = classes.codes[self.found] + c * np.arange(m)[:, None]
+        m, c = len(self.neighbors), len(classes.sizes)
+        cells = classes.codes[self.neighbors] + c * np.arange(m)[:, None]
         total = np.bincount(cells.ravel(), weights.ravel(), m * c).reshape(m, c)
-        at = np.flatnonzero(self.doubtful)
+        at = np.flatnonzero(self.tied)
         last = self.squared[at, -1:]
         edge = _as_far(self.squared[at], last)
         certain = np.where(edge, 0.0, weights[at])
-        part = classes.codes[self.found[at]] + c * np.arange(len(at))[:, None]
+        part = classes.codes[self.neighbors[at]] + c * np.arange(len(at))[:, None]
         total[at] = np.bincount(part.ravel(), certain.ravel(), len(at) * c).reshape(len(at), c)
         counts = np.zeros((len(at), c))
 
-        def one(block: slice) -> None:
-            i, j = self.tied(at[block])
+        def count_tied(block: slice) -> None:
+            i, j = self.tied_pairs(at[block])
             counts[block] = np.bincount(i * c + classes.codes[j], minlength=counts[block].size).reshape(-1, c)
 
-        run_blocks(one, row_blocks(len(at), len(self.points)), n_jobs)
+        run_blocks(count_tied, row_blocks(len(at), len(self.points)), n_jobs)
         shared = (weights[at] - certain).sum(axis=1, keepdims=True)
         total[at] += shared * counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
         return total
 
-    def tied(self, at: IntArray) -> tuple[IntArray, IntArray]:
-        """Pairs of a place in ``at`` and a point that is as far from that row as its last neighbor."""
+    def tied_pairs(self, at: IntArray) -> tuple[IntArray, IntArray]:
+        """Return pairs of a place in ``at`` and a point that is as far from that row as its last neighbor."""
         far = _as_far(Space.of(self.points).direct_block(self.rows[at]), self.squared[at, -1:])
         far[np.arange(len(at)), self.rows[at]] = False
         i, j = np.nonzero(far)
@@ -79,77 +86,23 @@ class Near(NamedTuple):
 
 
 def _as_far(squared: FloatArray, last: FloatArray) -> npt.NDArray[np.bool_]:
-    """Whether squared distances are equal to others up to rounding."""
+    """Return whether squared distances are equal to ``last`` up to rounding."""
     return np.asarray(np.abs(squared - last) <= 2.0 * ROUNDING * last)
 
 
 @per_view
-def near_points(view: View, k: int) -> Near:
-    """The k nearest others of the rows in the embedding."""
+def near_points(view: View, k: int) -> NearPoints:
+    """Find the k nearest other points of the rows in the embedding."""
     points, rows = view.Y[view.population], np.searchsorted(view.population, view.rows)
     points = points * power_of_two(points)  # so that no square overflows or vanishes
-    found, squared = neighbors_of(points, rows, min(k + 1, len(points) - 1), view.n_jobs)
-    doubtful = _as_far(squared[:, k:], squared[:, k - 1 : k]).any(axis=1)  # the next one is as far as the last
-    return Near(found[:, :k], squared[:, :k], doubtful, points, rows)
+    neighbors, squared = neighbors_of(points, rows, min(k + 1, len(points) - 1), view.n_jobs)
+    tied = _as_far(squared[:, k:], squared[:, k - 1 : k]).any(axis=1)  # the next point is as far as the last
+    return NearPoints(neighbors[:, :k], squared[:, :k], tied, points, rows)
 
 
-@per_view
-def _weights(view: View, perplexity: int) -> FloatArray:
-    """Weights of this perplexity of the 3 perplexity - 1 neighbors of each row."""
-    from dreval.geometry._loops import effective_classes as loops
+# LISI: the effective number of classes among the neighbors of a point.
 
-    distances = np.sqrt(near_points(view, 3 * perplexity - 1).squared)
-    weights = np.empty_like(distances)
-    loops.weigh_rows(distances, perplexity, weights)
-    return weights
-
-
-def _most_perplexity(n: int, perplexity: int) -> int:
-    """The perplexity, as far as n points allow it."""
-    return max(min(perplexity, n // 3), 1)
-
-
-def lisi(view: View, classes: Members, perplexity: int) -> tuple[FloatArray, Notes]:
-    """The effective number of classes among the neighbors of each row, between 1 and their number."""
-    check_int(perplexity, "perplexity", low=2)
-    used = _most_perplexity(view.n, perplexity)
-    near, weights = near_points(view, 3 * used - 1), _weights(view, used)
-    effective = np.empty(len(near.rows))
-    for part in row_blocks(len(near.rows), len(classes.sizes)):
-        shares = near.part(part).shares(weights[part], classes, view.n_jobs)
-        effective[part] = 1.0 / (shares**2).sum(axis=1)
-    return effective, () if used == perplexity else (REDUCED(used=used, n=view.n),)
-
-
-def lisi_without(view: View, classes: Members, perplexity: int) -> tuple[FloatArray, FloatArray]:
-    """The mean effective number without each point, and the number of classes that are left; NaN if that is one."""
-    from dreval.geometry._loops import effective_classes as loops
-
-    check_int(perplexity, "perplexity", low=2)
-    check_left_one(view.n, 1)
-    n, c = view.n, len(classes.sizes)
-    used = _most_perplexity(n - 1, perplexity)
-    k = min(3 * used - 1, n - 2)
-    near = near_points(view, min(k + 2, n - 1))
-    distances, values = np.sqrt(near.squared), np.empty(n)
-    unclear = _as_far(near.squared[:, k:], near.squared[:, k - 1 : -1]).any(axis=1)
-    behind = near._replace(found=near.found[:, : k + 1], squared=near.squared[:, : k + 1])
-
-    def one(part: slice, changes: FloatArray) -> None:
-        for block in row_blocks(part.stop - part.start, n):
-            rows = slice(part.start + block.start, part.start + block.stop)
-            at = rows.start + np.flatnonzero(unclear[rows])
-            i, far = behind.tied(at)
-            counts = np.bincount(at[i] - rows.start, minlength=rows.stop - rows.start)
-            given = (classes.codes, np.r_[0, np.cumsum(counts)], far, c, values[rows], changes)
-            loops.effective_without(near.found[rows], distances[rows], k, used, *given)
-
-    changes = sum_over_rows(one, n, np.zeros(n), view.n_jobs)
-    left = np.where(classes.sizes[classes.codes] == 1, c - 1.0, float(c))
-    return without_row(values, changes), np.where(left > 1, left, np.nan)
-
-
-LISI: dict[str, Any] = {  # what the cards of iLISI and cLISI share
+LISI: dict[str, Any] = {
     "level": "point",
     "direction": "higher",
     "bounds": (0.0, 1.0),
@@ -161,37 +114,148 @@ LISI: dict[str, Any] = {  # what the cards of iLISI and cLISI share
     ),
     "reference": "@korsunsky2019. @luecken2022 (scale).",
 }
+REDUCED_PERPLEXITY = define("lisi.perplexity", ASSUMPTION, "perplexity {used}, which is as much as {n} points allow")
 
 
-def _clisi_without(view: View, perplexity: int) -> FloatArray:
-    """The next neighbor steps in where a point was one; a label of one point goes with it."""
-    values, left = lisi_without(view, members(view), perplexity)
-    return (left - values) / (left - 1.0)
+@per_view
+def _weights(view: View, perplexity: int) -> FloatArray:
+    """Return weights of this perplexity of the 3 perplexity - 1 neighbors of each row."""
+    from dreval.geometry._loops import effective_classes as loops
+
+    distances = np.sqrt(near_points(view, 3 * perplexity - 1).squared)
+    weights = np.empty_like(distances)
+    loops.weigh_rows(distances, perplexity, weights)
+    return weights
+
+
+def _limited_perplexity(n: int, perplexity: int) -> int:
+    """Return the perplexity, or the largest that n points allow."""
+    return max(min(perplexity, n // 3), 1)
+
+
+def lisi(view: View, perplexity: int, of: str, scale: Callable[[Any, Any], Any]) -> tuple[FloatArray, Notes]:
+    """Return the scaled effective number of classes (or batches) among the neighbors of each row.
+
+    ``scale`` takes the effective number, between 1 and the number of classes, and the number of classes.
+    """
+    classes = members(view, of=of)
+    check_int(perplexity, "perplexity", low=2)
+    used = _limited_perplexity(view.n, perplexity)
+    near, weights = near_points(view, 3 * used - 1), _weights(view, used)
+    effective = np.empty(len(near.rows))
+    for part in row_blocks(len(near.rows), len(classes.sizes)):
+        shares = near.part(part).shares(weights[part], classes, view.n_jobs)
+        effective[part] = 1.0 / (shares**2).sum(axis=1)
+    notes = () if used == perplexity else (REDUCED_PERPLEXITY(used=used, n=view.n),)
+    return scale(effective, float(len(classes.sizes))), notes
+
+
+def lisi_without(view: View, perplexity: int, *, of: str, scale: Callable[[Any, Any], Any]) -> FloatArray:
+    """Return the mean of ``lisi`` without each point, which the next neighbor replaces; NaN where one class remains."""
+    from dreval.geometry._loops import effective_classes as loops
+
+    classes = members(view, of=of)
+    check_int(perplexity, "perplexity", low=2)
+    check_left_one(view.n, 1)
+    n, c = view.n, len(classes.sizes)
+    used = _limited_perplexity(n - 1, perplexity)
+    k = min(3 * used - 1, n - 2)
+    near = near_points(view, min(k + 2, n - 1))
+    distances, values = np.sqrt(near.squared), np.empty(n)
+    unclear = _as_far(near.squared[:, k:], near.squared[:, k - 1 : -1]).any(axis=1)
+    behind = near._replace(neighbors=near.neighbors[:, : k + 1], squared=near.squared[:, : k + 1])
+
+    def add_changes(part: slice, changes: FloatArray) -> None:
+        for block in row_blocks(part.stop - part.start, n):
+            rows = slice(part.start + block.start, part.start + block.stop)
+            at = rows.start + np.flatnonzero(unclear[rows])
+            i, far = behind.tied_pairs(at)
+            counts = np.bincount(at[i] - rows.start, minlength=rows.stop - rows.start)
+            arguments = (classes.codes, np.r_[0, np.cumsum(counts)], far, c, values[rows], changes)
+            loops.effective_without(near.neighbors[rows], distances[rows], k, used, *arguments)
+
+    changes = sum_over_rows(add_changes, n, np.zeros(n), view.n_jobs)
+    remaining = np.where(classes.sizes[classes.codes] == 1, c - 1.0, float(c))  # a class of one point goes with it
+    return np.asarray(scale(without_row(values, changes), np.where(remaining > 1, remaining, np.nan)))
+
+
+def _mixing(effective: Any, count: Any) -> Any:
+    return (effective - 1.0) / (count - 1.0)
+
+
+def _purity(effective: Any, count: Any) -> Any:
+    return (count - effective) / (count - 1.0)
 
 
 @measure(
+    **LISI,
+    symbol="iLISI",
+    title="iLISI, mixing of batches",
+    question="Are the batches mixed among the neighbors of a point?",
+    says=("Batches are mixed", "Batches are not mixed"),
+    goals=("batches",),
+    needs=("coordinates", "batch"),
+    chance_formula=MIXING_CHANCE,
+    without=partial(lisi_without, of="batch", scale=_mixing),
+    caution=MIXING_CAUTION,
+)
+def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
+    r"""Compute the mean effective number of batches among the neighbors in the embedding, scaled to [0, 1].
+
+    .. math:: \mathrm{iLISI} = \frac{1}{n} \sum_{i=1}^n \frac{L_i - 1}{B - 1}, \qquad
+              L_i = \Big(\sum_b \big(\sum_{j: b_j = b} p_{j|i}\big)^2\Big)^{-1},
+
+    with B batches, :math:`b_j` the batch of point j, and weights :math:`p_{j|i} \propto \exp(-\beta_i |y_i - y_j|)`
+    over the 3 p - 1 nearest neighbors, where :math:`\beta_i` makes the perplexity (the exponential of the entropy) p.
+    :math:`L_i` is the local inverse Simpson index. The data are not used.
+
+    Points as far as the last neighbor share its weight, so that no order of ties matters. Batches of different sizes do
+    not reach 1: compare with the chance level of batches with the same kinds of points; complete mixing of different
+    kinds gives less. The value depends on n, since neighbors are nearer in more points. scib-metrics
+    reports the median of the points (here of :math:`L_i`), dreval the mean, which has an interval; the values of points
+    are equal. At least two batches are required, and fewer than points.
+
+    See Also
+    --------
+    clisi : the same of labels, which should not be mixed.
+    kbet : tests the shares of the batches in each neighborhood.
+    silhouette_batch : mean distances within labels.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> Y = np.random.default_rng(0).normal(size=(200, 2))
+    >>> round(dreval.ilisi(Y, Y, batch=np.arange(200) % 2), 3)
+    0.919
+    >>> round(dreval.ilisi(Y, Y, batch=Y[:, 0] > 0), 3)
+    0.224
+    """
+    return lisi(view, perplexity, "batch", _mixing)
+
+
+@measure(
+    **LISI,
     symbol="cLISI",
     title="cLISI, purity of the labels",
     question="Do the neighbors of a point have one label?",
     says=("Most neighbors have the same label", "Neighbors have several labels"),
     goals=("classes", "batches"),
     needs=("coordinates", "labels"),
-    without=_clisi_without,
+    without=partial(lisi_without, of="labels", scale=_purity),
     caution=SEPARATION,
-    **LISI,
 )
 def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
-    r"""How few labels there are among the neighbors of a point in the embedding, scaled to [0, 1]; mean over points.
+    r"""Measure how few labels there are among the neighbors of a point in the embedding, scaled to [0, 1].
 
     .. math:: \mathrm{cLISI} = \frac{1}{n} \sum_{i=1}^n \frac{C - L_i}{C - 1}, \qquad
               L_i = \Big(\sum_c \big(\sum_{j: c_j = c} p_{j|i}\big)^2\Big)^{-1},
 
     with C labels, :math:`c_j` the label of point j, and the weights :math:`p_{j|i}` of ``ilisi``: :math:`L_i` is the
     effective number of labels around point i. The data are not used. With many labels values are near 1 even where
-    neighbors are mixed (four labels around each point of 100 give 0.97): compare with chance. The value depends on n,
-    since the neighbors are nearer in more points. scib-metrics reports the
-    median of the points (here of :math:`L_i`), dreval the mean, which has an interval; the values of points are equal.
-    At least two labels are required, and fewer than points.
+    neighbors are mixed (four labels around each point of 100 give 0.97): compare with the chance level. The value
+    depends on n, since the neighbors are nearer in more points. scib-metrics reports the median of the points (here of
+    :math:`L_i`), dreval the mean, which has an interval; the values of points are equal. At least two labels are
+    required, and fewer than points.
 
     See Also
     --------
@@ -208,10 +272,7 @@ def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     >>> round(dreval.clisi(Y, Y, labels=np.arange(200) % 2), 3)
     0.081
     """
-    classes = members(view)
-    values, notes = lisi(view, classes, perplexity)
-    c = float(len(classes.sizes))
-    return (c - values) / (c - 1.0), notes
+    return lisi(view, perplexity, "labels", _purity)
 
 
 @measure(
@@ -228,12 +289,12 @@ def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     smooth=False,
     jumps="one point can join or cut a piece",
-    caution="Labels that lie on top of each other do not show: read it beside measures of their separation.",
+    caution="Overlapping labels do not lower it: read it together with measures of their separation.",
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     reference="@luecken2022.",
 )
 def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
-    r"""Mean over the labels of the share of their points in the largest connected piece of the label's graph.
+    r"""Average over the labels the share of their points in the largest connected piece of the label's graph.
 
     .. math:: \mathrm{GC}(k) = \frac{1}{C} \sum_{c=1}^C \frac{|\mathrm{largest}(G_c)|}{n_c},
 
@@ -260,96 +321,42 @@ def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
     0.875
     """
     classes = members(view, least=1)
-    every = view if len(view.rows) == view.n else replace(view, rows=view.population, _kept={}, _of_data={})
-    near = near_points(every, n_neighbors)
-    ends = np.repeat(np.arange(view.n), n_neighbors), near.found.ravel()
-    pieces = _connected_share(np.arange(view.n), classes.codes, *ends)
-    doubtful = np.flatnonzero(near.doubtful)
-    for block in row_blocks(len(doubtful), view.n):
-        i, j = near.tied(doubtful[block])
-        pieces = _connected_share(pieces, classes.codes, doubtful[block][i], j)
+    all_rows = view if len(view.rows) == view.n else replace(view, rows=view.population, _kept={}, _of_data={})
+    near = near_points(all_rows, n_neighbors)
+    ends = np.repeat(np.arange(view.n), n_neighbors), near.neighbors.ravel()
+    pieces = _joined_pieces(np.arange(view.n), classes.codes, *ends)
+    tied = np.flatnonzero(near.tied)
+    for block in row_blocks(len(tied), view.n):
+        i, j = near.tied_pairs(tied[block])
+        pieces = _joined_pieces(pieces, classes.codes, tied[block][i], j)
     sizes = np.bincount(pieces)[pieces]
     largest = np.zeros(len(classes.sizes))
     np.maximum.at(largest, classes.codes, sizes)
     return float(np.mean(largest / classes.sizes))
 
 
-def _connected_share(pieces: IntArray, codes: IntArray, first: IntArray, second: IntArray) -> IntArray:
-    """The pieces of a graph after edges within classes are added; each piece is the number of one of its points."""
+def _joined_pieces(pieces: IntArray, codes: IntArray, starts: IntArray, ends: IntArray) -> IntArray:
+    """Return the pieces of a graph after edges within classes are added, each as the number of one of its points."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    inside, n = codes[first] == codes[second], len(codes)
-    ends = np.r_[np.arange(n), first[inside]], np.r_[pieces, second[inside]]
-    edges = coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(n, n))
-    found = connected_components(edges, directed=False)[1]
-    return np.asarray(np.unique(found, return_index=True)[1][found])
+    inside, n = codes[starts] == codes[ends], len(codes)
+    pairs = np.r_[np.arange(n), starts[inside]], np.r_[pieces, ends[inside]]
+    edges = coo_array((np.ones(len(pairs[0]), np.int8), pairs), shape=(n, n))
+    components = connected_components(edges, directed=False)[1]
+    return np.asarray(np.unique(components, return_index=True)[1][components])
 
 
-def _ilisi_without(view: View, perplexity: int) -> FloatArray:
-    """The next neighbor steps in where a point was one; a batch of one point goes with it."""
-    values, left = lisi_without(view, members(view, of="batch"), perplexity)
-    return (values - 1.0) / (left - 1.0)
-
-
-@measure(
-    symbol="iLISI",
-    title="iLISI, mixing of batches",
-    question="Are the batches mixed among the neighbors of a point?",
-    says=("Batches are mixed", "Batches are not mixed"),
-    goals=("batches",),
-    needs=("coordinates", "batch"),
-    chance_formula=MIXED,
-    without=_ilisi_without,
-    caution=NOISE,
-    **LISI,
-)
-def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
-    r"""Effective number of batches among the neighbors of a point in the embedding, scaled to [0, 1]; mean over points.
-
-    .. math:: \mathrm{iLISI} = \frac{1}{n} \sum_{i=1}^n \frac{L_i - 1}{B - 1}, \qquad
-              L_i = \Big(\sum_b \big(\sum_{j: b_j = b} p_{j|i}\big)^2\Big)^{-1},
-
-    with B batches, :math:`b_j` the batch of point j, and weights :math:`p_{j|i} \propto \exp(-\beta_i |y_i - y_j|)`
-    over the 3 p - 1 nearest neighbors, where :math:`\beta_i` makes the perplexity (the exponential of the entropy) p.
-    :math:`L_i` is the local inverse Simpson index. The data are not used.
-
-    Points as far as the last neighbor share its weight, so that no order of ties matters. Batches of different sizes do
-    not reach 1: compare with chance, which holds for batches with the same kinds of points; with different kinds less
-    is complete. The value depends on n, since neighbors are nearer in more points. scib-metrics
-    reports the median of the points (here of :math:`L_i`), dreval the mean, which has an interval; the values of points
-    are equal. At least two batches are required, and fewer than points.
-
-    See Also
-    --------
-    clisi : the same of labels, which should not be mixed.
-    kbet : tests the shares of the batches in each neighborhood.
-    silhouette_batch : mean distances within labels.
-
-    Examples
-    --------
-    >>> import numpy as np, dreval
-    >>> Y = np.random.default_rng(0).normal(size=(200, 2))
-    >>> round(dreval.ilisi(Y, Y, batch=np.arange(200) % 2), 3)
-    0.919
-    >>> round(dreval.ilisi(Y, Y, batch=Y[:, 0] > 0), 3)
-    0.224
-    """
-    batches = members(view, of="batch")
-    values, notes = lisi(view, batches, perplexity)
-    return (values - 1.0) / (len(batches.sizes) - 1.0), notes
-
-
-FEW_BATCHES = 10  # of which all subsets are tried
+MAX_BATCHES_OF_ALL_SUBSETS = 10  # batches of which all subsets are tried
 MIN_NEIGHBORHOODS = 10  # times that the points hold a neighborhood, below which an interval may be too short
 MIN_EXPECTED = 5.0  # expected points of each batch below which the chi-squared test is a rough one
-FEW = define(
+FEW_EXPECTED = define(
     "kbet.few",
     LIMIT,
     "a neighborhood is expected to hold {least:.2g} points of the smallest batch: a rough test",
     "Choose a larger size.",
 )
-OVERLAP = define(
+OVERLAPPING = define(
     "kbet.overlap",
     LIMIT,
     "only about {count:.0f} neighborhoods are independent: an interval may be too short",
@@ -369,15 +376,15 @@ OVERLAP = define(
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
-    chance_formula=MIXED,
+    chance_formula=MIXING_CHANCE,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
-    caution=f"{NOISE} Near 1 its interval is too short unless n is many times the parameter size.",
+    caution=f"{MIXING_CAUTION} Near 1 its interval is too short unless n is many times the parameter size.",
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     operations=lambda s, **_: 9000 * s.n,
     reference="@buettner2019; without its adaptation of k, and at all points, as in scib-metrics.",
 )
 def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, Notes]:
-    r"""Share of the points whose neighborhood a chi-squared test does not reject as a sample of all batches.
+    r"""Compute the share of points whose neighborhood a chi-squared test does not reject as a sample of all batches.
 
     .. math:: \mathrm{kBET} = \frac{1}{n} \sum_{i=1}^n \Big[\sum_{b=1}^B \frac{(o_{ib} - k f_b)^2}{k f_b}
               \le \chi^2_{B - 1, 1 - \alpha}\Big],
@@ -423,35 +430,35 @@ def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, N
     batches, size = members(view, of="batch"), check_int(size, "size", low=2)
     expected, c = size * batches.sizes / view.n, len(batches.sizes)
     if chdtrc(c - 1, _most_uneven(batches.sizes, size)) >= alpha:
-        rule, cure = "must leave out enough points for a test that can reject", "Choose a smaller size."
-        raise UndefinedMeasure("size", rule, f"{size} of {view.n} points", cure)
+        requirement = "must leave out enough points for a test that can reject"
+        raise UndefinedMeasure("size", requirement, f"{size} of {view.n} points", "Choose a smaller size.")
     near = near_points(view, size - 1)
     p = np.empty(len(near.rows))
     for part in row_blocks(len(near.rows), c):
-        counts = near.part(part).shares(np.ones(near.found[part].shape), batches, view.n_jobs)
+        counts = near.part(part).shares(np.ones(near.neighbors[part].shape), batches, view.n_jobs)
         counts[np.arange(len(counts)), batches.codes[batches.rows[part]]] += 1.0  # the point itself
         p[part] = chdtrc(c - 1, ((counts - expected) ** 2 / expected).sum(axis=1))
-    notes = (FEW(least=float(expected.min())),) if expected.min() < MIN_EXPECTED else ()
-    notes += (OVERLAP(count=view.n / size),) if view.n < MIN_NEIGHBORHOODS * size else ()
+    notes = (FEW_EXPECTED(least=float(expected.min())),) if expected.min() < MIN_EXPECTED else ()
+    notes += (OVERLAPPING(count=view.n / size),) if view.n < MIN_NEIGHBORHOODS * size else ()
     return (p >= alpha).astype(np.float64), notes
 
 
 def _most_uneven(sizes: IntArray, k: int) -> float:
-    """The largest statistic that k points can have: whole batches, and a part of one; of many batches a bound."""
+    """Return the largest statistic of k points: whole batches, and a part of one; of many batches a bound."""
     n = int(sizes.sum())
-    if len(sizes) > FEW_BATCHES:
+    if len(sizes) > MAX_BATCHES_OF_ALL_SUBSETS:
         return float(n - k)
     largest = 0.0
     for b, size in enumerate(sizes):
-        others = np.delete(sizes, b)
-        for chosen in product((0, 1), repeat=len(others)):
-            whole = int(others @ chosen)
+        other_sizes = np.delete(sizes, b)
+        for chosen in product((0, 1), repeat=len(other_sizes)):
+            whole = int(other_sizes @ chosen)
             if 0 <= k - whole <= size:
                 largest = max(largest, n / k * (whole + (k - whole) ** 2 / size) - k)
     return largest
 
 
-LEFT = define(
+LABELS_LEFT_OUT = define(
     "silhouette_batch.left", ASSUMPTION, "labels of one batch, or with one point of each, are left out: {count}"
 )
 
@@ -467,15 +474,15 @@ LEFT = define(
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
-    chance_formula=MIXED,
+    chance_formula=MIXING_CHANCE,
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
-    caution=NOISE,
-    cost="O(sum of n_c^2 d) time for labels of n_c points; O(n) memory beside one block of rows.",
+    caution=MIXING_CAUTION,
+    cost="O(sum of n_c^2 d) time for labels of n_c points; O(n) memory plus one block of rows.",
     reference="@luecken2022.",
 )
 def silhouette_batch(view: View) -> tuple[float, Notes]:
-    r"""Mean over the labels of 1 - |s|, with s the silhouette widths of its points with the batches as clusters.
+    r"""Average 1 - |s| over the labels, with s the silhouette widths of its points with the batches as clusters.
 
     .. math:: \mathrm{ASW}_B = \frac{1}{C} \sum_{c=1}^C \frac{1}{n_c} \sum_{i: c_i = c} (1 - |s_i|),
 
@@ -484,7 +491,7 @@ def silhouette_batch(view: View) -> tuple[float, Notes]:
     many batches as points, are left out, with a note. The data are not used.
 
     A silhouette compares with the nearest other batch: where two of several batches overlap and the others lie apart,
-    the value is high (Rautenstrauch & Ohler 2025). Read it beside ``ilisi``.
+    the value is high (Rautenstrauch & Ohler 2025). Read it together with ``ilisi``.
 
     See Also
     --------
@@ -505,13 +512,13 @@ def silhouette_batch(view: View) -> tuple[float, Notes]:
     classes, batches = (members(view, least=1, of=of, alone=True) for of in ("labels", "batch"))
     points = view.Y[view.population]
     means = []
-    for own in np.split(np.argsort(classes.codes, kind="stable"), np.cumsum(classes.sizes)[:-1]):
-        codes, sizes = np.unique(batches.codes[own], return_inverse=True, return_counts=True)[1:]
-        if 1 < len(sizes) < len(own):
-            widths = silhouette_widths(points[own], Members(codes, sizes, np.arange(len(own))), view.n_jobs)
+    for rows in np.split(np.argsort(classes.codes, kind="stable"), np.cumsum(classes.sizes)[:-1]):
+        codes, sizes = np.unique(batches.codes[rows], return_inverse=True, return_counts=True)[1:]
+        if 1 < len(sizes) < len(rows):
+            widths = silhouette_widths(points[rows], Members(codes, sizes, np.arange(len(rows))), view.n_jobs)
             means.append(float(np.mean(1.0 - np.abs(widths))))
     if not means:
-        cure = "Pass batches that share labels; ilisi needs no labels."
-        raise UndefinedMeasure("batch", "must have a label of several batches and more points", "none", cure)
-    left = len(classes.sizes) - len(means)
-    return float(np.mean(means)), (LEFT(count=left),) if left else ()
+        hint = "Pass batches that share labels; ilisi needs no labels."
+        raise UndefinedMeasure("batch", "must have a label of several batches and more points", "none", hint)
+    left_out = len(classes.sizes) - len(means)
+    return float(np.mean(means)), (LABELS_LEFT_OUT(count=left_out),) if left_out else ()

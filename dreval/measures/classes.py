@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import IntArray, check_int, keywords_checked
@@ -17,20 +16,18 @@ from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space, block_rows, nearest, pairwise_squared, power_of_two
 from dreval.geometry.pairs import EVERY
-from dreval.geometry.ranks import CANCELLATION, rank_share
+from dreval.geometry.ranks import CANCELLATION
 from dreval.inputs.data import as_data
 from dreval.measures.core import FloatArray, measure, named_view
 from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
-# What the measures of classes share: codes of the classes, their centroids, and rank penalties by class.
+# What the measures of classes share: codes of the classes, their centroids, silhouette widths, and a caution.
 
-Lists = npt.NDArray[np.int32]
 SEPARATION = (
-    "It judges the classes in the embedding, not whether they are as separate in the data: an embedding that separates "
-    "classes which overlap in the data has a good value."
+    "It evaluates the classes in the embedding, not whether they are as separate in the data: an embedding that "
+    "separates classes which overlap in the data has a good value."
 )
-TILE = 1024  # classes that are compared with as many others at once
-UNROLLED = 8  # points of a class from which numpy adds them in another order than one after the other
+MAX_SUMMED_POINTS = 7  # points of a class that numpy adds in order; more are added in groups
 
 
 class Members(NamedTuple):
@@ -47,61 +44,61 @@ def members(view: View, least: int = 2, of: str = "labels", *, alone: bool = Fal
     Fewer than ``least`` of them raise an error, and so do as many as points, unless ``alone``: where each point is a
     class of its own, or all points are one class, most measures have one value for every embedding.
     """
-    known = view.variables(view.population)[of]
-    if known is None:
+    labels = view.variables(view.population)[of]
+    if labels is None:
         raise RuntimeError(f"this view was made without {of}")
-    codes = np.unique(known, return_inverse=True)[1].astype(np.int64)
+    codes = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     sizes = np.bincount(codes)
     noun, plural = ("class", "classes") if of == "labels" else ("batch", "batches")
     if len(sizes) < least:
-        rule = f"must have at least {least} {plural if least > 1 else noun}"
-        raise UndefinedMeasure(of, rule, f"{len(sizes)}", f"Pass {of} with more of them.")
+        requirement = f"must have at least {least} {plural if least > 1 else noun}"
+        raise UndefinedMeasure(of, requirement, f"{len(sizes)}", f"Pass {of} with more of them.")
     if not alone and len(sizes) == len(codes):
-        got = f"{len(sizes)} {plural} for {len(codes)} points, so that each point is a {noun} of its own"
-        raise UndefinedMeasure(of, f"must have a {noun} with at least 2 points", got, f"Pass {of} that repeat.")
+        received = f"{len(sizes)} {plural} for {len(codes)} points, so that each point is a {noun} of its own"
+        raise UndefinedMeasure(of, f"must have a {noun} with at least 2 points", received, f"Pass {of} that repeat.")
     return Members(codes, sizes, np.searchsorted(view.population, view.rows))
 
 
 def neighbors_of(points: FloatArray, rows: IntArray, k: int, n_jobs: int | None) -> tuple[IntArray, FloatArray]:
-    """The k nearest other points of some rows and their squared distances, (m, k) each."""
+    """Return the k nearest other points of some rows and their squared distances, (m, k) each."""
     n = len(points)
     if len(rows) == n:
         return nearest(points, k, n_jobs=n_jobs)
-    found, squared = nearest(points, k + 1, points[rows], n_jobs)
-    own = found == rows[:, None]
-    own[~own.any(axis=1), -1] = True  # hidden behind its own duplicates: the last is one too many
-    return found[~own].reshape(len(rows), k), squared[~own].reshape(len(rows), k)
+    neighbors, squared = nearest(points, k + 1, points[rows], n_jobs)
+    itself = neighbors == rows[:, None]
+    itself[~itself.any(axis=1), -1] = True  # hidden behind its own duplicates: the last is one too many
+    return neighbors[~itself].reshape(len(rows), k), squared[~itself].reshape(len(rows), k)
 
 
 def row_blocks(m: int, n: int) -> list[slice]:
-    """Blocks of m rows of distances to n points."""
+    """Return blocks of m rows of distances to n points."""
     size = block_rows(n)
     return [slice(a, min(a + size, m)) for a in range(0, m, size)]
 
 
 def silhouette_widths(points: FloatArray, classes: Members, n_jobs: int | None) -> FloatArray:
-    """The silhouette widths of the rows among all points; 0 for the only point of a class, and where a = b = 0."""
+    """Return the silhouette widths of the rows among all points; 0 for the only point of a class, and for a = b = 0."""
     order = np.lexsort((classes.codes, classes.sizes[classes.codes]))  # stable; classes of one size side by side
     space, n = Space.of(points[order]), len(order)
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
-    own, at = classes.codes[classes.rows], place[classes.rows]
+    codes, at = classes.codes[classes.rows], place[classes.rows]
     widths = np.empty(len(at))
 
     by_size = np.argsort(classes.sizes, kind="stable")
     column = np.empty(len(by_size), np.int64)
     column[by_size] = np.arange(len(by_size))
 
-    def one(part: slice) -> None:
+    def fill_widths(part: slice) -> None:
         D = np.sqrt(space.direct_block(at[part]))
-        widths[part] = _widths(D, column[own[part]], classes.sizes[by_size])
+        widths[part] = _widths(D, column[codes[part]], classes.sizes[by_size])
 
-    run_blocks(one, row_blocks(len(at), n), n_jobs)
+    run_blocks(fill_widths, row_blocks(len(at), n), n_jobs)
     return widths
 
 
-def _widths(D: FloatArray, own: IntArray, sizes: IntArray) -> FloatArray:
-    """Silhouette widths of rows of distances to all points, which are sorted by class, classes ascending by size.
+def _widths(D: FloatArray, codes: IntArray, sizes: IntArray) -> FloatArray:
+    """Return silhouette widths from distances to all points, which are sorted by class, classes ascending by size.
 
     All classes of one size are summed at once: different sizes are few, at most the root of twice the points.
     """
@@ -110,32 +107,32 @@ def _widths(D: FloatArray, own: IntArray, sizes: IntArray) -> FloatArray:
     for size, count in zip(kinds, counts, strict=True):
         block = D[:, point : point + size * count].reshape(len(D), count, size)
         total = sums[:, column : column + count]
-        if size < UNROLLED:  # the same sums, without a loop of its own for each class
+        if size <= MAX_SUMMED_POINTS:  # the same sums, without a loop of its own for each class
             total[:] = block[:, :, 0]
             for member in range(1, size):
                 total += block[:, :, member]
         else:
             np.sum(block, axis=2, out=total)
         point, column = point + size * count, column + count
-    i = np.arange(len(own))
-    alone = sizes[own] == 1
-    a = sums[i, own] / np.maximum(sizes[own] - 1, 1)
-    others = sums / sizes
-    others[i, own] = np.inf
-    b = others.min(axis=1)
+    i = np.arange(len(codes))
+    alone = sizes[codes] == 1
+    a = sums[i, codes] / np.maximum(sizes[codes] - 1, 1)
+    means = sums / sizes
+    means[i, codes] = np.inf
+    b = means.min(axis=1)
     larger = np.maximum(a, b)
     return np.where(alone | (larger == 0), 0.0, (b - a) / np.where(larger == 0, 1.0, larger))
 
 
 def centroids(points: FloatArray, classes: Members) -> FloatArray:
-    """Mean of each class, (c, p)."""
+    """Return the mean of each class, (c, p)."""
     order = np.argsort(classes.codes, kind="stable")
     starts = np.r_[0, np.cumsum(classes.sizes)[:-1]]
     return np.asarray(np.add.reduceat(points[order], starts, axis=0) / classes.sizes[:, None])
 
 
 def unit(points: FloatArray) -> FloatArray:
-    """Points moved to their mean and divided by their largest coordinate, so that no square overflows or vanishes."""
+    """Center points and divide them by their largest coordinate, so that no square overflows or vanishes."""
     largest = float(np.abs(points).max())
     near = points / largest if largest > 0 else points
     centered = near - near.mean(axis=0)
@@ -144,120 +141,30 @@ def unit(points: FloatArray) -> FloatArray:
 
 
 def as_near(a: FloatArray, b: FloatArray) -> Any:
-    """Whether squared distances between points of size 1 are equal up to rounding; below 1e-28 they are 0."""
+    """Return whether squared distances of points of size 1 are equal up to rounding; those below 1e-28 are 0."""
     return np.abs(a - b) <= ROUNDING * np.maximum(a, b) + 1e-28
 
 
-class _Sorted:
-    """Points of size 1, sorted by class, and the centroids of the classes.
-
-    ``mine`` holds the squared distances of the points to their own centroid, as soon as their class was compared with
-    itself.
-    """
-
-    def __init__(self, points: FloatArray, classes: Members) -> None:
-        points = unit(points)
-        self.points = points[np.argsort(classes.codes, kind="stable")]
-        self.centers, self.starts = centroids(points, classes), np.r_[0, np.cumsum(classes.sizes)]
-        self.codes, self.mine = np.repeat(np.arange(len(classes.sizes)), classes.sizes), np.empty(len(points))
-
-    def wins(self, a: slice, b: slice) -> FloatArray:
-        """Points of each class of ``a`` that are nearer to its centroid than to each centroid of ``b``.
-
-        A point at the same distance from both counts one half.
-        """
-        found, first = np.zeros((a.stop - a.start, b.stop - b.start)), int(self.starts[a.start])
-        for part in row_blocks(int(self.starts[a.stop]) - first, b.stop - b.start):
-            rows = slice(first + part.start, first + part.stop)
-            D, own = pairwise_squared(self.points[rows], self.centers[b]), self.codes[rows] - a.start
-            if a == b:
-                self.mine[rows] = D[np.arange(len(D)), own]
-            mine = self.mine[rows, None]
-            counts = np.where(as_near(mine, D), 0.5, mine < D)
-            present, starts = np.unique(own, return_index=True)
-            found[present] += np.add.reduceat(counts, starts, axis=0)
-        return found
-
-
-@per_view
-def compressions(view: View) -> tuple[float, float]:
-    """Mean over pairs of classes of what centroids separate better in the data, and of what in the embedding.
-
-    It is the difference of 2 s - 1 in both, 0 where it is negative; s is the share of the points of two classes that
-    are nearer to the centroid of their own. Each pair is compared in both spaces before the next ones are, so that no
-    table of all pairs is kept.
-    """
-    classes = members(view)
-    spaces = [_Sorted(points, classes) for points in (view.features(), view.Y[view.population])]
-    c, sizes, sums, count = len(classes.sizes), classes.sizes, np.zeros(2), 0
-    tiles = [slice(at, min(at + TILE, c)) for at in range(0, c, TILE)]
-    pairs = [(a, a) for a in tiles] + [(a, b) for i, a in enumerate(tiles) for b in tiles[i + 1 :]]
-    for a, b in pairs:
-        total, matchings = sizes[a, None] + sizes[b], []
-        for space in spaces:
-            wins = space.wins(a, b)
-            matchings.append(2.0 * ((wins + (wins if a == b else space.wins(b, a)).T) / total) - 1.0)
-        if a == b:
-            upper = np.triu_indices(len(total), 1)
-            matchings = [one[upper] for one in matchings]
-        gap = matchings[0] - matchings[1]
-        sums += np.maximum(gap, 0.0).sum(), np.maximum(-gap, 0.0).sum()
-        count += gap.size
-    data, embedding = (sums / count).tolist()
-    return data, embedding
-
-
-PAIRS_OF_CLASSES: dict[str, Any] = {  # what the cards of label-trustworthiness and label-continuity share
-    "level": "global",
-    "needs": ("coordinates", "features", "labels"),
-    "direction": "higher",
-    "bounds": (-1.0, 1.0),
-    "chance": "permutation",
-    "invariances": frozenset({"translation", "rotation", "scale"}),
-    "cost": (
-        "O(n c (p + d)) time with c classes, for each point with each centroid, which both measures share;\n"
-        "O(n (p + d)) memory beside the pairs of 1024 classes with as many."
-    ),
-    "reference": (
-        "@jeon2024, with distance consistency as the measure of class-label matching, rescaled to 2 s - 1 as in the "
-        "authors' program (ZADU leaves the rescaling out)."
-    ),
-}
-
-
-def class_aware_share(view: View, nearest: Lists, ranks: Lists, k: int, same: bool) -> FloatArray:
-    """Contributions 1 - penalty n / G, where only neighbors of the same class (or only of the others) are penalized.
-
-    ``nearest`` and ``ranks`` are the neighbors in one space and their ranks in the other. Where no pair of points can
-    be penalized, the value would be 1 for every embedding, and there is none.
-    """
-    members(view, least=1 if same else 2, alone=not same)
-    if view.labels is None:
-        raise RuntimeError("this view was made without labels")
-    alike = view.labels[nearest[:, :k]] == view.labels[view.rows][:, None]
-    excess = np.maximum(ranks[:, :k].astype(np.int64) - k, 0)
-    return rank_share(np.where(alike == same, excess, 0).sum(axis=1).astype(np.float64), view.n, k)
-
-
-TINY_SQUARE = 1e-28  # squares that are smaller, of points of size 1, are 0
+TINY_SQUARE = 1e-28  # smaller squares, of points of size 1, are 0
 
 
 def _calinski_harabasz_without(view: View) -> FloatArray:
-    """Exact values without each point: means and sums of squares change by a term of rank one.
+    """Return exact values without each point: means and sums of squares change by a term of rank one.
 
-    Where little is left of a sum, as without a far outlier, both are computed again from the other points.
+    Where little remains of a sum, as without a far outlier, both are recomputed from the other points.
     """
-    classes, given = members(view), view.Y[view.population]
-    points = unit(given)
+    classes, embedding = members(view), view.Y[view.population]
+    points = unit(embedding)
     within, total = _class_squares(points, classes)
     n, size = len(points), classes.sizes[classes.codes].astype(np.float64)
-    own = np.square(points - centroids(points, classes)[classes.codes]).sum(axis=1)
-    W = within.sum() - np.where(size > 1, size / np.maximum(size - 1, 1) * own, 0.0)
+    squares = np.square(points - centroids(points, classes)[classes.codes]).sum(axis=1)
+    W = within.sum() - np.where(size > 1, size / np.maximum(size - 1, 1) * squares, 0.0)
     T = total - n / (n - 1) * np.square(points - points.mean(axis=0)).sum(axis=1)
     for h in np.flatnonzero((W < CANCELLATION * within.sum()) | (T < CANCELLATION * total)):
         codes, sizes = np.unique(np.delete(classes.codes, h), return_inverse=True, return_counts=True)[1:]
-        left, T[h] = _class_squares(unit(np.delete(given, h, axis=0)), classes._replace(codes=codes, sizes=sizes))
-        W[h] = left.sum()
+        points_without = unit(np.delete(embedding, h, axis=0))
+        within_without, T[h] = _class_squares(points_without, classes._replace(codes=codes, sizes=sizes))
+        W[h] = within_without.sum()
     return np.array(
         [_variance_ratio(w, t, n - 1, c) for w, t, c in zip(W, T, len(classes.sizes) - (size == 1), strict=True)]
     )
@@ -271,7 +178,7 @@ def _calinski_harabasz_without(view: View) -> FloatArray:
     level="global",
     needs=("coordinates", "labels"),
     direction="higher",
-    bounds=(0.0, float("inf")),
+    bounds=(0.0, math.inf),
     chance="permutation",
     chance_formula="about 1 (as an F statistic), mean over 20 random permutations of the embedding's rows",
     invariances=frozenset({"translation", "rotation", "scale"}),
@@ -282,7 +189,7 @@ def _calinski_harabasz_without(view: View) -> FloatArray:
     reference="@calinski1974.",
 )
 def calinski_harabasz(view: View) -> float:
-    r"""Spread between the classes over spread within them in the embedding, as in an F statistic.
+    r"""Divide the spread between the classes by the spread within them, as in an F statistic.
 
     .. math:: \mathrm{CH} = \frac{B / (c - 1)}{W / (n - c)},
 
@@ -312,19 +219,19 @@ def calinski_harabasz(view: View) -> float:
     within, total = _class_squares(unit(view.Y[view.population]), classes)
     value = _variance_ratio(float(within.sum()), total, len(classes.codes), len(classes.sizes))
     if math.isnan(value):
-        rule, cure = "must not have each class in a single point", "Use silhouette, which is 1 there."
-        raise UndefinedMeasure("embedding", rule, f"{len(classes.sizes)} points", cure)
+        requirement, hint = "must not have each class in a single point", "Use silhouette, which is 1 there."
+        raise UndefinedMeasure("embedding", requirement, f"{len(classes.sizes)} points", hint)
     return value
 
 
 def _class_squares(points: FloatArray, classes: Members) -> tuple[FloatArray, float]:
-    """Sums of squares about the centroid of each class, and about the mean."""
-    own = np.square(points - centroids(points, classes)[classes.codes]).sum(axis=1)
-    return np.bincount(classes.codes, own), float(np.square(points - points.mean(axis=0)).sum())
+    """Return the sums of squares about the centroid of each class, and about the mean."""
+    squares = np.square(points - centroids(points, classes)[classes.codes]).sum(axis=1)
+    return np.bincount(classes.codes, squares), float(np.square(points - points.mean(axis=0)).sum())
 
 
 def _variance_ratio(within: float, total: float, n: int, c: int) -> float:
-    """The index of sums of squares; NaN where it is not defined."""
+    """Compute the index from sums of squares; NaN where it is not defined."""
     if c < 2 or n <= c:
         return math.nan
     between, floor = max(total - within, 0.0), n * TINY_SQUARE
@@ -335,27 +242,27 @@ def _variance_ratio(within: float, total: float, n: int, c: int) -> float:
 
 @per_view
 def _centroid_distances(view: View) -> tuple[FloatArray, FloatArray]:
-    """Squared distances (c, c) between the centroids of the classes, in the data and in the embedding."""
+    """Return squared distances (c, c) between the centroids of the classes, in the data and in the embedding."""
     classes = members(view, least=3, alone=True)
     centers = (centroids(unit(points), classes) for points in (view.features(), view.Y[view.population]))
-    data, embedding = (pairwise_squared(one, one) for one in centers)
+    data, embedding = (pairwise_squared(points, points) for points in centers)
     return data, embedding
 
 
 def _triplets_agree(data: FloatArray, embedding: FloatArray) -> float:
-    """Share of the pairs of distances with the same order; 1 where the data order none."""
+    """Return the share of the pairs of distances with the same order; 1 where all distances in the data are equal."""
     from dreval.geometry._loops.pairs import kendall_counts
 
     pairs = np.triu_indices(len(data), 1)
-    x, y = (_distance_levels(one[pairs]) for one in (data, embedding))
+    x, y = (_distance_levels(squares[pairs]) for squares in (data, embedding))
     order = np.lexsort((y, x))
-    every, tied_x, tied_y, tied_both, discordant = kendall_counts(x[order], y[order], len(y))
-    ordered, half = every - tied_x, tied_y - tied_both
+    count, tied_x, tied_y, tied_both, discordant = kendall_counts(x[order], y[order], len(y))
+    ordered, half = count - tied_x, tied_y - tied_both
     return float((ordered - discordant - half / 2) / ordered) if ordered else 1.0
 
 
 def _distance_levels(squares: FloatArray) -> np.ndarray:
-    """Rank of each squared distance, the same for those that are equal up to rounding."""
+    """Return the rank of each squared distance, the same for those that are equal up to rounding."""
     order = np.argsort(squares, kind="stable")
     near = squares[order]
     level = np.empty(len(near), np.int64)
@@ -364,21 +271,21 @@ def _distance_levels(squares: FloatArray) -> np.ndarray:
 
 
 def _triplets_without_class(view: View) -> FloatArray:
-    """Values (c,) without each class."""
+    """Return the values (c,) without each class."""
     data, embedding = _centroid_distances(view)
     c = len(data)
     if c < 4:
-        cure = "Use ci='subsampling', whose interval is for other points of the same classes."
-        raise UndefinedMeasure("labels", "must have at least 4 classes for a jackknife over classes", f"{c}", cure)
-    stay = [np.delete(np.arange(c), one) for one in range(c)]
-    return np.array([_triplets_agree(data[np.ix_(at, at)], embedding[np.ix_(at, at)]) for at in stay])
+        hint = "Use ci='subsampling', whose interval is for other points of the same classes."
+        raise UndefinedMeasure("labels", "must have at least 4 classes for a jackknife over classes", f"{c}", hint)
+    remaining = [np.delete(np.arange(c), left_out) for left_out in range(c)]
+    return np.array([_triplets_agree(data[np.ix_(at, at)], embedding[np.ix_(at, at)]) for at in remaining])
 
 
 @measure(
     symbol="A_C",
     title="Centroid triplet accuracy",
     question="Are classes that are nearer to each other in the embedding nearer in the data, too?",
-    says=("Of two classes the nearer one is shown nearer", "Do not read which classes are near each other"),
+    says=("Of two classes the nearer one is nearer in the embedding", "Do not read which classes are near each other"),
     share="of triplets of classes keep their order",
     goals=("arrangement",),
     level="global",
@@ -393,7 +300,7 @@ def _triplets_without_class(view: View) -> FloatArray:
     reference="@wang2021 (centroid triplet accuracy of the authors' program). @kendall1938 (tau).",
 )
 def centroid_triplet_accuracy(view: View) -> float:
-    r"""Share of the pairs of distances between class centroids that have the same order in both spaces.
+    r"""Compute the share of pairs of distances between class centroids with the same order in both spaces.
 
     .. math:: A_C = \frac{\tau + 1}{2} = \frac{1}{|P|} \sum_{(s, t) \in P}
               [\mathrm{sign}(x_s - x_t) = \mathrm{sign}(y_s - y_t)],
@@ -431,7 +338,7 @@ def centroid_triplet_accuracy(view: View) -> float:
 
 @keywords_checked
 def centroid_triplets(X: Any, Y: Any, *, labels: Any) -> pd.DataFrame:
-    """Table of the triples of classes: which of two classes is nearer to a third, in the embedding and in the data.
+    """Tabulate the triples of classes: which of two is nearer to a third, in the embedding and in the data.
 
     Parameters
     ----------
@@ -482,12 +389,12 @@ def centroid_triplets(X: Any, Y: Any, *, labels: Any) -> pd.DataFrame:
     2     c      b       a             0.33        0.67   1.0
     """
     view = named_view(centroid_triplet_accuracy.card, {"X": X, "Y": Y, "labels": labels})
-    known = as_data(X, labels=labels).labels
-    return triplets_of(view, known.classes[np.unique(view.labels)])
+    data_labels = as_data(X, labels=labels).labels
+    return triplets_of(view, data_labels.classes[np.unique(view.labels)])
 
 
 def triplets_of(view: View, names: Any) -> pd.DataFrame:
-    """The table of ``centroid_triplets`` of a view, with the names of its classes in the order of their codes."""
+    """Return the table of ``centroid_triplets``, with the names of the classes in the order of their codes."""
     x, y = _centroid_distances(view)
     c = len(x)
     b, f = np.triu_indices(c, 1)
@@ -507,19 +414,19 @@ def triplets_of(view: View, names: Any) -> pd.DataFrame:
 
 
 def _class_angular_distortion_without(view: View, n_triplets: int) -> FloatArray:
-    """Means of the other rows from what they see without the point, weighted by the classes that are left.
+    """Average the angles of the other rows without each point, weighted by the remaining classes.
 
     NaN where these are fewer than two, or all of one point.
     """
-    found = _angles(view, check_int(n_triplets, "n_triplets", low=2))
-    sizes, own = found.classes.sizes, found.classes.codes
-    several, size = sizes >= 2, sizes[own].astype(np.float64)
-    sums = np.bincount(own, found.means) / sizes
+    angles = _angles(view, check_int(n_triplets, "n_triplets", low=2))
+    sizes, codes = angles.classes.sizes, angles.classes.codes
+    several, size = sizes >= 2, sizes[codes].astype(np.float64)
+    sums = np.bincount(codes, angles.means) / sizes
     c, v = len(sizes) - (size == 1), several.sum() - (size == 2)
-    total = (v - (size > 2)) * (size * sums[own] - found.means) / np.maximum(size - 1, 1)  # the rows of its class
-    for kind in (0, 1):  # those of other classes of one point, and of more
-        others = sums[several == kind].sum() - np.where(several[own] == kind, sums[own], 0.0)
-        total += (v - kind) * (others + found.changes[kind])
+    total = (v - (size > 2)) * (size * sums[codes] - angles.means) / np.maximum(size - 1, 1)  # the rows of its class
+    for kind in (0, 1):  # the rows of other classes with one point, and with more
+        other_sums = sums[several == kind].sum() - np.where(several[codes] == kind, sums[codes], 0.0)
+        total += (v - kind) * (other_sums + angles.changes[kind])
     return np.divide(total, v * (c - 1), out=np.full(view.n, np.nan), where=(c > 1) & (v > 0))
 
 
@@ -530,7 +437,7 @@ ANGLES_DRAWN = define("class_angular_distortion.drawn", ASSUMPTION, "{triplets} 
     symbol="CADI",
     title="Class angular distortion",
     question="Do the members of a class span the same angles as in the data, seen from the points of other classes?",
-    says=("Classes lie at the angles of the data", "Do not read how classes lie relative to each other"),
+    says=("Classes are arranged at the angles of the data", "Do not read the arrangement of the classes"),
     goals=("arrangement",),
     level="point",
     needs=("coordinates", "features", "labels"),
@@ -552,7 +459,7 @@ ANGLES_DRAWN = define("class_angular_distortion.drawn", ASSUMPTION, "{triplets} 
     ),
 )
 def class_angular_distortion(view: View, n_triplets: int = 200) -> tuple[FloatArray, Notes]:
-    r"""Mean squared change of the cosine of the angle at a point between two members of another class, over 4.
+    r"""Average the squared change of the cosine of the angle at a point between two members of another class, over 4.
 
     .. math:: \mathrm{CADI} = \frac{1}{v (c - 1)} \sum_{A \ne B} \frac{1}{n_A} \sum_{i \in A}
               \frac{2}{n_B (n_B - 1)} \sum_{\{j, l\} \subset B}
@@ -586,13 +493,13 @@ def class_angular_distortion(view: View, n_triplets: int = 200) -> tuple[FloatAr
     >>> round(dreval.class_angular_distortion(X, X[:, :1], labels=labels), 4)
     0.014
     """
-    found = _angles(view, check_int(n_triplets, "n_triplets", low=2))
-    sizes = found.classes.sizes
+    angles = _angles(view, check_int(n_triplets, "n_triplets", low=2))
+    sizes = angles.classes.sizes
     several = sizes >= 2
     c, v = len(sizes), int(several.sum())
     weights = view.n * (v - several) / (v * (c - 1) * sizes)
-    own = found.classes.codes[found.classes.rows]
-    return weights[own] * found.means, (ANGLES_DRAWN(triplets=n_triplets),) if found.drawn else ()
+    codes = angles.classes.codes[angles.classes.rows]
+    return weights[codes] * angles.means, (ANGLES_DRAWN(triplets=n_triplets),) if angles.drawn else ()
 
 
 class _Angles(NamedTuple):
@@ -606,35 +513,37 @@ class _Angles(NamedTuple):
 
 @per_view
 def _angles(view: View, n_triplets: int) -> _Angles:
-    """What the rows see of the other classes, and without each point: see ``every_angle``."""
+    """Compare the angles at the rows between members of other classes, also without each point: see ``every_angle``."""
     from dreval.geometry._loops import angles as loops
 
     classes = members(view)
     X, Y = np.zeros((len(view.Y), view.X.shape[1])), np.zeros(view.Y.shape)
-    for points, known in ((X, view.features()), (Y, view.Y[view.population])):
-        points[view.population] = known * power_of_two(known)  # so that no difference overflows, and none is rounded
+    for points, coordinates in ((X, view.features()), (Y, view.Y[view.population])):
+        # a power of two, so that no difference overflows, and none is rounded
+        points[view.population] = coordinates * power_of_two(coordinates)
     stay = np.zeros(len(Y), np.bool_)
     stay[view.population] = True
-    codes, every = np.unique(np.asarray(view.labels), return_inverse=True)[1], np.bincount(np.asarray(view.labels))
-    order, starts = np.argsort(codes, kind="stable"), np.r_[0, np.cumsum(every[every > 0])]
+    labels = np.asarray(view.labels)
+    codes, counts = np.unique(labels, return_inverse=True)[1], np.bincount(labels)
+    order, starts = np.argsort(codes, kind="stable"), np.r_[0, np.cumsum(counts[counts > 0])]
     means = np.zeros(len(view.rows))
-    drawn = int(np.sum(every * (every - 1) // 2)) > max(n_triplets, EVERY)
+    drawn = int(np.sum(counts * (counts - 1) // 2)) > max(n_triplets, EVERY)
     key = stream(view.seed, "angles").integers(2**64, dtype=np.uint64)
 
-    def one(part: slice, changes: FloatArray) -> None:
+    def add_changes(part: slice, changes: FloatArray) -> None:
         if drawn:
-            rule = (key, n_triplets, means[part], changes)
-            loops.drawn_angles(X, Y, view.rows[part], codes, order, starts, stay, *rule)
+            draws = (key, n_triplets, means[part], changes)
+            loops.drawn_angles(X, Y, view.rows[part], codes, order, starts, stay, *draws)
         else:
             loops.every_angle(X, Y, view.rows[part], codes, order, starts, stay, means[part], changes)
 
-    changes = sum_over_rows(one, len(view.rows), np.zeros((2, len(Y))), view.n_jobs)
+    changes = sum_over_rows(add_changes, len(view.rows), np.zeros((2, len(Y))), view.n_jobs)
     return _Angles(means, changes[:, view.population], drawn, classes)
 
 
-TINY_GAP = 1e-14  # centroids that are nearer than this share of the largest coordinate of their points are equal
+TINY_GAP = 1e-14  # centroids at a smaller distance, as a share of the largest coordinate of their points, are equal
 EXACT_UP_TO = 2000  # points of a class up to which values without each of them are exact
-PAIRS = 2**21  # of classes that are looked at together
+PAIRS = 2**21  # of classes that are compared at once
 MIN_ERRORS = 5.0  # standard errors between two centroids below which there is no interval
 NEAR_CENTROIDS = define(
     "davies_bouldin.near",
@@ -646,9 +555,9 @@ NEAR_CENTROIDS = define(
 
 
 class _ClassParts(NamedTuple):
-    """Classes of the points, what separates these from their centroids, and the largest ratios of each class.
+    """Classes of the points, differences and distances to their centroids, and the largest ratios of each class.
 
-    ``first`` is the class with which the ratio is ``largest``, ``second`` the largest ratio with another one.
+    ``worst`` is the class with which the ratio is ``largest``, ``second`` the largest ratio with another class.
     ``nearest`` is the smallest distance of two centroids in its standard errors, after what noise adds to its square,
     and ``near`` the number of pairs for which it is small.
     """
@@ -656,10 +565,10 @@ class _ClassParts(NamedTuple):
     codes: IntArray
     sizes: IntArray
     gaps: FloatArray
-    own: FloatArray
+    lengths: FloatArray
     centers: FloatArray
     spread: FloatArray
-    first: IntArray
+    worst: IntArray
     largest: FloatArray
     second: FloatArray
     nearest: float
@@ -668,10 +577,10 @@ class _ClassParts(NamedTuple):
 
 @per_view
 def _class_parts(view: View) -> _ClassParts:
-    """The parts of the index.
+    """Compute the parts of the Davies-Bouldin index.
 
-    The origin is the median, which no outlier moves: beside the largest coordinate the others then keep their digits.
-    Pairs of classes are looked at in blocks, of which no table is kept.
+    The origin is the median, which no outlier moves, so that the other points keep their digits next to the largest
+    coordinate. Pairs of classes are compared in blocks, of which no table is kept.
     """
     classes = members(view)
     points = view.Y[view.population] * power_of_two(view.Y)
@@ -680,49 +589,49 @@ def _class_parts(view: View) -> _ClassParts:
     codes, sizes, c = classes.codes, classes.sizes, len(classes.sizes)
     centers, reach = centroids(points, classes), np.zeros(c)
     gaps = points - centers[codes]
-    own = np.sqrt(np.square(gaps).sum(axis=1))
-    spread = np.bincount(codes, own) / sizes
+    lengths = np.sqrt(np.square(gaps).sum(axis=1))
+    spread = np.bincount(codes, lengths) / sizes
     np.maximum.at(reach, codes, np.abs(points).max(axis=1))
     size = max(1, PAIRS // c)
     blocks = [slice(at, min(at + size, c)) for at in range(0, c, size)]
-    first, largest, second, equal = np.empty(c, np.int64), np.empty(c), np.empty(c), 0
+    worst, largest, second, equal = np.empty(c, np.int64), np.empty(c), np.empty(c), 0
     for a in blocks:
         apart, rows = _apart(centers, a), np.arange(a.stop - a.start)
         equal += int((apart <= TINY_GAP * np.maximum(reach[a, None], reach)).sum())
         ratio = np.divide(spread[a, None] + spread, apart, out=np.zeros_like(apart), where=apart > 0)
-        first[a] = ratio.argmax(axis=1)
-        largest[a] = ratio[rows, first[a]]
-        ratio[rows, first[a]] = -np.inf
+        worst[a] = ratio.argmax(axis=1)
+        largest[a] = ratio[rows, worst[a]]
+        ratio[rows, worst[a]] = -np.inf
         second[a] = ratio.max(axis=1)
     if equal:
-        rule = (
+        requirement = (
             f"must not have two classes with the same centroid, up to {TINY_GAP:g} of their points' distance to the "
             "median"
         )
-        cure = "Use silhouette, which is defined there too."
-        raise UndefinedMeasure("embedding", rule, f"{equal // 2} such pairs of classes", cure)
-    nearest, near = _separation(classes, gaps, own, centers, blocks)
-    return _ClassParts(codes, sizes, gaps, own, centers, spread, first, largest, second, nearest, near)
+        hint = "Use silhouette, which is defined there too."
+        raise UndefinedMeasure("embedding", requirement, f"{equal // 2} such pairs of classes", hint)
+    nearest, near = _separation(classes, gaps, lengths, centers, blocks)
+    return _ClassParts(codes, sizes, gaps, lengths, centers, spread, worst, largest, second, nearest, near)
 
 
 def _apart(centers: FloatArray, a: slice) -> FloatArray:
-    """Distances of some centroids to all; infinite to themselves."""
+    """Return the distances of some centroids to all; infinite to themselves."""
     apart = np.sqrt(pairwise_squared(centers[a], centers))
     apart[np.arange(a.stop - a.start), np.arange(a.start, a.stop)] = np.inf
     return apart
 
 
 def _separation(
-    classes: Members, gaps: FloatArray, own: FloatArray, centers: FloatArray, blocks: list[slice]
+    classes: Members, gaps: FloatArray, lengths: FloatArray, centers: FloatArray, blocks: list[slice]
 ) -> tuple[float, int]:
-    """The smallest distance of two centroids in its standard errors, and the number of pairs below ``MIN_ERRORS``."""
+    """Return the smallest distance of two centroids in its standard errors, and the number of pairs below the limit."""
     codes, sizes, c = classes.codes, classes.sizes, len(centers)
     ends, sorted_gaps = np.r_[0, np.cumsum(sizes)], gaps[np.argsort(codes, kind="stable")]
     freedom = sizes * np.maximum(sizes - 1.0, 1.0)
-    added, nearest, near = np.bincount(codes, own**2) / freedom, np.inf, 0
+    added, nearest, near = np.bincount(codes, lengths**2) / freedom, np.inf, 0
 
-    def noise(a: int, others: slice, apart: FloatArray) -> FloatArray:
-        along = sorted_gaps[ends[a] : ends[a + 1]] @ ((centers[a] - centers[others]) / apart[:, None]).T
+    def noise(a: int, targets: slice, apart: FloatArray) -> FloatArray:
+        along = sorted_gaps[ends[a] : ends[a + 1]] @ ((centers[a] - centers[targets]) / apart[:, None]).T
         return np.asarray(np.square(along).sum(axis=0) / freedom[a])
 
     for block in blocks:
@@ -740,31 +649,31 @@ def _separation(
 
 
 def _davies_bouldin_without(view: View) -> FloatArray:
-    """Values without each point; of large classes the mean distance to the centroid changes to first order in 1 / n."""
-    codes, sizes, gaps, own, centers, spread, first, largest, second, nearest, _ = _class_parts(view)
+    """Return the values without each point; spreads of large classes change to first order in 1 / n only."""
+    codes, sizes, gaps, lengths, centers, spread, worst, largest, second, nearest, _ = _class_parts(view)
     if nearest < MIN_ERRORS:
-        rule = f"must have centroids of classes that are {MIN_ERRORS:g} standard errors apart"
-        raise UndefinedMeasure("embedding", rule, f"{nearest:.2g}", "Use silhouette, which is bounded.")
+        requirement = f"must have centroids of classes that are {MIN_ERRORS:g} standard errors apart"
+        raise UndefinedMeasure("embedding", requirement, f"{nearest:.2g}", "Use silhouette, which is bounded.")
     values = np.full(len(codes), np.nan)
-    toward = np.divide(gaps, own[:, None], out=np.zeros_like(gaps), where=own[:, None] > 0)
+    toward = np.divide(gaps, lengths[:, None], out=np.zeros_like(gaps), where=lengths[:, None] > 0)
     for a, size in enumerate(sizes):
         at = np.flatnonzero(codes == a)
-        others = np.where(first == a, second, largest)  # the largest of each class without class a
+        without_a = np.where(worst == a, second, largest)  # the largest of each class without class a
         if size == 1:
-            values[at] = np.delete(others, a).mean() if len(sizes) > 2 else np.nan
+            values[at] = np.delete(without_a, a).mean() if len(sizes) > 2 else np.nan
             continue
         moved = gaps[at] / (size - 1)
         if size <= EXACT_UP_TO:
             far = np.sqrt(pairwise_squared(gaps[at], -moved))
-            left = (far.sum(axis=0) - np.diag(far)) / (size - 1)
+            spread_of_a = (far.sum(axis=0) - np.diag(far)) / (size - 1)
         else:
-            more = ((toward[at].sum(axis=0) - toward[at]) * moved).sum(axis=1)
-            left = (own[at].sum() - own[at] + more) / (size - 1)
+            change = ((toward[at].sum(axis=0) - toward[at]) * moved).sum(axis=1)
+            spread_of_a = (lengths[at].sum() - lengths[at] + change) / (size - 1)
         apart = np.sqrt(pairwise_squared(centers[a] - moved, centers))
         apart[:, a] = np.inf
-        mine = (left[:, None] + spread) / apart
-        top = np.maximum(mine, others)
-        top[:, a] = mine.max(axis=1)
+        ratios_of_a = (spread_of_a[:, None] + spread) / apart
+        top = np.maximum(ratios_of_a, without_a)
+        top[:, a] = ratios_of_a.max(axis=1)
         values[at] = top.mean(axis=1)
     return values
 
@@ -777,23 +686,23 @@ def _davies_bouldin_without(view: View) -> FloatArray:
     level="global",
     needs=("coordinates", "labels"),
     direction="lower",
-    bounds=(0.0, float("inf")),
+    bounds=(0.0, math.inf),
     chance="permutation",
     chance_formula=(
         "mean over 20 random permutations of the rows of the embedding that have a value; a rough one, since centroids "
-        "of classes in random order can lie as near each other as they like"
+        "of classes in random order can be arbitrarily close to each other"
     ),
     invariances=frozenset({"translation", "rotation", "scale"}),
     without=_davies_bouldin_without,
     caution=SEPARATION,
     cost=(
-        "O(n c d) time with c classes, O(n d) memory beside a block of pairs of classes; its interval O(m^2 d) time\n"
+        "O(n c d) time with c classes, O(n d) memory plus a block of pairs of classes; its interval O(m^2 d) time\n"
         "for each class of m <= 2000 points."
     ),
     reference="@davies1979.",
 )
 def davies_bouldin(view: View) -> tuple[float, Notes]:
-    r"""Mean over the classes of the largest ratio of spread to separation with another class.
+    r"""Average over the classes the largest ratio of spread to separation with another class.
 
     .. math:: \mathrm{DB} = \frac{1}{c} \sum_a \max_{b \ne a} \frac{s_a + s_b}{|m_a - m_b|},
 
@@ -833,8 +742,8 @@ def davies_bouldin(view: View) -> tuple[float, Notes]:
     symbol="DSC",
     title="Distance consistency",
     question="Is each point nearest to the centroid of its own class in the embedding?",
-    says=("Classes lie apart", "Classes overlap"),
-    share="of the points lie nearest to the centroid of their own class",
+    says=("Classes are separate", "Classes overlap"),
+    share="of the points are nearest to the centroid of their own class",
     goals=("classes",),
     level="point",
     needs=("coordinates", "labels"),
@@ -847,7 +756,7 @@ def davies_bouldin(view: View) -> tuple[float, Notes]:
     reference="@sips2009.",
 )
 def distance_consistency(view: View) -> FloatArray:
-    r"""Share of the points that are nearer to the centroid of their own class than to any other.
+    r"""Compute the share of the points that are nearer to the centroid of their own class than to any other.
 
     .. math:: \mathrm{DSC} = \frac{1}{n} \sum_{i=1}^n
               [\,|y_i - m_{c_i}| < |y_i - m_c| \text{ for all classes } c \ne c_i\,],
@@ -884,7 +793,7 @@ def distance_consistency(view: View) -> FloatArray:
     return contributions
 
 
-WHICH = define(
+ISOLATED = define(
     "isolated_labels.which",
     ASSUMPTION,
     "{count} of {labels} labels are in {least} of {batches} batches, and none in fewer",
@@ -895,7 +804,7 @@ WHICH = define(
     symbol="IL",
     title="Isolated labels",
     question="Are the labels that occur in the fewest batches separate from the others?",
-    says=("Labels of few batches are apart from the others", "Labels of few batches are mixed with others"),
+    says=("Labels of few batches are separate", "Labels of few batches are mixed with other labels"),
     goals=("classes", "batches"),
     level="global",
     needs=("coordinates", "labels", "batch"),
@@ -905,11 +814,11 @@ WHICH = define(
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=SEPARATION,
-    cost="O(n^2 d) time; O(n) memory beside one block of rows.",
+    cost="O(n^2 d) time; O(n) memory plus one block of rows.",
     reference="@luecken2022. In its form with silhouettes, as in scib-metrics.",
 )
 def isolated_labels(view: View) -> tuple[float, Notes]:
-    r"""Mean over the isolated labels of (1 + s) / 2, with s the mean silhouette width of the label.
+    r"""Average (1 + s) / 2 over the isolated labels, with s the mean silhouette width of the label.
 
     .. math:: \mathrm{IL} = \frac{1}{|I|} \sum_{c \in I} \frac{1}{n_c} \sum_{i: c_i = c} \frac{1 + s_i}{2},
 
@@ -937,15 +846,15 @@ def isolated_labels(view: View) -> tuple[float, Notes]:
     isolated = np.flatnonzero(present == present.min())
     widths = silhouette_widths(view.Y[view.population], classes._replace(rows=np.arange(view.n)), view.n_jobs)
     means = np.bincount(classes.codes, (1.0 + widths) / 2.0) / classes.sizes
-    which = {"labels": len(present), "least": int(present.min()), "batches": len(batches.sizes)}
-    return float(np.mean(means[isolated])), (WHICH(count=len(isolated), **which),)
+    counts = {"labels": len(present), "least": int(present.min()), "batches": len(batches.sizes)}
+    return float(np.mean(means[isolated])), (ISOLATED(count=len(isolated), **counts),)
 
 
 @measure(
     symbol="SIL",
     title="Silhouette of the classes",
     question="Are the classes compact and separated in the embedding?",
-    says=("Classes are compact and apart", "Classes overlap"),
+    says=("Classes are compact and separate", "Classes overlap"),
     grades=(0.25, 0.5),
     goals=("classes",),
     level="point",
@@ -956,12 +865,12 @@ def isolated_labels(view: View) -> tuple[float, Notes]:
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=SEPARATION,
-    cost="O(n^2 d) time; O(n) memory beside one block of rows.",
+    cost="O(n^2 d) time; O(n) memory plus one block of rows.",
     operations=lambda s: 3 * s.m * s.n,
     reference="@rousseeuw1987.",
 )
 def silhouette(view: View) -> FloatArray:
-    r"""Mean silhouette width of the points in the embedding, with the classes as clusters.
+    r"""Average the silhouette widths of the points in the embedding, with the classes as clusters.
 
     .. math:: s_i = \frac{b_i - a_i}{\max(a_i, b_i)},
 

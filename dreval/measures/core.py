@@ -1,4 +1,4 @@
-"""Define what a measure is: its card, the function made from it, its docstring, its chance level, its use."""
+"""Define measures: their card, public function, docstring, chance level, and the measures for a goal."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ from dreval.records.notes import Notes, note
 from dreval.references import Cites
 from dreval.registry import MEASURES
 
-# The signature and the docstring of a measure's public function, and its card as printed: all made from the card.
+# The signature and the docstring of a measure's public function, and its card as printed, all built from the card.
 
 
 def signature(card: Any) -> inspect.Signature:
-    """(X, Y, *, parameters of the measure, then what its needs ask for)."""
-    plain, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    """Return (X, Y, *, variables of the points, parameters of the measure, then keywords that its needs require)."""
+    plain, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter(name, plain) for name in ("X", "Y")]
-    of_points = [name for name in VARIABLES if name in card.needs]
-    parameters += [inspect.Parameter(name, named) for name in of_points]
-    parameters += [inspect.Parameter(name, named, default=value) for name, value in card.parameters.items()]
+    variables = [name for name in VARIABLES if name in card.needs]
+    parameters += [inspect.Parameter(name, keyword) for name in variables]
+    parameters += [inspect.Parameter(name, keyword, default=value) for name, value in card.parameters.items()]
     if card.measures:
-        parameters.append(inspect.Parameter("metric", named, default="euclidean"))
-    if "pairs" in card.needs or not DRAWN.keys().isdisjoint(card.parameters):
-        parameters.append(inspect.Parameter("random_state", named, default=None))
+        parameters.append(inspect.Parameter("metric", keyword, default="euclidean"))
+    if "pairs" in card.needs or not RANDOM_PARTS.keys().isdisjoint(card.parameters):
+        parameters.append(inspect.Parameter("random_state", keyword, default=None))
     if card.ties is not None:
-        parameters.append(inspect.Parameter("ties", named, default="index"))
-    if card.measures or of_points:
-        parameters.append(inspect.Parameter("n_jobs", named, default=None))
+        parameters.append(inspect.Parameter("ties", keyword, default="index"))
+    if card.measures or variables:
+        parameters.append(inspect.Parameter("n_jobs", keyword, default=None))
     return inspect.Signature(parameters)
 
 
@@ -93,7 +93,7 @@ _PARAMETER_DOCS = {
         "sigma : float, default {default}\n    Width of the kernel, in squares of the largest distance; at least 1e-12."
     ),
     "kind": 'kind : {"normalized", "kruskal", "raw"}, default "{default}"\n    Which of the forms above.',
-    "random_state": "random_state : int, Generator or None, default None\n    Seed of {drawn}.",
+    "random_state": "random_state : int, Generator or None, default None\n    Seed of {random_parts}.",
     "ties": (
         'ties : {"index", "bounds"}, default "index"\n    "index": ties are broken by row number, the lower first. '
         '"bounds": also return the worst and the best\n    value over all ways of breaking ties (see Notes).'
@@ -102,15 +102,15 @@ _PARAMETER_DOCS = {
 }
 
 
-# What counts as a tie wherever neighbors are found or points are ranked.
-TIES = (
+# The rule for ties wherever neighbors are computed or points are ranked.
+TIES_NOTE = (
     "Ties: two successive distances from a point, in ascending order, are tied if they differ by at most\n"
     f"{ROUNDING:g} of the larger one (Euclidean distances: if their squares do). Several of which each is tied with\n"
     "the next are one tie."
 )
 
-# What the seed of a measure draws, by the parameter that it goes with.
-DRAWN = {
+# The random parts that the seed of a measure determines, by its parameter.
+RANDOM_PARTS = {
     "n_folds": "the folds",
     "n_init": "the starting points",
     "n_triplets": "the triplets, of points that have more than 20,000; else nothing is drawn",
@@ -120,28 +120,28 @@ DRAWN = {
 
 
 def docstring(card: Any, text: str) -> str:
-    """A numpydoc docstring: the rule's own text, its See Also and Examples, and everything the card says."""
+    """Return a numpydoc docstring: the text, See Also and Examples of the function, and the fields of the card."""
     body, _, examples = text.partition("Examples\n--------\n")
     body, _, related = body.partition("See Also\n--------\n")
-    legal = [name for name in METRICS if name != "precomputed" or "features" not in card.needs]
-    words = "{" + ", ".join(f'"{name}"' for name in legal) + "}"
-    what = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean."
+    metrics = [name for name in METRICS if name != "precomputed" or "features" not in card.needs]
+    choices = "{" + ", ".join(f'"{name}"' for name in metrics) + "}"
+    metric = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean."
     if "features" in card.needs:
-        what += "\n    It selects the neighbors; the coordinates of the neighborhoods are compared as they are."
+        metric += "\n    It selects the neighbors; the coordinates of the neighborhoods are compared as they are."
     else:
-        what += '\n    "precomputed": X is the symmetric (n, n) matrix of distances, which count as 0 where they are'
-        what += "\n    below 1e-12 of the largest."
-    pages = {**_PARAMETER_DOCS, "metric": f'metric : {words}, default "euclidean"\n    {what}'}
-    entry = pages["n_neighbors"]
+        metric += '\n    "precomputed": X is the symmetric (n, n) matrix of distances, which count as 0 where they are'
+        metric += "\n    below 1e-12 of the largest."
+    entries = {**_PARAMETER_DOCS, "metric": f'metric : {choices}, default "euclidean"\n    {metric}'}
+    entry = entries["n_neighbors"]
     if card.shares_neighbors:
         auto = ' "auto": 15, or the largest number below n / 2\n    (at least 1) where that is smaller.'
         entry = entry.replace("int or list of int", 'int, list of int or "auto"').replace("{default}", '"auto"')
         entry = entry.replace("{auto}", auto)
-    kind = next((name for name in DRAWN if name in card.parameters), "")
-    pages["random_state"] = pages["random_state"].replace("{drawn}", DRAWN[kind])
-    pages["n_neighbors"] = entry.replace("{auto}", " The default is n - 1 where n is too small for it.")
-    named = signature(card).parameters
-    documented = [pages[name].replace("{default}", str(card.parameters.get(name))) for name in named]
+    parameter = next((name for name in RANDOM_PARTS if name in card.parameters), "")
+    entries["random_state"] = entries["random_state"].replace("{random_parts}", RANDOM_PARTS[parameter])
+    entries["n_neighbors"] = entry.replace("{auto}", " The default is n - 1 where n is too small for it.")
+    names = signature(card).parameters
+    documented = [entries[name].replace("{default}", str(card.parameters.get(name))) for name in names]
     returns = "float\n    The value."
     if card.curve:
         returns = "Series\n    The values, by K."
@@ -153,20 +153,20 @@ def docstring(card: Any, text: str) -> str:
         )
         returns += " by k or K."
     raises = (
-        "InputError\n    If an argument breaks its rule: rows that do not match, values that are missing or infinite,\n"
+        "InputError\n    If an argument is not valid: rows that do not match, values that are missing or infinite,\n"
     )
     raises += "    " + "k outside 1, ..., n - 1, " * ("n_neighbors" in card.parameters)
-    raises += "an unknown option. The message names the rule and the cure."
+    raises += "an unknown option. The message says what is required and what to do."
     if not {"features", *VARIABLES}.isdisjoint(card.needs) or card.choices:
         raises += "\nUndefinedMeasure\n    If the measure has no value for this input; the message says why."
     notes = [
         f"Range: {_span(card)}; {DIRECTIONS[card.direction]}.",
         textwrap.fill(f"Chance level: {_chance_level(card)}.", 110),
     ]
-    near = not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs)
-    if near or card.ties is not None:
-        notes.append(TIES + " Ties are broken by row number." * (card.ties is None))
-    if card.smooth and (near or "n_neighbors" in card.parameters):
+    uses_neighbors = not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs)
+    if uses_neighbors or card.ties is not None:
+        notes.append(TIES_NOTE + " Ties are broken by row number." * (card.ties is None))
+    if card.smooth and (uses_neighbors or "n_neighbors" in card.parameters):
         notes.append(
             'The interval of ``ci="points"`` is conservative, as for all measures of neighbors (``Evaluation``).'
         )
@@ -181,14 +181,14 @@ def docstring(card: Any, text: str) -> str:
         "References": textwrap.fill(card.reference, 110),
         "Examples": examples.rstrip(),
     }
-    written = [f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections.items() if content]
-    return "\n\n".join([body.rstrip(), *written]) + "\n"
+    texts = [f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections.items() if content]
+    return "\n\n".join([body.rstrip(), *texts]) + "\n"
 
 
 def described(card: Any) -> str:
-    """The card of a measure as it is printed: a line for each field."""
-    listed = ", ".join(f"{name}={value!r}" for name, value in card.parameters.items())
-    words = {
+    """Return the printed card of a measure: a line for each field."""
+    parameters = ", ".join(f"{name}={value!r}" for name, value in card.parameters.items())
+    fields = {
         "name": card.name,
         "question": card.question,
         "goals": ", ".join(card.goals),
@@ -198,7 +198,7 @@ def described(card: Any) -> str:
         "caution": card.caution,
         "level": card.level + (", a value at every K" if card.curve else ""),
         "needs": ", ".join(card.needs),
-        "parameters": listed or "none",
+        "parameters": parameters or "none",
         "choices": "; ".join(f"{name}: {', '.join(options)}" for name, options in card.choices.items()),
         "unchanged by": ", ".join(sorted(card.invariances)) or "nothing",
         "ties": "worst and best value over all ways of breaking them" if card.ties is not None else "",
@@ -206,55 +206,55 @@ def described(card: Any) -> str:
         "cost": card.cost,
         "reference": card.reference,
     }
-    return block(f"{card.title} ({card.symbol})", words)
+    return block(f"{card.title} ({card.symbol})", fields)
 
 
 def _span(card: Any) -> str:
-    """The range of the values."""
+    """Return the range of the values."""
     low, high = card.bounds
     return f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
 
 
 def _chance_level(card: Any) -> str:
-    """The chance level on the page of the function: its formula, then what the card says of it."""
+    """Return the chance level for the docstring: its formula, then the text of the card."""
     if card.chance_formula and not callable(card.chance):
         return str(card.chance_formula)
     return ", ".join(filter(None, [card.chance_formula, _chance_text(card)]))
 
 
 def _chance_text(card: Any) -> str:
-    """The chance level of a card: a number, an example, or how it is computed."""
+    """Return the chance level of a card: a number, an example, or how it is computed."""
     if card.chance is None:
         return "none, the value does not depend on which row of the embedding belongs to which point"
     if card.chance == "permutation":
         if card.expected is not None:
-            drawn = "; where ties in the embedding change it, of 20 random ones" if card.orders_ties else ""
-            return f"mean over all permutations of the embedding's rows, in closed form{drawn}"
+            ties = "; where ties in the embedding change it, of 20 random ones" if card.orders_ties else ""
+            return f"mean over all permutations of the embedding's rows, in closed form{ties}"
         fewer = " (fewer for large n)" * (card.level == "pair")
-        seen = ", each seen from 100 of the points or more" * (card.quadratic and card.level != "pair")
-        return f"mean over 20 random permutations of the embedding's rows (4 if anchors see over 50,000){fewer}{seen}"
+        rows = ", each seen from 100 of the points or more" * (card.quadratic and card.level != "pair")
+        return f"mean over 20 random permutations of the embedding's rows (4 if anchors see over 50,000){fewer}{rows}"
     if isinstance(card.chance, str):
         return str(card.chance)
-    drawn = "; where ties in the embedding change it, mean over 20 random permutations of its rows"
+    ties = "; where ties in the embedding change it, mean over 20 random permutations of its rows"
     value = f"{card.chance(1000, 15):.3g} at n = 1000 and k = 15" if callable(card.chance) else f"{card.chance:g}"
-    return value + drawn * card.orders_ties
+    return value + ties * card.orders_ties
 
 
-# The card of a measure, and the public function that is made from it.
+# The card of a measure, and its public function.
 
-OF_POINTS = {
+OF_POINTS = {  # variables of the points that a measure may need, and how to pass them
     "labels": "Pass labels=, the class of each point.",
     "latent": "Pass latent=, the true latent variables, one row per point.",
     "batch": "Pass batch=, the batch of each point.",
-}  # what a measure may need beside data and embedding, and how to give it
-ChanceRule = float | Callable[[int, int], float] | str | None
-TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
+}
+ChanceLevel = float | Callable[[int, int], float] | str | None
+TieBounds = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 
 @read_only
 @dataclass(frozen=True, repr=False)
 class MeasureCard(Cites):
-    """Everything the package knows about a measure; lists, contract tests, tables, report and command line read it.
+    """The declared properties of a measure; lists, contract tests, tables, reports and the command line read them.
 
     Attributes
     ----------
@@ -264,15 +264,15 @@ class MeasureCard(Cites):
         One sentence: the question that a value answers.
     level : {"point", "global", "pair", "algorithm"}
         "point": the value is the mean of contributions of the points. "global": it is a value of the whole embedding.
-        "pair": it is a statistic of pairs of points; anchors see the pairs that they are in. "algorithm": it is a value
-        of the method that made the embedding (``measures/methods.py``).
+        "pair": it is a statistic of pairs of points; of anchors, the pairs that they are in. "algorithm": it is a value
+        of the method that computed the embedding (``measures/methods.py``).
     needs : tuple of {"neighbors", "ranks", "full_ranks", "coordinates", "features", "labels", "latent", "pairs", ...}
         The input: neighbors in the data; neighbors and cross ranks in both spaces; all ranks; coordinates of the
-        embedding; coordinates of the data, which precomputed distances do not have; classes; known latent variables;
+        embedding; coordinates of the data, which precomputed distances do not have; classes; true latent variables;
         a "batch" of each point; distances of pairs; a "method" that can be re-run; a "reconstruction" of the data.
     direction : {"higher", "lower", "zero", "none"}
-        Which way is better; "zero": a curve that is better the nearer it is to 0; "none": it describes, and embeddings
-        are not ranked by it.
+        Whether higher or lower values are better; "zero": a curve that is better the nearer it is to 0; "none": it
+        describes, and embeddings are not ranked by it.
     bounds : (float, float)
         Range; ``inf`` where there is no bound.
     chance : float, function of (n, k), "permutation", text or None
@@ -286,16 +286,16 @@ class MeasureCard(Cites):
         Changes of the embedding that do not change the value: translation, rotation (with reflection), scale, and
         "monotone": any change that keeps the order of the distances between its points.
     says : tuple of str
-        What a good and what a poor value says of the embedding, as sentences without a full stop: where the value holds
-        and where it fails, by ``grades``; of three the middle one stands for what lies between. Measures that say the
-        same have the same sentence. Without any, the value is said to be near its best or near chance.
+        Sentences without a full stop about an embedding with a good and with a poor value, by ``grades``; of three the
+        middle one is for values between. Measures of the same property have the same sentence. Without any, reports
+        describe the value as near its best or near its chance level.
     grades : (float, float)
-        The way from chance (0) to perfect (1) below which a value fails, and from which on it holds. Conventions of
-        this package where the docstring names no source.
+        Shares of the distance from chance level (0) to a perfect score (1): values below the first are poor, values
+        from the second on are good. Conventions of this package where the docstring names no source.
     share : str
-        Of a value that is a share: what it is the share of, read behind "59 %"; it may hold names of parameters.
+        Of a value that is a share: the text after "59 %"; it may hold names of parameters.
     goals : tuple of str
-        What it is computed for, of the goals of ``dreval.recommend``; beside measures of the first one it stands.
+        Goals of ``dreval.recommend`` that it serves; reports list it under the first one.
     parameters : dict
         Parameters and their defaults.
     default : int or None
@@ -304,28 +304,29 @@ class MeasureCard(Cites):
         Worst and best contributions (of a curve: values) over all ways of breaking ties, of the view and the
         parameters; it may return None where no order matters.
     choices : dict
-        The legal values of a parameter that is text.
+        The valid values of a parameter that is text.
     curve : bool
-        Whether it has a value for every K = 1, 2, ... and no single one.
+        Whether it has a value for every K = 1, 2, ... and no single value.
     area_of : str
-        The curve whose area this is; an evaluation keeps it with the value.
+        The curve whose area this is; an evaluation stores it with the value.
     ceiling : function of (n, k) or None
         Value of a perfect copy where it is not the better end of ``bounds`` (without a direction, the lower end).
     expected : function of the view and the parameters, or None
         The mean over all permutations of rows in closed form, which replaces random permutations and a less exact
         ``chance``.
     without : function or None
-        Values (n,) without each point, of a view that all points see and the parameters: the coordinates of the others
-        are held fixed; NaN where there is no value without a point. It raises UndefinedMeasure where no point can be
-        left out, as where k > n - 2. Of a curve: values (n, len(ks)) of the view and some numbers of neighbors.
+        Values (n,) without each point, of a view with a row for each point and the parameters: the coordinates of the
+        other points are held fixed; NaN where there is no value without a point. It raises UndefinedMeasure where no
+        point can be left out, as where k > n - 2. Of a curve: values (n, len(ks)) of the view and some numbers of
+        neighbors.
     by_row : function or None
-        Of a curve: what each row contributes (m, len(ks)), of the view and some numbers of neighbors; the value is the
-        mean.
+        Of a curve: the contributions of the rows (m, len(ks)), of the view and some numbers of neighbors; the value is
+        their mean.
     without_class : function or None
         Values (c,) without each class, of a view and the parameters, for a jackknife over classes in place of points.
     counted : {"all", "first", "edge"}
         Which ranks in the embedding the value depends on, however rows are paired: all, those of the first k neighbors,
-        or only the set of the first k. Ties elsewhere leave the chance level in closed form.
+        or only the set of the first k. Other ties do not change the chance level in closed form.
     quadratic : bool
         Whether one more value costs O(n^2), so that few permutations are drawn.
     smooth : bool
@@ -337,16 +338,16 @@ class MeasureCard(Cites):
     jumps : str
         Why it has no interval, where it is not smooth.
     reach : function of n and the parameters, or None
-        Of a measure that searches neighbors for itself: how many it reads from the lists of anchors among many points.
+        Of a measure that searches neighbors itself: how many it reads from the lists of anchors among many points.
     contributions : (float, float), function of n, or None
         Range of the contribution of one point, where it is not that of the value (``bounds``).
     caution : str
-        What a good value does not say, in sentences; the card and the docstring repeat it.
+        Limits of a good value, in sentences; the card and the docstring repeat them.
     cost : str
         Time and memory in n.
     operations : function of the sizes and the parameters, or None
-        Nanoseconds of one value on a usual processor, where what it shares with other measures is there; or a pair:
-        those of the value, and of one more for the chance level. By its ``needs`` where nothing is said
+        Nanoseconds of one value on a usual processor, without the results that it shares with other measures; or a
+        pair: those of the value, and of one more for the chance level. None: estimated from ``needs``
         (``evaluation/cost.py``). The sizes have the attributes n, m (rows), p, d, ``pairs`` and ``streamed``.
     reference : str
         Source and equation; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
@@ -360,7 +361,7 @@ class MeasureCard(Cites):
     needs: tuple[str, ...]
     direction: str
     bounds: tuple[float, float]
-    chance: ChanceRule
+    chance: ChanceLevel
     invariances: frozenset[str]
     reference: str
     cost: str
@@ -370,7 +371,7 @@ class MeasureCard(Cites):
     goals: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
     default: int | None = None
-    ties: TieRule | None = None
+    ties: TieBounds | None = None
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     chance_formula: str = ""
     curve: bool = False
@@ -396,7 +397,7 @@ class MeasureCard(Cites):
 
     @property
     def shares_neighbors(self) -> bool:
-        """Whether its number of neighbors is that of the evaluation (one with a default of its own keeps it)."""
+        """Whether its number of neighbors is that of the evaluation; a measure with another default keeps it."""
         return self.level != "algorithm" and self.parameters.get("n_neighbors") == "auto"
 
     @property
@@ -408,11 +409,11 @@ class MeasureCard(Cites):
     def orders_ties(self) -> bool:
         """Whether its value depends on how ties in the embedding are broken.
 
-        Measures of ranks do, but not statistics of pairs, which use distances or mid ranks; nor do others without
-        bounds over ties.
+        Measures of ranks do, but not statistics of pairs, which use distances or mid ranks, and not other measures
+        without bounds over ties.
         """
-        reads = self.level != "pair" and not {"ranks", "full_ranks"}.isdisjoint(self.needs)
-        return reads or self.ties is not None
+        uses_ranks = self.level != "pair" and not {"ranks", "full_ranks"}.isdisjoint(self.needs)
+        return uses_ranks or self.ties is not None
 
     @property
     def measures(self) -> bool:
@@ -420,23 +421,26 @@ class MeasureCard(Cites):
         return not {"neighbors", "ranks", "full_ranks", "pairs"}.isdisjoint(self.needs)
 
     def limits(self, n: int) -> tuple[float, float]:
-        """Range of the contribution of one of n points; infinite where there is no bound."""
-        own = self.contributions
-        return self.bounds if own is None else own(n) if callable(own) else own
+        """Return the range of the contribution of one of n points; infinite where there is no bound."""
+        if self.contributions is None:
+            return self.bounds
+        return self.contributions(n) if callable(self.contributions) else self.contributions
 
     def worst(self, n: int) -> float:
-        """The worst contribution of one of n points; the worse end of the value's range where that has no bound."""
-        at = self.direction == "lower"
-        return self.limits(n)[at] if math.isfinite(self.limits(n)[at]) else self.bounds[at]
+        """Return the worst contribution of one of n points; the worse end of the value's range if it has no bound."""
+        end = self.direction == "lower"
+        return self.limits(n)[end] if math.isfinite(self.limits(n)[end]) else self.bounds[end]
 
     def check_metric(self, metric: str) -> None:
         """Raise an error where the measure needs coordinates of the data and has only distances."""
         if metric == "precomputed" and "features" in self.needs:
-            rule = f"must not be 'precomputed' for {self.name}, which needs the coordinates of the data"
-            raise UndefinedMeasure("metric", rule, "distances only", "Pass the data themselves, with a metric by name.")
+            requirement = f"must not be 'precomputed' for {self.name}, which needs the coordinates of the data"
+            raise UndefinedMeasure(
+                "metric", requirement, "distances only", "Pass the data themselves, with a metric by name."
+            )
 
     def metric_notes(self, metric: str) -> Notes:
-        """Notes on the parts of the computation that a metric other than the Euclidean one does not change."""
+        """Return notes on the parts of the computation that another metric than the Euclidean one does not change."""
         if metric == "euclidean" or "features" not in self.needs:
             return ()
         return (note("metric.neighbors" if self.measures else "metric.coordinates", metric=metric),)
@@ -460,88 +464,90 @@ class Answer(NamedTuple):
 
 
 def measure(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a measure of a function ``(view, **parameters)``.
+    """Turn a function ``(view, **parameters)`` into a measure.
 
     The function returns the contributions of the points or a float, or a pair of one of these and notes, or the
     Estimate of a statistic of pairs.
     """
 
-    def attach(rule: Callable[..., Any]) -> Callable[..., Any]:
-        parameters = {p.name: p.default for p in list(inspect.signature(rule).parameters.values())[1:]}
+    def attach(function: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = {p.name: p.default for p in list(inspect.signature(function).parameters.values())[1:]}
         if parameters.get("n_neighbors") == AUTO:
             parameters["n_neighbors"] = "auto"
-        card = MeasureCard(name=rule.__name__, parameters=parameters, **fields)
-        return _public(card, rule)
+        card = MeasureCard(name=function.__name__, parameters=parameters, **fields)
+        return _public(card, function)
 
     return attach
 
 
-def _ruled(thing: Callable[..., Any], view: View, **parameters: Any) -> Any:
-    """The result of a measure's rule; an exception that is a defect of the rule names the measure."""
+def _apply(function: Callable[..., Any], view: View, **parameters: Any) -> Any:
+    """Return the result of a measure's function; an exception that is a defect of the function names the measure."""
     try:
-        return thing.rule(view, **parameters)  # type: ignore[attr-defined]
+        return function.rule(view, **parameters)  # type: ignore[attr-defined]
     except DrevalError:
         raise
     except Exception as defect:
-        defect.add_note(f"Raised by the measure {thing.card.name!r}.")  # type: ignore[attr-defined]
+        defect.add_note(f"Raised by the measure {function.card.name!r}.")  # type: ignore[attr-defined]
         raise
 
 
-def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> Answer:
+def answer(function: Callable[..., Any], view: View, parameters: dict[str, Any]) -> Answer:
     """Apply a measure to a view."""
-    got = _ruled(thing, view, **parameters)
-    if isinstance(got, Estimate):
-        return Answer(got.value, None, got.notes, got.left_out, got.carriers, got.sampling_se, got.n_used)
-    got, notes = got if isinstance(got, tuple) else (got, ())
-    if isinstance(got, np.ndarray):
-        return Answer(float(np.mean(got)), got, notes)
-    return Answer(float(got), None, notes)
+    result = _apply(function, view, **parameters)
+    if isinstance(result, Estimate):
+        return Answer(
+            result.value, None, result.notes, result.left_out, result.carriers, result.sampling_se, result.n_used
+        )
+    value, notes = result if isinstance(result, tuple) else (result, ())
+    if isinstance(value, np.ndarray):
+        return Answer(float(np.mean(value)), value, notes)
+    return Answer(float(value), None, notes)
 
 
-def curve_values(thing: Callable[..., Any], view: View) -> tuple[FloatArray, Notes]:
-    """The values of a curve measure for K = 1, 2, ..., and notes."""
-    values, notes = _ruled(thing, view)
+def curve_values(function: Callable[..., Any], view: View) -> tuple[FloatArray, Notes]:
+    """Return the values of a curve measure for K = 1, 2, ..., and notes."""
+    values, notes = _apply(function, view)
     return values, notes
 
 
-def tie_values(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
-    """Worst and best value over all ways of breaking ties; None where ties cannot matter or have no exact bounds."""
-    rule = thing.card.ties  # type: ignore[attr-defined]
-    found = None if rule is None or view.streamed else rule(view, *parameters.values())
-    return None if found is None else (float(np.mean(found[0])), float(np.mean(found[1])))
+def tie_values(function: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
+    """Return worst and best value over all ways of breaking ties; None where ties cannot matter or have no bounds."""
+    ties = function.card.ties  # type: ignore[attr-defined]
+    bounds = None if ties is None or view.streamed else ties(view, *parameters.values())
+    return None if bounds is None else (float(np.mean(bounds[0])), float(np.mean(bounds[1])))
 
 
-def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that users call with data and an embedding."""
+def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that users call with data and an embedding."""
     import pandas as pd
 
     multiple = "n_neighbors" in card.parameters
 
     def call(X: Any, Y: Any, **options: Any) -> Any:
-        own = public.__signature__  # type: ignore[attr-defined]
-        check_parameters(options, list(own.parameters)[2:], card.name)
-        of_points = {name: None for name in OF_POINTS if name in card.needs}
-        bound = own.bind(X, Y, **{**of_points, **options})
+        signature = public.__signature__
+        check_parameters(options, list(signature.parameters)[2:], card.name)
+        variables = {name: None for name in OF_POINTS if name in card.needs}
+        bound = signature.bind(X, Y, **{**variables, **options})
         bound.apply_defaults()
-        given = dict(bound.arguments)
+        arguments = dict(bound.arguments)
         if multiple and "n_neighbors" not in options and not card.shares_neighbors:
-            del given["n_neighbors"]  # its own default, which is reduced for small data
-        view = named_view(card, given)
-        bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties", aliases=True) == "bounds"
+            del arguments["n_neighbors"]  # its own default, which is reduced for small data
+        view = named_view(card, arguments)
+        bounds = check_one_of(arguments.get("ties", "index"), ("index", "bounds"), "ties", aliases=True) == "bounds"
         if card.curve:
             return _curve(public, view, bounds)
         if "n_folds" in options:
             check_int(options["n_folds"], "n_folds", low=2, high=view.n)
-        parameters = {name: given[name] for name in card.parameters}
-        for name, words in card.choices.items():
-            parameters[name] = check_one_of(given[name], words, name, aliases=True)
+        parameters = {name: arguments[name] for name in card.parameters}
+        for name, choices in card.choices.items():
+            parameters[name] = check_one_of(arguments[name], choices, name, aliases=True)
         if not multiple:
-            got = answer(public, view, parameters)
-            if got.sampling_se is not None:
-                for one in got.notes:
-                    warn(ApproximationWarning(one.within(card.name)))
-            return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else got.value
-        ks, single = check_k(given["n_neighbors"], view.n)
+            result = answer(public, view, parameters)
+            if result.sampling_se is not None:
+                for sampling_note in result.notes:
+                    warn(ApproximationWarning(sampling_note.within(card.name)))
+            return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else result.value
+        ks, single = check_k(arguments["n_neighbors"], view.n)
         rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
         table = pd.DataFrame(rows).T.rename_axis("n_neighbors")
         if bounds:
@@ -549,99 +555,103 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         return float(table["value"].iloc[0]) if single else table["value"].rename(card.name)
 
     public: Any = call
-    public.card, public.rule = card, rule
+    public.card, public.rule = card, function
     public.__name__ = public.__qualname__ = card.name
-    public.__module__ = rule.__module__
+    public.__module__ = function.__module__
     public.__signature__ = signature(card)
-    public.__doc__ = docstring(card, inspect.getdoc(rule) or "")
+    public.__doc__ = docstring(card, inspect.getdoc(function) or "")
     return call
 
 
-def _row(thing: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:
-    """Value at one k, with its bounds over ties if requested."""
-    value = answer(thing, view, parameters).value
+def _row(function: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:
+    """Return the value at one k, with its bounds over ties if requested."""
+    value = answer(function, view, parameters).value
     if not bounds:
         return {"value": value}
-    worst, best = tie_values(thing, view, parameters) or (value, value)
+    worst, best = tie_values(function, view, parameters) or (value, value)
     return {"worst": worst, "value": value, "best": best}
 
 
-def _curve(thing: Callable[..., Any], view: View, bounds: bool) -> Any:
-    """A curve by K, with its bounds over ties if requested."""
+def _curve(function: Callable[..., Any], view: View, bounds: bool) -> Any:
+    """Return a curve by K, with its bounds over ties if requested."""
     import pandas as pd
 
-    values, _ = curve_values(thing, view)
-    name, ks = thing.card.name, pd.RangeIndex(1, len(values) + 1, name="K")  # type: ignore[attr-defined]
+    values, _ = curve_values(function, view)
+    name, ks = function.card.name, pd.RangeIndex(1, len(values) + 1, name="K")  # type: ignore[attr-defined]
     if not bounds:
         return pd.Series(values, ks, name=name)
-    worst, best = thing.card.ties(view)  # type: ignore[attr-defined]
+    worst, best = function.card.ties(view)  # type: ignore[attr-defined]
     return pd.DataFrame({"worst": worst, "value": values, "best": best}, ks)
 
 
-def named_view(card: MeasureCard, given: dict[str, Any]) -> View:
-    """The view of one embedding; errors name the arguments X and Y."""
+def named_view(card: MeasureCard, arguments: dict[str, Any]) -> View:
+    """Return the view of one embedding; errors name the arguments X and Y."""
     try:
-        return _view(card, given)
+        return _view(card, arguments)
     except DrevalError as error:
         raise error.named({"data": "X", "embeddings['Y']": "Y"}) from error
 
 
-def _view(card: MeasureCard, given: dict[str, Any]) -> View:
-    """The view of one embedding that the measure needs; frames with equal row names are aligned."""
-    metric = check_one_of(given.get("metric", "euclidean"), METRICS, "metric", aliases=True)
+def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
+    """Return the view of one embedding that the measure needs; frames with equal row names are aligned.
+
+    A default ``n_neighbors`` is added to ``arguments``.
+    """
+    metric = check_one_of(arguments.get("metric", "euclidean"), METRICS, "metric", aliases=True)
     card.check_metric(metric)
-    data = as_data(given["X"], **{name: given.get(name) for name in OF_POINTS}, metric=metric)
-    for name, cure in OF_POINTS.items():
+    data = as_data(arguments["X"], **{name: arguments.get(name) for name in OF_POINTS}, metric=metric)
+    for name, hint in OF_POINTS.items():
         if name in card.needs and getattr(data, name) is None:
-            raise InputError(name, f"must be given to {card.name}", "none", cure)
-    source = as_source(given["Y"], "Y", data)
+            raise InputError(name, f"must be given to {card.name}", "none", hint)
+    source = as_source(arguments["Y"], "Y", data)
     Y, notes = source.noted_coordinates(data)
-    of_embedding = (*source.notes, *notes)
-    warn_of_columns(of_embedding, {source.argument: "Y"})
-    warn_of_guesses((*data.notes, *of_embedding), {source.argument: "Y", "data": "X"})
+    embedding_notes = (*source.notes, *notes)
+    warn_of_columns(embedding_notes, {source.argument: "Y"})
+    warn_of_guesses((*data.notes, *embedding_notes), {source.argument: "Y", "data": "X"})
     if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
         data, Y = _labeled(card, data, Y)
-    if "n_neighbors" in card.parameters and "n_neighbors" not in given:
-        given["n_neighbors"] = min(card.parameters["n_neighbors"], max(1, data.n - 1))
-    n_jobs = given.get("n_jobs")
-    reads = "ranks" in card.needs or "neighbors" in card.needs
-    k = check_k(given["n_neighbors"], data.n)[0][-1] if "n_neighbors" in card.parameters else 1
-    every = np.arange(data.n)
-    rows = every if reads else every[:0]  # coordinates alone need no pass
-    reading = {"ranks": "ranks" in card.needs, "rows": rows, "n_jobs": n_jobs, "metric": metric}
-    view = sweep(data.X, {"Y": Y}, k=k, **reading)["Y"]
-    changes: dict[str, Any] = {"rows": every}
-    changes |= {name: one for name, one in data.variables().items() if name in card.needs}
-    if "random_state" in given:
-        changes["seed"] = root_seed(check_random_state(given["random_state"]))
+    if "n_neighbors" in card.parameters and "n_neighbors" not in arguments:
+        arguments["n_neighbors"] = min(card.parameters["n_neighbors"], max(1, data.n - 1))
+    n_jobs = arguments.get("n_jobs")
+    needs_pass = "ranks" in card.needs or "neighbors" in card.needs
+    k = check_k(arguments["n_neighbors"], data.n)[0][-1] if "n_neighbors" in card.parameters else 1
+    points = np.arange(data.n)
+    rows = points if needs_pass else points[:0]
+    options = {"ranks": "ranks" in card.needs, "rows": rows, "n_jobs": n_jobs, "metric": metric}
+    view = sweep(data.X, {"Y": Y}, k=k, **options)["Y"]
+    changes: dict[str, Any] = {"rows": points}
+    changes |= {name: variable for name, variable in data.variables().items() if name in card.needs}
+    if "random_state" in arguments:
+        changes["seed"] = root_seed(check_random_state(arguments["random_state"]))
     return replace(view, **changes)
 
 
 def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatArray]:
-    """The labeled points alone, with a warning."""
+    """Return the labeled points only, with a warning."""
     labels = data.labels
     if labels is None:
         raise RuntimeError("data without labels have no labeled points")
     stay = np.flatnonzero(labels.known)
-    part = note("labels.partly", card.name, labeled=len(stay), n=data.n)
-    warn(InputWarning(part))
-    known = replace(labels, codes=labels.codes[stay])
+    warn(InputWarning(note("labels.partly", card.name, labeled=len(stay), n=data.n)))
+    labels = replace(labels, codes=labels.codes[stay])
     batch = None if data.batch is None else replace(data.batch, codes=data.batch.codes[stay])
-    return replace(data, table=take(data.X, stay, data.metric), labels=known, batch=batch), Y[stay]
+    return replace(data, table=take(data.X, stay, data.metric), labels=labels, batch=batch), Y[stay]
 
 
 # The chance level of a measure: its mean over permutations of the embedding's rows, in closed form or sampled.
 
-DRAWS, POINTS, PAIRS = 20, 200_000, 12_500_000
-FEW_DRAWS = 4  # where anchors see so many points that each draw is a mean over thousands of unrelated rows
-ROWS = 100  # rows from which ranks are seen in one draw, or n / 20, so that all draws cost no more than a pass
-TIE_ROWS = 200  # rows in which ties are looked for; ties that so many rows do not meet cannot move a mean over rows
+DRAWS = 20  # permutations
+N_STREAMED_PERMUTATIONS = 4  # with anchors among many points, where each permutation is a mean over thousands of rows
+POINTS = 200_000  # rows of all permutations together
+MAX_PAIRS = 12_500_000  # pairs of all permutations together
+MIN_RANKED_ROWS = 100  # rows with ranks in one permutation, or n / 20, so that all together cost no more than a pass
+TIE_ROWS = 200  # rows that are searched for ties; ties outside so many rows cannot move a mean over rows
 
 
 class Chance(NamedTuple):
-    """Expected value of an embedding unrelated to the data, the standard error of its draws, and their number.
+    """Expected value of an embedding unrelated to the data, the standard error over permutations, and their number.
 
-    In closed form there are none. A single draw has an unknown error.
+    The closed form has no permutations. A single permutation has an unknown error.
     """
 
     value: float
@@ -649,46 +659,47 @@ class Chance(NamedTuple):
     draws: int = 0
 
 
-def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, Any], root: int) -> Chance:
-    """Expected value of an embedding unrelated to the data; NaN where that has no meaning.
+def chance_value(function: Callable[..., Any], view: View, parameters: dict[str, Any], root: int) -> Chance:
+    """Return the expected value of an embedding unrelated to the data; NaN where that has no meaning.
 
     It is the mean over all permutations of the embedding's rows, in closed form where there is one and ties do not
-    change it. Otherwise it is the mean of 20 random permutations, each evaluated on a part of the rows; of 4 where
-    anchors see more than 50,000 points, and of fewer for statistics of pairs at large n, where one permutation is
+    change it. Otherwise it is the mean of 20 random permutations, each evaluated on a part of the rows; of 4 with
+    anchors among more than 50,000 points, and of fewer for statistics of pairs at large n, where one permutation is
     already a mean over many pairs. The permutations depend on ``root`` only, so equal embeddings have equal values.
     """
-    card: MeasureCard = thing.card  # type: ignore[attr-defined]
+    card: MeasureCard = function.card  # type: ignore[attr-defined]
     if card.chance is None:
         return Chance(math.nan)
     if is_stated(card, view, parameters):
         if card.expected is not None:
             return Chance(card.expected(view, *parameters.values()))
-        known: Any = card.chance
-        return Chance(float(known(view.n, parameters["n_neighbors"]) if callable(known) else known))
-    draws = []
-    for seen in _permuted_views(card, view, parameters, root):
+        level: Any = card.chance
+        return Chance(float(level(view.n, parameters["n_neighbors"]) if callable(level) else level))
+    values = []
+    for permuted_view in _permuted_views(card, view, parameters, root):
         with suppress(UndefinedMeasure):  # as where permuted classes of few distinct points have the same centroid
-            draws.append(answer(thing, seen, parameters).value)
-    if not draws:
+            values.append(answer(function, permuted_view, parameters).value)
+    if not values:
         return Chance(math.nan)
-    se = float(np.std(draws, ddof=1)) / math.sqrt(len(draws)) if len(draws) > 1 else math.nan
-    return Chance(float(np.mean(draws)), se, len(draws))
+    se = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return Chance(float(np.mean(values)), se, len(values))
 
 
-def chance_curve(thing: Callable[..., Any], view: View, root: int) -> FloatArray:
-    """The chance value of a curve at every K, by the rule of ``chance_value`` and from the same draws."""
-    card: MeasureCard = thing.card  # type: ignore[attr-defined]
+def chance_curve(function: Callable[..., Any], view: View, root: int) -> FloatArray:
+    """Return the chance level of a curve at every K, as ``chance_value`` does and from the same permutations."""
+    card: MeasureCard = function.card  # type: ignore[attr-defined]
     if not is_stated(card, view, {}):
-        return np.mean([curve_values(thing, seen)[0] for seen in _permuted_views(card, view, {}, root)], axis=0)
-    known, count = card.chance, len(curve_values(thing, view)[0])
+        permuted_views = _permuted_views(card, view, {}, root)
+        return np.mean([curve_values(function, permuted_view)[0] for permuted_view in permuted_views], axis=0)
+    level, count = card.chance, len(curve_values(function, view)[0])
     ks = curve_numbers(view.n)[:count] if view.streamed else np.arange(1, count + 1)
-    return np.array([known(view.n, k) for k in ks]) if callable(known) else np.full(len(ks), known, np.float64)
+    return np.array([level(view.n, k) for k in ks]) if callable(level) else np.full(len(ks), level, np.float64)
 
 
 def is_stated(card: MeasureCard, view: View, parameters: dict[str, Any], tie_rows: int = TIE_ROWS) -> bool:
-    """Whether the closed form of the card is the mean over all permutations of the rows of this view.
+    """Return whether the closed form of the card is the mean over all permutations of the rows of this view.
 
-    Ties, which change that, are looked for in ``tie_rows`` rows.
+    Ties, which change that, are searched in ``tie_rows`` rows.
     """
     if not card.has_closed_chance or not card.orders_ties or view.streamed:
         return card.has_closed_chance
@@ -698,46 +709,49 @@ def is_stated(card: MeasureCard, view: View, parameters: dict[str, Any], tie_row
 
 
 def _permuted_views(card: MeasureCard, view: View, parameters: dict[str, Any], root: int) -> list[View]:
-    """The views whose mean is the chance value, each from so many rows that all together cost about one pass."""
+    """Return the views whose mean is the chance level, each of so many rows that all together cost about one pass."""
     pairs = n_pairs(view) if card.level == "pair" else 0
-    draws, rows, ranked = draws_of(card, view.n, pairs, view.streamed)
+    count, rows, ranked = draws_of(card, view.n, pairs, view.streamed)
     k = 0
     if ranked:
         k = view.nearest_embedding.shape[1] if "n_neighbors" in parameters else 1  # the same for all of an evaluation
-    return [permuted(view, root, b, k, rows) for b in range(draws)]
+    return [permuted(view, root, b, k, rows) for b in range(count)]
 
 
 def draws_of(card: MeasureCard, n: int, pairs: int, streamed: bool) -> tuple[int, int, bool]:
-    """How many permutations are drawn, from how many rows each is seen, and whether their ranks are computed."""
-    draws = FEW_DRAWS if streamed else DRAWS
+    """Return the number of permutations, the number of rows of each, and whether their ranks are computed."""
+    count = N_STREAMED_PERMUTATIONS if streamed else DRAWS
     if card.level == "pair":
-        return max(1, min(draws, PAIRS // max(pairs, 1))), n, False
+        return max(1, min(count, MAX_PAIRS // max(pairs, 1))), n, False
+    ranked_rows = max(MIN_RANKED_ROWS, n // DRAWS)
     if card.quadratic:
-        own_scale = 2 * PAIRS // DRAWS // n if card.level == "global" and not card.curve else 0  # of the rows seen
-        return draws, max(ROWS, n // DRAWS, own_scale), False
+        if card.level == "global" and not card.curve:  # its value may depend on the number of rows
+            ranked_rows = max(ranked_rows, 2 * MAX_PAIRS // DRAWS // n)
+        return count, ranked_rows, False
     if "ranks" in card.needs:
-        return draws, max(ROWS, n // DRAWS), True
-    return draws, POINTS // DRAWS, False
+        return count, ranked_rows, True
+    return count, POINTS // DRAWS, False
 
 
 def permuted(view: View, root: int, b: int, k: int = 0, rows: int | None = None) -> View:
-    """The view with the b-th permutation of its rows, the same for all measures; with ranks up to k if k > 0.
+    """Return the view with the b-th permutation of its rows, the same for all measures; with ranks up to k if k > 0.
 
-    It is restricted to ``rows`` random rows, other ones for every b, so that draws are independent; to all by default.
+    It is restricted to ``rows`` random rows, different for every b, so that permutations are independent; by default it
+    has all rows.
     """
-    made: View = view.once(("permuted", root, b), lambda: view.shuffled(stream(root, "chance", b)))
+    shuffled: View = view.once(("permuted", root, b), lambda: view.shuffled(stream(root, "chance", b)))
     if rows is not None and rows < len(view.rows):
-        made = _restricted(made, rows, b)
-    return _with_ranks(made, k) if k else made
+        shuffled = _restricted(shuffled, rows, b)
+    return _with_ranks(shuffled, k) if k else shuffled
 
 
 @per_view
 def ties_of(view: View, count: int = TIE_ROWS) -> npt.NDArray[np.bool_]:
-    """Whether the r-th and the next nearest point of the embedding are ever equally far, for r = 1, ..., n - 2.
+    """Return whether the r-th and the next nearest point of the embedding are ever equally far, for r = 1, ..., n - 2.
 
-    Computed at ``count`` random points, or at all of fewer. If there are no ties, the ranks of permuted rows are a
-    uniform draw whatever the ties in the data, and the closed form of a chance level is exact. It depends on the
-    embedding alone, not on how its points are paired.
+    Computed at ``count`` random points, or at all of fewer. Without ties the ranks of permuted rows are uniform for all
+    ties in the data, and the closed form of a chance level is exact. It depends on the embedding alone, not on how its
+    points are paired.
     """
     rows = np.arange(view.n)
     if view.n > count:
@@ -747,7 +761,7 @@ def ties_of(view: View, count: int = TIE_ROWS) -> npt.NDArray[np.bool_]:
 
 @per_view
 def _restricted(view: View, count: int, b: int) -> View:
-    """The view from some of its rows, at random."""
+    """Restrict the view to some of its rows, at random."""
     chosen = np.sort(stream(view.seed, "rows for chance", b).choice(len(view.rows), count, replace=False))
     near = view.nearest_data[chosen] if len(view.nearest_data) else view.nearest_data  # there may have been no pass
     return replace(
@@ -757,26 +771,28 @@ def _restricted(view: View, count: int, b: int) -> View:
 
 @per_view
 def _with_ranks(view: View, k: int) -> View:
-    """A pass over the population from the rows of the view; O(m n (p + d)) time for m rows."""
-    stay = view.population
-    places = np.searchsorted(stay, view.rows)
-    X = take(view.X, stay, view.metric)
-    ranked = sweep(X, {"": view.Y[stay]}, k=k, rows=places, metric=view.metric, n_jobs=view.n_jobs)[""]
-    return replace(ranked, **view.variables(stay), seed=view.seed)
+    """Compute ranks of the population from the rows of the view; O(m n (p + d)) time for m rows."""
+    points = view.population
+    places = np.searchsorted(points, view.rows)
+    X = take(view.X, points, view.metric)
+    ranked = sweep(X, {"": view.Y[points]}, k=k, rows=places, metric=view.metric, n_jobs=view.n_jobs)[""]
+    return replace(ranked, **view.variables(points), seed=view.seed)
 
 
-# Which measures for which goal: the closed list of goals, and what an experiment with known defects says of each.
+# The measures for a goal: the list of goals, and the results of an experiment with known defects.
 
-SEES, PREFERS = 0.8, 0.5  # shares of the draws in which an embedding is found worse, or better
-MOST, LEAST_GAIN = 3, 0.02  # measures of a recommendation; what the next one must add
-GRADES = 4
+MIN_SHARE_WORSE = 0.8  # of the draws in which an embedding is significantly worse, for a defect to count as detected
+MIN_SHARE_BETTER = 0.5  # of the draws in which it is significantly better, for a defect to count as preferred
+MAX_RECOMMENDED = 3  # measures
+MIN_GAIN = 0.02  # in the mean rate of detection, by each further recommended measure
+N_GRADES = 4
 
 
 class Goal(NamedTuple):
-    """What somebody wants to read off an embedding, and the defects that would mislead them.
+    """A purpose of an embedding, and the defects that would mislead its users.
 
-    ``title`` heads the measures of the goal in reports, and ``keeps`` is what a good embedding does, in the plural.
-    Where ``at_chance`` the chance level is what a good embedding reaches, as of batches that are spread at random.
+    ``title`` heads the measures of the goal in reports, and ``keeps`` is the verb phrase for good embeddings, in the
+    plural. Where ``at_chance`` a good embedding reaches the chance level, as with batches that are spread at random.
     """
 
     question: str
@@ -788,14 +804,14 @@ class Goal(NamedTuple):
 
 GOALS = {
     "neighbors": Goal(
-        "Are points that lie near each other neighbors in the data?", "Neighborhoods", "keep neighbors",
+        "Are points near each other in the embedding neighbors in the data?", "Neighborhoods", "keep neighbors",
         (
             "tear", "fold", "merged classes", "split class", "swapped places", "local noise", "global noise",
             "wrong rows", "exaggerated classes",
         ),
     ),
     "neighborhoods": Goal(
-        "Are small neighborhoods shown in their shape, or also their size?", "Local geometry", "keep local shapes",
+        "Do small neighborhoods keep their shape, or also their size?", "Local geometry", "keep local shapes",
         ("local noise", "global noise", "flattened density", "stretched axis", "duplicated points"),
     ),
     "density": Goal(
@@ -810,7 +826,7 @@ GOALS = {
         ),
     ),
     "arrangement": Goal(
-        "Which clusters lie near which?", "Clusters", "keep the arrangement of clusters",
+        "Which clusters are near each other?", "Clusters", "keep the arrangement of clusters",
         ("fold", "merged classes", "swapped places", "rearranged classes"),
     ),
     "latent": Goal(
@@ -818,83 +834,87 @@ GOALS = {
         ("tear", "fold", "swapped places", "rearranged classes", "global noise", "wrong rows"),
     ),
     "classes": Goal(
-        "Are the classes as far apart as they are in the data?", "Classes", "show the classes apart",
+        "Are the classes as far apart as they are in the data?", "Classes", "separate the classes",
         ("merged classes", "split class", "swapped places", "global noise", "wrong rows", "exaggerated classes"),
     ),
     "prediction": Goal(
-        "Can the class of a point be predicted from its position?", "Prediction", "tell the classes",
+        "Can the class of a point be predicted from its position?", "Prediction", "predict the classes",
         ("merged classes", "global noise", "wrong rows"),
     ),
     "batches": Goal(
-        "Are the batches mixed, and the labels still apart?", "Batches", "blend the batches", at_chance=True
+        "Are the batches mixed, and the labels still separate?", "Batches", "mix the batches", at_chance=True
     ),
-    "method": Goal("Would the method do the same with other data?", "Method", "hold up as methods"),
+    "method": Goal("Does the method give the same for other data?", "Method", "are reliable as methods"),
     "reconstruction": Goal("Can the data be computed from the embedding?", "Reconstruction", "return the data"),
 }  # fmt: skip
 
 
 @cache
 def detections() -> pd.DataFrame:
-    """What the experiment of ``vignettes/defects.py`` found: one row for each data set, measure, change and grade.
+    """Return the results of the experiment of ``vignettes/defects.py``, by data set, measure, change and grade.
 
-    ``worse`` and ``better`` count the draws, of ``draws``, in which the changed embedding is found worse or better than
-    the good one at 5 %; where the measure never has a test (``tested`` is False), those in which its value is. A draw
-    in which a measure that else has a test has none counts as not found. Grade 0 is a harmless change.
+    ``worse`` and ``better`` count the draws, of ``draws``, in which the changed embedding is significantly worse or
+    better than the good one at 5 %; where the measure never has a test (``tested`` is False), those in which its value
+    is. A draw without a test of a measure that has tests in other draws counts as neither. Grade 0 is a harmless
+    change.
     """
     with files("dreval.measures").joinpath("detections.csv.gz").open("rb") as file:
-        found = pd.read_csv(file, compression="gzip", keep_default_na=False, na_values={"size": ""})
-    letters = found["found"]  # one a draw; capitals where there was no test
-    differ = [letters.str.count(pair).groupby(found["measure"]).sum() for pair in ("[wb]", "[WB]")]
-    tested = found["measure"].map((differ[0] > 0) | (differ[1] == 0))
-    small = letters.where(tested, letters.str.lower())
-    counts = {side: small.str.count(letter) for side, letter in (("worse", "w"), ("better", "b"))}
-    return found.assign(draws=letters.str.len(), **counts, tested=tested)
+        rows = pd.read_csv(file, compression="gzip", keep_default_na=False, na_values={"size": ""})
+    letters = rows["found"]  # a letter for each draw; capitals where there was no test
+    differ = [letters.str.count(pair).groupby(rows["measure"]).sum() for pair in ("[wb]", "[WB]")]
+    tested = rows["measure"].map((differ[0] > 0) | (differ[1] == 0))
+    counted = letters.where(tested, letters.str.lower())
+    counts = {side: counted.str.count(letter) for side, letter in (("worse", "w"), ("better", "b"))}
+    return rows.assign(draws=letters.str.len(), **counts, tested=tested)
 
 
-def shares(found: pd.DataFrame) -> pd.DataFrame:
-    """Shares of the draws of all data sets in which a change is found worse and better, by measure, change, grade."""
-    sums = found.groupby(["measure", "change", "grade"])[["draws", "worse", "better"]].sum()
-    made = sums[["worse", "better"]].div(sums["draws"], axis=0)
-    return made.assign(draws=sums["draws"], tested=found.groupby(["measure", "change", "grade"])["tested"].all())
+def shares(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the shares of draws of all data sets with a worse and a better value, by measure, change and grade."""
+    groups = rows.groupby(["measure", "change", "grade"])
+    sums = groups[["draws", "worse", "better"]].sum()
+    table = sums[["worse", "better"]].div(sums["draws"], axis=0)
+    return table.assign(draws=sums["draws"], tested=groups["tested"].all())
 
 
-def first_seen(found: pd.DataFrame) -> pd.DataFrame:
-    """The lowest grade from which on every grade of a defect is seen, measures x defects; 0 where the highest is not.
+def first_seen(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the lowest grade from which on all grades of a defect are detected, measures x defects.
 
-    Negative where the embedding with the defect is preferred at some grade: minus the first such grade.
+    It is 0 where the highest is not detected, and negative where the embedding with the defect is preferred at some
+    grade: minus the first such grade.
     """
-    grades = shares(found[found["grade"] > 0])
+    grades = shares(rows[rows["grade"] > 0])
     worse, better = (grades[side].unstack("grade") for side in ("worse", "better"))
-    seen = (worse >= SEES).iloc[:, ::-1].cumprod(axis=1).sum(axis=1)
-    preferred = better >= PREFERS
-    first = (GRADES + 1 - seen).where(seen > 0, 0).where(~preferred.any(axis=1), -(preferred.idxmax(axis=1)))
-    return first.astype(int).unstack("change")
+    detected = (worse >= MIN_SHARE_WORSE).iloc[:, ::-1].cumprod(axis=1).sum(axis=1)
+    preferred = better >= MIN_SHARE_BETTER
+    lowest = (N_GRADES + 1 - detected).where(detected > 0, 0)
+    lowest = lowest.where(~preferred.any(axis=1), -(preferred.idxmax(axis=1)))
+    return lowest.astype(int).unstack("change")
 
 
-def false_alarms(found: pd.DataFrame) -> pd.Series:
-    """The largest share of draws in which a harmless change that the card declares is found worse or better."""
-    harmless = shares(found[found["grade"] == 0])
+def false_alarms(rows: pd.DataFrame) -> pd.Series:
+    """Return the largest share of draws in which a harmless change of the card is significantly worse or better."""
+    harmless = shares(rows[rows["grade"] == 0])
     return (harmless["worse"] + harmless["better"]).groupby("measure").max()
 
 
 @read_only
 @dataclass(frozen=True, repr=False)
 class Recommendation:
-    """The measures for a goal, with the reasons; made by ``recommend``.
+    """The measures for a goal, with the reasons, as returned by ``recommend``.
 
     Attributes
     ----------
     goal, question : str
-        The goal and what it asks.
+        The goal and its question.
     measures : tuple of str
         The recommended measures, as ``Evaluation.run(measures=...)`` takes them; the most important one first.
     table : DataFrame
         All measures whose cards name the goal, the recommended ones first: ``measure``, ``recommended``, ``detected``
-        (share of the draws and grades of the goal's defects in which a paired test finds the defect; NaN without a
-        test), ``preferred`` (the defects that it finds better), ``needs`` and ``question``.
+        (share of the draws and grades of the goal's defects in which a paired test detects the defect; NaN without a
+        test), ``preferred`` (the defects that improve its value), ``needs`` and ``question``.
     evidence : DataFrame
-        Measures x defects of the goal: the first of four grades of severity from which on a defect is seen (found in
-        80 % of the draws), 0 where it is not seen; negative where the embedding with the defect is preferred. Empty
+        Measures x defects of the goal: the first of four grades of severity from which on a defect is detected (in 80 %
+        of the draws), 0 where it is not detected; negative where the embedding with the defect is preferred. Empty
         where no defect of the experiment concerns the goal.
     """
 
@@ -905,42 +925,41 @@ class Recommendation:
     evidence: pd.DataFrame
 
     def __repr__(self) -> str:
-        said = {name: self._reason(name) for name in self.measures}
-        others = [name for name in self.table["measure"] if name not in self.measures]
-        said |= {"also for this goal": ", ".join(others)}
+        lines = {name: self._reason(name) for name in self.measures}
+        not_recommended = [name for name in self.table["measure"] if name not in self.measures]
+        lines |= {"also for this goal": ", ".join(not_recommended)}
         if not self.evidence.empty:
-            said["in brackets"] = "the mildest of four grades from which on it is seen, in maps of 120 points"
-        return block(f"{self.goal}: {self.question}", said)
+            lines["in brackets"] = "the mildest of four grades from which on it is seen, in maps of 120 points"
+        return block(f"{self.goal}: {self.question}", lines)
 
     def _reason(self, name: str) -> str:
-        """The question of a measure, what it sees and what it does not."""
+        """Return the question of a measure, and the defects that it detects, misses and prefers."""
         row = self.table.set_index("measure").loc[name]
-        words = [row["question"]]
+        sentences = [row["question"]]
         if name in self.evidence.index:
-            first = self.evidence.loc[name]
+            grades = self.evidence.loc[name]
+            detected = grades[grades > 0].sort_values(kind="stable")
             parts = {
-                "Sees": [
-                    f"{defect} ({grade})" for defect, grade in first[first > 0].sort_values(kind="stable").items()
-                ],
-                "Does not see": list(first[first == 0].index),
-                "Prefers": list(first[first < 0].index),
+                "Sees": [f"{defect} ({grade})" for defect, grade in detected.items()],
+                "Does not see": list(grades[grades == 0].index),
+                "Prefers": list(grades[grades < 0].index),
             }
-            words += [f"{verb} {', '.join(defects)}." for verb, defects in parts.items() if defects]
-            words += [f"Detects {row['detected']:.0%} of them in all."] if row["detected"] >= 0 else []
+            sentences += [f"{phrase} {', '.join(defects)}." for phrase, defects in parts.items() if defects]
+            sentences += [f"Detects {row['detected']:.0%} of them in all."] if row["detected"] >= 0 else []
         needs = [need for need in ("labels", "latent", "batch", "method") if need in row["needs"].split(", ")]
-        return " ".join([*words, *([f"Needs {', '.join(needs)}."] if needs else [])])
+        return " ".join([*sentences, *([f"Needs {', '.join(needs)}."] if needs else [])])
 
 
 @keywords_checked
 def recommend(goal: str) -> Recommendation:
-    """Recommend measures for what you want to read off an embedding.
+    """Recommend measures for a goal: what you want to read off an embedding.
 
-    Good embeddings of six data sets were damaged by 14 defects at four grades of severity, and every measure was asked
-    by ``Results.compare`` whether the damaged embedding is worse (the vignette "Which measure sees which defect?").
-    Recommended is the measure with a test that detects most of the defects which concern the goal, and then, up to
-    three, the one that adds most to those before it (at least .02); only measures that see a defect of the goal, find
-    none of them better, and no difference where their card says that there is none. Where no defect concerns the goal
-    all of its measures are recommended that depend on how the rows of embedding and data are paired.
+    Good embeddings of six data sets were damaged by 14 defects at four grades of severity, and ``Results.compare``
+    tested with every measure whether the damaged embedding is worse (the vignette "Which measure sees which defect?").
+    The first recommended measure is the one with a test that detects most of the defects which concern the goal; up to
+    three in all, each further one adds most to those before it (at least .02). Recommended measures detect a defect of
+    the goal, prefer none of them, and show no difference where their card declares that there is none. Where no defect
+    concerns the goal all of its measures are recommended that depend on how the rows of embedding and data are paired.
 
     Parameters
     ----------
@@ -949,8 +968,8 @@ def recommend(goal: str) -> Recommendation:
     Returns
     -------
     Recommendation
-        It prints the measures with the reasons. ``measures`` goes into ``Evaluation.run``, ``table`` has all measures
-        for the goal, ``evidence`` what each sees.
+        It prints the measures with the reasons. Pass ``measures`` to ``Evaluation.run``; ``table`` has all measures for
+        the goal, ``evidence`` the defects that each detects.
 
     Raises
     ------
@@ -960,15 +979,15 @@ def recommend(goal: str) -> Recommendation:
     See Also
     --------
     list_measures : the names of all measures.
-    card : what is known of one measure.
+    card : the declared properties of one measure.
 
     Notes
     -----
     The experiment has 120 points in the plane a data set and k = 10 neighbors: an order of measures, not a power
-    calculation for other data. With more points every measure sees more. Damaged embeddings were compared with a good
-    one; beside an embedding that is wrong already a defect may repair what a measure looks at. Grades 1 to 4 are given
-    in the vignette, from the mildest on; measures without a test (``detected`` is NaN) were judged by their values.
-    What a measure detects alone is not adjusted for the others.
+    calculation for other data. With more points every measure detects more. Damaged embeddings were compared with a
+    good one; in an embedding that is already wrong a defect may repair the property that a measure evaluates. The
+    vignette defines grades 1 to 4, from the mildest on; measures without a test (``detected`` is NaN) were compared by
+    their values. Detection by one measure is not adjusted for the other measures.
 
     Examples
     --------
@@ -976,23 +995,23 @@ def recommend(goal: str) -> Recommendation:
     >>> "ilisi" in dreval.recommend("batches").measures
     True
     """
-    wanted = GOALS[check_one_of(goal, GOALS, "goal", aliases=True)]
+    purpose = GOALS[check_one_of(goal, GOALS, "goal", aliases=True)]
     cards = {card.name: card for card in MEASURES.cards() if goal in card.goals}
-    found = detections()
-    found = found[found["measure"].isin(cards)]
-    alarms = false_alarms(found)
-    found = found[found["change"].isin(wanted.defects)]
-    evidence = first_seen(found)[[*wanted.defects]] if wanted.defects else pd.DataFrame()
-    grades = shares(found)
+    results = detections()
+    results = results[results["measure"].isin(cards)]
+    alarms = false_alarms(results)
+    results = results[results["change"].isin(purpose.defects)]
+    evidence = first_seen(results)[[*purpose.defects]] if purpose.defects else pd.DataFrame()
+    grades = shares(results)
     rates = grades["worse"].where(grades["tested"]).unstack("measure")
     preferred = {name: [*evidence.columns[evidence.loc[name] < 0]] for name in evidence.index}
-    sees = (evidence > 0).any(axis=1) if wanted.defects else {}
-    chosen = _cover(rates[[n for n in rates if sees[n] and not preferred[n] and not alarms.get(n, 0.0)]])
-    if not wanted.defects:
+    detects = (evidence > 0).any(axis=1) if purpose.defects else {}
+    chosen = _cover(rates[[n for n in rates if detects[n] and not preferred[n] and not alarms.get(n, 0.0)]])
+    if not purpose.defects:
         chosen = sorted(name for name in cards if cards[name].chance is not None)
     detected = rates.mean(skipna=False)
     detected = detected.reindex([*cards])  # NaN without a test: those come last
-    rest = sorted(
+    not_chosen = sorted(
         set(cards) - set(chosen), key=lambda name: (np.isnan(detected[name]), -np.nan_to_num(detected[name]), name)
     )
     rows = [
@@ -1004,24 +1023,27 @@ def recommend(goal: str) -> Recommendation:
             "needs": ", ".join(cards[name].needs),
             "question": cards[name].question,
         }
-        for name in [*chosen, *rest]
+        for name in [*chosen, *not_chosen]
     ]
     order = [row["measure"] for row in rows if row["measure"] in evidence.index]
-    return Recommendation(goal, wanted.question, tuple(chosen), pd.DataFrame(rows), evidence.loc[order])
+    return Recommendation(goal, purpose.question, tuple(chosen), pd.DataFrame(rows), evidence.loc[order])
 
 
-_LISTED = [f"goal : {{{', '.join(map(repr, GOALS))}}}", *(f"    - {one!r}: {GOALS[one].question}" for one in GOALS)]
-recommend.__doc__ = filled(recommend.__doc__, {"goals": "\n".join(_LISTED)})
+_GOAL_LINES = [
+    f"goal : {{{', '.join(map(repr, GOALS))}}}",
+    *(f"    - {name!r}: {GOALS[name].question}" for name in GOALS),
+]
+recommend.__doc__ = filled(recommend.__doc__, {"goals": "\n".join(_GOAL_LINES)})
 
 
 def _cover(rates: pd.DataFrame) -> list[str]:
-    """The measure (column) with the largest mean rate, and then those that add most to the best of each row."""
+    """Choose the measure (column) with the largest mean rate, and then those that add most to the best of each row."""
     rates = rates.dropna(axis=1)
     chosen: list[str] = []
     best: Any = 0.0
-    while len(chosen) < MOST and not rates.empty:
+    while len(chosen) < MAX_RECOMMENDED and not rates.empty:
         gains = rates.clip(lower=best, axis=0).mean() - (best.mean() if chosen else 0.0)
-        if chosen and gains.max() < LEAST_GAIN:
+        if chosen and gains.max() < MIN_GAIN:
             break
         chosen.append(str(gains.idxmax()))
         best = rates[chosen].max(axis=1)

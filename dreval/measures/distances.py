@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -40,8 +41,6 @@ from dreval.measures.core import FloatArray, measure
 from dreval.records.notes import ASSUMPTION, Notes, define, note
 
 MAX_POINTS_OF_ALL_PAIRS = 2000  # points among which all pairs are used where there are too many
-
-
 CONSTANT_DISTANCES = define("distance_correlation.constant", ASSUMPTION, "the embedding is constant: counted as 0")
 
 
@@ -64,7 +63,7 @@ CONSTANT_DISTANCES = define("distance_correlation.constant", ASSUMPTION, "the em
     reference="@szekely2007, Definitions 4 and 5.",
 )
 def distance_correlation(view: View) -> Estimate:
-    r"""Distance correlation of data and embedding, from doubly centered distances (V-statistic).
+    r"""Compute the distance correlation of data and embedding, from doubly centered distances (V-statistic).
 
     .. math:: \mathrm{dCor} = \sqrt{\frac{\mathrm{dCov}^2(X, Y)}{\sqrt{\mathrm{dCov}^2(X, X)\, \mathrm{dCov}^2(Y, Y)}}},
               \qquad \mathrm{dCov}^2(X, Y) = \frac{1}{n^2} \sum_{i, j} A_{ij} B_{ij},
@@ -92,7 +91,7 @@ def distance_correlation(view: View) -> Estimate:
 
 
 def _correlation(pairs: Pairs) -> tuple[float, Notes]:
-    """The measure from the three sums of products, whose common factor cancels."""
+    """Compute the measure from the three sums of products, whose common factor cancels."""
     aa, bb, ab = _correlation_from_anchors(pairs) if pairs.ordered else _double_centered(pairs)
     if aa <= 0 or bb <= 0 or (pairs.embedding.flat and pairs.y[0] == 0):
         return 0.0, (CONSTANT_DISTANCES(),)
@@ -100,7 +99,7 @@ def _correlation(pairs: Pairs) -> tuple[float, Notes]:
 
 
 def _double_centered(pairs: Pairs) -> tuple[float, float, float]:
-    """Sums over A^2, B^2 and A B; both row means and the sums run over all n places, the diagonal included."""
+    """Return sums over A^2, B^2 and A B; row means and sums run over all n places, the diagonal included."""
     from dreval.geometry._loops import pairs as loops
 
     n, places = len(pairs.points), _anchor_places(pairs.points)
@@ -110,16 +109,16 @@ def _double_centered(pairs: Pairs) -> tuple[float, float, float]:
 
 
 def _correlation_from_anchors(pairs: Pairs) -> tuple[float, float, float]:
-    """dCov^2 = mean x_ij y_ij - 2 mean x_i. y_i. + x_.. y_.., with means over the anchors i and all points j."""
+    """Return dCov^2 = mean x_ij y_ij - 2 mean x_i. y_i. + x_.. y_.., with means over the anchors i and all points j."""
     from dreval.geometry._loops import pairs as loops
 
     places = _anchor_places(pairs.rows)
     m, share = len(pairs.rows), (len(pairs.points) - 1) / len(pairs.points)  # the distance to itself is 0
 
     def row_means(z: FloatArray) -> FloatArray:
-        return share * loops.point_sums(z, pairs.first, pairs.second, places, m, True) / seen
+        return share * loops.point_sums(z, pairs.first, pairs.second, places, m, True) / counts
 
-    seen = loops.point_sums(np.ones(len(pairs.x)), pairs.first, pairs.second, places, m, True)
+    counts = loops.point_sums(np.ones(len(pairs.x)), pairs.first, pairs.second, places, m, True)
     a, b = row_means(pairs.x), row_means(pairs.y)
 
     def covariance(u: FloatArray, v: FloatArray, z: FloatArray, w: FloatArray) -> float:
@@ -131,7 +130,7 @@ def _correlation_from_anchors(pairs: Pairs) -> tuple[float, float, float]:
 
 
 def _anchor_places(points: np.ndarray) -> np.ndarray:
-    """Place of each point among those given, by its position among all."""
+    """Return the place of each point among ``points``, by its position among all."""
     places = np.zeros(int(points[-1]) + 1, np.int64)
     places[points] = np.arange(len(points))
     return places
@@ -154,12 +153,12 @@ SELF_PAIRS = -1.0  # the squared distance of a point to itself, so that it comes
     chance="permutation",
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d + log n)) time; O(n) memory beside one block of rows.",
+    cost="O(n^2 (p + d + log n)) time; O(n) memory plus one block of rows.",
     operations=lambda s, **_: s.m * s.n * (200 + 2 * s.p),
     reference="@xia2024 (scDEED's reliability score).",
 )
 def distance_order_correlation(view: View, share: float = 0.5) -> FloatArray:
-    r"""Mean over points of the correlation of embedding distances in the order of the data with their own order.
+    r"""Correlate embedding distances in the order of the data with their own order; mean over points.
 
     With :math:`e_{i1}, \dots, e_{im}` the distances in the embedding from point i to its nearest points in the data,
     nearest first, and :math:`e_{i(1)} \le \dots \le e_{i(m)}` its m smallest distances in the embedding,
@@ -182,23 +181,21 @@ def distance_order_correlation(view: View, share: float = 0.5) -> FloatArray:
     """
     check_float(share, "share", above=0.0, high=1.0)
     if view.streamed:
-        rule, cure = (
-            "must be all points, or of at most 50,000, for distance_order_correlation",
-            "Use a subset of points.",
-        )
-        raise UndefinedMeasure("anchors", rule, f"{len(view.rows)} of {view.n} points", cure)
+        requirement = "must be all points, or of at most 50,000, for distance_order_correlation"
+        received = f"{len(view.rows)} of {view.n} points"
+        raise UndefinedMeasure("anchors", requirement, received, "Use a subset of points.")
     data, embedding = view.data_space(view.population), Space.of(view.Y[view.population])
     at = view.within(view.rows)
-    n, found = view.n, np.zeros(len(view.rows))
+    n, correlations = view.n, np.zeros(len(view.rows))
     m = min(n - 1, max(2, math.floor(share * n)))
 
-    def one(part: slice) -> None:
+    def fill_correlations(part: slice) -> None:
         rows = at[part]
-        own = rows[:, None] == np.arange(n)
-        order = np.argsort(rows_with_ties(data, rows, own, SELF_PAIRS)[0], axis=1, kind="stable")[:, 1 : m + 1]
+        itself = rows[:, None] == np.arange(n)
+        order = np.argsort(rows_with_ties(data, rows, itself, SELF_PAIRS)[0], axis=1, kind="stable")[:, 1 : m + 1]
         E = np.sqrt(np.maximum(embedding.direct_block(rows), 0.0))
         by_data = np.take_along_axis(E, order, axis=1)
-        E[own] = SELF_PAIRS
+        E[itself] = SELF_PAIRS
         by_embedding = np.sort(E, axis=1)[:, 1 : m + 1]
         parts = []
         for D in (by_data, by_embedding):
@@ -207,10 +204,10 @@ def distance_order_correlation(view: View, share: float = 0.5) -> FloatArray:
             parts.append(D - D.mean(axis=1, keepdims=True))
         (a, b), spread = parts, [np.sqrt((centered * centered).sum(axis=1)) for centered in parts]
         apart = (spread[0] > EQUAL_SPREAD * math.sqrt(m)) & (spread[1] > EQUAL_SPREAD * math.sqrt(m))
-        np.divide((a * b).sum(axis=1), spread[0] * spread[1], out=found[part], where=apart)
+        np.divide((a * b).sum(axis=1), spread[0] * spread[1], out=correlations[part], where=apart)
 
-    run_blocks(one, row_blocks(len(at), n), view.n_jobs)
-    return np.clip(found, -1.0, 1.0)
+    run_blocks(fill_correlations, row_blocks(len(at), n), view.n_jobs)
+    return np.clip(correlations, -1.0, 1.0)
 
 
 HELD_SHARES = (0.8, 0.9)
@@ -236,7 +233,7 @@ HELD_ENERGY = define(
     reference="@szabo2019, energy preserved using d components; @jolliffe2002, Section 6.1.1.",
 )
 def energy_ratio(view: View) -> tuple[float, Notes]:
-    r"""Share of the variance of the data in their first d principal components, for an embedding with d columns.
+    r"""Return the share of the variance of the data in their first d principal components, for d embedding columns.
 
     .. math:: R(d) = \frac{\sum_{i \le d} \lambda_i}{\sum_i \lambda_i},
 
@@ -259,12 +256,12 @@ def energy_ratio(view: View) -> tuple[float, Notes]:
     """
     ratio = _energy_ratios(view.features())
     value = float(ratio[min(view.Y.shape[1], len(ratio)) - 1])
-    found = [int(np.searchsorted(ratio, share * (1.0 - 1e-12))) + 1 for share in HELD_SHARES]
-    return value, (HELD_ENERGY(low=found[0], high=found[1]),)
+    low, high = (int(np.searchsorted(ratio, share * (1.0 - 1e-12))) + 1 for share in HELD_SHARES)
+    return value, (HELD_ENERGY(low=low, high=high),)
 
 
 def _energy_ratios(X: FloatArray) -> FloatArray:
-    """Cumulative shares of the variance, ending in exactly 1."""
+    """Return the cumulative shares of the variance, ending in exactly 1."""
     scaled = X / (np.abs(X).max() or 1.0)
     centered = scaled - scaled.mean(axis=0)
     spread = float(np.abs(centered).max())
@@ -277,19 +274,24 @@ def _energy_ratios(X: FloatArray) -> FloatArray:
     return np.asarray(total / total[-1])
 
 
+CORRELATION: dict[str, Any] = {  # of the distances of all pairs
+    "goals": ("distances", "arrangement"),
+    "level": "pair",
+    "needs": ("pairs",),
+    "direction": "higher",
+    "bounds": (-1.0, 1.0),
+    "chance": 0.0,
+    "chance_formula": "0; 1 where all distances are equal in both spaces",
+    "expected": correlation_chance,
+}
+
+
 @measure(
+    **CORRELATION,
     symbol="tau_D",
     title="Kendall correlation of distances",
     question="Of two pairs of points, is the pair that is farther apart in the data farther apart in the embedding?",
     says=("Distances keep their order", "Do not read distances between groups"),
-    goals=("distances", "arrangement"),
-    level="pair",
-    needs=("pairs",),
-    direction="higher",
-    bounds=(-1.0, 1.0),
-    chance=0.0,
-    chance_formula="0; 1 where all distances are equal in both spaces",
-    expected=correlation_chance,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (410 MB there); beyond, 2,000,000 random pairs."
@@ -298,7 +300,7 @@ def _energy_ratios(X: FloatArray) -> FloatArray:
     reference="@kendall1945. @knight1966 (algorithm).",
 )
 def kendall_distance(view: View) -> Estimate:
-    r"""Kendall's tau-b of the n(n-1)/2 distances in the data with those in the embedding.
+    r"""Compute Kendall's tau-b of the n(n-1)/2 distances in the data with those in the embedding.
 
     .. math:: \tau_b = \frac{C - D}{\sqrt{(N_0 - N_x)(N_0 - N_y)}}
 
@@ -326,37 +328,40 @@ def kendall_distance(view: View) -> Estimate:
 
 
 def _tau_b(pairs: Pairs) -> tuple[float, Notes]:
-    """Concordant less discordant, over the geometric mean of the numbers untied in each space."""
+    """Divide concordant less discordant pairs by the geometric mean of the numbers untied in each space."""
     from dreval.geometry._loops.pairs import kendall_counts
 
     order, total = pairs.order(), len(pairs)
     x, y = (side.ranks[order] for side in (pairs.data, pairs.embedding))
-    every, tied_x, tied_y, tied_both, discordant = kendall_counts(x, (y + total) >> 1, total)
-    return correlation(pairs, every - tied_x, every - tied_y, every - tied_x - tied_y + tied_both - 2 * discordant)
+    count, tied_x, tied_y, tied_both, discordant = kendall_counts(x, (y + total) >> 1, total)
+    return correlation(pairs, count - tied_x, count - tied_y, count - tied_x - tied_y + tied_both - 2 * discordant)
 
 
 KS_TOLERANCE = 1e-10  # division by the mean rounds; equal distances must stay equal
+DISTRIBUTION: dict[str, Any] = {  # of the distances of all pairs, over their mean
+    "goals": ("distances",),
+    "level": "pair",
+    "needs": ("pairs",),
+    "direction": "lower",
+    "chance": None,
+    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "cost": (
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (310 MB there); beyond, 2,000,000 random pairs."
+    ),
+}
 
 
 @measure(
+    **DISTRIBUTION,
     symbol="D_KS",
     title="Kolmogorov-Smirnov distance",
     question="Do distances in the embedding have the same distribution as in the data, up to the unit?",
-    goals=("distances",),
-    level="pair",
-    needs=("pairs",),
-    direction="lower",
     bounds=(0.0, 1.0),
-    chance=None,
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (310 MB there); beyond, 2,000,000 random pairs."
-    ),
     operations=lambda s: 105 * s.pairs,
     reference="none: the two-sample Kolmogorov-Smirnov statistic of distances over their means. @smirnov1939.",
 )
 def ks_distance(view: View) -> Estimate:
-    r"""Largest difference between the distribution functions of the distances in the data and in the embedding.
+    r"""Compute the largest difference of the distribution functions of the distances in data and embedding.
 
     .. math:: D_{KS} = \sup_t |F_x(t) - F_y(t)|,
 
@@ -381,7 +386,7 @@ def ks_distance(view: View) -> Estimate:
 
 
 def _largest_gap(pairs: Pairs) -> tuple[float, Notes]:
-    """Both samples sorted and divided by their means (a mean of 0 stays)."""
+    """Sort both samples, divide them by their means (a mean of 0 stays), and compare them."""
     from dreval.geometry._loops.pairs import largest_gap
 
     x, y = (side.sorted_by_mean() for side in (pairs.data, pairs.embedding))
@@ -389,43 +394,36 @@ def _largest_gap(pairs: Pairs) -> tuple[float, Notes]:
 
 
 def _pearson_distance_without(view: View) -> FloatArray:
-    """From sums around the means of all pairs."""
+    """Compute the correlations without each point from sums around the means of all pairs."""
     from dreval.geometry._loops.pair_groups import point_products
 
     table, count = pairs_of(view), pair_counts_without(view)
-    total, left = point_sums(view, point_products, 5, table.x.mean(), table.y.mean())
-    u, v, uu, vv, uv = left.T
+    total, sums_without = point_sums(view, point_products, 5, table.x.mean(), table.y.mean())
+    u, v, uu, vv, uv = sums_without.T
     xx, yy, xy = uu - u * u / count, vv - v * v / count, uv - u * v / count
     flat = table.data.flat, table.embedding.flat
     doubtful = (cancels(total[2], xx) & (not flat[0])) | (cancels(total[3], yy) & (not flat[1]))
     if any(flat):
-        found = np.full(view.n, _pearson(table)[0])
+        values = np.full(view.n, _pearson(table)[0])
     else:
         size = np.sqrt(np.maximum(xx, 0.0)) * np.sqrt(np.maximum(yy, 0.0))
-        found = np.clip(np.divide(xy, size, out=np.zeros(view.n), where=size > 0), -1.0, 1.0)
-    return recomputed_without(view, _pearson, doubtful, found)
+        values = np.clip(np.divide(xy, size, out=np.zeros(view.n), where=size > 0), -1.0, 1.0)
+    return recomputed_without(view, _pearson, doubtful, values)
 
 
 @measure(
+    **CORRELATION,
     symbol="r_D",
     title="Pearson correlation of distances",
     question="Are distances in the embedding a linear function of those in the data?",
     says=("Distances grow in proportion", "Do not read distances between groups"),
-    goals=("distances", "arrangement"),
-    level="pair",
-    needs=("pairs",),
-    direction="higher",
-    bounds=(-1.0, 1.0),
-    chance=0.0,
-    chance_formula="0; 1 where all distances are equal in both spaces",
-    expected=correlation_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     without=_pearson_distance_without,
     cost=("O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (210 MB there); beyond, 2,000,000 random pairs."),
     reference="@geng2005; @mantel1967.",
 )
 def pearson_distance(view: View) -> Estimate:
-    r"""Pearson correlation of the n(n-1)/2 distances in the data with those in the embedding.
+    r"""Compute the Pearson correlation of the n(n-1)/2 distances in the data with those in the embedding.
 
     .. math:: r_D = \frac{\sum_{i<j} (x_{ij} - \bar x)(y_{ij} - \bar y)}
               {\sqrt{\sum_{i<j} (x_{ij} - \bar x)^2 \sum_{i<j} (y_{ij} - \bar y)^2}},
@@ -453,7 +451,7 @@ def pearson_distance(view: View) -> Estimate:
 
 
 def _pearson(pairs: Pairs) -> tuple[float, Notes]:
-    """Correlation from sums around the means."""
+    """Compute the correlation from sums around the means."""
     from dreval.geometry._loops.pairs import products
 
     return correlation(pairs, *products(pairs.x, pairs.y, pairs.x.mean(), pairs.y.mean()))
@@ -463,10 +461,10 @@ def _sammon_stress_without(view: View) -> FloatArray:
     from dreval.geometry._loops.pair_groups import point_sammon
 
     table = pairs_of(view)
-    total, left = point_sums(view, point_sammon, 2, *table.to_one_unit())
-    top, bottom = np.maximum(left, 0.0).T
-    found = rescaled(np.divide(top, bottom, out=np.zeros(view.n), where=bottom > 0), 2 * max(table.shift, 0))
-    return recomputed_without(view, _sammon_weighted, cancels(total[0], top) | cancels(total[1], bottom), found)
+    total, sums_without = point_sums(view, point_sammon, 2, *table.to_one_unit())
+    top, bottom = np.maximum(sums_without, 0.0).T
+    values = rescaled(np.divide(top, bottom, out=np.zeros(view.n), where=bottom > 0), 2 * max(table.shift, 0))
+    return recomputed_without(view, _sammon_weighted, cancels(total[0], top) | cancels(total[1], bottom), values)
 
 
 EQUAL_POINTS = define("sammon_stress.equal", ASSUMPTION, "{count} pairs of equal points in the data are left out")
@@ -489,7 +487,7 @@ EQUAL_POINTS = define("sammon_stress.equal", ASSUMPTION, "{count} pairs of equal
     reference="@sammon1969, Eq. 1.",
 )
 def sammon_stress(view: View) -> Estimate:
-    r"""Squared errors of the distances, each divided by the distance in the data.
+    r"""Sum the squared errors of the distances, each divided by the distance in the data.
 
     .. math:: E = \frac{1}{\sum x_{ij}} \sum \frac{(x_{ij} - y_{ij})^2}{x_{ij}}
 
@@ -515,7 +513,7 @@ def sammon_stress(view: View) -> Estimate:
 
 
 def _sammon_weighted(pairs: Pairs) -> tuple[float, Notes]:
-    """The sum over pairs with x > 0, and how many others there are."""
+    """Return the sum over pairs with x > 0, and note how many other pairs there are."""
     from dreval.geometry._loops.pairs import sammon_sums
 
     top, bottom, zeros = sammon_sums(pairs.x, pairs.y, *pairs.to_one_unit())
@@ -523,7 +521,7 @@ def _sammon_weighted(pairs: Pairs) -> tuple[float, Notes]:
     return rescaled(float(top / bottom), 2 * max(pairs.shift, 0)) if bottom > 0 else 0.0, notes
 
 
-MAX_TREE_POINTS = 5000  # of more points, the trees of so many drawn at random are compared
+MAX_TREE_POINTS = 5000  # of more points, the trees of so many random ones are compared
 
 
 @measure(
@@ -545,7 +543,7 @@ MAX_TREE_POINTS = 5000  # of more points, the trees of so many drawn at random a
     ),
 )
 def spanning_tree_distance(view: View) -> Estimate:
-    r"""Mean absolute difference of the sorted edge lengths of the minimum spanning trees, each over its mean length.
+    r"""Compare the sorted edge lengths of the minimum spanning trees, each over its mean length.
 
     .. math:: D_T = \frac{1}{n - 1} \sum_{t=1}^{n-1} |x_{(t)} - y_{(t)}|
 
@@ -590,24 +588,17 @@ def spanning_tree_distance(view: View) -> Estimate:
 
 
 def _tree_difference(view: View, points: np.ndarray) -> float:
-    """The value for some points; lengths that are all 0 stay so."""
+    """Return the mean absolute difference for some points; lengths that are all 0 stay 0."""
     x, y = (np.sort(spanning_tree(space)[1]) for space in (view.data_space(points), Space.of(view.Y[points])))
     return float(np.abs(x / (x.mean() or 1.0) - y / (y.mean() or 1.0)).mean())
 
 
 @measure(
+    **CORRELATION,
     symbol="rho_D",
     title="Spearman correlation of distances",
     question="Are pairs of points that are far apart in the data far apart in the embedding?",
     says=("Distances keep their order", "Do not read distances between groups"),
-    goals=("distances", "arrangement"),
-    level="pair",
-    needs=("pairs",),
-    direction="higher",
-    bounds=(-1.0, 1.0),
-    chance=0.0,
-    chance_formula="0; 1 where all distances are equal in both spaces",
-    expected=correlation_chance,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     default=8,
     without=lambda view: spearman_without(view),
@@ -617,7 +608,7 @@ def _tree_difference(view: View, points: np.ndarray) -> float:
     reference="@espadoto2021, Section 3 (Shepard goodness).",
 )
 def spearman_distance(view: View) -> Estimate:
-    r"""Spearman correlation of the n(n-1)/2 distances in the data with those in the embedding: Shepard goodness.
+    r"""Compute the Spearman correlation of the n(n-1)/2 distances in data and embedding: Shepard goodness.
 
     .. math:: \rho_D = \mathrm{corr}(\mathrm{rank}\, x_{ij}, \mathrm{rank}\, y_{ij}) \quad \text{over } i < j,
 
@@ -644,24 +635,25 @@ def spearman_distance(view: View) -> Estimate:
 
 
 def _stress_without(view: View, kind: str) -> FloatArray:
-    """Sums over all pairs less those of the point."""
+    """Compute the stress without each point from sums over all pairs less those of the point."""
     from dreval.geometry._loops.pair_groups import point_gaps
 
-    table, rule = pairs_of(view), _STRESS_RULES[kind]
+    table, formula = pairs_of(view), _STRESS_FORMULAS[kind]
     scale_x, scale_y = table.to_one_unit()
-    total, left = point_sums(view, point_gaps, 4, scale_x, scale_y)
-    doubtful, gap, power = cancels(total[0], left[:, 0]), np.maximum(left[:, 0], 0.0), max(table.shift, 0)
+    total, sums_without = point_sums(view, point_gaps, 4, scale_x, scale_y)
+    doubtful, power = cancels(total[0], sums_without[:, 0]), max(table.shift, 0)
+    gap = np.maximum(sums_without[:, 0], 0.0)
     if kind == "raw":
         pairs = (view.n - 1) * (view.n - 2) / 2 / pair_counts_without(view)
-        found = rescaled(gap * pairs, 2 * (power + round(math.log2(table.unit))))
-        return recomputed_without(view, _stress_with_notes(rule), doubtful, found)
+        values = rescaled(gap * pairs, 2 * (power + round(math.log2(table.unit))))
+        return recomputed_without(view, _stress_with_notes(formula), doubtful, values)
     at = 2 if kind == "normalized" else 3
     if total[at] == 0.0:
-        return np.full(view.n, rule(table))
-    doubtful |= cancels(total[at], left[:, at])
-    ratio = np.divide(gap, left[:, at], out=np.zeros(view.n), where=~doubtful)
-    found = rescaled(np.sqrt(ratio), power - (table.shift if kind == "kruskal" else 0))
-    return recomputed_without(view, _stress_with_notes(rule), doubtful, found)
+        return np.full(view.n, formula(table))
+    doubtful |= cancels(total[at], sums_without[:, at])
+    ratio = np.divide(gap, sums_without[:, at], out=np.zeros(view.n), where=~doubtful)
+    values = rescaled(np.sqrt(ratio), power - (table.shift if kind == "kruskal" else 0))
+    return recomputed_without(view, _stress_with_notes(formula), doubtful, values)
 
 
 @measure(
@@ -682,7 +674,7 @@ def _stress_without(view: View, kind: str) -> FloatArray:
     reference="@kruskal1964; @espadoto2021 (normalized stress).",
 )
 def stress(view: View, kind: str = "normalized") -> Estimate:
-    r"""How far the distances of all pairs in the embedding are from those in the data.
+    r"""Measure how far the distances of all pairs in the embedding are from those in the data.
 
     With :math:`x_{ij}` in the data and :math:`y_{ij}` in the embedding, over the pairs i < j,
 
@@ -713,22 +705,22 @@ def stress(view: View, kind: str = "normalized") -> Estimate:
     >>> dreval.stress(np.arange(4.0), np.zeros(4), kind="raw")
     20.0
     """
-    return estimate(view, _stress_with_notes(_STRESS_RULES[kind]))
+    return estimate(view, _stress_with_notes(_STRESS_FORMULAS[kind]))
 
 
-def _stress_with_notes(rule: Callable[[Pairs], float]) -> Callable[[Pairs], tuple[float, Notes]]:
-    """The rule with a note, which says nothing."""
-    return lambda pairs: (rule(pairs), ())
+def _stress_with_notes(formula: Callable[[Pairs], float]) -> Callable[[Pairs], tuple[float, Notes]]:
+    """Return the formula with an empty tuple of notes."""
+    return lambda pairs: (formula(pairs), ())
 
 
 def _raw_stress(pairs: Pairs) -> float:
-    """Sum over all pairs, from those that were seen."""
+    """Extrapolate the sum over the pairs to all pairs."""
     gap, power = pairs.gap()
     return rescaled(gap * (pairs.total / len(pairs.x)), 2 * (power + round(math.log2(pairs.unit))))
 
 
 def _normalized_stress(pairs: Pairs) -> float:
-    """Root of the sum over that of the data; 0 where neither space has a distance."""
+    """Return the root of the sum over that of the data; 0 where neither space has a distance."""
     from dreval.geometry._loops.pairs import products
 
     size, (gap, power) = float(products(pairs.x, pairs.x, 0.0, 0.0)[0]), pairs.gap()
@@ -736,17 +728,17 @@ def _normalized_stress(pairs: Pairs) -> float:
 
 
 def _kruskal_stress(pairs: Pairs) -> float:
-    """Root of the sum over that of the embedding."""
+    """Return the root of the sum over that of the embedding."""
     from dreval.geometry._loops.pairs import products
 
     size, (gap, power) = float(products(pairs.y, pairs.y, 0.0, 0.0)[0]), pairs.gap()
     if size == 0.0:
-        cure = 'Use kind="normalized", which divides by the distances in the data.'
-        raise UndefinedMeasure("kind", "must fit the embedding", '"kruskal" with a constant embedding', cure)
+        hint = 'Use kind="normalized", which divides by the distances in the data.'
+        raise UndefinedMeasure("kind", "must fit the embedding", '"kruskal" with a constant embedding', hint)
     return rescaled(math.sqrt(gap / size), power - pairs.shift)
 
 
-_STRESS_RULES = {"normalized": _normalized_stress, "kruskal": _kruskal_stress, "raw": _raw_stress}
+_STRESS_FORMULAS = {"normalized": _normalized_stress, "kruskal": _kruskal_stress, "raw": _raw_stress}
 
 
 ZERO_STRESS = define("stress_nonmetric.zero", ASSUMPTION, "all distances in the embedding are 0: counted as 1")
@@ -771,7 +763,7 @@ ZERO_STRESS = define("stress_nonmetric.zero", ASSUMPTION, "all distances in the 
     reference="@kruskal1964 (stress-1, primary approach to ties).",
 )
 def stress_nonmetric(view: View) -> Estimate:
-    r"""Kruskal's stress-1: distances in the embedding against their isotonic fit on the order of those in the data.
+    r"""Compute Kruskal's stress-1: embedding distances against their isotonic fit on the order of the data.
 
     .. math:: S_0 = \sqrt{\frac{\sum (y_{ij} - f_{ij})^2}{\sum y_{ij}^2}},
 
@@ -798,7 +790,7 @@ def stress_nonmetric(view: View) -> Estimate:
 
 
 def _to_ascending(pairs: Pairs) -> tuple[float, Notes]:
-    """In the order of x, then of y, which is what the primary approach asks for."""
+    """Fit the distances of the embedding in the order of x, then of y, as the primary approach requires."""
     from dreval.geometry._loops.pairs import ascending_gap, products
 
     size = float(products(pairs.y, pairs.y, 0.0, 0.0)[0])
@@ -809,18 +801,21 @@ def _to_ascending(pairs: Pairs) -> tuple[float, Notes]:
 
 
 def _stress_scale_normalized_without(view: View) -> FloatArray:
-    """The residual at the best scale of all pairs, less what the other pairs' own best scale saves: no 1 - cosine^2."""
+    """Subtract from the residual at the best scale of all pairs what the best scale without the point saves.
+
+    This loses fewer digits than 1 - cosine^2.
+    """
     from dreval.geometry._loops.pair_groups import point_gaps
     from dreval.geometry._loops.pairs import products
 
     table = pairs_of(view)
     _, yy, xy = products(table.x, table.y, 0.0, 0.0)
-    total, left = point_sums(view, point_gaps, 4, 1.0, xy / yy if yy > 0 else 0.0)
-    gap, moved, own, other = left.T
-    saved = np.divide(moved * moved, other, out=np.zeros(view.n), where=other > 0)
+    total, sums_without = point_sums(view, point_gaps, 4, 1.0, xy / yy if yy > 0 else 0.0)
+    gap, moved, squares_x, squares_y = sums_without.T
+    saved = np.divide(moved * moved, squares_y, out=np.zeros(view.n), where=squares_y > 0)
     gap = np.maximum(gap - saved, 0.0)
-    doubtful = cancels(total[0], gap) | cancels(total[2], own) | cancels(total[3], other)
-    ratio = np.divide(gap, own, out=np.zeros(view.n), where=own > 0)
+    doubtful = cancels(total[0], gap) | cancels(total[2], squares_x) | cancels(total[3], squares_y)
+    ratio = np.divide(gap, squares_x, out=np.zeros(view.n), where=squares_x > 0)
     return recomputed_without(view, _best_scale, doubtful, np.minimum(np.sqrt(ratio), 1.0))
 
 
@@ -841,7 +836,7 @@ def _stress_scale_normalized_without(view: View) -> FloatArray:
     reference="@smelser2024; @borg2005, Section 11.1.",
 )
 def stress_scale_normalized(view: View) -> Estimate:
-    r"""Stress at the best scale of the embedding.
+    r"""Compute the stress at the best scale of the embedding.
 
     .. math:: S_N = \min_{a \ge 0} \sqrt{\frac{\sum (x_{ij} - a y_{ij})^2}{\sum x_{ij}^2}},
 
@@ -867,7 +862,7 @@ def stress_scale_normalized(view: View) -> Estimate:
 
 
 def _best_scale(pairs: Pairs) -> tuple[float, Notes]:
-    """The residual is summed at the best scale, since 1 - cosine^2 would lose half the digits of a small one."""
+    """Sum the residual at the best scale, since 1 - cosine^2 would lose half the digits of a small one."""
     from dreval.geometry._loops.pairs import products, squared_gap
 
     xx, yy, xy = products(pairs.x, pairs.y, 0.0, 0.0)
@@ -901,7 +896,7 @@ COINCIDENT_NEIGHBORS = define(
     reference="@bauer1992, Eqs. 2 to 9, with k neighbors in place of all n - 1.",
 )
 def topographic_product(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
-    r"""Mean logarithm of how much farther the neighbors of one space are in the other, over all points and l <= k.
+    r"""Average the logarithm of how much farther the neighbors of one space are in the other, over points and l <= k.
 
     .. math:: P = \frac{1}{n k} \sum_{i=1}^n \sum_{l=1}^k \frac{1}{2 l} \sum_{m=1}^l
               \log \frac{x_{i, n^Y_m(i)}}{x_{i, n^X_m(i)}} \, \frac{y_{i, n^Y_m(i)}}{y_{i, n^X_m(i)}},
@@ -942,24 +937,24 @@ def topographic_product(view: View, n_neighbors: int = 15) -> tuple[FloatArray, 
         lists = (view.nearest_embedding[:, :k], view.nearest_data[:, :k])
         D = np.hstack([space.listed(rows, near.reshape(-1), view.n_jobs).reshape(-1, k) for near in lists])
         zero = D == 0
-        least = np.where(zero, np.inf, D).min(axis=1, keepdims=True)
-        D = np.where(zero, np.where(np.isinf(least), 1.0, least), D)
+        smallest = np.where(zero, np.inf, D).min(axis=1, keepdims=True)
+        D = np.where(zero, np.where(np.isinf(smallest), 1.0, smallest), D)
         total += np.log(D[:, :k] / D[:, k:])
         coincide |= zero.any(axis=1)
-    of_first = np.cumsum(total, axis=1) / (2.0 * np.arange(1, k + 1))
+    means = np.cumsum(total, axis=1) / (2.0 * np.arange(1, k + 1))  # over the nearest 1, ..., k
     notes = (COINCIDENT_NEIGHBORS(count=int(coincide.sum())),) if coincide.any() else ()
-    return of_first.mean(axis=1), notes
+    return means.mean(axis=1), notes
 
 
-def _triplet_accuracy_chance_level(view: View, n_triplets: int) -> float:
-    """One half at the points with triplets to judge, of which an unrelated embedding orders half; 1 at the others."""
+def _triplet_accuracy_chance(view: View, n_triplets: int) -> float:
+    """Average 1/2 at points with triplets, of which an unrelated embedding orders half, and 1 at other points."""
     return float(np.mean(np.where(triplets(view, n_triplets).used == 0, 1.0, 0.5)))
 
 
 def _triplet_accuracy_without(view: View, n_triplets: int) -> FloatArray:
-    """Means over the other points of the shares of their triplets that do not hold the point; drawn ones stay drawn."""
-    found = triplets(view, check_int(n_triplets, "n_triplets", low=2))
-    return without_row(found.share, found.changes)
+    """Average the shares of the triplets of other points that do not hold the point; the triplets stay the same."""
+    sample = triplets(view, check_int(n_triplets, "n_triplets", low=2))
+    return without_row(sample.share, sample.changes)
 
 
 TRIPLETS_DRAWN = define("triplet_accuracy.drawn", ASSUMPTION, "{triplets} random triplets a point")
@@ -970,7 +965,7 @@ NO_TRIPLETS = define("triplet_accuracy.empty", ASSUMPTION, "{count} points witho
     symbol="A_3",
     title="Triplet accuracy",
     question="Of two other points, is the one that is nearer in the data nearer in the embedding?",
-    says=("Of two points the nearer one is shown nearer", "Do not read distances between groups"),
+    says=("Of two points the nearer one is nearer in the embedding", "Do not read distances between groups"),
     share="of triplets keep their order",
     goals=("distances", "classes", "arrangement"),
     level="point",
@@ -980,7 +975,7 @@ NO_TRIPLETS = define("triplet_accuracy.empty", ASSUMPTION, "{count} points witho
     default=9,
     chance=0.5,
     chance_formula="1/2 at points with triplets that have an order in the data, 1 at the others",
-    expected=_triplet_accuracy_chance_level,
+    expected=_triplet_accuracy_chance,
     without=_triplet_accuracy_without,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n t (p + d)) time for t triplets a point, at least 20,000 where there are no more; O(n) memory.",
@@ -988,7 +983,7 @@ NO_TRIPLETS = define("triplet_accuracy.empty", ASSUMPTION, "{count} points witho
     reference="@wang2021, Section 2 (random triplet accuracy).",
 )
 def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, Notes]:
-    r"""Share of triplets (i, j, l) whose distances from i to j and to l have the same order in both spaces.
+    r"""Compute the share of triplets (i, j, l) whose distances from i to j and to l have the same order in both spaces.
 
     .. math:: A_3 = \frac{1}{n} \sum_{i=1}^n \frac{1}{|P_i|} \sum_{(j, l) \in P_i}
               [\mathrm{sign}(x_{ij} - x_{il}) = \mathrm{sign}(y_{ij} - y_{il})],
@@ -1012,27 +1007,19 @@ def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, Not
     >>> dreval.triplet_accuracy(X, np.zeros((100, 2)))
     0.5
     """
-    found = triplets(view, check_int(n_triplets, "n_triplets", low=2))
-    notes = [TRIPLETS_DRAWN(triplets=n_triplets)] if found.drawn else []
-    empty = int(np.count_nonzero(found.used == 0))
+    sample = triplets(view, check_int(n_triplets, "n_triplets", low=2))
+    notes = [TRIPLETS_DRAWN(triplets=n_triplets)] if sample.drawn else []
+    empty = int(np.count_nonzero(sample.used == 0))
     notes += [NO_TRIPLETS(count=empty)] if empty else []
-    return found.share, tuple(notes)
+    return sample.share, tuple(notes)
 
 
 @measure(
+    **DISTRIBUTION,
     symbol="D_W",
     title="Wasserstein distance",
     question="How far must the distances in the embedding be moved to have the distribution of those in the data?",
-    goals=("distances",),
-    level="pair",
-    needs=("pairs",),
-    direction="lower",
     bounds=(0.0, 2.0),
-    chance=None,
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (310 MB there); beyond, 2,000,000 random pairs."
-    ),
     operations=lambda s: 100 * s.pairs,
     reference=(
         "@heiser2020 (earth mover's distance); with distances over their means in place of a scale from the "
@@ -1040,7 +1027,7 @@ def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, Not
     ),
 )
 def wasserstein_distance(view: View) -> Estimate:
-    r"""Mean absolute difference of the sorted distances of data and embedding, each in units of its mean distance.
+    r"""Average the absolute difference of the sorted distances of data and embedding, each over its mean distance.
 
     .. math:: D_W = \frac{1}{N} \sum_{t=1}^N |x_{(t)} - y_{(t)}|
 
@@ -1065,7 +1052,7 @@ def wasserstein_distance(view: View) -> Estimate:
 
 
 def _mean_move(pairs: Pairs) -> tuple[float, Notes]:
-    """Both samples sorted and divided by their means (a mean of 0 stays)."""
+    """Sort both samples, divide them by their means (a mean of 0 stays), and average their differences."""
     x, y = (side.sorted_by_mean() for side in (pairs.data, pairs.embedding))
     x -= y
     return float(np.abs(x, out=x).mean()), ()

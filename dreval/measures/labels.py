@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,26 +13,27 @@ from dreval._parallel import run_blocks
 from dreval._random import stream
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import View
-from dreval.geometry.distances import Space, block_rows, nearest
+from dreval.geometry.blocks import View, per_view
+from dreval.geometry.distances import Space, nearest, pairwise_squared
 from dreval.geometry.ranks import check_left_one, doubtful_rows, hit_bounds, vote_bounds, without_row
-from dreval.measures.classes import PAIRS_OF_CLASSES, SEPARATION, compressions, members, neighbors_of
+from dreval.measures.classes import SEPARATION, Members, as_near, centroids, members, neighbors_of, row_blocks, unit
 from dreval.measures.core import FloatArray, measure
 from dreval.records.notes import ASSUMPTION, Notes, define
 
-MAX_LISTED_POINTS = (
-    50_000  # points up to which all neighbor lists are kept; of more only the rows that are seen are searched
-)
-TOO_FEW, NEVER = 1e-6, 1e-12  # chance that a list holds too few points of other folds; of anchors, none is searched
-SORTED = 1 << 16  # points whose classes are sorted at once
-APART = 2 * ROUNDING  # a list is used up to the first distance that is nearer than this, relatively, to the next one
+# k-NN accuracy: votes of the nearest points of other folds, mostly from lists of neighbors.
+
+MAX_LISTED_POINTS = 50_000  # points up to which all neighbor lists are kept; of more only the requested rows
+MAX_LIST_RISK = 1e-6  # probability that a list holds too few points of other folds
+MAX_ANCHOR_RISK = 1e-12  # the same for lists of anchors, which are never searched again
+SORTED_AT_ONCE = 1 << 16  # points whose classes are sorted at once
+APART = 2 * ROUNDING  # a list ends before the first distance that is relatively nearer than this to the next distance
 
 
 def _knn_accuracy_ties(view: View, n_neighbors: int, n_folds: int) -> tuple[FloatArray, FloatArray] | None:
     points, labels = view.Y[view.population], _codes(view)[view.population]
-    rows, changes = _seen(view), []
-    unsure = rows[~_listed(view, n_neighbors + 1, n_folds, rows)[0]]
-    for test, train in _splits(view, n_folds, unsure):
+    rows, changes = _classified(view), []
+    unlisted = rows[~_listed(view, n_neighbors + 1, n_folds, rows)[0]]
+    for test, train in _splits(view, n_folds, unlisted):
         k = min(n_neighbors, len(train))
         doubtful = doubtful_rows(points, test, train, k, view.n_jobs, within=True)
         if len(doubtful):
@@ -40,23 +42,23 @@ def _knn_accuracy_ties(view: View, n_neighbors: int, n_folds: int) -> tuple[Floa
         return None
     worst = _correct(view, n_neighbors, n_folds).astype(np.float64)
     best = worst.copy()
-    for doubtful, never_wrong, ever_right in changes:
-        worst[doubtful], best[doubtful] = never_wrong, ever_right
+    for doubtful, always_right, ever_right in changes:
+        worst[doubtful], best[doubtful] = always_right, ever_right
     return worst[rows], best[rows]
 
 
 def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
-    """Votes in which a point takes part are recounted with the next neighbor; the folds do not change."""
+    """Recount the votes of each point with the next neighbor; the folds do not change."""
     labels = _codes(view)[view.population]
     correct, changes = np.zeros(len(labels)), np.zeros(len(labels))
-    for test, found in _voters(view, n_neighbors + 1, n_folds, np.arange(view.n)):
-        k = min(n_neighbors, found.shape[1])
-        classes = labels[found]
+    for test, neighbors in _voters(view, n_neighbors + 1, n_folds, np.arange(view.n)):
+        k = min(n_neighbors, neighbors.shape[1])
+        classes = labels[neighbors]
         correct[test] = _vote(classes[:, :k]) == labels[test]
         for t in range(k):
-            others = np.delete(classes, t, axis=1)
-            right = _vote(others) == labels[test] if others.shape[1] else np.zeros(len(test))
-            changes += np.bincount(found[:, t], right - correct[test], len(labels))
+            remaining = np.delete(classes, t, axis=1)
+            right = _vote(remaining) == labels[test] if remaining.shape[1] else np.zeros(len(test))
+            changes += np.bincount(neighbors[:, t], right - correct[test], len(labels))
     return without_row(correct, changes)
 
 
@@ -64,7 +66,7 @@ def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatAr
     symbol="A",
     title="k-NN accuracy",
     question="Can the class of a point be predicted from its neighbors in the embedding?",
-    says=("Neighbors tell the class of a point", "Neighbors do not tell the class of many points"),
+    says=("Neighbors predict the class of a point", "Neighbors do not predict the class of many points"),
     share="of the points have the class that {n_neighbors} neighbors predict",
     goals=("prediction",),
     level="point",
@@ -76,14 +78,14 @@ def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatAr
     default=10,
     ties=_knn_accuracy_ties,
     without=_knn_accuracy_without,
-    reach=lambda n, n_neighbors, n_folds: reach(n_neighbors, n_folds, n, NEVER),
+    reach=lambda n, n_neighbors, n_folds: reach(n_neighbors, n_folds, n, MAX_ANCHOR_RISK),
     caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     operations=lambda s, **_: (5000 * s.m if s.streamed else 6500 * s.n, 700 * s.m),
     reference="@li2022, Section 3.2 (k in {5, 10, 20}); 5-fold stratified cross-validation.",
 )
 def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray:
-    r"""Cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.
+    r"""Compute the cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.
 
     .. math:: A(k) = \frac{1}{n} \sum_{i=1}^n [\hat c_i = c_i],
 
@@ -108,45 +110,46 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
     """
     check_int(n_folds, "n_folds", low=2)
     members(view)
-    return _correct(view, n_neighbors, n_folds)[_seen(view)].astype(np.float64)
+    return _correct(view, n_neighbors, n_folds)[_classified(view)].astype(np.float64)
 
 
 def _correct(view: View, n_neighbors: int, n_folds: int) -> npt.NDArray[np.bool_]:
-    """Whether each point of the population is seen and classified rightly."""
+    """Return whether each point of the population is classified, and rightly."""
     labels = view.of_population(_codes(view))
     correct = np.zeros(len(labels), np.bool_)
-    for test, found in _voters(view, n_neighbors, n_folds, _seen(view)):
-        correct[test] = _vote(labels[found]) == labels[test]
+    for test, neighbors in _voters(view, n_neighbors, n_folds, _classified(view)):
+        correct[test] = _vote(labels[neighbors]) == labels[test]
     return correct
 
 
-def _seen(view: View) -> IntArray:
-    """The points that are classified, by their places in the population.
+def _classified(view: View) -> IntArray:
+    """Return the points that are classified, by their places in the population.
 
-    Of many points whose rows are permuted those that have the coordinates of the anchors, whose neighbors are known.
+    Of many points whose rows are permuted these are the points with the coordinates of the anchors, whose neighbors are
+    in lists.
     """
     if not view.streamed or view.origin is None:
         return view.within(view.rows)
-    found: IntArray = view.origin.inverse(view.rows)
-    return found
+    points: IntArray = view.origin.inverse(view.rows)
+    return points
 
 
 def _voters(view: View, k: int, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Some of the rows and their k nearest points outside their own fold, or all of these if they are fewer.
+    """Yield parts of the rows and their k nearest points outside their own fold, or all of these if they are fewer.
 
     Most are read from the lists of neighbors; the others are searched, fold by fold.
     """
-    known, found = (_seen_by_anchors if view.streamed else _listed)(view, k, n_folds, rows)
-    yield rows[known], found
-    if known.all():
+    in_lists, neighbors = (_listed_by_anchors if view.streamed else _listed)(view, k, n_folds, rows)
+    yield rows[in_lists], neighbors
+    if in_lists.all():
         return
     points = view.Y[view.population]
-    for test, train in _splits(view, n_folds, rows[~known]):
+    for test, train in _splits(view, n_folds, rows[~in_lists]):
         yield test, train[nearest(points[train], min(k, len(train)), points[test], view.n_jobs)[0]]
 
 
 def reach(k: int, n_folds: int, n: int, risk: float) -> int:
-    """How many neighbors hold k outside the own fold but for a chance of ``risk``; at most n - 2."""
+    """Return how many neighbors hold k outside the own fold, except with probability ``risk``; at most n - 2."""
     from scipy.special import bdtr
 
     size = k
@@ -155,53 +158,56 @@ def reach(k: int, n_folds: int, n: int, risk: float) -> int:
     return size
 
 
-def _seen_by_anchors(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
-    """As ``_listed`` for the points with the coordinates of the anchors, from the lists of their pass."""
-    anchors, every = view.once_for_embedding("lists of the anchors", lambda: (view.rows, view.nearest_embedding))
-    lists = every[np.searchsorted(anchors, view.rows)]  # a chance value may be seen from some of them
-    found = lists if view.origin is None else view.origin.inverse(lists)
-    folds = _folds_of(view, n_folds)
-    outside = folds[found] != folds[rows][:, None]
+def _first_outside(outside: npt.NDArray[np.bool_], k: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return which lists hold k points outside the own fold, and in these lists the places of the first k of them."""
     count = np.cumsum(outside, axis=1)
-    known = count[:, -1] >= k
-    return known, found[known][outside[known] & (count[known] <= k)].reshape(-1, k)
+    in_lists = count[:, -1] >= k
+    return in_lists, outside[in_lists] & (count[in_lists] <= k)
+
+
+def _listed_by_anchors(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
+    """Do the same as ``_listed`` for the points with the coordinates of the anchors, from the lists of their pass."""
+    anchors, of_anchors = view.once_for_embedding("lists of the anchors", lambda: (view.rows, view.nearest_embedding))
+    lists = of_anchors[np.searchsorted(anchors, view.rows)]  # a chance value may use some of them
+    neighbors = lists if view.origin is None else view.origin.inverse(lists)
+    folds = _folds_of(view, n_folds)
+    in_lists, places = _first_outside(folds[neighbors] != folds[rows][:, None], k)
+    return in_lists, neighbors[in_lists][places].reshape(-1, k)
 
 
 def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
-    """For which of some rows the list of neighbors holds k points outside the own fold, no two at one distance.
+    """Return whose list of neighbors holds k points outside the own fold, no two at one distance; and these k points.
 
-    And these k points, nearest first. Permuted rows of an embedding are other labels and folds on the same lists.
+    They are sorted, the nearest first. Permuted rows of an embedding are other labels and folds on the same lists.
     """
     n, population = view.n, view.population
-    size = -(reach(k, n_folds, n, TOO_FEW) // -8) * 8  # the same lists for k and k + 1
+    size = -(reach(k, n_folds, n, MAX_LIST_RISK) // -8) * 8  # the same lists for k and k + 1
     if size + 1 > n - 1:
         return np.zeros(len(rows), np.bool_), np.empty((0, k), np.int64)
     place = np.arange(n) if view.origin is None else np.searchsorted(population, view.origin[population])
-    here = np.empty(n, np.int64)
-    here[place] = np.arange(n)
-    points, folds = view.Y[population[here]], _folds_of(view, n_folds)[population[here]]  # as before the permutation
+    at_place = np.empty(n, np.int64)
+    at_place[place] = np.arange(n)
+    original = population[at_place]  # as before the permutation
+    points, folds = view.Y[original], _folds_of(view, n_folds)[original]
 
-    def listed(some: IntArray) -> npt.NDArray[np.int32]:
-        found, squared = neighbors_of(points, some, size + 1, view.n_jobs)
+    def clear_lists(at: IntArray) -> npt.NDArray[np.int32]:
+        neighbors, squared = neighbors_of(points, at, size + 1, view.n_jobs)
         with np.errstate(invalid="ignore"):  # between infinite distances
             apart = squared[:, 1:] - squared[:, :-1] > APART * squared[:, 1:]
         clear = np.logical_and.accumulate(apart, axis=1)
-        return np.where(clear, found[:, :-1], some[:, None]).astype(np.int32)  # a point is in its own fold
+        return np.where(clear, neighbors[:, :-1], at[:, None]).astype(np.int32)  # a point is in its own fold
 
-    own = place[rows]
+    row_places = place[rows]
     if n <= MAX_LISTED_POINTS:
-        lists = view.once_for_embedding(("neighbors of all", size), lambda: listed(np.arange(n)))[own]
+        lists = view.once_for_embedding(("neighbors of all", size), lambda: clear_lists(np.arange(n)))[row_places]
     else:
-        lists = listed(own)
-    outside = folds[lists] != folds[own][:, None]
-    count = np.cumsum(outside, axis=1)
-    known = count[:, -1] >= k
-    chosen = outside[known] & (count[known] <= k)
-    return known, here[lists[known][chosen]].reshape(-1, k)
+        lists = clear_lists(row_places)
+    in_lists, places = _first_outside(folds[lists] != folds[row_places][:, None], k)
+    return in_lists, at_place[lists[in_lists][places]].reshape(-1, k)
 
 
 def _splits(view: View, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Those of some rows that are in a fold, and its training points; no fold where nothing is left to learn from."""
+    """Yield the rows that are in a fold, and its training points; no fold without rows or without training points."""
     folds = view.of_population(_folds_of(view, n_folds))
     for fold in range(n_folds):
         test, train = rows[folds[rows] == fold], np.flatnonzero(folds != fold)
@@ -210,11 +216,11 @@ def _splits(view: View, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray
 
 
 def _folds_of(view: View, n_folds: int) -> IntArray:
-    """The fold of every point; a group that is left out changes none."""
-    made: IntArray = view.once_for_data(
+    """Return the fold of every point; leaving out a group changes none."""
+    folds: IntArray = view.once_for_data(
         ("folds", n_folds), lambda: _folds(_codes(view), n_folds, stream(view.seed, "folds"))
     )
-    return made
+    return folds
 
 
 def _codes(view: View) -> np.ndarray:
@@ -224,39 +230,155 @@ def _codes(view: View) -> np.ndarray:
 
 
 def _folds(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-    """Stratified folds: the shuffled points, sorted by class, are dealt out in turn."""
+    """Return stratified folds: the shuffled points, sorted by class, are dealt out in turn."""
     n = len(labels)
     order = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
     rng.shuffle(order)
     sizes = np.bincount(labels)
     next_of, folds = np.cumsum(sizes) - sizes, np.empty(n, np.min_scalar_type(n_folds))
-    for at in range(0, n, SORTED):  # the points of each class follow each other, as if all were sorted by it
-        some = order[at : at + SORTED]
-        some = some[np.argsort(labels[some], kind="stable")]
-        classes, first, count = np.unique(labels[some], return_index=True, return_counts=True)
-        folds[some] = (np.arange(len(some)) + np.repeat(next_of[classes] - first, count)) % n_folds
+    for at in range(0, n, SORTED_AT_ONCE):  # the points of each class follow each other, as if all were sorted by it
+        part = order[at : at + SORTED_AT_ONCE]
+        part = part[np.argsort(labels[part], kind="stable")]
+        classes, starts, count = np.unique(labels[part], return_index=True, return_counts=True)
+        folds[part] = (np.arange(len(part)) + np.repeat(next_of[classes] - starts, count)) % n_folds
         next_of[classes] += count
     return folds
 
 
 def _vote(classes: np.ndarray) -> np.ndarray:
-    """Majority class of each row (neighbors nearest first); among equal counts the class that comes first."""
+    """Return the majority class of each row (neighbors nearest first); a tie goes to the class that comes first."""
     votes = np.zeros(classes.shape, np.int64)
     for column in classes.T:
         votes += classes == column[:, None]
     return classes[np.arange(len(classes)), np.argmax(votes, axis=1)]
 
 
+# Label-trustworthiness and label-continuity: the separation of pairs of classes by their centroids in both spaces.
+
+TILE = 1024  # classes that are compared with as many other classes at once
+PAIRS_OF_CLASSES: dict[str, Any] = {
+    "goals": ("classes", "arrangement"),
+    "level": "global",
+    "needs": ("coordinates", "features", "labels"),
+    "direction": "higher",
+    "bounds": (-1.0, 1.0),
+    "chance": "permutation",
+    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "cost": (
+        "O(n c (p + d)) time with c classes, for each point with each centroid, which both measures share;\n"
+        "O(n (p + d)) memory plus the pairs of 1024 classes with as many."
+    ),
+    "reference": (
+        "@jeon2024, with distance consistency as the measure of class-label matching, rescaled to 2 s - 1 as in the "
+        "authors' program (ZADU leaves the rescaling out)."
+    ),
+}
+
+
+class _SortedClasses:
+    """Points of size 1, sorted by class, and the centroids of the classes.
+
+    ``to_center`` holds the squared distances of the points to the centroid of their class, as soon as their class was
+    compared with itself.
+    """
+
+    def __init__(self, points: FloatArray, classes: Members) -> None:
+        points = unit(points)
+        self.points = points[np.argsort(classes.codes, kind="stable")]
+        self.centers, self.starts = centroids(points, classes), np.r_[0, np.cumsum(classes.sizes)]
+        self.codes, self.to_center = np.repeat(np.arange(len(classes.sizes)), classes.sizes), np.empty(len(points))
+
+    def nearer(self, a: slice, b: slice) -> FloatArray:
+        """Count the points of each class of ``a`` that are nearer to its centroid than to each centroid of ``b``.
+
+        A point at the same distance from both counts one half.
+        """
+        counts, start = np.zeros((a.stop - a.start, b.stop - b.start)), int(self.starts[a.start])
+        for part in row_blocks(int(self.starts[a.stop]) - start, b.stop - b.start):
+            rows = slice(start + part.start, start + part.stop)
+            D, codes = pairwise_squared(self.points[rows], self.centers[b]), self.codes[rows] - a.start
+            if a == b:
+                self.to_center[rows] = D[np.arange(len(D)), codes]
+            to_center = self.to_center[rows, None]
+            nearer = np.where(as_near(to_center, D), 0.5, to_center < D)
+            present, starts = np.unique(codes, return_index=True)
+            counts[present] += np.add.reduceat(nearer, starts, axis=0)
+        return counts
+
+
+@per_view
+def compressions(view: View) -> tuple[float, float]:
+    """Return how much better centroids separate pairs of classes in the data, and in the embedding; means over pairs.
+
+    It is the difference of 2 s - 1 in both, 0 where it is negative; s is the share of the points of two classes that
+    are nearer to the centroid of their own. Each pair is compared in both spaces before the next ones are, so that no
+    table of all pairs is kept.
+    """
+    classes = members(view)
+    spaces = [_SortedClasses(points, classes) for points in (view.features(), view.Y[view.population])]
+    c, sizes, sums, count = len(classes.sizes), classes.sizes, np.zeros(2), 0
+    tiles = [slice(at, min(at + TILE, c)) for at in range(0, c, TILE)]
+    pairs = [(a, a) for a in tiles] + [(a, b) for i, a in enumerate(tiles) for b in tiles[i + 1 :]]
+    for a, b in pairs:
+        total, matchings = sizes[a, None] + sizes[b], []
+        for space in spaces:
+            nearer = space.nearer(a, b)
+            matchings.append(2.0 * ((nearer + (nearer if a == b else space.nearer(b, a)).T) / total) - 1.0)
+        if a == b:
+            upper = np.triu_indices(len(total), 1)
+            matchings = [matching[upper] for matching in matchings]
+        gap = matchings[0] - matchings[1]
+        sums += np.maximum(gap, 0.0).sum(), np.maximum(-gap, 0.0).sum()
+        count += gap.size
+    data, embedding = (sums / count).tolist()
+    return data, embedding
+
+
 @measure(
+    **PAIRS_OF_CLASSES,
+    symbol="LT",
+    title="Label-trustworthiness",
+    question="Are classes that are separated in the data separated in the embedding?",
+    says=("Classes that are separate in the data stay separate", "Classes that are separate in the data may be mixed"),
+)
+def label_trustworthiness(view: View) -> float:
+    r"""Measure how little the embedding compresses pairs of classes, compared with the data.
+
+    .. math:: \mathrm{LT} = 1 - \frac{2}{C (C - 1)} \sum_{a < b} \max(M_X(a, b) - M_Y(a, b), 0),
+
+    where :math:`M(a, b) = 2 s - 1` and s is the share of the points of classes a and b that are nearer to the centroid
+    of their own class, in the data for :math:`M_X` and in the embedding for :math:`M_Y`; a point at the same distance
+    from both centroids counts one half, and C is the number of classes. M is 1 for classes that centroids separate, 0
+    for mixed ones, and negative only where most points are nearer to the wrong centroid; without such pairs of classes
+    the value is at least 0. At least two classes are required. An embedding that separates classes which overlap in the
+    data does not gain by it.
+
+    See Also
+    --------
+    label_continuity : the same for classes that the embedding pulls apart.
+    class_aware_trustworthiness : neighborhoods of points.
+    distance_consistency : the embedding alone.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> apart = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> mixed = np.array([[0.0], [10.0], [2.0], [1.0], [11.0], [12.0]])
+    >>> round(dreval.label_trustworthiness(apart, mixed, labels=list("aaabbb")), 3)
+    0.333
+    """
+    return 1.0 - compressions(view)[0]
+
+
+@measure(
+    **PAIRS_OF_CLASSES,
     symbol="LC",
     title="Label-continuity",
     question="Do classes that overlap in the data overlap in the embedding as well?",
-    says=("Classes mixed in the data are shown mixed", "Classes mixed in the data may be shown apart"),
-    goals=("classes", "arrangement"),
-    **PAIRS_OF_CLASSES,
+    says=("Classes that are mixed in the data stay mixed", "Classes that are mixed in the data may be separate"),
 )
 def label_continuity(view: View) -> float:
-    r"""How little the embedding stretches pairs of classes, compared with the data.
+    r"""Measure how little the embedding stretches pairs of classes, compared with the data.
 
     .. math:: \mathrm{LC} = 1 - \frac{2}{C (C - 1)} \sum_{a < b} \max(M_Y(a, b) - M_X(a, b), 0),
 
@@ -293,7 +415,7 @@ ALONE_IN_CLASS = define(
     symbol="AUC_L",
     title="Label retrieval",
     question="Are the points of the same class nearer to a point of the embedding than the others, at every scale?",
-    says=("Classes lie together", "Classes are mixed"),
+    says=("Points of a class are near each other", "Classes are mixed"),
     goals=("classes", "prediction"),
     level="point",
     needs=("coordinates", "labels"),
@@ -302,12 +424,12 @@ ALONE_IN_CLASS = define(
     chance=0.5,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     caution=SEPARATION,
-    cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
+    cost="O(n^2 (d + log n)) time; O(n) memory plus one block of rows.",
     operations=lambda s: 9 * s.m * s.n,
     reference="@hanley1982; with each point as a query, averaged over points, as in the R package quadra (roc_auc).",
 )
 def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
-    r"""Mean over the points of the area under the ROC curve of retrieving their class by distance in the embedding.
+    r"""Average the area under the ROC curve of retrieving the class of a point by distance in the embedding.
 
     .. math:: \mathrm{AUC}_L = \frac{1}{n} \sum_{i=1}^n \frac{1}{|P_i|} \sum_{(j, l) \in P_i}
               \left([y_{ij} < y_{il}] + \tfrac{1}{2} [y_{ij} = y_{il}]\right),
@@ -334,61 +456,23 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
 
     classes = members(view)
     space, n = Space.of(view.Y[view.population]), view.n
-    own, at = classes.codes[classes.rows], classes.rows
-    areas = np.empty(len(at))
+    rows = classes.rows
+    areas = np.empty(len(rows))
 
-    def one(part: slice) -> None:
-        block = space.direct_block(at[part])
-        loops.retrieval_areas(block, block.view(np.int64), at[part], classes.codes, areas[part])
+    def fill_areas(part: slice) -> None:
+        block = space.direct_block(rows[part])
+        loops.retrieval_areas(block, block.view(np.int64), rows[part], classes.codes, areas[part])
 
-    size = block_rows(n)
-    run_blocks(one, [slice(a, min(a + size, len(at))) for a in range(0, len(at), size)], view.n_jobs)
-    alone = int(np.count_nonzero(classes.sizes[own] == 1))
+    run_blocks(fill_areas, row_blocks(len(rows), n), view.n_jobs)
+    alone = int(np.count_nonzero(classes.sizes[classes.codes[rows]] == 1))
     return areas, (ALONE_IN_CLASS(count=alone),) if alone else ()
 
 
-@measure(
-    symbol="LT",
-    title="Label-trustworthiness",
-    question="Are classes that are separated in the data separated in the embedding?",
-    says=("Classes apart in the data are shown apart", "Classes apart in the data may be shown mixed"),
-    goals=("classes", "arrangement"),
-    **PAIRS_OF_CLASSES,
-)
-def label_trustworthiness(view: View) -> float:
-    r"""How little the embedding compresses pairs of classes, compared with the data.
-
-    .. math:: \mathrm{LT} = 1 - \frac{2}{C (C - 1)} \sum_{a < b} \max(M_X(a, b) - M_Y(a, b), 0),
-
-    where :math:`M(a, b) = 2 s - 1` and s is the share of the points of classes a and b that are nearer to the centroid
-    of their own class, in the data for :math:`M_X` and in the embedding for :math:`M_Y`; a point at the same distance
-    from both centroids counts one half, and C is the number of classes. M is 1 for classes that centroids separate, 0
-    for mixed ones, and negative only where most points are nearer to the wrong centroid; without such pairs of classes
-    the value is at least 0. At least two classes are required. An embedding that separates classes which overlap in the
-    data does not gain by it.
-
-    See Also
-    --------
-    label_continuity : the same for classes that the embedding pulls apart.
-    class_aware_trustworthiness : neighborhoods of points.
-    distance_consistency : the embedding alone.
-
-    Examples
-    --------
-    >>> import numpy as np, dreval
-    >>> apart = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    >>> mixed = np.array([[0.0], [10.0], [2.0], [1.0], [11.0], [12.0]])
-    >>> round(dreval.label_trustworthiness(apart, mixed, labels=list("aaabbb")), 3)
-    0.333
-    """
-    return 1.0 - compressions(view)[0]
+MAX_NAMED_LATENTS = 10  # latent variables whose R^2 the note names
 
 
-MAX_NAMED_LATENTS = 10  # latents whose own R^2 the note names
-
-
-def _latent_r2_chance_level(view: View) -> float:
-    """The rank of the centered embedding over n - 1: the mean of R^2 over all permutations of rows."""
+def _latent_r2_chance(view: View) -> float:
+    """Return the rank of the centered embedding over n - 1: the mean of R^2 over all permutations of rows."""
     return _latent_basis(_unit_columns(view.Y[view.population])).shape[1] / (view.n - 1)
 
 
@@ -407,13 +491,13 @@ EACH_LATENT = define("latent_r2.each", ASSUMPTION, "R^2 of each latent variable:
     bounds=(0.0, 1.0),
     chance="permutation",
     chance_formula=r":math:`\mathrm{rank}(Y) / (n - 1)`, as 0.0202 for a centered embedding of rank 2 and n = 100",
-    expected=_latent_r2_chance_level,
+    expected=_latent_r2_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n d (d + q)) time with q latent variables, O(n (d + q)) memory.",
     reference="@li2022, Section 3.1: affine alignment, mean R^2 of the latents.",
 )
 def latent_r2(view: View) -> tuple[float, Notes]:
-    r"""Mean over the latent variables of R^2 after the best affine map of the embedding onto them.
+    r"""Average over the latent variables R^2 after the best affine map of the embedding onto them.
 
     .. math:: R^2 = \frac{1}{q} \sum_{m=1}^q \left(1 - \frac{|z_m - (Y A + 1 b')_m|^2}{|z_m - \bar z_m|^2}\right),
 
@@ -440,26 +524,26 @@ def latent_r2(view: View) -> tuple[float, Notes]:
     if view.latent is None:
         raise RuntimeError("this view was made without latent variables")
     Y, Z = view.Y[view.population], view.latent[view.population]
-    still = np.flatnonzero((Z == Z[0]).all(axis=0))
-    if len(still):
-        cure = "Drop the columns that do not vary."
-        raise UndefinedMeasure("latent", "must vary in every column", f"column {still[0]} with one value", cure)
+    constant = np.flatnonzero((Z == Z[0]).all(axis=0))
+    if len(constant):
+        hint = "Drop the columns that do not vary."
+        raise UndefinedMeasure("latent", "must vary in every column", f"column {constant[0]} with one value", hint)
     Y, Z = _unit_columns(Y), _unit_columns(Z)
     basis = _latent_basis(Y)
     residual = Z - basis @ (basis.T @ Z)
     each = np.asarray(np.clip(1.0 - (residual**2).sum(axis=0) / (Z**2).sum(axis=0), 0.0, 1.0))
-    listed = [*each[:MAX_NAMED_LATENTS].tolist(), *(["..."] if len(each) > MAX_NAMED_LATENTS else [])]
-    return float(np.mean(each)), (EACH_LATENT(values=listed),) if len(each) > 1 else ()
+    named = [*each[:MAX_NAMED_LATENTS].tolist(), *(["..."] if len(each) > MAX_NAMED_LATENTS else [])]
+    return float(np.mean(each)), (EACH_LATENT(values=named),) if len(each) > 1 else ()
 
 
 def _latent_basis(Y: FloatArray) -> FloatArray:
-    """Orthonormal columns that span those of Y; none for a constant embedding."""
+    """Return orthonormal columns that span those of Y; none for a constant embedding."""
     basis, size, _ = np.linalg.svd(Y, full_matrices=False)
     return np.asarray(basis[:, size > size[0] * max(Y.shape) * np.finfo(np.float64).eps])
 
 
 def _unit_columns(columns: FloatArray) -> FloatArray:
-    """Columns centered and of unit length; what varies by rounding only becomes 0."""
+    """Center columns and divide them by their length; variation by rounding only becomes 0."""
     scaled = np.ldexp(columns, -np.frexp(np.abs(columns).max(axis=0))[1])
     scaled -= scaled[0].copy()  # before the mean, so that columns far from 0 keep their digits
     centered = scaled - scaled.mean(axis=0)
@@ -479,19 +563,19 @@ def _neighborhood_hit_ties(view: View, k: int) -> tuple[FloatArray, FloatArray] 
     return worst, best
 
 
-def _neighborhood_hit_chance_level(view: View, _: int) -> float:
-    """The share of other points with the class of a point, averaged over the points seen."""
+def _neighborhood_hit_chance(view: View, _: int) -> float:
+    """Return the share of other points with the class of a point, averaged over the rows."""
     classes = members(view)
     return float(np.mean((classes.sizes[classes.codes[classes.rows]] - 1) / (view.n - 1)))
 
 
 def _neighborhood_hit_without(view: View, n_neighbors: int) -> FloatArray:
-    """Where a point is a neighbor the next one steps in."""
+    """Replace each point by the next neighbor of those that it is a neighbor of."""
     check_left_one(view.n, n_neighbors)
     classes = members(view)
-    found = nearest(view.Y[view.population], n_neighbors + 1, n_jobs=view.n_jobs)[0]
-    same = (classes.codes[found] == classes.codes[:, None]).astype(np.float64)
-    hits, near = same[:, :n_neighbors].sum(axis=1), found[:, :n_neighbors]
+    neighbors = nearest(view.Y[view.population], n_neighbors + 1, n_jobs=view.n_jobs)[0]
+    same = (classes.codes[neighbors] == classes.codes[:, None]).astype(np.float64)
+    hits, near = same[:, :n_neighbors].sum(axis=1), neighbors[:, :n_neighbors]
     changes = np.bincount(near.ravel(), (same[:, n_neighbors:] - same[:, :n_neighbors]).ravel(), view.n)
     return without_row(hits, changes) / n_neighbors
 
@@ -499,8 +583,8 @@ def _neighborhood_hit_without(view: View, n_neighbors: int) -> FloatArray:
 @measure(
     symbol="NH",
     title="Neighborhood hit",
-    question="Do points of one class lie together in the embedding?",
-    says=("Classes lie together", "Classes are mixed"),
+    question="Are points of one class near each other in the embedding?",
+    says=("Points of a class are near each other", "Classes are mixed"),
     share="of the {n_neighbors} nearest neighbors have the class of the point",
     goals=("classes", "prediction"),
     level="point",
@@ -512,7 +596,7 @@ def _neighborhood_hit_without(view: View, n_neighbors: int) -> FloatArray:
         r":math:`\sum_c n_c (n_c - 1) / (n (n - 1))` with :math:`n_c` points in class c, as 0.495 for two classes of 50"
         " points; where ties in the embedding change it, mean over 20 random permutations of its rows"
     ),
-    expected=_neighborhood_hit_chance_level,
+    expected=_neighborhood_hit_chance,
     counted="edge",
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     ties=_neighborhood_hit_ties,
@@ -522,7 +606,7 @@ def _neighborhood_hit_without(view: View, n_neighbors: int) -> FloatArray:
     reference="@paulovich2008.",
 )
 def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:
-    r"""Mean share of the k nearest neighbors of a point in the embedding that have its class.
+    r"""Compute the mean share of the k nearest neighbors of a point in the embedding that have its class.
 
     .. math:: \mathrm{NH}(k) = \frac{1}{n k} \sum_{i=1}^n |\{j \in M_k(i): c_j = c_i\}|,
 
@@ -545,6 +629,6 @@ def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:
     0.667
     """
     classes, points = members(view), view.Y[view.population]
-    found = neighbors_of(points, classes.rows, n_neighbors, view.n_jobs)[0]
-    same = classes.codes[found] == classes.codes[classes.rows][:, None]
+    neighbors = neighbors_of(points, classes.rows, n_neighbors, view.n_jobs)[0]
+    same = classes.codes[neighbors] == classes.codes[classes.rows][:, None]
     return np.asarray(same.mean(axis=1))

@@ -1,4 +1,4 @@
-"""Measure a method by running it again: stability, consistency, and what its embedding lets one reconstruct."""
+"""Measure a method by re-running it: reconstruction error, stability, tractable consistency, trustability."""
 
 from __future__ import annotations
 
@@ -58,25 +58,17 @@ from dreval.records.notes import ASSUMPTION, LIMIT, Note, Notes, define, note
 
 # What the measures of methods share: the decorator with their card, quantities of embeddings, and their record.
 
-OUTSIDE = (
-    "labels",
-    "ids",
-    "store",
-    "random_state",
-    "n_jobs",
-    "progress",
-)  # not parameters of the measure, so not on the card
-ROUNDING = 1e-14  # a disparity below is that of two equal embeddings
+NOT_ON_CARD = ("labels", "ids", "store", "random_state", "n_jobs", "progress")  # no parameters of the measure
+ROUNDING = 1e-14  # two embeddings with a smaller disparity are equal
 
 
 def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Callable[..., MeasureRecord]]:
     """Attach the card of a measure of a method to its public function ``(X, source, *, ...)``."""
 
     def attach(function: Callable[..., MeasureRecord]) -> Callable[..., MeasureRecord]:
-        named = list(inspect.signature(function).parameters.values())[2:]
-        parameters = {p.name: p.default for p in named if p.name not in OUTSIDE}
+        keywords = list(inspect.signature(function).parameters.values())[2:]
+        parameters = {p.name: p.default for p in keywords if p.name not in NOT_ON_CARD}
         card = MeasureCard(name=function.__name__, level="algorithm", parameters=parameters, smooth=False, **fields)
-
         checked = keywords_checked(function)
 
         @wraps(function)
@@ -94,23 +86,23 @@ def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Ca
 
 
 def _as_recorded(card: MeasureCard, source: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """The options, with those of the recording for a source whose runs are recorded."""
+    """Return the options, with those of the recording for a source whose runs are recorded."""
     return as_recorded(card.name, card.parameters, source, options) if isinstance(source, Source) else options
 
 
-def narrow_note(given: int, d: int) -> Notes:
-    """The note on fewer columns than requested."""
-    return () if given >= d else (note("columns.fewer", given=given, asked=d),)
+def narrow_note(columns: int, d: int) -> Notes:
+    """Return the note on fewer columns than requested."""
+    return () if columns >= d else (note("columns.fewer", given=columns, asked=d),)
 
 
 def embedding_disparity(X: FloatArray, Y: FloatArray) -> float:
-    """The Procrustes disparity, 0 where it is rounding."""
+    """Return the Procrustes disparity, 0 where it is rounding."""
     u = disparity(X, Y)
     return u if u > ROUNDING else 0.0
 
 
 def total_square(Y: FloatArray) -> float:
-    """Tr S_YY; infinity or 0 where the unit of Y leaves no number for it."""
+    """Return tr S_YY; infinity or 0 where the unit of Y leaves no number for it."""
     centered = Y - Y.mean(axis=0)
     unit = power_of_two(centered)
     centered *= unit
@@ -118,12 +110,12 @@ def total_square(Y: FloatArray) -> float:
 
 
 def is_constant(Y: FloatArray) -> bool:
-    """Whether all points coincide."""
+    """Return whether all points coincide."""
     return bool((Y == Y[0]).all())
 
 
 def chance_disparity(X: FloatArray, Y: FloatArray, root: int, draws: int) -> FloatArray:
-    """Procrustes disparities of X and Y with permuted rows, one for each draw."""
+    """Return the Procrustes disparities of X and Y with permuted rows, for each of the draws."""
     orders = (stream(root, "chance", b).permutation(len(X)) for b in range(draws))
     return np.array([disparity(X, Y[order]) for order in orders])
 
@@ -137,7 +129,7 @@ def make_record(
     kind: type[MeasureRecord] = MeasureRecord,
     **fields: Any,
 ) -> Any:
-    """The record of a measure, with what makes it again; what is noted twice is said once, in words of the caller."""
+    """Return the record of a measure, with its provenance; its notes are distinct and name the caller's arguments."""
     from dreval import __version__
 
     card = function.card
@@ -149,8 +141,8 @@ def make_record(
         "parameters": parameters,
         "versions": {"dreval": __version__, "numpy": np.__version__},
     }
-    said = dict.fromkeys(one.named({"Y": case.source.argument}).named(CALLED) for one in notes)
-    fields |= {"recipe": recipe, "notes": tuple(said), "direction": card.direction}
+    distinct = dict.fromkeys(item.named({"Y": case.source.argument}).named(CALLED) for item in notes)
+    fields |= {"recipe": recipe, "notes": tuple(distinct), "direction": card.direction}
     return kind(card.name, card.title, card.symbol, value, **fields)
 
 
@@ -188,7 +180,7 @@ def reconstruction_error(
     ids: Any = None,
     random_state: int | np.random.Generator | None = None,
 ) -> MeasureRecord:
-    r"""Squared error of reconstructing held-out points from the embedding, over the variance of the data.
+    r"""Compute the squared error of reconstructing held-out points from the embedding, over the variance of the data.
 
     A function f from the embedding to the data is fitted to the points of all folds but one and applied to that one:
 
@@ -206,8 +198,8 @@ def reconstruction_error(
         The embedding, or the method that computes it.
     rule : {"ridge", "theorem3", "theorem3_printed"}, default "ridge"
         How f is fitted: "ridge", kernel ridge regression with the ridge of least leave-one-out error; "theorem3", the
-        closed form of Roy (2021), Theorem 3, with a missing factor 1 / n restored; "theorem3_printed", the same as it
-        is printed there, with values that collapse to the mean.
+        closed form of Roy (2021), Theorem 3, with a missing factor 1 / n restored; "theorem3_printed", the printed
+        formula, whose values collapse to the mean.
     n_folds : int, default 5
         Number of folds, 2 <= n_folds <= n.
     labels : (n,) array, column of X by name, or path
@@ -230,7 +222,7 @@ def reconstruction_error(
     Raises
     ------
     InputError
-        If an argument breaks its rule.
+        If an argument is not valid.
     MethodFailed
         If the source is run and fails.
 
@@ -265,8 +257,8 @@ def reconstruction_error(
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> found = dreval.reconstruction_error(X, X[:, :2], random_state=0)
-    >>> round(float(found), 2), round(found.parts["linear_train"], 2)
+    >>> record = dreval.reconstruction_error(X, X[:, :2], random_state=0)
+    >>> round(float(record), 2), round(record.parts["linear_train"], 2)
     (0.35, 0.3)
     """
     rule = check_one_of(rule, RULES, "rule", aliases=True)
@@ -276,38 +268,38 @@ def reconstruction_error(
     rows = fitted_rows(case.data.n, case.root)
     notes = (RECONSTRUCTION_DRAWN(drawn=POINTS),) if len(rows) < case.data.n else ()
     notes += (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
-    points, Y = (whole[rows] * power_of_two(whole) for whole in (case.data.X, Y))
-    whole = reconstruction_map(Y, points, rule=rule)
-    others = held_out(points, Y, rule, folds, case.root)
-    parts = {"train": whole.error, "held_out": others.error}
-    parts |= {"left_out": whole.left_out_error} if rule == "ridge" else {}
+    points, Y = (coordinates[rows] * power_of_two(coordinates) for coordinates in (case.data.X, Y))
+    fit = reconstruction_map(Y, points, rule=rule)
+    cross_validation = held_out(points, Y, rule, folds, case.root)
+    parts = {"train": fit.error, "held_out": cross_validation.error}
+    parts |= {"left_out": fit.left_out_error} if rule == "ridge" else {}
     parts["linear_train"], parts["linear_bound"] = linear_bound(points, Y.shape[1])
     notes += (TRIVIAL_RECONSTRUCTION(bound=parts["linear_bound"], n=len(rows)),) if parts["linear_bound"] > 1.0 else ()
     parameters = {"rule": rule, "n_folds": n_folds}
     return make_record(
         reconstruction_error,
         case,
-        others.error,
+        cross_validation.error,
         parameters,
         parts=parts,
         chance=1.0,
-        table=_table_of_data(others),
+        table=_fold_table(cross_validation),
         n_resamples=folds,
-        notes=(*notes, *whole.notes),
+        notes=(*notes, *fit.notes),
     )
 
 
-def _table_of_data(found: HeldOut) -> pd.DataFrame:
-    """Points, squared error over squared deviation, and ridge of each fold."""
-    squares = [np.einsum("ij,ij->i", part, part) for part in (found.residuals, found.deviations)]
-    table = pd.DataFrame({"fold": found.fold, "points": 1, "error": squares[0], "spread": squares[1]})
+def _fold_table(held: HeldOut) -> pd.DataFrame:
+    """Return the points, the squared error over squared deviation, and the ridge of each fold."""
+    squares = [np.einsum("ij,ij->i", part, part) for part in (held.residuals, held.deviations)]
+    table = pd.DataFrame({"fold": held.fold, "points": 1, "error": squares[0], "spread": squares[1]})
     table = table.groupby("fold", as_index=False).sum()
     table["error"] /= table.pop("spread")
-    return table.assign(ridge=found.ridges)
+    return table.assign(ridge=held.ridges)
 
 
 def linear_bound(X: FloatArray, d: int, confidence: float = 0.95) -> tuple[float, float]:
-    r"""Error of the best projection on d dimensions, and its bound for new data, both over the variance of the data.
+    r"""Return the error of the best projection on d dimensions and its bound for new data, over the data's variance.
 
     For every linear map simultaneously, with probability at least ``confidence`` :math:`= 1 - \delta`,
 
@@ -318,7 +310,7 @@ def linear_bound(X: FloatArray, d: int, confidence: float = 0.95) -> tuple[float
     :math:`\frac{2}{\sqrt n} B^2 \min(1 + \sqrt d, \sqrt{p - d})`, because
     :math:`|\mathrm{tr} PM| \le |P|_F |M|_F` and :math:`E |\sum_i s_i x_i x_i'|_F \le \sqrt n B^2`.
 
-    The mean and B are treated as known, though they are computed from the data.
+    The mean and B are treated as constants, though they are computed from the data.
 
     References
     ----------
@@ -345,20 +337,20 @@ def linear_bound(X: FloatArray, d: int, confidence: float = 0.95) -> tuple[float
 
 
 OVER = ("auto", "seeds", "halves", "both")
-FIXED = 50  # points to which distances are followed for the global variation
+N_FIXED_POINTS = 50  # points to which distances are compared for the global variation
 CONF_LEVEL = 0.95
 MIN_HALVED_POINTS = 40  # for halves
-RARE = 0.001  # of the pairs of halves share fewer points than k is chosen for
+SHARE_OF_SMALL_OVERLAPS = 0.001  # of the pairs of halves: those with fewer common points than k is chosen for
 SAME_SEEDS = define(
     "stability.same_seeds",
     LIMIT,
-    "Every seed gives the same embedding: its value of 1 says nothing of other points.",
+    "Every seed gives the same embedding: the value 1 does not refer to other samples of points.",
     "Use over='halves'.",
 )
 HALVED = define(
     "stability.halved",
     ASSUMPTION,
-    "Halves speak of embeddings of n / 2 points, any two of which share a quarter of all points; the settings of the "
+    "Halves refer to embeddings of n / 2 points, any two of which share a quarter of all points; the settings of the "
     "method are those for all points.",
 )
 STABILITY_FEWER = define(
@@ -382,43 +374,43 @@ COINCIDENT = define(
 FEW_POINTS = define(
     "stability.few_points",
     LIMIT,
-    "local_variation is the median of {known} of {n} points: the others are with no neighbor in three replicates.",
+    "local_variation is the median of {known} of {n} points: the other points share fewer than three "
+    "replicates with each neighbor.",
     "Take more replicates.",
 )
 ABOVE_ONE = define(
     "stability.above_one",
     LIMIT,
-    "seed_share is a ratio of two estimates; above 1 it says that sampling adds nothing that is seen beside the seeds.",
+    "seed_share is a ratio of two estimates; above 1 it shows no variation by sampling in addition to the seeds.",
     "Take more replicates.",
 )
 STABILITY_CONSTANT = define(
     "stability.constant",
     LIMIT,
-    "{count} of {runs} runs put all points in one place, and agree with none.",
-    "See what the method returns.",
+    "{count} of {runs} runs put all points in one place, and agree with no other run.",
+    "Check the coordinates that the method returns.",
 )
 
 
 @method_measure(
     symbol="J",
     title="Stability",
-    question="Would the embedding come out again: with other seeds, or from half of the points?",
+    question="Is the embedding reproducible with other seeds, or from half of the points?",
     says=(
-        "The neighborhoods come out again",
-        "Most neighborhoods come out again",
-        "Many neighborhoods do not come out again",
+        "Neighborhoods are reproducible",
+        "Most neighborhoods are reproducible",
+        "Many neighborhoods are not reproducible",
     ),
-    share="of the way from chance to equal neighborhoods",
+    share="of the distance from chance level to equal neighborhoods",
     goals=("method",),
     needs=("method", "features"),
     direction="higher",
     bounds=(-0.5, 1.0),
     chance="0, the agreement of random neighborhoods, which is subtracted",
     invariances=frozenset({"translation", "rotation", "scale"}),
-    caution="A map that comes out again is reproducible, not right: a method that always tears the data in the same "
-    "place is stable.",
+    caution="A reproducible embedding may be wrong: a method that always tears the data in the same place is stable.",
     cost="``n_replicates`` runs of the method (with over='both' three times as many), and O(R^2 n log n) time.",
-    reference="None for the value; log distances after @sun2023, whose variance score stands beside it.",
+    reference="None for the value; log distances after @sun2023, whose variance score is reported with it.",
 )
 def stability(
     X: Any,
@@ -435,7 +427,7 @@ def stability(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Stability:
-    r"""Agreement of the neighborhoods in embeddings made with other seeds, or from random halves of the points.
+    r"""Measure the agreement of neighborhoods in embeddings with other seeds, or of random halves of the points.
 
     For two replicates r and s and a point i of both, with :math:`N_r(i)` its k nearest neighbors in r among the points
     that both have,
@@ -453,10 +445,10 @@ def stability(
     source : estimator, callable (X, n_components), name of a bundled method, or Source
         The method; coordinates cannot be re-run. For tools outside Python ``dreval.Protocol.collect`` gives a Source.
     over : {"auto", "seeds", "halves", "both"}
-        What is altered. "seeds": all points, other seeds: the noise of the method. "halves": random halves of the
-        points, each with a seed of its own: the noise of sampling, and of the method. "both": both, and each half with
-        two seeds, so that the share of the method is told at one number of points. "auto": seeds, or halves where every
-        seed gives the same embedding.
+        The change between replicates. "seeds": all points, other seeds: the noise of the method. "halves": random
+        halves of the points, each with another seed: the noise of sampling, and of the method. "both": both, and each
+        half with two seeds, so that the share of the method is computed at one number of points. "auto": seeds, or
+        halves where every seed gives the same embedding.
     n_replicates : int
         Number R of replicates of each kind, at least 3.
     n_components : int, optional
@@ -469,11 +461,11 @@ def stability(
     ids : (n,) array or column of X by name, optional
         Names of the points; not used as a feature.
     store : path, optional
-        A file in which each embedding is kept as soon as it is finished; a killed run goes on where it stopped.
+        A file that stores each embedding as soon as it is finished; a killed run continues from it.
     random_state : int, Generator or None, default None
         Seed of the halves and of the seeds: replicate r depends on it and on r only.
     n_jobs : int, optional
-        Processes (joblib); one by default, or what an active ``joblib.parallel_config`` says. No number depends on it.
+        Processes (joblib); by default 1, or as an active ``joblib.parallel_config`` says. No number depends on it.
     progress : bool, optional
         Progress bar on stderr; by default after two seconds, on a terminal.
 
@@ -499,20 +491,19 @@ def stability(
         If the source cannot be run on other data, or ``over="seeds"`` and seeds change nothing; of a collected source,
         if the data, ``over`` or ``random_state`` are not those that were exported.
     InputError
-        If an argument breaks its rule, or there are too few points for halves.
+        If an argument is not valid, or there are too few points for halves.
     MethodFailed
-        If fewer than three runs succeed; the first reason is given.
+        If fewer than three runs succeed; the message has the first reason.
 
     Warnings
     --------
-    A map that comes out again is reproducible, not right: a method that always tears the data in the same place is
-    stable.
+    A reproducible embedding may be wrong: a method that always tears the data in the same place is stable.
 
     See Also
     --------
-    noise_test : is there more than noise?
+    noise_test : whether the embedding shows more than noise.
     trustability, tractable_consistency : other properties of a method.
-    Evaluation.run : ``measures=["stability"]`` for each embedding that can be run again.
+    Evaluation.run : ``measures=["stability"]`` for each embedding that can be re-run.
 
     Notes
     -----
@@ -532,7 +523,7 @@ def stability(
     seed in three gives another map, it held the value in .48, .78 and .90 of 60 simulations with 3, 5 and 10
     replicates.
 
-    Halves differ from seeds in n: their difference is no share of variance. ``seed_share`` compares at n / 2.
+    Halves differ from seeds in n: their difference is not a share of variance. ``seed_share`` compares at n / 2.
 
     Cost: R runs of the method (of "both" 3 R); O(R^2 n log n) time for the neighborhoods, O(R n k) time and O(R n d)
     memory, and the data neighbors, O(n^2 p). 20 halves cost what 20 embeddings of half the points cost.
@@ -545,8 +536,8 @@ def stability(
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(100, 5)) * [6, 5, 1, 1, 1]
-    >>> found = dreval.stability(X, "pca", random_state=0)  # seeds do not matter: halves
-    >>> found.recipe["parameters"]["over"], round(float(found), 2)
+    >>> record = dreval.stability(X, "pca", random_state=0)  # seeds do not matter: halves
+    >>> record.recipe["parameters"]["over"], round(float(record), 2)
     ('halves', 0.98)
     """
     from scipy.stats import hypergeom
@@ -555,27 +546,27 @@ def stability(
     case = open_case(X, source, labels, ids, random_state)
     runnable(case)
     data, root, n = case.data, case.root, case.data.n
-    asked = over = check_one_of(over, OVER, "over", aliases=True)
+    requested = over = check_one_of(over, OVER, "over", aliases=True)
     if over == "auto":
         over = "seeds" if case.source.reseed_reason is None else "halves"
     elif over in ("seeds", "both") and case.source.reseed_reason is not None:
-        rule, cure = f"must not be {over!r} where seeds change nothing", "Use over='halves'."
+        requirement, hint = f"must not be {over!r} where seeds change nothing", "Use over='halves'."
         if case.source.recording is not None and not case.source.recording.settings["halves"]:
-            cure = "Export a new folder with dreval.Protocol(..., halves=10), and run the tool there."
-        raise UndefinedMeasure("over", rule, str(case.source.reseed_reason), cure)
+            hint = "Export a new folder with dreval.Protocol(..., halves=10), and run the tool there."
+        raise UndefinedMeasure("over", requirement, str(case.source.reseed_reason), hint)
     R = check_int(n_replicates, "n_replicates", low=MIN_REPLICATES)
     ks, single = check_k(n_neighbors, n)
     if not single:
         raise InputError("n_neighbors", "must be one number", str(n_neighbors), "Pass one number.")
     if over != "seeds" and n < MIN_HALVED_POINTS:
-        rule = f"must have at least {MIN_HALVED_POINTS} points for halves, of which two share a quarter"
-        cure = "Use over='seeds'." if case.source.reseed_reason is None else "Take more points."
-        raise InputError("X", rule, f"{n} points", cure)
+        requirement = f"must have at least {MIN_HALVED_POINTS} points for halves, of which two share a quarter"
+        hint = "Use over='seeds'." if case.source.reseed_reason is None else "Take more points."
+        raise InputError("X", requirement, f"{n} points", hint)
     d = case.source.default_components if n_components is None else check_int(n_components, "n_components", low=1)
 
-    every = np.arange(n)
+    all_points = np.arange(n)
     seeds, halves = replicate_names(over, R)
-    rows = {name: replicate_rows(name, n, root) for name in halves} | dict.fromkeys(seeds, every)
+    rows = {name: replicate_rows(name, n, root) for name in halves} | dict.fromkeys(seeds, all_points)
 
     def job(name: str) -> Job:
         if name in seeds:
@@ -584,27 +575,28 @@ def stability(
 
     names = [*seeds, *halves]
     with Reruns(case, d or 2, {"measure": "stability"}, _itself_repeated, store, n_jobs, progress) as runs:
-        found = dict(zip(names, runs.all("replicates", names, job), strict=True))
-    failures = [one["reason"].named(CALLED) for one in found.values() if one["reason"] is not None]
-    made = {name: Replicate(rows[name], one[VALUES]) for name, one in found.items() if one["reason"] is None}
-    first = [name for name in halves if name.endswith("seed 0")]
-    main = [made[name] for name in (first or seeds) if name in made]
+        results = dict(zip(names, runs.all("replicates", names, job), strict=True))
+    failures = [result["reason"].named(CALLED) for result in results.values() if result["reason"] is not None]
+    replicates = {
+        name: Replicate(rows[name], result[VALUES]) for name, result in results.items() if result["reason"] is None
+    }
+    first_seeds = [name for name in halves if name.endswith("seed 0")]
+    main = [replicates[name] for name in (first_seeds or seeds) if name in replicates]
     if len(main) < MIN_REPLICATES:
         part = "on half of the points " if halves else ""
-        got, cure = failed_runs(failures, f"Run the method alone {part}with the same settings to see where.")
-        raise MethodFailed(case.source.argument, f"must give at least {MIN_REPLICATES} embeddings", got, cure)
+        received, hint = failed_runs(failures, f"Run the method alone {part}with the same settings to see where.")
+        raise MethodFailed(case.source.argument, f"must give at least {MIN_REPLICATES} embeddings", received, hint)
 
-    alike = over == "seeds" and all(equal_maps(one.Y, main[0].Y) for one in main[1:])
-    if (
-        asked == "auto" and alike and n >= MIN_HALVED_POINTS and not is_constant(main[0].Y)
-    ):  # it takes a seed and has no use
-        given = {"n_components": n_components, "n_neighbors": n_neighbors, "labels": labels, "ids": ids, "store": store}
-        given |= {"n_replicates": R, "random_state": root, "n_jobs": n_jobs, "progress": progress}
-        found_halves: Stability = stability(X, source, over="halves", **given)
-        return found_halves
-    fixed = np.sort(stream(root, "fixed points").choice(n, min(FIXED, n), replace=False))
-    shared = n if over == "seeds" else int(hypergeom(n, n // 2, n // 2).ppf(RARE))
-    k = min(ks[0], (shared - 1) // 2)  # one number for all pairs of replicates, and all that is told of neighbors
+    alike = over == "seeds" and all(equal_maps(replicate.Y, main[0].Y) for replicate in main[1:])
+    if requested == "auto" and alike and n >= MIN_HALVED_POINTS and not is_constant(main[0].Y):
+        # the method takes a seed and does not use it
+        options = {"n_components": n_components, "n_neighbors": n_neighbors, "labels": labels, "ids": ids}
+        options |= {"store": store, "n_replicates": R, "random_state": root, "n_jobs": n_jobs, "progress": progress}
+        of_halves: Stability = stability(X, source, over="halves", **options)
+        return of_halves
+    fixed = np.sort(stream(root, "fixed points").choice(n, min(N_FIXED_POINTS, n), replace=False))
+    shared = n if over == "seeds" else int(hypergeom(n, n // 2, n // 2).ppf(SHARE_OF_SMALL_OVERLAPS))
+    k = min(ks[0], (shared - 1) // 2)  # one number for all pairs of replicates and all columns
     near = sweep(data.X, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=data.metric)[""].nearest_data
     agreement = _replicate_agreement(main, n, k)
     pose = aligned(main, n)
@@ -615,37 +607,38 @@ def stability(
             "global_variation": log_variation(main, np.broadcast_to(fixed, (n, len(fixed))), n),
             "radius": pose.radius(),
             "variance_score": variance_score(main, near, n),
-            "n_replicates": sum(np.isin(every, one.rows, assume_unique=True).astype(np.int64) for one in main),
+            "n_replicates": sum(np.isin(all_points, part.rows, assume_unique=True).astype(np.int64) for part in main),
         }
     )
     value = float(np.nanmean(agreement.points))
-    R_made, without = len(main), agreement.without
-    se = float(np.sqrt((R_made - 1) / R_made * np.square(without - without.mean()).sum()))
+    n_main, without = len(main), agreement.without
+    se = float(np.sqrt((n_main - 1) / n_main * np.square(without - without.mean()).sum()))
     half = se * float(student.ppf((1 + CONF_LEVEL) / 2, len(main) - 1))
     low, high = stability.card.bounds  # type: ignore[attr-defined]
     parts: dict[str, Any] = {"conf_low": max(value - half, low), "conf_high": min(value + half, high)}
     if over == "both":
-        alone = [made[name] for name in seeds if name in made]
-        twins = [(made[name], made.get(f"{name[:-1]}1")) for name in first if name in made]
-        same = _same_halves([(one, other) for one, other in twins if other is not None], n, k)
-        parts["seeds"] = float(np.nanmean(_replicate_agreement(alone, n, k).points)) if len(alone) > 1 else math.nan
+        whole = [replicates[name] for name in seeds if name in replicates]
+        seconds = {name: f"{name[:-1]}1" for name in first_seeds}
+        twins = [(replicates[a], replicates[b]) for a, b in seconds.items() if a in replicates and b in replicates]
+        same = _same_halves(twins, n, k)
+        parts["seeds"] = float(np.nanmean(_replicate_agreement(whole, n, k).points)) if len(whole) > 1 else math.nan
         parts["same_half"] = same
         apart = 1 - float(np.nanmean(agreement.pairs))
         parts["seed_share"] = (1 - same) / apart if apart > 0 else math.nan
     for name in ("local_variation", "global_variation"):
-        known = points[name].dropna()
-        parts[name] = float(known.median()) if len(known) else math.nan
+        values = points[name].dropna()
+        parts[name] = float(values.median()) if len(values) else math.nan
     parts["failed"] = len(failures)
 
-    constant = sum(is_constant(one.Y) for one in made.values())
+    constant = sum(is_constant(replicate.Y) for replicate in replicates.values())
     together = count_coincident(main, near, n)
     notes: list[Note] = [SAME_SEEDS()] if alike and not constant else []
     notes += [HALVED()] if halves else []
     notes += [STABILITY_FEWER(k=k, asked=ks[0], shared=shared)] if k < ks[0] else []
     notes += [STABILITY_FAILED(failed=len(failures), tried=len(names), first=failures[0])] if failures else []
-    notes += [STABILITY_CONSTANT(count=constant, runs=len(made))] if constant else []
-    known = int(points["local_variation"].notna().sum())
-    notes += [FEW_POINTS(known=known, n=n)] if 2 * known < n and not constant else []
+    notes += [STABILITY_CONSTANT(count=constant, runs=len(replicates))] if constant else []
+    count = int(points["local_variation"].notna().sum())
+    notes += [FEW_POINTS(known=count, n=n)] if 2 * count < n and not constant else []
     notes += [COINCIDENT(count=together)] if together and not constant else []
     notes += [ABOVE_ONE()] if parts.get("seed_share", 0.0) > 1 else []
     settings = {"over": over, "n_replicates": R, "n_components": d, "n_neighbors": k}
@@ -667,48 +660,50 @@ def stability(
 
 
 def replicate_names(over: str, R: int) -> tuple[list[str], list[str]]:
-    """The names of R replicates over seeds, and over halves: of "both" with two seeds each."""
+    """Return the names of R replicates over seeds, and over halves: of "both" with two seeds each."""
     seeds = [f"seed {r}" for r in range(R)] if over in ("seeds", "both") else []
     twice = range(2 if over == "both" else 1)
     return seeds, [] if over == "seeds" else [f"half {r}, seed {s}" for r, s in product(range(R), twice)]
 
 
 def replicate_rows(name: str, n: int, root: int) -> IntArray:
-    """The points of a half, ascending."""
+    """Return the points of a half, ascending."""
     half = name.partition(",")[0]
     return np.sort(stream(root, half).choice(n, n // 2, replace=False))
 
 
 def replicate_seed(name: str, root: int) -> int:
-    """The seed of the method for a replicate."""
+    """Return the seed of the method for a replicate."""
     return stream_seed(root, "stability", name)
 
 
 def _replicate_agreement(replicates: list[Replicate], n: int, k: int) -> Agreement:
-    """The agreement over all pairs of replicates."""
+    """Return the agreement over all pairs of replicates."""
     return neighbor_agreement(replicates, list(combinations(range(len(replicates)), 2)), n, k)
 
 
 def _same_halves(twins: list[tuple[Replicate, Replicate]], n: int, k: int) -> float:
-    """The agreement of two seeds of one half, on the points that it shares with each other half."""
+    """Return the agreement of two seeds of the same half, on the points that it shares with each other half."""
     values = []
     for pair in combinations(twins, 2):
         common = np.intersect1d(pair[0][0].rows, pair[1][0].rows, assume_unique=True)
-        some = [Replicate(common, one.Y[np.searchsorted(one.rows, common)]) for half in pair for one in half]
-        values += list(neighbor_agreement(some, [(0, 1), (2, 3)], n, k).pairs) if len(common) else []
+        if not len(common):
+            continue
+        parts = [Replicate(common, part.Y[np.searchsorted(part.rows, common)]) for half in pair for part in half]
+        values += list(neighbor_agreement(parts, [(0, 1), (2, 3)], n, k).pairs)
     return float(np.nanmean(values)) if values else math.nan
 
 
 def _itself_repeated(_: FloatArray, Y: FloatArray) -> Found:
-    """The embedding of a run as its result."""
+    """Return the embedding of a run as its result."""
     return {VALUES: Y}
 
 
 CONSISTENCY_CHANCE_DRAWS = 200
 BATCH_BYTES = 8_000_000  # covariance matrices that the exact path of PCA holds at once
-EXACT_ALL = 20_000  # up to here PCA tries all n p transformations as well
+MAX_EXACT_TRANSFORMATIONS = 20_000  # up to which PCA computes all n p transformations as well
 
-TRIED = define(
+SUBSET_TRIED = define(
     "tractable_consistency.tried",
     ASSUMPTION,
     "{tried} of {all} transformations were tried, spread evenly over the columns.",
@@ -719,14 +714,14 @@ CONSISTENCY_FAILED = define(
     "{failed} of {tried} runs failed; the first: {first}",
     "See the first reason.",
 )
-LOST = define(
+RESEEDS_FAILED = define(
     "tractable_consistency.lost",
     LIMIT,
     "{failed} of {tried} runs with other seeds failed; the first: {first}",
     "See the first reason.",
 )
 NO_RESEEDS = define("tractable_consistency.no_reseeds", LIMIT, "No reseed baseline: {reason}.")
-DRIFTS = define(
+NOT_REPRODUCIBLE = define(
     "tractable_consistency.drifts",
     LIMIT,
     "The embedding of {what} differs from run to run by u = {u:.3g} on the same data; give it a random_state argument.",
@@ -774,7 +769,7 @@ def tractable_consistency(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> MeasureRecord:
-    r"""The largest change of the embedding over a finite set of smooth changes of the data, as a share of its variance.
+    r"""Return the largest change of the embedding over a set of smooth changes of the data, as a share of its variance.
 
     The data are reconstructed from the method's own embedding (:math:`X_A`, Theorem 3, corrected), and each
     transformation adds a bump to column j, centered at point i in the reconstructed data:
@@ -798,7 +793,7 @@ def tractable_consistency(
     n_components : int, default 2
         Number d of dimensions of the embedding.
     transformation : {"perturbation", "definition"}, default "perturbation"
-        Which set of transformations.
+        The set of transformations.
     amplitude : float, default 0.5
         The factor a > 0. Where the transformation would not be invertible (its steepest slope reaches 1, as with
         outliers) a smaller one is used, and a note says so. Not used by "definition".
@@ -815,15 +810,15 @@ def tractable_consistency(
     ids : (n,) array or column of X by name, optional
         Names of the points, by which the rows of a table of coordinates are matched; not used as a feature.
     store : path, optional
-        A journal (SQLite file): each finished run is written at once, and runs that are in it are not repeated. It
-        belongs to these data, the method, its parameters, versions and seed; a larger ``n_transformations`` continues
-        it. Pass ``random_state`` too, since another seed is another run. A function of yours is identified by its code
-        and by the variables, functions and classes that it reads, but not by files, the environment, or modules that
-        it imports when called: begin another journal when those change.
+        A journal (SQLite file): each finished run is written at once, and stored runs are not repeated. It belongs to
+        these data, the method, its parameters, versions and seed; a larger ``n_transformations`` continues it. Pass
+        ``random_state`` too, since another seed is another run. A function of yours is identified by its code and by
+        the variables, functions and classes that it reads, but not by files, the environment, or modules that it
+        imports when called: begin another journal when those change.
     random_state : int, Generator or None, default None
         Seed of the method and of the choice of transformations.
     n_jobs : int, optional
-        Processes (joblib); one by default, or what an active ``joblib.parallel_config`` says. No number depends on it.
+        Processes (joblib); by default 1, or as an active ``joblib.parallel_config`` says. No number depends on it.
     progress : bool, optional
         Progress bar on stderr; by default after two seconds, on a terminal.
 
@@ -832,9 +827,9 @@ def tractable_consistency(
     MeasureRecord
         ``float()`` of it is the largest u. ``parts``: ``median``, ``s_per_n`` (the largest residual S over n, in
         squares of the embedding's unit: the published TCI / n), ``tried``, ``failed``, ``reseed_median``,
-        ``reseed_max`` (missing, with a note that says why, where there is no other seed or every seed gives the same
+        ``reseed_max`` (missing, with a note on the reason, where there is no other seed or every seed gives the same
         embedding), ``run_to_run`` (u of a second run on the same data, for a method that takes no seed and returns
-        another embedding), ``amplitude`` (the one used; perturbation only); for PCA also ``max_of_all``, over all n p
+        another embedding), ``amplitude`` (as used; perturbation only); for PCA also ``max_of_all``, over all n p
         transformations (up to 20,000 of them). ``table``: one row for each transformation. ``chance``: the largest u
         over as many random permutations of the embedding's rows, at most 200.
 
@@ -843,7 +838,7 @@ def tractable_consistency(
     UndefinedMeasure
         If the source cannot be run on other data.
     InputError
-        If an argument breaks its rule, or a bundled method cannot return ``n_components`` columns or needs labels.
+        If an argument is not valid, or a bundled method cannot return ``n_components`` columns or needs labels.
     MethodFailed
         If the method fails on the data themselves or on every transformation, or returns more than ``n_components``
         columns.
@@ -876,8 +871,8 @@ def tractable_consistency(
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(60, 3)) * [3, 2, 1]
-    >>> found = dreval.tractable_consistency(X, "pca", n_transformations="all", random_state=0)
-    >>> round(float(found), 3), found.parts["tried"], len(found.table)
+    >>> record = dreval.tractable_consistency(X, "pca", n_transformations="all", random_state=0)
+    >>> round(float(record), 3), record.parts["tried"], len(record.table)
     (0.005, 180, 180)
     >>> constant = dreval.tractable_consistency(X, lambda X, n_components: X[:, :2] * 0, n_transformations=3)
     >>> float(constant)
@@ -890,93 +885,94 @@ def tractable_consistency(
     n_jobs = n_jobs if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
     n, p, card, seedless = case.data.n, case.data.p, case.source.card, case.source.reseed_reason
     count = transform_count(n_transformations, n, p)
-    recipe = {"transformation": transformation, "amplitude": amplitude, "kernel": kernel}
-    with Reruns(case, d, {"measure": "tractable_consistency", **recipe}, _movement, store, n_jobs, progress) as runs:
+    settings = {"transformation": transformation, "amplitude": amplitude, "kernel": kernel}
+    with Reruns(case, d, {"measure": "tractable_consistency", **settings}, _movement, store, n_jobs, progress) as runs:
         base = runs.base()
-        made = make_transformations(case.data.X, base, transformation, amplitude, kernel)
-        pairs = made.choose(count, case.root)
+        transformations = make_transformations(case.data.X, base, transformation, amplitude, kernel)
+        pairs = transformations.choose(count, case.root)
         reseeds = [] if seedless else runs.reseeds(base, n_replicates)
         drift = math.nan  # of a method that takes no seed and may still draw random numbers
         if n_replicates and seedless and case.source.recording is None and not getattr(card, "deterministic", False):
             drift = runs.repeated(base).get("u", math.nan)
         exact = getattr(card, "name", "") == "pca" and p <= n and not is_constant(base)
         if exact:
-            u, sizes = pca_disparities(made, pairs, d)
-            found = [
+            u, sizes = pca_disparities(transformations, pairs, d)
+            results = [
                 {"u": a, "s_per_n": b, "seconds": 0.0, "reason": None} for a, b in zip(u, u * sizes / n, strict=True)
             ]
         else:
             places = {f"{i},{j}": (int(i), int(j)) for i, j in pairs}
-            found = runs.altered("transformations", list(places), lambda name: made.data(*places[name]), base)
+            results = runs.altered(
+                "transformations", list(places), lambda name: transformations.data(*places[name]), base
+            )
 
     names = case.data.columns or tuple(range(p))
     table = pd.DataFrame({"point": pairs[:, 0], "column": [names[j] for j in pairs[:, 1]]})
     for name in ("u", "s_per_n", "seconds"):
-        table[name] = np.array([row.get(name, math.nan) for row in found], dtype=np.float64)
-    failures = [row["reason"].named(CALLED) for row in found if row["reason"] is not None]
+        table[name] = np.array([row.get(name, math.nan) for row in results], dtype=np.float64)
+    failures = [row["reason"].named(CALLED) for row in results if row["reason"] is not None]
     reasons = iter(map(str, failures))
-    table["note"] = ["" if row["reason"] is None else next(reasons) for row in found]
+    table["note"] = ["" if row["reason"] is None else next(reasons) for row in results]
     u = table["u"].to_numpy()
-    if len(failures) == len(found):
+    if len(failures) == len(results):
         if case.source.recording is not None:
-            got, cure = (
-                f"none of {len(found)} runs has been returned",
-                "Run the tool on the rest of the folder's tasks.",
-            )
-            raise MethodFailed(case.source.argument, "must have been run on transformed data", got, cure)
-        cure = "Run the method alone on the data with a small bump added to one column to see where."
-        got, cure = failed_runs(failures, cure)
-        raise MethodFailed(case.source.argument, "must embed transformed data", got, cure)
+            received = f"none of {len(results)} runs has been returned"
+            hint = "Run the tool on the rest of the folder's tasks."
+            raise MethodFailed(case.source.argument, "must have been run on transformed data", received, hint)
+        hint = "Run the method alone on the data with a small bump added to one column to see where."
+        received, hint = failed_runs(failures, hint)
+        raise MethodFailed(case.source.argument, "must embed transformed data", received, hint)
 
-    came = [row for row in reseeds if row["reason"] is None]
-    indifferent = bool(came) and all(row["same"] for row in came)  # every other seed gave the same embedding
-    other = np.array([] if indifferent else [row["u"] for row in came])
+    succeeded = [row for row in reseeds if row["reason"] is None]
+    seed_ignored = bool(succeeded) and all(row["same"] for row in succeeded)  # each gave the same embedding
+    reseed_u = np.array([] if seed_ignored else [row["u"] for row in succeeded])
     parts = {
         "median": float(np.nanmedian(u)),
         "s_per_n": float(np.nanmax(table["s_per_n"].to_numpy())),
-        "tried": len(found),
+        "tried": len(results),
         "failed": len(failures),
-        "reseed_median": float(np.median(other)) if len(other) else math.nan,
-        "reseed_max": float(other.max()) if len(other) else math.nan,
+        "reseed_median": float(np.median(reseed_u)) if len(reseed_u) else math.nan,
+        "reseed_max": float(reseed_u.max()) if len(reseed_u) else math.nan,
     }
     parts |= {"run_to_run": drift} if drift > 0 else {}
-    parts |= {"amplitude": made.amplitude} if made.kind == "perturbation" else {}
-    if exact and n * p <= EXACT_ALL:
-        every = np.stack(np.meshgrid(np.arange(n), np.arange(p), indexing="ij"), axis=-1).reshape(-1, 2)
-        parts["max_of_all"] = float((u if len(found) == n * p else pca_disparities(made, every, d)[0]).max())
+    parts |= {"amplitude": transformations.amplitude} if transformations.kind == "perturbation" else {}
+    if exact and n * p <= MAX_EXACT_TRANSFORMATIONS:
+        all_pairs = np.stack(np.meshgrid(np.arange(n), np.arange(p), indexing="ij"), axis=-1).reshape(-1, 2)
+        all_u = u if len(results) == n * p else pca_disparities(transformations, all_pairs, d)[0]
+        parts["max_of_all"] = float(all_u.max())
 
     notes: list[Note] = [note("columns.more", asked=d, columns=p)] if d > p else []
-    notes += [*narrow_note(base.shape[1], d), *made.notes]
-    if len(found) < n * p:
-        notes.append(TRIED(tried=len(found), all=n * p))
+    notes += [*narrow_note(base.shape[1], d), *transformations.notes]
+    if len(results) < n * p:
+        notes.append(SUBSET_TRIED(tried=len(results), all=n * p))
     if failures:
-        notes.append(CONSISTENCY_FAILED(failed=len(failures), tried=len(found), first=failures[0]))
-    lost = [row["reason"].named(CALLED) for row in reseeds if row["reason"] is not None]
-    if lost:
-        notes.append(LOST(failed=len(lost), tried=len(reseeds), first=lost[0]))
+        notes.append(CONSISTENCY_FAILED(failed=len(failures), tried=len(results), first=failures[0]))
+    reseed_failures = [row["reason"].named(CALLED) for row in reseeds if row["reason"] is not None]
+    if reseed_failures:
+        notes.append(RESEEDS_FAILED(failed=len(reseed_failures), tried=len(reseeds), first=reseed_failures[0]))
     if seedless:
         notes.append(NO_RESEEDS(reason=seedless))
-        notes += [DRIFTS(what=case.source.what, u=drift)] if drift > 0 else []
-    elif indifferent:
+        notes += [NOT_REPRODUCIBLE(what=case.source.what, u=drift)] if drift > 0 else []
+    elif seed_ignored:
         notes.append(NO_RESEEDS(reason=f"{case.source.what} gives the same embedding for every seed"))
     elif not reseeds:
-        notes.append(NO_RESEEDS(reason="none was asked for"))
+        notes.append(NO_RESEEDS(reason="n_replicates is 0"))
     if is_constant(base):
         notes.append(CONSISTENCY_CONSTANT())
 
-    asked = {key: value for key, value in recipe.items() if key != "amplitude" or made.kind == "perturbation"}
-    asked["n_transformations"] = n_transformations if n_transformations == "all" else count
-    asked["n_replicates"] = len(reseeds)
-    chance = (
-        1.0
-        if is_constant(base)
-        else chance_disparity(base, base, case.root, min(count, CONSISTENCY_CHANCE_DRAWS)).max()
-    )
+    parameters = {"n_components": d, **settings}
+    if transformations.kind != "perturbation":
+        del parameters["amplitude"]
+    parameters["n_transformations"] = n_transformations if n_transformations == "all" else count
+    parameters["n_replicates"] = len(reseeds)
+    chance = 1.0
+    if not is_constant(base):
+        chance = chance_disparity(base, base, case.root, min(count, CONSISTENCY_CHANCE_DRAWS)).max()
     return make_record(
         tractable_consistency,
         case,
         float(np.nanmax(u)),
-        {"n_components": d, **asked},
+        parameters,
         parts=parts,
         chance=float(chance),
         table=table,
@@ -986,34 +982,36 @@ def tractable_consistency(
 
 
 def _movement(base: FloatArray, Y: FloatArray) -> Found:
-    """Disparity u of an embedding against ``base``, its residual S / n, and whether it is ``base`` to the last bit."""
+    """Return the disparity u of an embedding and ``base``, its residual S / n, and whether both are the same bits."""
     u = 0.0 if is_constant(Y) and is_constant(base) else embedding_disparity(base, Y)
     return {"u": u, "s_per_n": u * total_square(Y) / len(Y) if u else 0.0, "same": np.array_equal(base, Y)}
 
 
-def pca_disparities(made: Transformations, pairs: npt.NDArray[np.int64], d: int) -> tuple[FloatArray, FloatArray]:
-    """Disparity u and size tr S_Y~Y~ of the principal components of every transformed data set, without running PCA.
+def pca_disparities(
+    transformations: Transformations, pairs: npt.NDArray[np.int64], d: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return disparity u and size tr S_Y~Y~ of the principal components of transformed data, without running PCA.
 
     A transformation adds a bump to one column, X~ = B + k e_j', so that its covariance is that of B plus a matrix of
     rank 2, S~ = B'B + (B'k) e_j' + e_j (B'k)' + (k'k) e_j e_j', and the product with the first embedding Y = XV is
-    Y'Y~ = V'(X'B + (X'k) e_j') V~. All of it is p x p, whatever the number of points is; O(p^3) time for each.
+    Y'Y~ = V'(X'B + (X'k) e_j') V~. All matrices are p x p for any number of points; O(p^3) time for each.
     """
     from threadpoolctl import threadpool_limits
 
-    X, base = (points - points.mean(axis=0) for points in (made.X, made.base))
+    X, base = (points - points.mean(axis=0) for points in (transformations.X, transformations.base))
     unit = power_of_two(X)  # no product of them overflows or vanishes
     X, base = X * unit, base * unit
     products = {}
     for i in np.unique(pairs[:, 0]):
-        bump = made.bump(int(i)) * unit
+        bump = transformations.bump(int(i)) * unit
         bump = bump - bump.mean()
         products[int(i)] = X.T @ bump, base.T @ bump, float(bump @ bump)
-    cross, own = X.T @ base, base.T @ base
+    cross, inner = X.T @ base, base.T @ base
     values, axes = np.linalg.eigh(X.T @ X)
     V, size = axes[:, -d:], float(values[-d:].sum())
-    step = max(1, BATCH_BYTES // (8 * own.size))
+    step = max(1, BATCH_BYTES // (8 * inner.size))
     with threadpool_limits(limits=1):  # threads on matrices this small wait for each other: 28 times the time, measured
-        parts = [_batch(pairs[at : at + step], products, cross, own, V, size) for at in range(0, len(pairs), step)]
+        parts = [_batch(pairs[at : at + step], products, cross, inner, V, size) for at in range(0, len(pairs), step)]
     with np.errstate(over="ignore", under="ignore"):  # a size is in squares of the data's unit, which may have none
         return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts]) / unit / unit
 
@@ -1022,22 +1020,22 @@ def _batch(
     pairs: npt.NDArray[np.int64],
     products: dict[int, tuple[FloatArray, FloatArray, float]],
     cross: FloatArray,
-    own: FloatArray,
+    inner: FloatArray,
     V: FloatArray,
     size: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Disparities and sizes of some transformations at once."""
-    m, every = len(pairs), np.arange(len(pairs))
-    mixed, inner, squares = (np.array(part) for part in zip(*(products[int(i)] for i in pairs[:, 0]), strict=True))
+    """Return the disparities and sizes of some transformations at once."""
+    m, index = len(pairs), np.arange(len(pairs))
+    mixed, added, squares = (np.array(part) for part in zip(*(products[int(i)] for i in pairs[:, 0]), strict=True))
     column = pairs[:, 1]
-    covariance = np.repeat(own[None], m, axis=0)
-    covariance[every, :, column] += inner
-    covariance[every, column, :] += inner
-    covariance[every, column, column] += squares
+    covariance = np.repeat(inner[None], m, axis=0)
+    covariance[index, :, column] += added
+    covariance[index, column, :] += added
+    covariance[index, column, column] += squares
     values, axes = np.linalg.eigh(covariance)
     W, sizes = axes[:, :, -V.shape[1] :], np.maximum(values[:, -V.shape[1] :], 0.0).sum(axis=1)
-    together = V.T @ cross @ W + (mixed @ V)[:, :, None] * W[every, column][:, None, :]
-    nuclear = np.linalg.svd(together, compute_uv=False).sum(axis=1)
+    product_with_base = V.T @ cross @ W + (mixed @ V)[:, :, None] * W[index, column][:, None, :]
+    nuclear = np.linalg.svd(product_with_base, compute_uv=False).sum(axis=1)
     return np.clip(1.0 - nuclear**2 / (size * sizes), 0.0, 1.0), sizes
 
 
@@ -1046,7 +1044,7 @@ TRUSTABILITY_CONSTANT = define(
     "trustability.constant",
     LIMIT,
     "The method puts all points in one place: u = 1 (TI is 0 there).",
-    "See what the method returns.",
+    "Check the coordinates that the method returns.",
 )
 TRUSTABILITY_FEWER = define("trustability.fewer", ASSUMPTION, "Run at d = {d}, not at p = {p}: {why}.")
 
@@ -1076,7 +1074,7 @@ def trustability(
     ids: Any = None,
     random_state: int | np.random.Generator | None = None,
 ) -> MeasureRecord:
-    r"""Share of the embedding's variance that no translated, rotated and scaled copy of the data explains, at d = p.
+    r"""Return the share of the embedding's variance that no similarity transformation of the data explains, at d = p.
 
     The method is run at d = p, where the data themselves are the best embedding. With the centered cross-products
     :math:`S_{XX} = X' H X`, :math:`S_{XY}` and :math:`S_{YY}` and the nuclear norm :math:`\|\cdot\|_*` the published
@@ -1113,14 +1111,14 @@ def trustability(
     UndefinedMeasure
         If the source cannot be run on other data.
     InputError
-        If an argument breaks its rule, or a bundled method needs labels.
+        If an argument is not valid, or a bundled method needs labels.
     MethodFailed
         If the method cannot return p dimensions, or returns more; the cause is chained. Some methods need another
         setting for many dimensions, as scikit-learn's ``TSNE(method="exact")``.
 
     See Also
     --------
-    procrustes_disparity : the same for given coordinates.
+    procrustes_disparity : the same for coordinates.
     tractable_consistency : the other measure of a method by Roy.
 
     Notes
@@ -1152,13 +1150,12 @@ def trustability(
     case = open_case(X, source, labels, ids, random_state)
     runnable(case)
     n, p = case.data.n, case.data.p
-    most = full_components(n, p)
-    why = f"{n} points span {n - 1} dimensions"
+    d, reason = full_components(n, p), f"{n} points span {n - 1} dimensions"
     card, parameters = case.source.card, dict(getattr(case.source, "parameters", {}))
     if card is not None and hasattr(case.source, "method"):
-        able = card.max_components(n, p, {**case.source.method().get_params(), **parameters})
-        most, why = (able, f"{card.name} gives at most {able}") if able < most else (most, why)
-    points, d, notes = case.data.X, most, (TRUSTABILITY_FEWER(d=most, p=p, why=why),) if most < p else ()
+        limit = card.max_components(n, p, {**case.source.method().get_params(), **parameters})
+        d, reason = (limit, f"{card.name} gives at most {limit}") if limit < d else (d, reason)
+    points, notes = case.data.X, (TRUSTABILITY_FEWER(d=d, p=p, why=reason),) if d < p else ()
     Y = _full_embedding(case, d)
     if is_constant(Y):
         u, size, notes = 1.0, 0.0, (*notes, TRUSTABILITY_CONSTANT())
@@ -1166,23 +1163,23 @@ def trustability(
         u, size = embedding_disparity(points, Y), total_square(Y)
         notes += narrow_note(Y.shape[1], d)
     parts = {"ti": u * size, "ti_per_n": u * size / len(Y), "n_components": d}
-    chance = (
-        1.0 if is_constant(Y) else float(np.mean(chance_disparity(points, Y, case.root, TRUSTABILITY_CHANCE_DRAWS)))
-    )
+    chance = 1.0
+    if not is_constant(Y):
+        chance = float(np.mean(chance_disparity(points, Y, case.root, TRUSTABILITY_CHANCE_DRAWS)))
     return make_record(trustability, case, u, {}, parts=parts, chance=chance, n_resamples=1, notes=notes)
 
 
 def _full_embedding(case: Case, d: int) -> FloatArray:
-    """The run at d = p; the error of a method that fails at it says why so many dimensions were requested."""
+    """Run the method at d = p; the error of a method that fails explains why so many dimensions are requested."""
     try:
         Y = case.source.embed(case.data.X, d, case.seed, case.data.labels, case.data)
     except MethodFailed as error:
-        asked = f"This measure asks for n_components={d}, as many as the data have columns."
-        cure = f'{asked} {error.cure} Some methods need another setting for so many, such as TSNE(method="exact").'
-        raise error.altered(cure=cure) from error
+        request = f"This measure requests n_components={d}, as many as the data have columns."
+        hint = f'{request} {error.cure} Some methods need another setting for so many, such as TSNE(method="exact").'
+        raise error.altered(cure=hint) from error
     return at_most(case, Y, d)
 
 
 def full_components(n: int, p: int) -> int:
-    """The number of dimensions at which a method is run: p, or n - 1 where n points span no more."""
+    """Return the number of dimensions at which a method is run: p, or n - 1 where n points span no more."""
     return n - 1 if p >= n else p

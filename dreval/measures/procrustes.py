@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space
 from dreval.geometry.pairs import Estimate, left_out_anchors, rank_correlation
 from dreval.geometry.procrustes import (
+    LocalParts,
     best_scale,
     best_scale_without,
     coincident_note,
@@ -33,29 +38,50 @@ from dreval.geometry.procrustes import (
 from dreval.measures.core import AUTO, FloatArray, measure
 from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
+SINGULAR_VALUES_COST = "O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory."
+
+
+def _row_statistic(
+    view: View, value: float, notes: Notes, statistic: Callable[[npt.NDArray[np.bool_]], float]
+) -> Estimate:
+    """Return a statistic of the rows; where the rows are anchors, with its values without each group of them.
+
+    ``statistic`` computes it from the rows of a mask.
+    """
+    if len(view.rows) == view.n:
+        return Estimate(value, notes)
+    return Estimate(value, notes, lambda: left_out_anchors(view, value, statistic))
+
+
+# Local stretch: the singular values of the linear map from the tangent of each neighborhood to its image.
+
+LOCAL_STRETCH: dict[str, Any] = {
+    "level": "pair",
+    "needs": ("neighbors", "features"),
+    "direction": "lower",
+    "bounds": (0.0, math.inf),
+    "chance": "permutation",
+    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "cost": SINGULAR_VALUES_COST,
+    "reference": "@perraultjoncas2013, with local regression in place of the graph Laplacian.",
+}
+
 
 def _median_anisotropy(values: FloatArray) -> float:
-    known = values[np.isfinite(values)]
-    return float(np.median(known)) if len(known) else 0.0
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if len(finite) else 0.0
 
 
 @measure(
+    **LOCAL_STRETCH,
     symbol="a_J",
     title="Local anisotropy",
     question="Is each neighborhood stretched alike in all its directions, so that circles stay circles?",
     says=("Shapes of neighborhoods are kept", "Neighborhoods are squeezed in some directions"),
     goals=("neighborhoods",),
-    level="pair",
-    needs=("neighbors", "features"),
-    direction="lower",
-    bounds=(0.0, math.inf),
-    chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory.",
-    reference="@perraultjoncas2013, with local regression in place of the graph Laplacian.",
 )
 def local_anisotropy(view: View, n_neighbors: int = AUTO) -> Estimate:
-    r"""Median over the points of the logarithm of the largest over the smallest local stretch.
+    r"""Compute the median over the points of the logarithm of the largest over the smallest local stretch.
 
     .. math:: a_J = \mathrm{median}_i \log \frac{\sigma_{i1}}{\sigma_{id}},
 
@@ -82,35 +108,26 @@ def local_anisotropy(view: View, n_neighbors: int = AUTO) -> Estimate:
     0.0
     """
     sizes = local_stretch(view, n_neighbors).sizes
-    values, notes = log_anisotropies(sizes), spanned(sizes)
+    values = log_anisotropies(sizes)
     value = _median_anisotropy(values)
-    if len(view.rows) == view.n:
-        return Estimate(value, notes)
-    return Estimate(value, notes, lambda: left_out_anchors(view, value, lambda stay: _median_anisotropy(values[stay])))
+    return _row_statistic(view, value, spanned(sizes), lambda rows: _median_anisotropy(values[rows]))
 
 
 def _area_spread(values: FloatArray) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.std(ddof=1)) if len(known) > 1 else 0.0
+    finite = values[np.isfinite(values)]
+    return float(finite.std(ddof=1)) if len(finite) > 1 else 0.0
 
 
 @measure(
+    **LOCAL_STRETCH,
     symbol="s_A",
     title="Spread of local areas",
     question="Are all neighborhoods enlarged by the same factor, so that sizes can be compared across the embedding?",
     says=("Sizes can be compared across the embedding", "Do not compare sizes across the embedding"),
     goals=("density",),
-    level="pair",
-    needs=("neighbors", "features"),
-    direction="lower",
-    bounds=(0.0, math.inf),
-    chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory.",
-    reference="@perraultjoncas2013, with local regression in place of the graph Laplacian.",
 )
 def local_area_spread(view: View, n_neighbors: int = AUTO) -> Estimate:
-    r"""Standard deviation over the points of the logarithm of the local factor of area.
+    r"""Compute the standard deviation over the points of the logarithm of the local factor of area.
 
     .. math:: s_A = \mathrm{sd}_i \sum_{j=1}^d \log \sigma_{ij},
 
@@ -125,7 +142,7 @@ def local_area_spread(view: View, n_neighbors: int = AUTO) -> Estimate:
     --------
     local_anisotropy : whether each neighborhood is stretched alike in all directions.
     local_distortion : both for each point, with standard errors and the ellipses.
-    local_radius_correlation : whether dense regions are shown dense.
+    local_radius_correlation : whether dense regions are dense in the embedding.
 
     Examples
     --------
@@ -137,15 +154,12 @@ def local_area_spread(view: View, n_neighbors: int = AUTO) -> Estimate:
     True
     """
     sizes = local_stretch(view, n_neighbors).sizes
-    values, notes = log_areas(sizes, usual_stretch(sizes)), spanned(sizes)
-    value = _area_spread(values)
-    if len(view.rows) == view.n:
-        return Estimate(value, notes)
-    return Estimate(value, notes, lambda: left_out_anchors(view, value, lambda stay: _area_spread(values[stay])))
+    values = log_areas(sizes, usual_stretch(sizes))
+    return _row_statistic(view, _area_spread(values), spanned(sizes), lambda rows: _area_spread(values[rows]))
 
 
-def _local_radius_correlation_chance_level(view: View, k: int) -> float:
-    """0 with ties or without, since radii have mid ranks; 1 where all are equal in both spaces, which counts as 1."""
+def _radius_correlation_chance(view: View, k: int) -> float:
+    """Return 0, since radii have mid ranks; 1 where all are equal in both spaces, which counts as 1."""
     x, y = _radii(view, k)
     equal = all(np.ptp(radii) <= ROUNDING * radii.max() for radii in (x, y))
     return 1.0 if equal and (x[0] > 0) == (y[0] > 0) else 0.0
@@ -155,20 +169,20 @@ def _local_radius_correlation_chance_level(view: View, k: int) -> float:
     symbol="rho_r",
     title="Correlation of local radii",
     question="Are dense regions of the data dense in the embedding?",
-    says=("Dense regions are shown dense", "Do not read densities"),
+    says=("Dense regions of the data are dense in the embedding", "Do not read densities"),
     goals=("neighborhoods", "density"),
     level="pair",
     needs=("ranks",),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    expected=_local_radius_correlation_chance_level,
+    expected=_radius_correlation_chance,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n^2 (p + d)) time for the neighbors, O(n k) memory.",
     reference="@narayan2021 (densMAP), with ranks in place of logarithms.",
 )
 def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
-    r"""Spearman correlation over the points of the distance to the k-th neighbor in the data and in the embedding.
+    r"""Correlate the distances from the points to their k-th neighbor in the data and in the embedding (Spearman).
 
     .. math:: \rho_r = \mathrm{corr}(\mathrm{rank}\, x_{i(k)}, \mathrm{rank}\, y_{i(k)}),
 
@@ -192,16 +206,12 @@ def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
     """
     x, y = _radii(view, n_neighbors)
     value, notes = rank_correlation(x, y)
-    if len(view.rows) == view.n:
-        return Estimate(value, notes)
-    return Estimate(
-        value, notes, lambda: left_out_anchors(view, value, lambda stay: rank_correlation(x[stay], y[stay])[0])
-    )
+    return _row_statistic(view, value, notes, lambda rows: rank_correlation(x[rows], y[rows])[0])
 
 
 @per_view
 def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
-    """Distance from each row to its k-th neighbor in the data and in the embedding."""
+    """Return the distance from each row to its k-th neighbor in the data and in the embedding."""
     spaces = (view.data_space(), view.nearest_data), (Space.of(view.Y), view.nearest_embedding)
     x, y = (space.listed(view.rows, nearest[:, k - 1], view.n_jobs) for space, nearest in spaces)
     return x, y
@@ -210,7 +220,7 @@ def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
 NARROW_EMBEDDING = define(
     "procrustes_disparity.narrow",
     ASSUMPTION,
-    "fewer columns than the data: judges the embedding, not its method as trustability does",
+    "fewer columns than the data: the value evaluates the embedding, not its method as trustability does",
     "Use trustability for the method.",
 )
 
@@ -219,7 +229,7 @@ NARROW_EMBEDDING = define(
     symbol="u",
     title="Procrustes disparity",
     question="Does the embedding as a whole have the shape of the data, up to its unit?",
-    says=("The whole has the shape of the data", "Do not read the shape of the whole"),
+    says=("Global shape is that of the data", "Global shape is not preserved"),
     goals=("distances", "arrangement"),
     level="global",
     needs=("coordinates", "features"),
@@ -234,7 +244,7 @@ NARROW_EMBEDDING = define(
     reference="@roy2021, Definition 3, divided by tr S_YY; equal to scipy.spatial.procrustes.",
 )
 def procrustes_disparity(view: View) -> tuple[float, Notes]:
-    r"""Share of variance left after the best translation, rotation, reflection and scaling of the embedding.
+    r"""Return the share of variance left after the best translation, rotation, reflection and scaling of the embedding.
 
     .. math:: u = 1 - \frac{s^2}{|H X|^2 |H Y|^2},
 
@@ -259,72 +269,47 @@ def procrustes_disparity(view: View) -> tuple[float, Notes]:
     return view_disparity(view), notes
 
 
-@measure(
-    symbol="L",
-    title="Lower bound of local Procrustes",
-    question="How much of each neighborhood can no embedding of this dimension preserve?",
-    goals=("neighborhoods",),
-    level="point",
-    needs=("neighbors", "features"),
-    direction="lower",
-    bounds=(0.0, 1.0),
-    chance=None,
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    default=None,
-    cost="O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory.",
-    operations=lambda s, **_: 70_000 * s.m,
-    reference="@goldberg2009, Lemma 1, normalized as R_N.",
-)
-def procrustes_lower_bound(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
-    r"""Mean share of a neighborhood's squared norm outside its d leading principal directions.
+# Local Procrustes measures (Goldberg & Ritov): one contribution for each neighborhood, which includes its own point.
 
-    .. math:: L = \frac{1}{n} \sum_{i=1}^n \frac{\sum_{j > d} \sigma_j(H X_i)^2}{|H X_i|^2},
-
-    where the rows of :math:`X_i` are a point and its k nearest neighbors in the data, H centers, and :math:`\sigma_j`
-    are singular values. No embedding of dimension d has :math:`R_N`, :math:`R_{N,\mathrm{opt}}` or :math:`R_C` below
-    it. Of the embedding only the number of columns is used.
-
-    See Also
-    --------
-    procrustes_rn, procrustes_rn_opt, procrustes_rc : the measures that it bounds.
-    energy_ratio : the same for the data as a whole.
-
-    Examples
-    --------
-    >>> import numpy as np, dreval
-    >>> X = np.random.default_rng(0).uniform(size=(200, 3))
-    >>> dreval.procrustes_lower_bound(X, X)
-    0.0
-    >>> round(dreval.procrustes_lower_bound(X, X[:, :2]), 2)
-    0.17
-    """
-    spectra, parts = local_spectra(view, n_neighbors), local_parts(view, n_neighbors)
-    return relative(spectra.beyond, parts.x2), coincident_note(parts.x2)
+NEIGHBORHOODS: dict[str, Any] = {"level": "point", "needs": ("neighbors", "features"), "direction": "lower"}
+RESIDUAL: dict[str, Any] = {  # of neighborhoods in the unit of the embedding
+    **NEIGHBORHOODS,
+    "bounds": (0.0, math.inf),
+    "chance": "permutation",
+    "invariances": frozenset({"translation", "rotation"}),
+}
+SCALED_RESIDUAL: dict[str, Any] = {  # at the best scale, of the embedding or of each neighborhood
+    **NEIGHBORHOODS,
+    "bounds": (0.0, 1.0),
+    "chance": "permutation",
+    "invariances": frozenset({"translation", "rotation", "scale"}),
+}
+SHAPE_AND_SIZE = ("Neighborhoods keep shape and size", "Neighborhoods lose shape or size")
+ROTATIONS_COST = "O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory."
 
 
-def _procrustes_r_without(view: View, n_neighbors: int) -> FloatArray:
-    return local_sum_without(view, n_neighbors, lambda parts: in_data_units(residual(parts), parts)) / (view.n - 1)
+def _mean_without(view: View, n_neighbors: int, *, contributions: Callable[[LocalParts], FloatArray]) -> FloatArray:
+    """Return the means of the contributions without each point, (n,)."""
+    return local_sum_without(view, n_neighbors, contributions) / (view.n - 1)
+
+
+def _residual_in_data_units(parts: LocalParts) -> FloatArray:
+    return in_data_units(residual(parts), parts)
 
 
 @measure(
+    **RESIDUAL,
     symbol="R",
     title="Local Procrustes R",
     question="Does each neighborhood have its true size and shape in the embedding? In squared units of the data.",
-    says=("Neighborhoods keep shape and size", "Neighborhoods lose shape or size"),
+    says=SHAPE_AND_SIZE,
     goals=("neighborhoods",),
-    level="point",
-    needs=("neighbors", "features"),
-    direction="lower",
-    bounds=(0.0, float("inf")),
-    chance="permutation",
-    invariances=frozenset({"translation", "rotation"}),
-    default=None,
-    without=_procrustes_r_without,
-    cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
+    without=partial(_mean_without, contributions=_residual_in_data_units),
+    cost=ROTATIONS_COST,
     reference="@goldberg2009, Eqs. 1 and 3.",
 )
 def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
-    r"""Mean Procrustes statistic of the neighborhoods, in squared units of the data.
+    r"""Average the Procrustes statistic of the neighborhoods, in squared units of the data.
 
     .. math:: R = \frac{1}{n} \sum_{i=1}^n G(X_i, Y_i),
 
@@ -346,64 +331,49 @@ def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
     >>> dreval.procrustes_r(X, X @ [[0, 1], [-1, 0]]) < 1e-12
     True
     """
-    parts = local_parts(view, n_neighbors)
-    return in_data_units(residual(parts), parts)
-
-
-def _procrustes_rc_without(view: View, n_neighbors: int) -> FloatArray:
-    return local_sum_without(view, n_neighbors, conformal) / (view.n - 1)
+    return _residual_in_data_units(local_parts(view, n_neighbors))
 
 
 @measure(
-    symbol="R_C",
-    title="Local Procrustes R_C",
-    question="Does each neighborhood have its true shape in the embedding, at any scale?",
-    says=("Neighborhoods keep their shape", "Neighborhoods lose their shape"),
+    **RESIDUAL,
+    symbol="R_PCA",
+    title="Local Procrustes R_PCA",
+    question="Does the leading plane of each neighborhood have its true size and shape? In squared units of the data.",
+    says=("Planes of neighborhoods keep shape and size", "Planes of neighborhoods lose shape or size"),
     goals=("neighborhoods",),
-    level="point",
-    needs=("neighbors", "features"),
-    direction="lower",
-    bounds=(0.0, 1.0),
-    chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    default=5,
-    without=_procrustes_rc_without,
-    cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
-    reference="@goldberg2009, Eq. 7, with the scale c = tr L / tr(Y'HY) (printed without the centering H).",
+    cost=SINGULAR_VALUES_COST,
+    operations=lambda s, **_: 65_000 * s.m,
+    reference="@goldberg2009, Eq. 6.",
 )
-def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
-    r"""Mean conformal Procrustes statistic: each neighborhood may be rotated, reflected, translated and scaled.
+def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
+    r"""Average the Procrustes statistic after projecting each neighborhood on its d leading principal directions.
 
-    .. math:: R_C = \frac{1}{n} \sum_{i=1}^n \frac{|H X_i|^2 - s_i^2 / |H Y_i|^2}{|H X_i|^2},
+    .. math:: R_{PCA} = \frac{1}{n} \sum_{i=1}^n G(X_i P_i, Y_i),
 
-    where the rows of :math:`X_i` are a point and its k nearest neighbors in the data, those of :math:`Y_i` the same
-    points in the embedding, H centers, and :math:`s_i` is the nuclear norm of :math:`X_i' H Y_i`. A neighborhood whose
-    image is a single point contributes 1, one of coinciding points in the data 0.
+    with :math:`G(X_i, Y_i) = |H X_i|^2 + |H Y_i|^2 - 2 s_i`, where the rows of :math:`X_i` are a point and its k
+    nearest neighbors in the data, those of :math:`Y_i` the same points in the embedding, H centers, and :math:`s_i` is
+    the nuclear norm of :math:`X_i' H Y_i`, and the columns of :math:`P_i` are the d leading principal directions of
+    :math:`X_i`. Only what an embedding of this dimension can hold is compared. It is neither above nor below
+    ``procrustes_r`` in general.
 
     See Also
     --------
-    procrustes_rn_opt : one scale for the whole embedding.
-    procrustes_rn : in the unit of the embedding.
-    procrustes_disparity : the embedding as a whole.
+    procrustes_r : without the projection.
+    procrustes_lower_bound : what the projection removes.
 
     Examples
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).uniform(size=(200, 2))
-    >>> dreval.procrustes_rc(X, 0.7 * X) < 1e-12
+    >>> dreval.procrustes_rpca(np.c_[X, np.zeros(200)], X) < 1e-12
     True
-    >>> dreval.procrustes_rc(X, np.zeros((200, 2)))
-    1.0
     """
-    parts = local_parts(view, n_neighbors)
-    return conformal(parts), coincident_note(parts.x2)
+    spectra, parts = local_spectra(view, n_neighbors), local_parts(view, n_neighbors)
+    within = parts._replace(x2=spectra.within, nuclear=spectra.nuclear)
+    return in_data_units(residual(within), parts)
 
 
-def _procrustes_rn_without(view: View, n_neighbors: int) -> FloatArray:
-    return local_sum_without(view, n_neighbors, relative_residual) / (view.n - 1)
-
-
-UNIT = define(
+UNIT_DECIDES = define(
     "procrustes_rn.unit",
     LIMIT,
     "more than ten times R_N,opt: the unit of the embedding decides this value, not its shape",
@@ -412,24 +382,18 @@ UNIT = define(
 
 
 @measure(
+    **RESIDUAL,
     symbol="R_N",
     title="Local Procrustes R_N",
     question="Does each neighborhood have its true size and shape in the embedding? Relative to its size.",
-    says=("Neighborhoods keep shape and size", "Neighborhoods lose shape or size"),
+    says=SHAPE_AND_SIZE,
     goals=("neighborhoods", "density"),
-    level="point",
-    needs=("neighbors", "features"),
-    direction="lower",
-    bounds=(0.0, float("inf")),
-    chance="permutation",
-    invariances=frozenset({"translation", "rotation"}),
-    default=None,
-    without=_procrustes_rn_without,
-    cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
+    without=partial(_mean_without, contributions=relative_residual),
+    cost=ROTATIONS_COST,
     reference="@goldberg2009, Eq. 4; neighborhoods contain their own point.",
 )
 def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
-    r"""Mean Procrustes statistic of the neighborhoods, each relative to its own size.
+    r"""Average the Procrustes statistic of the neighborhoods, each relative to its own size.
 
     .. math:: R_N = \frac{1}{n} \sum_{i=1}^n \frac{G(X_i, Y_i)}{|H X_i|^2},
 
@@ -456,30 +420,25 @@ def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]
     points = relative_residual(parts)
     notes = coincident_note(parts.x2)
     if points.mean() > 10 * best_scale(parts).mean() + 1e-12:
-        notes = (*notes, UNIT())
+        notes = (*notes, UNIT_DECIDES())
     return points, notes
 
 
 @measure(
+    **SCALED_RESIDUAL,
     symbol="R_N,opt",
     title="Local Procrustes R_N at the best scale",
     question="Does each neighborhood have its true size and shape, once the whole embedding is scaled optimally?",
-    says=("Neighborhoods keep shape and size", "Neighborhoods lose shape or size"),
+    says=SHAPE_AND_SIZE,
     goals=("neighborhoods", "density"),
-    level="point",
-    needs=("neighbors", "features"),
-    direction="lower",
-    bounds=(0.0, 1.0),
     contributions=(0.0, math.inf),  # one scale serves all, so that a neighborhood can be far too large
-    chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
     default=6,
     without=lambda view, n_neighbors: best_scale_without(view, n_neighbors),
-    cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
+    cost=ROTATIONS_COST,
     reference="@goldberg2009, Eq. 4, minimized over one global scale of the embedding.",
 )
 def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
-    r"""R_N of the embedding at the scale that minimizes it.
+    r"""Compute R_N of the embedding at the scale that minimizes it.
 
     .. math:: R_{N,\mathrm{opt}} = \min_c R_N(X, c Y), \qquad
               c = \frac{\sum_i s_i / |H X_i|^2}{\sum_i |H Y_i|^2 / |H X_i|^2},
@@ -506,45 +465,80 @@ def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, No
 
 
 @measure(
-    symbol="R_PCA",
-    title="Local Procrustes R_PCA",
-    question="Does the leading plane of each neighborhood have its true size and shape? In squared units of the data.",
-    says=("Planes of neighborhoods keep shape and size", "Planes of neighborhoods lose shape or size"),
+    **SCALED_RESIDUAL,
+    symbol="R_C",
+    title="Local Procrustes R_C",
+    question="Does each neighborhood have its true shape in the embedding, at any scale?",
+    says=("Neighborhoods keep their shape", "Neighborhoods lose their shape"),
+    default=5,
     goals=("neighborhoods",),
-    level="point",
-    needs=("neighbors", "features"),
-    direction="lower",
-    bounds=(0.0, float("inf")),
-    chance="permutation",
-    invariances=frozenset({"translation", "rotation"}),
-    default=None,
-    cost="O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory.",
-    operations=lambda s, **_: 65_000 * s.m,
-    reference="@goldberg2009, Eq. 6.",
+    without=partial(_mean_without, contributions=conformal),
+    cost=ROTATIONS_COST,
+    reference="@goldberg2009, Eq. 7, with the scale c = tr L / tr(Y'HY) (printed without the centering H).",
 )
-def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
-    r"""Mean Procrustes statistic after projecting each neighborhood on its d leading principal directions.
+def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
+    r"""Average the conformal Procrustes statistic: each neighborhood may be rotated, reflected, translated and scaled.
 
-    .. math:: R_{PCA} = \frac{1}{n} \sum_{i=1}^n G(X_i P_i, Y_i),
+    .. math:: R_C = \frac{1}{n} \sum_{i=1}^n \frac{|H X_i|^2 - s_i^2 / |H Y_i|^2}{|H X_i|^2},
 
-    with :math:`G(X_i, Y_i) = |H X_i|^2 + |H Y_i|^2 - 2 s_i`, where the rows of :math:`X_i` are a point and its k
-    nearest neighbors in the data, those of :math:`Y_i` the same points in the embedding, H centers, and :math:`s_i` is
-    the nuclear norm of :math:`X_i' H Y_i`, and the columns of :math:`P_i` are the d leading principal directions of
-    :math:`X_i`. Only what an embedding of this dimension can hold is compared. It is neither above nor below
-    ``procrustes_r`` in general.
+    where the rows of :math:`X_i` are a point and its k nearest neighbors in the data, those of :math:`Y_i` the same
+    points in the embedding, H centers, and :math:`s_i` is the nuclear norm of :math:`X_i' H Y_i`. A neighborhood whose
+    image is a single point contributes 1, one of coinciding points in the data 0.
 
     See Also
     --------
-    procrustes_r : without the projection.
-    procrustes_lower_bound : what the projection removes.
+    procrustes_rn_opt : one scale for the whole embedding.
+    procrustes_rn : in the unit of the embedding.
+    procrustes_disparity : the embedding as a whole.
 
     Examples
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).uniform(size=(200, 2))
-    >>> dreval.procrustes_rpca(np.c_[X, np.zeros(200)], X) < 1e-12
+    >>> dreval.procrustes_rc(X, 0.7 * X) < 1e-12
     True
+    >>> dreval.procrustes_rc(X, np.zeros((200, 2)))
+    1.0
+    """
+    parts = local_parts(view, n_neighbors)
+    return conformal(parts), coincident_note(parts.x2)
+
+
+@measure(
+    **NEIGHBORHOODS,
+    symbol="L",
+    title="Lower bound of local Procrustes",
+    question="How much of each neighborhood can no embedding of this dimension preserve?",
+    goals=("neighborhoods",),
+    bounds=(0.0, 1.0),
+    chance=None,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost=SINGULAR_VALUES_COST,
+    operations=lambda s, **_: 70_000 * s.m,
+    reference="@goldberg2009, Lemma 1, normalized as R_N.",
+)
+def procrustes_lower_bound(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
+    r"""Average the share of a neighborhood's squared norm outside its d leading principal directions.
+
+    .. math:: L = \frac{1}{n} \sum_{i=1}^n \frac{\sum_{j > d} \sigma_j(H X_i)^2}{|H X_i|^2},
+
+    where the rows of :math:`X_i` are a point and its k nearest neighbors in the data, H centers, and :math:`\sigma_j`
+    are singular values. No embedding of dimension d has :math:`R_N`, :math:`R_{N,\mathrm{opt}}` or :math:`R_C` below
+    it. Of the embedding only the number of columns is used.
+
+    See Also
+    --------
+    procrustes_rn, procrustes_rn_opt, procrustes_rc : the measures that it bounds.
+    energy_ratio : the same for the data as a whole.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).uniform(size=(200, 3))
+    >>> dreval.procrustes_lower_bound(X, X)
+    0.0
+    >>> round(dreval.procrustes_lower_bound(X, X[:, :2]), 2)
+    0.17
     """
     spectra, parts = local_spectra(view, n_neighbors), local_parts(view, n_neighbors)
-    within = parts._replace(x2=spectra.within, nuclear=spectra.nuclear)
-    return in_data_units(residual(within), parts)
+    return relative(spectra.beyond, parts.x2), coincident_note(parts.x2)

@@ -35,7 +35,7 @@ BY_ROW = {"steadiness", "cohesiveness"}  # random clusters begin at random rows:
 STRETCH = {"local_anisotropy", "local_area_spread"}  # regressions, which need more neighbors than dimensions
 MIXING = {"ilisi", "kbet", "silhouette_batch"}  # of batches, that neither data nor embedding decide
 OWN_SCALE = {"k_max", "q_local", "q_global"}  # the rows seen choose the scale, which by chance may be any
-BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES", "ROWS")  # the constants by which work is cut into blocks
+BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES")  # the constants by which work is cut into blocks
 every_measure = each("name", NAMES)
 every_with_curves = each("name", NAMES + CURVES)
 measures_in_parts = each("name", NAMES, items=4)
@@ -46,13 +46,13 @@ ANY_PAIR_AND_K = ANY_PAIR.flatmap(lambda pair: st.tuples(st.just(pair), neighbor
 
 @every_measure
 def test_labels_latents_and_batches_that_are_needed_must_be_given(name):
-    """Left out or None: the same refusal, of the same kind."""
+    """A missing variable and None raise the same error."""
     X = np.random.default_rng(0).normal(size=(12, 3))
     needed = {*VARIABLES} & {*_card(name).needs}
-    for word in needed:
-        others = {other: _options(name, X)[other] for other in needed - {word}}
-        for given_none in (others, {**others, word: None}):
-            with pytest.raises(InputError, match=f"`{word}` must be given to {name}: got none"):
+    for missing in needed:
+        options = {need: _options(name, X)[need] for need in needed - {missing}}
+        for given_none in (options, {**options, missing: None}):
+            with pytest.raises(InputError, match=f"`{missing}` must be given to {name}: got none"):
                 getattr(dreval, name)(X, X[:, :2], **given_none)
 
 
@@ -83,12 +83,12 @@ def _options(name, X, k=None):
 
 
 def _labels(n):
-    """Three classes, so that some pairs of them come nearer in an embedding and others part."""
+    """Return three classes, some pairs of which are nearer in an embedding and others farther apart."""
     return np.arange(n) % 3
 
 
 def _is_defined(name, Y, labels=None):
-    """Whether these ratios have a denominator: different centroids of the classes, a class of different points.
+    """Return whether ratios have a denominator: different centroids of the classes, a class of different points.
 
     The other measures always have a value.
     """
@@ -144,11 +144,11 @@ def _cloud(n=60, p=3, seed=0):
     return X, X[:, :2] + 0.2 * rng.normal(size=(n, 2))
 
 
-@given(drawn=ANY_PAIR_AND_K)
+@given(example=ANY_PAIR_AND_K)
 @measures_in_parts
-def test_values_lie_within_the_bounds(name, drawn):
+def test_values_lie_within_the_bounds(name, example):
     """For any data, any embedding, any k: a float within the card's bounds, to rounding."""
-    (X, Y), k = drawn
+    (X, Y), k = example
     options = {"n_neighbors": k} if "n_neighbors" in _card(name).parameters else {}
     if not _is_defined(name, Y):
         return
@@ -161,7 +161,7 @@ def test_values_lie_within_the_bounds(name, drawn):
 @given(pair=ANY_PAIR)
 @measures_in_parts
 def test_a_perfect_copy_is_best(name, pair):
-    """Y = X has the value on the card or the best end of the bounds (without direction the lower); also with ties."""
+    """Y = X has the ceiling of the card or the best end of the bounds (without direction the lower), with ties too."""
     X, card = pair[0], _card(name)
     if name in MIXING:  # tests/measures/test_batch_measures.py says what is best
         return
@@ -188,13 +188,14 @@ def test_a_perfect_copy_is_best(name, pair):
 
 @measures_in_parts
 def test_an_unrelated_embedding_is_at_chance(name):
-    """Embeddings whose points are exchanged at random average to the chance value; one without is the same for all."""
+    """Permuted embeddings average to the chance level; without a chance level all have the same value."""
     X, Y = _cloud(n=80)
     rng, B = np.random.default_rng(1), 20
-    more = {"n_neighbors": 15} if name in BY_ROW | STRETCH else {}  # with 5 such an embedding may seem perfect, or good
-    values = np.array([_value(name, X, Y[rng.permutation(80)], **more) for _ in range(B)])
-    view, parameters = _view(name, X, Y, k=more.get("n_neighbors", 5))
-    parameters |= more
+    # with 5 neighbors such an embedding may seem perfect, or good
+    extra = {"n_neighbors": 15} if name in BY_ROW | STRETCH else {}
+    values = np.array([_value(name, X, Y[rng.permutation(80)], **extra) for _ in range(B)])
+    view, parameters = _view(name, X, Y, k=extra.get("n_neighbors", 5))
+    parameters |= extra
     chance = chance_value(MEASURES.get(name), view, parameters, 0).value
     if _card(name).chance is None:
         assert math.isnan(chance)
@@ -204,14 +205,14 @@ def test_an_unrelated_embedding_is_at_chance(name):
     assert abs(chance - values.mean()) <= 4.5 * values.std(ddof=1) * math.sqrt(once + 1 / B)
     if name in OWN_SCALE or _card(name).direction == "none":
         return
-    better = _value(name, X, Y, **more) - chance
+    better = _value(name, X, Y, **extra) - chance
     above = better if _card(name).direction == "higher" else -better
     assert above > 4.5 * values.std(ddof=1) or {"labels", "batch"} & {*_card(name).needs}
 
 
 @each("name", [name for name in NAMES if callable(_card(name).chance)], items=2)
 def test_a_stated_chance_is_the_mean_over_all_pairings(name):
-    """Five points shown in all 120 ways average to the card's formula, exactly, for every k."""
+    """The mean over all 120 orders of five points is the formula of the card, exactly, for every k."""
     X, Y = _cloud(n=5)
     orders = [list(order) for order in itertools.permutations(range(5))]
     table = pd.concat([_value(name, X, Y[order], n_neighbors=[1, 2, 3, 4]) for order in orders], axis=1)
@@ -243,7 +244,7 @@ def _reflected(Q):
 @given(pair=tie_free_pairs(min_n=7), seed=st.integers(0, 99))
 @with_curves_in_parts
 def test_declared_invariances_hold(name, pair, seed):
-    """Moving, turning with reflection, or scaling the embedding changes nothing where the card says so."""
+    """Translation, rotation with reflection, and scaling change nothing where the card declares it."""
     X, Y = (Z / np.abs(Z).max() for Z in pair)
     for change in CHANGES.keys() & _card(name).invariances:
         Z = CHANGES[change](Y, np.random.default_rng(seed))
@@ -257,7 +258,7 @@ def test_declared_invariances_hold(name, pair, seed):
 )
 @with_curves_in_parts
 def test_equal_distances_stay_equal_in_other_units(name, seed, n, unit, p):
-    """Integers in tenths, moved by 5: floats round their distances, and the ties are broken as those of integers."""
+    """Ties of integers in tenths, moved by 5, are broken as those of integers."""
     if not {"translation", "scale"} <= _card(name).invariances:
         return
     rng = np.random.default_rng(seed)
@@ -271,55 +272,55 @@ def test_equal_distances_stay_equal_in_other_units(name, seed, n, unit, p):
 
 @every_with_curves
 def test_other_changes_are_seen(name):
-    """A change that the card does not declare does change the value."""
+    """A change that the card does not declare changes the value."""
     X, Y = _cloud()
     rng = np.random.default_rng(0)
-    more = {"labels": np.arange(60) % 9} if "labels" in _card(name).needs else {}  # classes that are not apart
+    extra = {"labels": np.arange(60) % 9} if "labels" in _card(name).needs else {}  # classes that are not apart
     for change in CHANGES.keys() - _card(name).invariances:
         changed = CHANGES[change](Y, rng)
-        assert np.abs(_numbers(name, X, changed, **more) - _numbers(name, X, Y, **more)).max() > 1e-3, change
+        assert np.abs(_numbers(name, X, changed, **extra) - _numbers(name, X, Y, **extra)).max() > 1e-3, change
 
 
 @every_with_curves
 def test_what_every_measure_must_see(name):
-    """Bending the embedding changes every value; bound and energy ratio read only the number of columns."""
+    """Bending the embedding changes every value, except bound and energy ratio, which use the number of columns."""
     X, Y = _cloud()
     bent = np.c_[np.exp(Y[:, 0]), Y[:, 1] ** 3]
-    more = {"labels": np.arange(60) % 9} if _card(name).without_class else {}  # the order of few classes may stay
-    same = np.abs(_numbers(name, X, bent, **more) - _numbers(name, X, Y, **more)).max() < 1e-9
+    extra = {"labels": np.arange(60) % 9} if _card(name).without_class else {}  # the order of few classes may stay
+    same = np.abs(_numbers(name, X, bent, **extra) - _numbers(name, X, Y, **extra)).max() < 1e-9
     assert same == (name in {"procrustes_lower_bound", "energy_ratio"})
 
 
 @given(pair=tie_free_pairs(min_n=7), seed=st.integers(0, 99))
 @each("name", [name for name in NAMES if name not in BY_ROW])
 def test_permuted_rows_permute_the_contributions(name, pair, seed):
-    """Points have no order: each keeps its contribution, and the value stays."""
+    """The order of points does not matter: each has the same contribution, and the value is the same."""
     X, Y = (Z / np.abs(Z).max() for Z in pair)
     order = np.random.default_rng(seed).permutation(len(X))
     view, parameters = _view(name, X, Y)
-    here = answer(MEASURES.get(name), view, parameters)
+    left = answer(MEASURES.get(name), view, parameters)
     view, _ = _view(name, X[order], Y[order])
-    there = answer(
+    right = answer(
         MEASURES.get(name), replace(view, **{name: of(len(X))[order] for name, of in CODES.items()}), parameters
     )
-    assert there.value == pytest.approx(here.value, abs=1e-10)
-    if here.points is not None:
-        assert_allclose(there.points, here.points[order], atol=1e-10)
+    assert right.value == pytest.approx(left.value, abs=1e-10)
+    if left.points is not None:
+        assert_allclose(right.points, left.points[order], atol=1e-10)
 
 
 @given(pair=pairs(min_n=7))
 @measures_in_parts
 def test_contributions_average_to_the_value(name, pair):
-    """An index of points has one contribution a point, whose mean is the value; a global one has none."""
+    """The mean of the contributions is the value; a global measure has none."""
     X, Y = pair
     if not _is_defined(name, Y):
         return
-    got = _points(name, X, Y)
-    assert (got.points is None) == (_card(name).level in {"global", "pair"})
-    if got.points is not None:
-        assert got.points.shape == (len(X),)
-        assert got.value == got.points.mean()
-    assert got.value == pytest.approx(_value(name, X, Y), rel=1e-14)
+    result = _points(name, X, Y)
+    assert (result.points is None) == (_card(name).level in {"global", "pair"})
+    if result.points is not None:
+        assert result.points.shape == (len(X),)
+        assert result.value == result.points.mean()
+    assert result.value == pytest.approx(_value(name, X, Y), rel=1e-14)
 
 
 @every_with_curves
@@ -358,7 +359,7 @@ def test_four_points_suffice(name, pair):
 
 @every_measure
 def test_a_list_of_k_is_single_values(name):
-    """Sorted, without repeats, each what it is alone; an illegal k is refused."""
+    """A list is sorted, without repeats, and each value is that of a single k; an invalid k raises an error."""
     X, Y = _cloud()
     if "n_neighbors" not in _card(name).parameters:
         with pytest.raises(UnknownName, match="n_neighbors"):
@@ -409,10 +410,10 @@ def _small_blocks(patch):
 def test_all_points_as_anchors_are_exact(ties):
     """``anchors = n`` is the evaluation of all points: every value, chance, curve and bound, for every measure."""
     X, Y = _cloud(n=40)
-    known = {"labels": _labels(40), "latent": _latent(X), "batch": _batch(40), "n_neighbors": 5, "random_state": 0}
+    variables = {"labels": _labels(40), "latent": _latent(X), "batch": _batch(40), "n_neighbors": 5, "random_state": 0}
     embeddings = {"Y": np.round(Y) if ties else Y}
-    exact = dreval.Evaluation(X, embeddings, **known).run("all", None, None)
-    anchored = dreval.Evaluation(X, embeddings, anchors=40, **known).run("all", None)
+    exact = dreval.Evaluation(X, embeddings, **variables).run("all", None, None)
+    anchored = dreval.Evaluation(X, embeddings, anchors=40, **variables).run("all", None)
     assert sorted(exact.tidy()["measure"]) == sorted(NAMES + METHODS)
     assert sorted(set(exact.curves["measure"])) == CURVES
     for column in ("value", "chance", "worst", "best"):
@@ -443,10 +444,10 @@ def test_anchors_see_what_all_points_see(name):
     draws = []
     for _ in range(30):
         rows = rng.choice(120, 40, replace=False)
-        got = _points(name, X, Y, rows)
-        draws.append(got.value)
+        result = _points(name, X, Y, rows)
+        draws.append(result.value)
         if name != "procrustes_rn_opt":
-            assert_array_equal(got.points, whole.points[rows])
+            assert_array_equal(result.points, whole.points[rows])
     spread = np.std(draws, ddof=1)
     assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(30) + spread / 4 * (
         name == "procrustes_rn_opt"
@@ -455,7 +456,7 @@ def test_anchors_see_what_all_points_see(name):
 
 @each("name", list(MEASURES))
 def test_the_function_looks_like_its_card(name):
-    """Data and embedding by place, the rest by keyword; name and page are its own; it can be found where it says."""
+    """Data and embedding are positional, the rest are keywords; name, docstring and module are set."""
     function = getattr(dreval, name)
     parameters = list(inspect.signature(function).parameters.values())
     assert [p.name for p in parameters[:2]] == ["X", "source" if name in METHODS else "Y"]
@@ -468,7 +469,7 @@ def test_the_function_looks_like_its_card(name):
 
 @each("name", list(MEASURES), items=2)
 def test_the_examples_are_right(name):
-    """Every example of the page is run here, since a made function is not found by every finder."""
+    """Every example of the docstring is run here, since doctest does not find functions built by a decorator."""
     function = getattr(dreval, name)
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(function), {}, name, None, None)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)

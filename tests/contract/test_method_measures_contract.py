@@ -32,12 +32,12 @@ def cloud(n=40, p=3):
 
 
 def bent(X, n_components):
-    """A smooth embedding of the data, with as many columns as are asked for."""
+    """Return a smooth embedding of the data, with the requested number of columns."""
     return np.tanh(X - X.mean(axis=0))[:, :n_components]
 
 
 def test_they_are_known():
-    """The four of them; stability compares embeddings with each other only, and has tests of its own."""
+    """These are all four measures of methods; stability compares embeddings only, and is tested elsewhere."""
     assert NAMES == ["reconstruction_error", "stability", "tractable_consistency", "trustability"]
     assert set(NAMES) - set(COMPARING) == {"stability"}
 
@@ -45,20 +45,20 @@ def test_they_are_known():
 @given(pair=pairs(min_n=6, max_n=20))
 @every_comparing
 def test_values_lie_within_the_bounds(name, pair):
-    """Any data and embedding: a record with a float within the card's bounds; too wide an embedding is refused."""
+    """Any data and embedding give a record within the card's bounds; too many columns raise an error."""
     X, Y = pair
     low, high = MEASURES.card(name).bounds
     if Y.shape[1] > 2 and name == "tractable_consistency":
         with pytest.raises(MethodFailed, match="must return at most 2 columns, its n_components"):
             value(name, X, lambda *_: Y)
-    found = value(name, X, lambda _, n_components: Y[:, :n_components])
-    assert isinstance(found, MeasureRecord)
-    assert low <= float(found) <= high
+    record = value(name, X, lambda _, n_components: Y[:, :n_components])
+    assert isinstance(record, MeasureRecord)
+    assert low <= float(record) <= high
 
 
 @every_comparing
 def test_a_perfect_method_is_best_and_a_random_one_worse(name):
-    """PCA at full width is next to the best value, and embeddings with exchanged points are far from it."""
+    """PCA at full width is next to the best value, and permuted embeddings are far from it."""
     X, rng = cloud(n=80), np.random.default_rng(0)
     best = float(value(name, X, dreval.methods.PCA(n_components=3)))
     assert best < 0.06
@@ -69,7 +69,7 @@ def test_a_perfect_method_is_best_and_a_random_one_worse(name):
 def test_declared_invariances_hold(name):
     """Moving, turning with reflection and scaling every embedding changes nothing."""
     X = cloud()
-    here = float(value(name, X, bent))
+    left = float(value(name, X, bent))
 
     def changed(X, n_components):
         Y = bent(X, n_components)
@@ -77,49 +77,49 @@ def test_declared_invariances_hold(name):
         return 1e5 * (Y @ turn + 3.0)
 
     assert MEASURES.card(name).invariances == {"translation", "rotation", "scale"}
-    assert float(value(name, X, changed)) == pytest.approx(here, rel=1e-5)
+    assert float(value(name, X, changed)) == pytest.approx(left, rel=1e-5)
 
 
 @every_measure
 def test_inputs_are_not_written_and_frames_are_arrays(name):
-    """Read-only data are left as they are; a frame, single precision and a Fortran array give the same."""
+    """Read-only data are unchanged; a frame, single precision and a Fortran array give the same."""
     X = cloud().astype(np.float32).astype(float)
     before = X.copy()
     X.setflags(write=False)
-    here = value(name, X, "isomap")
+    record = value(name, X, "isomap")
     assert_array_equal(X, before)
-    for other in (pd.DataFrame(X), np.asfortranarray(X), X.astype(np.float32)):
-        assert float(value(name, other, "isomap")) == float(here)
+    for form in (pd.DataFrame(X), np.asfortranarray(X), X.astype(np.float32)):
+        assert float(value(name, form, "isomap")) == float(record)
 
 
 @every_measure
 def test_a_seed_is_a_seed(name):
-    """The same seed gives the same number for a method that draws."""
+    """The same seed gives the same number for a random method."""
 
-    def drawn(X, n_components, random_state=0):
+    def random_method(X, n_components, random_state=0):
         return X[:, :n_components] + np.random.default_rng(random_state).normal(size=(len(X), n_components))
 
     X = cloud()
-    first, again, other = (float(value(name, X, drawn, random_state=seed)) for seed in (3, 3, 4))
-    assert first == again != other
+    original, repeated, different = (float(value(name, X, random_method, random_state=seed)) for seed in (3, 3, 4))
+    assert original == repeated != different
 
 
 @every_comparing
 def test_supervised_sources_get_the_labels(name):
-    """A function that accepts labels is given them."""
-    X, seen = cloud(), []
+    """A function that accepts labels receives them."""
+    X, received = cloud(), []
 
     def supervised(X, n_components, labels):
-        seen.append(list(labels))
+        received.append(list(labels))
         return X[:, :n_components]
 
     value(name, X, supervised, labels=list("ab") * 20)
-    assert seen[0] == list("ab") * 20
+    assert received[0] == list("ab") * 20
 
 
 @every_measure
 def test_an_evaluation_has_the_same_number(name):
-    """A row of an evaluation is what the function says with the same seed; parts are in the note."""
+    """A row of an evaluation has the value of the function with the same seed; the note has the parts."""
     X = cloud()
     options = {name: FEW[name]} if name in FEW else None
     ev = dreval.Evaluation(X, {"iso": "isomap", "xy": X[:, :2]}, n_neighbors=5, random_state=7)
@@ -128,35 +128,35 @@ def test_an_evaluation_has_the_same_number(name):
     alone = value(name, X, "isomap", random_state=7)
     row = table.loc[(name, "iso")]
     assert (row["value"], row["chance"]) == (float(alone), alone.chance)
-    kept = notes_in(results.notes.query("measure == @name and embedding == 'iso' and code == 'parts'"))[0]
-    assert row["note"].startswith(str(kept))
-    parts = {key: one for key, one in alone.parts.items() if one == one and one != ""}
-    assert dict(dict(kept.values)["parts"]) == parts
-    other = table.loc[(name, "xy")]
+    values = notes_in(results.notes.query("measure == @name and embedding == 'iso' and code == 'parts'"))[0]
+    assert row["note"].startswith(str(values))
+    parts = {key: part for key, part in alone.parts.items() if part == part and part != ""}
+    assert dict(dict(values.values)["parts"]) == parts
+    other_row = table.loc[(name, "xy")]
     if "method" in MEASURES.card(name).needs:
-        assert np.isnan(other["value"])
-        assert "coordinates only" in other["note"]
-        assert "Pass the estimator" in other["note"]
+        assert np.isnan(other_row["value"])
+        assert "coordinates only" in other_row["note"]
+        assert "Pass the estimator" in other_row["note"]
     else:
-        assert other["value"] > 0
+        assert other_row["value"] > 0
     assert list(table.index.get_level_values("measure")) == ["trustworthiness", name] * 2
 
 
 @every_measure
 def test_one_method_has_one_number_in_a_table(name):
-    """A method under two names has the same numbers: transformations, folds and exchanges are common to the table."""
+    """A method under two names has the same numbers: transformations, folds and permutations are shared."""
     X = cloud()
     options = {name: FEW[name]} if name in FEW else None
     table = dreval.Evaluation(X, {"p1": "pca", "p2": "pca"}, n_neighbors=5, random_state=3).run(
         name, ci=None, options=options
     )
-    first, second = (table.tidy().query("embedding == @which").iloc[0] for which in ("p1", "p2"))
-    assert (first["value"], first["chance"], first["note"]) == (second["value"], second["chance"], second["note"])
-    assert first["value"] == float(value(name, X, "pca", random_state=3))
+    row, second = (table.tidy().query("embedding == @which").iloc[0] for which in ("p1", "p2"))
+    assert (row["value"], row["chance"], row["note"]) == (second["value"], second["chance"], second["note"])
+    assert row["value"] == float(value(name, X, "pca", random_state=3))
 
 
 def test_they_are_never_computed_by_default():
-    """Default measures re-run nothing; "all" has every one, also where it can only give the reason."""
+    """Default measures re-run nothing; "all" has every measure, also where it can only give the reason."""
     X = cloud()
     calls = []
 
@@ -172,7 +172,7 @@ def test_they_are_never_computed_by_default():
 
 
 def test_options_are_checked_before_anything_runs():
-    """Unknown names and words are refused; a journal can be given."""
+    """Unknown names and values raise errors; a journal is accepted."""
     ev = dreval.Evaluation(cloud(), {"pca": "pca"}, n_neighbors=5, random_state=0)
     for wrong in ({"n_transformation": 3}, {"transformation": "shift"}, {"random_state": 3}):
         with pytest.raises(dreval.errors.UnknownName, match="must be a known name"):

@@ -67,47 +67,49 @@ def _weights(distances: np.ndarray, perplexity: int) -> np.ndarray:
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_lisi_of_a_plain_twin(tied: bool) -> None:
-    """One point at a time, weights by a root finder; who is as far as the last neighbor shares its weight."""
+    """Values are those of a loop with weights by a root finder; points tied with the last neighbor share its weight."""
     Y, labels, batch = cells(1, 60, tied)
     D = np.sqrt(((Y[:, None] - Y[None]) ** 2).sum(axis=2))
-    found = {"ilisi": [], "clisi": []}
+    expected = {"ilisi": [], "clisi": []}
     for i in range(60):
-        others = np.array([j for j in np.argsort(np.round(D[i], 9), kind="stable") if j != i])
-        far = np.round(D[i, others], 9)
+        neighbors = np.array([j for j in np.argsort(np.round(D[i], 9), kind="stable") if j != i])
+        far = np.round(D[i, neighbors], 9)
         w, edge = _weights(far[:14], 5), far == far[13]
         each = np.where(edge, w[edge[:14]].sum() / edge.sum(), np.r_[w, np.zeros(45)])
         for name, codes in (("ilisi", batch), ("clisi", labels)):
-            effective = 1 / sum(each[codes[others] == c].sum() ** 2 for c in range(3))
-            found[name].append((effective - 1) / 2 if name == "ilisi" else (3 - effective) / 2)
-    assert dreval.ilisi(Y, Y, batch=batch, perplexity=5) == pytest.approx(np.mean(found["ilisi"]), abs=1e-8)
-    assert dreval.clisi(Y, Y, labels=labels, perplexity=5) == pytest.approx(np.mean(found["clisi"]), abs=1e-8)
+            effective = 1 / sum(each[codes[neighbors] == c].sum() ** 2 for c in range(3))
+            expected[name].append((effective - 1) / 2 if name == "ilisi" else (3 - effective) / 2)
+    assert dreval.ilisi(Y, Y, batch=batch, perplexity=5) == pytest.approx(np.mean(expected["ilisi"]), abs=1e-8)
+    assert dreval.clisi(Y, Y, labels=labels, perplexity=5) == pytest.approx(np.mean(expected["clisi"]), abs=1e-8)
 
 
 @given(seed=st.integers(0, 50), n=st.integers(24, 60))
 def test_the_other_four_of_plain_twins(seed: int, n: int) -> None:
-    """scipy's chi-squared test, a search through the graph, and scikit-learn's silhouettes."""
+    """Values are those of scipy's chi-squared test, a search through the graph, and scikit-learn's silhouettes."""
     from sklearn.metrics import silhouette_samples
 
     Y, labels, batch = cells(seed, n)
     D = ((Y[:, None] - Y[None]) ** 2).sum(axis=2)
     order = np.argsort(D, axis=1, kind="stable")
     share = np.bincount(batch) / n
-    kept = [stats.chisquare(np.bincount(batch[near], minlength=3), 10 * share).pvalue >= 0.1 for near in order[:, :10]]
-    assert dreval.kbet(Y, Y, batch=batch, size=10, alpha=0.1) == np.mean(kept)
+    accepted = [
+        stats.chisquare(np.bincount(batch[near], minlength=3), 10 * share).pvalue >= 0.1 for near in order[:, :10]
+    ]
+    assert dreval.kbet(Y, Y, batch=batch, size=10, alpha=0.1) == np.mean(accepted)
 
     parts = []
     for c in range(3):
-        own, found, largest = set(np.flatnonzero(labels == c)), set(), 0
-        for start in own:
-            piece, todo = set(), [start] if start not in found else []
+        open_points, visited, largest = set(np.flatnonzero(labels == c)), set(), 0
+        for start in open_points:
+            piece, todo = set(), [start] if start not in visited else []
             while todo:
                 i = todo.pop()
                 piece.add(i)
-                ends = {j for j in own if j in order[i, 1:4] or i in order[j, 1:4]}
+                ends = {j for j in open_points if j in order[i, 1:4] or i in order[j, 1:4]}
                 todo += ends - piece - set(todo)
-            found |= piece
+            visited |= piece
             largest = max(largest, len(piece))
-        parts.append(largest / len(own))
+        parts.append(largest / len(open_points))
     assert dreval.graph_connectivity(Y, Y, labels=labels, n_neighbors=3) == pytest.approx(np.mean(parts), abs=1e-15)
 
     within = [
@@ -119,7 +121,7 @@ def test_the_other_four_of_plain_twins(seed: int, n: int) -> None:
 
 
 def test_best_and_worst_by_hand() -> None:
-    """Batches on each other and apart; a label in two pieces; what noise reaches."""
+    """Batches at the same places, separate batches, a label in two pieces, and noise have their values by hand."""
     rng = np.random.default_rng(0)
     n = 120
     Y, batch, labels = rng.normal(size=(n, 2)), np.arange(n) % 2, np.arange(n) // 60
@@ -130,14 +132,14 @@ def test_best_and_worst_by_hand() -> None:
     twins = np.repeat(rng.normal(size=(n // 2, 2)), 2, axis=0)  # each place has one point of both batches
     assert dreval.kbet(twins, twins, batch=batch, size=20) == 1
     assert dreval.silhouette_batch(twins, twins, labels=labels, batch=batch) > 0.95
-    one = np.zeros(n, int)
+    single = np.zeros(n, int)
     torn = np.where(np.arange(n)[:, None] < 30, Y + 50, Y)
-    assert dreval.graph_connectivity(Y, torn, labels=one, n_neighbors=10) == 0.75
+    assert dreval.graph_connectivity(Y, torn, labels=single, n_neighbors=10) == 0.75
     assert dreval.isolated_labels(Y, 100.0 * np.c_[labels, labels], labels=labels, batch=batch) == 1
 
 
 def test_random_places_mix_batches_completely() -> None:
-    """The chance level of a measure of mixing is what noise has: no value of a good embedding is far above it."""
+    """Noise reaches the chance level of a measure of mixing; a good embedding is not far above it."""
     Y, labels, batch = cells(3, 150)
     noise = np.random.default_rng(4).normal(size=(150, 2))
     ev = dreval.Evaluation(Y, {"Y": Y, "noise": noise}, labels=labels, batch=batch, random_state=0)
@@ -150,24 +152,24 @@ def test_random_places_mix_batches_completely() -> None:
 
 
 def test_what_is_noted() -> None:
-    """A reduced perplexity, rough tests, labels that are left out, and which labels are isolated."""
+    """Notes report a reduced perplexity, rough tests, labels that are left out, and the isolated labels."""
     Y, labels, batch = cells(0, 40)
     rare = np.where(np.arange(40) < 2, 5, batch)
     alone = np.where(labels == 1, 1, batch)
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=rare, random_state=0)
-    said = ev.run(["ilisi", "kbet", "isolated_labels"], None, None, options={"kbet": {"size": 20}})
-    said = said.tidy().set_index("measure")["note"]
-    assert "perplexity 13, which is as much as 40 points allow" in said["ilisi"]
-    assert "expected to hold 1 points of the smallest batch" in said["kbet"]
-    assert "only about 2 neighborhoods are independent" in said["kbet"]
-    assert "1 of 3 labels are in 2 of 4 batches" in said["isolated_labels"]
+    results = ev.run(["ilisi", "kbet", "isolated_labels"], None, None, options={"kbet": {"size": 20}})
+    results = results.tidy().set_index("measure")["note"]
+    assert "perplexity 13, which is as much as 40 points allow" in results["ilisi"]
+    assert "expected to hold 1 points of the smallest batch" in results["kbet"]
+    assert "only about 2 neighborhoods are independent" in results["kbet"]
+    assert "1 of 3 labels are in 2 of 4 batches" in results["isolated_labels"]
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=alone, random_state=0)
-    said = ev.run(["silhouette_batch"], None, None).tidy().set_index("measure")["note"]
-    assert "are left out: 1" in said["silhouette_batch"]
+    results = ev.run(["silhouette_batch"], None, None).tidy().set_index("measure")["note"]
+    assert "are left out: 1" in results["silhouette_batch"]
 
 
 def test_batches_come_as_labels_do() -> None:
-    """A column of the data, a vector, a frame in another order; none may be missing, and one batch is no mixing."""
+    """Batches are a column of the data, a vector or a frame in another order; none may be missing or all equal."""
     Y, _, batch = cells(0, 60)
     frame = pd.DataFrame({"u": Y[:, 0], "v": Y[:, 1], "site": batch}, index=[f"c{i}" for i in range(60)])
     value = dreval.ilisi(Y, Y, batch=batch, perplexity=5)
@@ -185,7 +187,7 @@ def test_batches_come_as_labels_do() -> None:
         dreval.ilisi(Y, Y, batch=Y[:, 0])
     with pytest.raises(InputError, match=r"^`batch` must be one value .* Name one: batch='file.csv:column'"):
         dreval.ilisi(Y, Y, batch=frame)
-    assert [str(one) for one in dreval.Evaluation(Y, {"e": Y}, batch=np.arange(60)).data.notes] == [
+    assert [str(item) for item in dreval.Evaluation(Y, {"e": Y}, batch=np.arange(60)).data.notes] == [
         "`batch` has 60 different values for 60 points."
     ]
     with pytest.raises(UnknownName, match="Did you mean 'site'"):
@@ -203,7 +205,7 @@ def test_batches_come_as_labels_do() -> None:
 
 
 def test_without_batches_the_rest_is_not_lost() -> None:
-    """Named without batches: a row with the reason and a warning; "all" leaves them out; a study says where they go."""
+    """A measure without batches has a row with the reason and a warning; "all" leaves it out; a study says more."""
     Y, labels, _ = cells(0, 60)
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, random_state=0)
     with pytest.warns(dreval.errors.InputWarning, match="^kbet: needs batches; pass batch= to Evaluation$"):
@@ -214,7 +216,7 @@ def test_without_batches_the_rest_is_not_lost() -> None:
 
 
 def test_a_study_has_batches(tmp_path: Path) -> None:
-    """As part of a data set, also where points are drawn."""
+    """Batches are a part of a data set, also where points are sampled."""
     Y, labels, batch = cells(0, 60)
     data = {"mine": {"data": Y, "labels": labels, "batch": batch}, "other": Y}
     study = dreval.Study(tmp_path / "s.dreval", data, ["pca"], ["ilisi"], subsample=0.8, random_state=0)
@@ -225,7 +227,7 @@ def test_a_study_has_batches(tmp_path: Path) -> None:
 
 
 def test_labels_with_gaps_keep_their_batches() -> None:
-    """The labeled points by themselves, with their batches."""
+    """The value is that of the labeled points with their batches."""
     Y, labels, batch = cells(0, 60)
     gaps = [None if i < 10 else int(c) for i, c in enumerate(labels)]
     alone = dreval.silhouette_batch(Y[10:], Y[10:], labels=labels[10:], batch=batch[10:])
@@ -237,7 +239,7 @@ def test_labels_with_gaps_keep_their_batches() -> None:
 
 @given(seed=st.integers(0, 50), n=st.integers(24, 60))
 def test_no_order_of_ties_matters(seed: int, n: int) -> None:
-    """Places with several points, in rows sorted by batch and label and in rows that are shuffled."""
+    """Several points at a place: rows sorted by batch and label and shuffled rows have the same value."""
     Y, labels, batch = cells(seed, n, tied=True)
     if seed % 2:
         m = n // 3 * 3
@@ -246,21 +248,21 @@ def test_no_order_of_ties_matters(seed: int, n: int) -> None:
     values = []
     for rows in (order, np.random.default_rng(seed).permutation(len(Y))):
         part = Y[rows]
-        known = {"labels": labels[rows], "batch": batch[rows]}
+        variables = {"labels": labels[rows], "batch": batch[rows]}
         values.append(
             [
-                dreval.ilisi(part, part, batch=known["batch"], perplexity=4),
-                dreval.clisi(part, part, labels=known["labels"], perplexity=4),
-                dreval.kbet(part, part, batch=known["batch"], size=10),
-                dreval.graph_connectivity(part, part, labels=known["labels"], n_neighbors=3),
-                dreval.silhouette_batch(part, part, **known),
+                dreval.ilisi(part, part, batch=variables["batch"], perplexity=4),
+                dreval.clisi(part, part, labels=variables["labels"], perplexity=4),
+                dreval.kbet(part, part, batch=variables["batch"], size=10),
+                dreval.graph_connectivity(part, part, labels=variables["labels"], n_neighbors=3),
+                dreval.silhouette_batch(part, part, **variables),
             ]
         )
     assert_allclose(*values, atol=1e-9)
 
 
 def test_equal_batches_on_two_places_are_mixed() -> None:
-    """Where all points of a place are as near as each other, neighbors have the shares of the place."""
+    """Where all points of a place are tied, neighbors have the shares of the batches at this place."""
     Y = np.repeat([[0.0, 0.0], [1.0, 0.0]], 100, axis=0)
     batch, labels = np.tile(np.repeat([0, 1], 50), 2), np.repeat([0, 1], 100)
     assert dreval.ilisi(Y, Y, batch=batch) == pytest.approx(1, abs=3e-4)  # without the point itself
@@ -270,7 +272,7 @@ def test_equal_batches_on_two_places_are_mixed() -> None:
 
 
 def test_no_test_is_made_that_cannot_reject() -> None:
-    """With nearly all points in each neighborhood no shares differ enough; the bound of many batches agrees."""
+    """With nearly all points in each neighborhood no test can reject; the bound for many batches agrees."""
     from dreval.measures.batches import _most_uneven
 
     rng = np.random.default_rng(0)
@@ -281,20 +283,20 @@ def test_no_test_is_made_that_cannot_reject() -> None:
     for _ in range(20):
         sizes = rng.integers(2, 9, 3)
         n, k = int(sizes.sum()), int(rng.integers(2, sizes.sum()))
-        found = 0.0
+        largest = 0.0
         for a in range(min(k, sizes[0]) + 1):
             for b in range(min(k - a, sizes[1]) + 1):
                 if k - a - b <= sizes[2]:
                     counts, expected = np.array([a, b, k - a - b]), k * sizes / n
-                    found = max(found, float(((counts - expected) ** 2 / expected).sum()))
-        assert _most_uneven(sizes, k) == pytest.approx(found, abs=1e-9)
-        assert found <= n - k + 1e-9
+                    largest = max(largest, float(((counts - expected) ** 2 / expected).sum()))
+        assert _most_uneven(sizes, k) == pytest.approx(largest, abs=1e-9)
+        assert largest <= n - k + 1e-9
 
 
-@pytest.mark.parametrize(("measures", "said"), [("trustworthiness", True), (["trustworthiness", "ilisi"], False)])
-def test_batches_that_nothing_reads_are_said(measures, said):
-    """Batches beside measures that do not read them have a note, with measures that do."""
+@pytest.mark.parametrize(("measures", "noted"), [("trustworthiness", True), (["trustworthiness", "ilisi"], False)])
+def test_batches_that_nothing_reads_are_said(measures, noted):
+    """A note says that no requested measure uses the batches, and names measures that do."""
     X = np.random.default_rng(0).normal(size=(40, 4))
     ev = dreval.Evaluation(X, {"a": X[:, :2]}, batch=np.arange(40) % 2, n_neighbors=5, random_state=0)
 
-    assert ("batch.unused" in set(ev.run(measures, None, None).notes["code"])) == said
+    assert ("batch.unused" in set(ev.run(measures, None, None).notes["code"])) == noted

@@ -25,12 +25,12 @@ def _binary(seed=0, n=80):
 
 
 def _table(X, Y, **options):
-    found = dreval.Evaluation(X, {"a": Y, "b": Y.copy()}, n_neighbors=10, **{"random_state": 0, **options})
-    return found.run(["trustworthiness", "continuity", "r_nx_auc", "r_nx"], None, None)
+    ev = dreval.Evaluation(X, {"a": Y, "b": Y.copy()}, n_neighbors=10, **{"random_state": 0, **options})
+    return ev.run(["trustworthiness", "continuity", "r_nx_auc", "r_nx"], None, None)
 
 
 def test_an_unrelated_map_of_binary_data_is_not_above_chance():
-    """n = 80, k = 10: the closed form is .526, the mean over 100 exchanges near .565, and this is what is stated."""
+    """n = 80, k = 10: the closed form is .526, the mean over 100 permutations near .565; the latter is reported."""
     X, Y = _binary()
     rng, row = np.random.default_rng(1), _table(X, Y).tidy().set_index(["embedding", "measure"])
     orders = [rng.permutation(80) for _ in range(100)]
@@ -49,7 +49,7 @@ def test_an_unrelated_map_of_binary_data_is_not_above_chance():
 
 
 def test_chance_is_the_mean_of_all_pairings():
-    """Without ties in the embedding the closed form is the mean, also of tied data; with them it is drawn.
+    """The closed form is the mean without ties in the embedding, also of tied data; with ties permutations are drawn.
 
     Five points in 120 orders; of six points with two places 15 orders differ, and stand for 720. The draws are within 4
     standard errors of the mean of all pairings by the public functions; the closed form is off by more than .01, with
@@ -58,52 +58,54 @@ def test_chance_is_the_mean_of_all_pairings():
     data = np.array([0.0, 1, 2, 3, 4, 5])[:, None]  # tied from every inner point
     free = np.array([0.0, 0.3, 1.1, 2.7, 4.2, 7.9])[:, None]
     tied = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 1.0])[:, None]
-    for X, Y, drawn in ((data[:5], free[:5], False), (data, tied, True)):
+    for X, Y, permuted in ((data[:5], free[:5], False), (data, tied, True)):
         orders = {Y[list(order)].tobytes(): list(order) for order in itertools.permutations(range(len(X)))}
         view = sweep(X, {"": Y}, k=2)[""]
         for name in ("trustworthiness", "r_nx_auc"):
             options = {"n_neighbors": 2} if name in RANKS else {}
             values = [getattr(dreval, name)(X, Y[order], **options) for order in orders.values()]
-            found = [chance_value(MEASURES.get(name), view, options, root) for root in range(10)]
+            levels = [chance_value(MEASURES.get(name), view, options, root) for root in range(10)]
             mean, error = np.mean(values), np.std(values) / np.sqrt(200)
-            assert {one.draws for one in found} == {20 * drawn}
-            assert abs(np.mean([one.value for one in found]) - mean) <= (4 * error if drawn else 1e-12)
-            if drawn:
+            assert {level.draws for level in levels} == {20 * permuted}
+            assert abs(np.mean([level.value for level in levels]) - mean) <= (4 * error if permuted else 1e-12)
+            if permuted:
                 closed = chance_rank_measure(6, 2) if options else 0.0
                 assert abs(closed - mean) > 0.01
-                assert np.sqrt(np.mean([one.se**2 for one in found])) == pytest.approx(error * np.sqrt(10), rel=0.25)
+                assert np.sqrt(np.mean([level.se**2 for level in levels])) == pytest.approx(
+                    error * np.sqrt(10), rel=0.25
+                )
 
 
 @pytest.mark.parametrize("name", RANKS)
 def test_only_counted_ties_put_the_closed_form_out_of_use(name):
-    """One equal pair among the ranks 3 and 4: who is among the first 3 depends on it, who is among the first 2 not."""
+    """A tie of the ranks 3 and 4 changes the first 3 neighbors, but not the first 2."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(5, 2)), np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.7], [-2.5, 0.0], [0.0, -2.5]])
     view = sweep(X, {"": Y}, k=3)[""]
-    drawn = {k: chance_value(MEASURES.get(name), view, {"n_neighbors": k}, 0).draws for k in (1, 2, 3)}
+    draws = {k: chance_value(MEASURES.get(name), view, {"n_neighbors": k}, 0).draws for k in (1, 2, 3)}
     reads_all = name in ("continuity", "mrre_missing")
-    assert drawn[3] == 20
-    assert drawn[1] == 20 * reads_all
+    assert draws[3] == 20
+    assert draws[1] == 20 * reads_all
 
 
 def test_equal_embeddings_seeds_and_threads():
-    """Equal embeddings have equal chance, threads change nothing, and seeds no more than the draws leave open."""
+    """Equal embeddings have equal chance levels for any number of threads; seeds change it by sampling error only."""
     X, Y = _binary(3)
-    first = _table(X, Y, n_jobs=1)
-    chance = first.tidy().pivot(index="measure", columns="embedding", values="chance")
+    table = _table(X, Y, n_jobs=1)
+    chance = table.tidy().pivot(index="measure", columns="embedding", values="chance")
     assert_allclose(chance["a"], chance["b"], rtol=0, atol=0)
-    again = _table(X, Y, n_jobs=2)
-    assert_allclose(again.tidy()["chance"], first.tidy()["chance"], rtol=0, atol=0)
-    assert_allclose(again.curves["chance"], first.curves["chance"], rtol=0, atol=0)
+    repeated = _table(X, Y, n_jobs=2)
+    assert_allclose(repeated.tidy()["chance"], table.tidy()["chance"], rtol=0, atol=0)
+    assert_allclose(repeated.curves["chance"], table.curves["chance"], rtol=0, atol=0)
     view = sweep(X, {"": Y}, k=10)[""]
-    found = [chance_value(dreval.trustworthiness, view, {"n_neighbors": 10}, root) for root in range(12)]
-    typical = np.sqrt(np.mean([one.se**2 for one in found]))
-    assert len({one.value for one in found}) == 12
-    assert np.ptp([one.value for one in found]) <= 7 * typical
+    levels = [chance_value(dreval.trustworthiness, view, {"n_neighbors": 10}, root) for root in range(12)]
+    typical = np.sqrt(np.mean([level.se**2 for level in levels]))
+    assert len({level.value for level in levels}) == 12
+    assert np.ptp([level.value for level in levels]) <= 7 * typical
 
 
 def test_the_curve_and_its_area_have_one_chance():
-    """The mean of the chance curve of R_NX with weights 1/K is the chance of the area, from the same draws."""
+    """The mean of the chance curve of R_NX with weights 1/K is the chance level of the area, from the same draws."""
     X, Y = _binary(4)
     results = dreval.Evaluation(X, {"a": Y}, random_state=0).run(
         ["r_nx", "r_nx_auc"], None, None, options={"r_nx": {"all_k": True}}
@@ -114,7 +116,7 @@ def test_the_curve_and_its_area_have_one_chance():
 
 
 def test_what_counts_as_one_however_points_are_paired():
-    """All distances equal in both spaces, or no triplet with an order: the value is 1, and so is chance."""
+    """Equal distances in both spaces, or no triplet with an order: value and chance level are 1."""
     X = np.eye(6)
     table = dreval.Evaluation(X, {"e": X}, n_neighbors=2, random_state=0).run(
         ["pearson_distance", "spearman_distance", "kendall_distance", "local_radius_correlation", "triplet_accuracy"],

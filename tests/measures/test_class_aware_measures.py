@@ -31,16 +31,16 @@ def _labels(n, classes, seed):
 
 
 def _class_aware(chosen, judge, labels, k, same):
-    """1 - sum of (rank - k) over the chosen neighbors of the same class, or of the others, over Venna's largest sum."""
+    """Return 1 - the sum of (rank - k) over neighbors of the same, or of other classes, over the largest sum."""
     n, R = len(labels), twins.rank_table(judge)
     worst = twins.largest_penalty(n, k)
-    lost = sum(max(R[i, j] - k, 0) for i in range(n) for j in chosen[i, :k] if (labels[i] == labels[j]) == same)
-    return 1.0 if worst == 0 else 1.0 - lost / worst
+    penalty = sum(max(R[i, j] - k, 0) for i in range(n) for j in chosen[i, :k] if (labels[i] == labels[j]) == same)
+    return 1.0 if worst == 0 else 1.0 - penalty / worst
 
 
 @given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), seed=SEEDS)
 def test_class_aware_measures_are_their_definitions(pair, classes, k, seed):
-    """Sums over the neighbors of other classes, or of the same, by ranks of a stable sort."""
+    """They are sums over the neighbors of other classes, or of the same class, by ranks of a stable sort."""
     X, Y = pair
     labels, k = _labels(len(X), min(classes, len(X) - 1), seed), min(k, len(X) - 1)
     x, y = twins.orders(X), twins.orders(Y)
@@ -51,7 +51,7 @@ def test_class_aware_measures_are_their_definitions(pair, classes, k, seed):
 
 @given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), seed=SEEDS)
 def test_both_kinds_of_neighbors_make_up_the_whole(pair, classes, k, seed):
-    """They are never lower; with one class, or all apart, one has no value and the other forgives nothing."""
+    """They are never below T and C; one class, or all different: one of them is undefined, the other is T or C."""
     X, Y = pair
     n, k = len(X), min(k, len(X) - 1)
     T, C = dreval.trustworthiness(X, Y, n_neighbors=k), dreval.continuity(X, Y, n_neighbors=k)
@@ -71,13 +71,13 @@ def test_both_kinds_of_neighbors_make_up_the_whole(pair, classes, k, seed):
 
 @pytest.mark.parametrize("name", CLASS_AWARE)
 def test_chance_seen_from_some_rows_is_chance(name, monkeypatch):
-    """Exchanged embeddings are seen from random rows where there are many: the mean is that of whole ones."""
+    """The chance level from random rows is the mean over permuted embeddings with all rows."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(120, 3)), rng.normal(size=(120, 2))
     labels = (X[:, 0] > 0).astype(int)
-    thing, view = MEASURES.get(name), replace(sweep(X, {"": Y}, k=5)[""], labels=labels)
-    monkeypatch.setattr(core, "ROWS", 40)
-    chance = chance_value(thing, view, {"n_neighbors": 5}, 0).value
+    function, view = MEASURES.get(name), replace(sweep(X, {"": Y}, k=5)[""], labels=labels)
+    monkeypatch.setattr(core, "MIN_RANKED_ROWS", 40)
+    chance = chance_value(function, view, {"n_neighbors": 5}, 0).value
     orders = [rng.permutation(120) for _ in range(30)]
     whole = [getattr(dreval, name)(X, Y[order], labels=labels, n_neighbors=5) for order in orders]
     assert abs(chance - np.mean(whole)) <= 4.5 * np.std(whole, ddof=1) * np.sqrt(3 / 20 + 1 / 30)
@@ -85,29 +85,33 @@ def test_chance_seen_from_some_rows_is_chance(name, monkeypatch):
 
 @pytest.mark.parametrize("name", [*CLASS_AWARE, "label_retrieval_auc"])
 def test_a_group_can_be_left_out(name):
-    """Without a group: what the points that stay have alone."""
+    """The value without a group is that of the remaining points."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(60, 3)), rng.normal(size=(60, 2)), _labels(60, 3, 0)
     view = replace(sweep(X, {"": Y}, k=5, groups=random_groups(60, 4, rng))[""], labels=labels)
     parameters = {"n_neighbors": 4} if name in CLASS_AWARE else {}
     for group in range(4):
-        left = leave_out(view, group, 4)
-        stay = left.population
+        reduced = leave_out(view, group, 4)
+        stay = reduced.population
         expected = getattr(dreval, name)(X[stay], Y[stay], labels=labels[stay], **parameters)
-        assert answer(MEASURES.get(name), left, parameters).value == pytest.approx(expected, abs=1e-12)
+        assert answer(MEASURES.get(name), reduced, parameters).value == pytest.approx(expected, abs=1e-12)
 
 
 @given(pair=tie_free_pairs(min_n=8), classes=st.integers(2, 4), seed=SEEDS)
 def test_label_retrieval_is_the_roc_area_of_scikit_learn(pair, classes, seed):
-    """Each point a query, the others ranked by distance, those of its class to be found."""
+    """Each point is a query that ranks the other points by distance; points of its class are relevant."""
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
     expected = []
     for i in range(len(Y)):
-        others = np.arange(len(Y)) != i
-        mine = labels[others] == labels[i]
-        found = roc_auc_score(mine, -np.linalg.norm(Y[others] - Y[i], axis=1)) if 0 < mine.sum() < len(mine) else 0.5
-        expected.append(found)
+        remaining = np.arange(len(Y)) != i
+        in_class = labels[remaining] == labels[i]
+        area = (
+            roc_auc_score(in_class, -np.linalg.norm(Y[remaining] - Y[i], axis=1))
+            if 0 < in_class.sum() < len(in_class)
+            else 0.5
+        )
+        expected.append(area)
     assert dreval.label_retrieval_auc(X, Y, labels=labels) == pytest.approx(np.mean(expected), abs=1e-12)
 
 
@@ -120,12 +124,12 @@ def test_label_retrieval_by_hand():
     Y = np.array([0.0, 1.0, 2.0, 2.0, 5.0])[:, None]
     labels = np.array([0, 0, 1, 1, 2])
     view = replace(sweep(Y, {"": Y}, k=2)[""], labels=labels)
-    got = answer(MEASURES.get("label_retrieval_auc"), view, {})
-    assert_allclose(got.points, [1, 2 / 3, 1, 1, 0.5])
-    assert joined(got.notes) == "points that are alone in their class count 0.5: 1"
+    result = answer(MEASURES.get("label_retrieval_auc"), view, {})
+    assert_allclose(result.points, [1, 2 / 3, 1, 1, 0.5])
+    assert joined(result.notes) == "points that are alone in their class count 0.5: 1"
 
 
 def test_label_retrieval_needs_two_classes():
-    """With one class there is nothing to tell apart."""
+    """One class raises an error."""
     with pytest.raises(UndefinedMeasure, match="at least 2 classes"):
         dreval.label_retrieval_auc(np.arange(5.0), np.arange(5.0), labels=np.zeros(5, int))

@@ -37,7 +37,7 @@ def _view(X, Y, labels, **more):
 
 @given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), seed=SEEDS)
 def test_neighborhood_hit_is_its_definition(pair, classes, k, seed):
-    """Shares of the class among the k first of a stable sort of all others: ties by index."""
+    """It is the share of the class among the first k of a stable sort of all other points: ties by row number."""
     X, Y = pair
     classes = min(classes, len(Y) - 1)
     labels, k = _labels(len(Y), classes, seed), min(k, len(Y) - 1)
@@ -68,23 +68,23 @@ def test_neighborhood_hit_by_hand():
 
 @given(pair=tie_free_pairs(min_n=8, max_p=3), classes=st.integers(2, 4), seed=SEEDS)
 def test_distance_consistency_is_the_nearest_centroid_of_scikit_learn(pair, classes, seed):
-    """The share that scikit-learn's nearest-centroid rule puts into their own class."""
+    """It is the share that scikit-learn's nearest-centroid rule assigns to its class."""
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
     expected = (NearestCentroid().fit(Y, labels).predict(Y) == labels).mean()
-    got = dreval.distance_consistency(X, Y, labels=labels)
+    result = dreval.distance_consistency(X, Y, labels=labels)
     alike = _twin_ties(Y, labels)
-    assert got == pytest.approx(expected, abs=1e-15) or alike
+    assert result == pytest.approx(expected, abs=1e-15) or alike
 
 
 def _twin_ties(Y, labels):
-    """Whether some point is as near to two centroids, to rounding."""
+    """Return whether a point is equally near to two centroids, up to rounding."""
     D = np.sort(twins.squared_distances(Y, np.array([Y[labels == c].mean(axis=0) for c in np.unique(labels)])), axis=1)
     return bool((np.diff(D, axis=1)[:, 0] <= 1e-12 * D[:, 1]).any())
 
 
 def _consistency(Y, labels):
-    """Share nearer to the own centroid, ties shared out, point by point."""
+    """Return the share of points nearest to the centroid of their class, point by point; ties share a point."""
     classes = np.unique(labels)
     centers = np.array([Y[labels == c].mean(axis=0) for c in classes])
     total = 0.0
@@ -97,7 +97,7 @@ def _consistency(Y, labels):
 
 @given(pair=tie_free_pairs(min_n=8), classes=st.integers(2, 4), seed=SEEDS)
 def test_label_measures_are_their_definition(pair, classes, seed):
-    """Pair by pair: 2 s - 1 in both spaces, the losses averaged for trustworthiness, the gains for continuity."""
+    """They average the decreases (trustworthiness) or increases (continuity) of 2 s - 1 over pairs of classes."""
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
     change = []
@@ -105,8 +105,8 @@ def test_label_measures_are_their_definition(pair, classes, seed):
         both = (labels == a) | (labels == b)
         before, after = (2 * _consistency(Z[both], labels[both]) - 1 for Z in (X, Y))
         change.append(after - before)
-    lost, won = np.maximum(-np.array(change), 0).mean(), np.maximum(change, 0).mean()
-    assert dreval.label_trustworthiness(X, Y, labels=labels) == pytest.approx(1 - lost, abs=1e-12)
+    compressed, won = np.maximum(-np.array(change), 0).mean(), np.maximum(change, 0).mean()
+    assert dreval.label_trustworthiness(X, Y, labels=labels) == pytest.approx(1 - compressed, abs=1e-12)
     assert dreval.label_continuity(X, Y, labels=labels) == pytest.approx(1 - won, abs=1e-12)
 
 
@@ -122,7 +122,7 @@ def test_label_measures_by_hand():
 
 @given(pair=pairs(min_n=6), classes=st.integers(2, 4), seed=SEEDS)
 def test_what_one_space_loses_the_other_wins(pair, classes, seed):
-    """Exchanging data and embedding exchanges the two measures."""
+    """Swapping data and embedding swaps the two measures."""
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
     if (Y == Y[0]).all():  # no data
@@ -131,7 +131,7 @@ def test_what_one_space_loses_the_other_wins(pair, classes, seed):
 
 
 def test_an_embedding_in_one_point_shares_out_its_ties():
-    """All points in one place: a quarter of four classes, pairs at 0, silhouette 0."""
+    """A constant embedding has a quarter for four classes, pairs at 0, and silhouette 0."""
     rng = np.random.default_rng(0)
     labels = np.arange(40) % 4
     X, Y = rng.normal(size=(40, 3)) + 20 * np.eye(4)[labels][:, :3], np.full((40, 2), 7.1)
@@ -147,9 +147,9 @@ def test_silhouette_is_that_of_scikit_learn(pair, classes, seed):
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
     expected = silhouette_samples(np.sqrt(twins.squared_distances(Y, Y)), labels, metric="precomputed")
-    got = silhouette_module.silhouette.rule(_view(X, Y, labels))
-    assert_allclose(got, expected, atol=1e-9)
-    assert dreval.silhouette(X, Y, labels=labels) == got.mean()
+    result = silhouette_module.silhouette.rule(_view(X, Y, labels))
+    assert_allclose(result, expected, atol=1e-9)
+    assert dreval.silhouette(X, Y, labels=labels) == result.mean()
 
 
 def test_silhouette_of_many_blocks_and_threads():
@@ -164,28 +164,28 @@ def test_silhouette_of_many_blocks_and_threads():
 
 @pytest.mark.parametrize("name", CLASS_MEASURES)
 def test_left_out_points_are_gone(name):
-    """Without a group of points a measure is what it is on the others alone, whether seen from all or from anchors."""
+    """Without a group a measure is that of the remaining points, with all rows or with anchors."""
     rng = np.random.default_rng(3)
     X, labels = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
     Y = X[:, :2] + rng.normal(size=(60, 2))
     view = _view(X, Y, labels, groups=random_groups(60, 4, rng))
-    left, parameters = leave_out(view, 1, 5), dict(MEASURES.card(name).parameters)
+    reduced, parameters = leave_out(view, 1, 5), dict(MEASURES.card(name).parameters)
     parameters |= {key: 15 for key, value in parameters.items() if value == "auto"}
-    stay = left.population
-    got = np.mean(MEASURES.get(name).rule(left, **parameters))
-    assert got == pytest.approx(getattr(dreval, name)(X[stay], Y[stay], labels=labels[stay]), abs=1e-12)
+    stay = reduced.population
+    result = np.mean(MEASURES.get(name).rule(reduced, **parameters))
+    assert result == pytest.approx(getattr(dreval, name)(X[stay], Y[stay], labels=labels[stay]), abs=1e-12)
     assert len(stay) == 45
 
 
 @pytest.mark.parametrize("kind", ["duplicates", "plain"])
 def test_anchors_among_duplicates_have_the_neighbors_of_the_whole(kind):
-    """A point behind more duplicates of itself than k still is not its own neighbor."""
+    """A point with more than k duplicates is not its own neighbor."""
     rng = np.random.default_rng(4)
     Y = np.repeat(rng.normal(size=(3, 2)), 20, axis=0) if kind == "duplicates" else rng.normal(size=(60, 2))
     view = _view(Y, Y, rng.integers(0, 3, 60))
-    rule = MEASURES.get("neighborhood_hit").rule
+    formula = MEASURES.get("neighborhood_hit").rule
     rows = rng.permutation(60)[:25]
-    assert_array_equal(rule(replace(view, rows=np.sort(rows)), 4), rule(view, 4)[np.sort(rows)])
+    assert_array_equal(formula(replace(view, rows=np.sort(rows)), 4), formula(view, 4)[np.sort(rows)])
 
 
 @pytest.mark.parametrize(
@@ -193,14 +193,14 @@ def test_anchors_among_duplicates_have_the_neighbors_of_the_whole(kind):
     ["silhouette", "label_trustworthiness", "label_continuity", "neighborhood_hit", "distance_consistency"],
 )
 def test_one_class_is_refused(name):
-    """With one class all embeddings have one value, which says nothing."""
+    """One class raises an error, since all embeddings would have the same value."""
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(UndefinedMeasure, match="`labels` must have at least 2 classes: got 1"):
         getattr(dreval, name)(Y, Y, labels=["a"] * 10)
 
 
 def test_a_class_that_vanishes_with_a_group_costs_the_interval_only():
-    """A class of one point: some leave-a-group-out value does not exist; the value stays, the note says why."""
+    """A class of one point: the value has no interval, and a note gives the reason."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(60, 3)), np.arange(60) == 7
     table = dreval.Evaluation(X, {"e": X[:, :2]}, labels=labels, random_state=0).run("silhouette", None).tidy()
@@ -210,6 +210,6 @@ def test_a_class_that_vanishes_with_a_group_costs_the_interval_only():
 
 
 def test_labels_are_needed():
-    """A view without labels says so."""
+    """A view without labels raises an error."""
     with pytest.raises(RuntimeError, match="without labels"):
         continuity_module.label_continuity.rule(sweep(np.eye(6), {"Y": np.eye(6)}, k=1)["Y"])

@@ -53,14 +53,14 @@ def _blobs(seed=0, n=120, c=4, apart=4.0):
 
 @given(pair=pairs(min_n=6), classes=st.integers(2, 4), k=st.integers(2, 5), seed=SEEDS)
 def test_agreement_is_that_of_scikit_learn(pair, classes, k, seed):
-    """For the clusters that were found, whatever they are; V-measure is the normalized mutual information."""
+    """Scores of the clusters are those of scikit-learn; V-measure is the normalized mutual information."""
     Y = pair[1]
     labels = _labels(len(Y), classes, seed)
-    found = clusters(_view(Y, labels), k, 3)
-    best = found.codes[found.best]
+    starts = clusters(_view(Y, labels), k, 3)
+    best = starts.codes[starts.best]
     for name, theirs in AGREEMENT.items():
-        got = MEASURES.get(name).rule(_view(Y, labels), k, 3)[0]
-        assert got == pytest.approx(theirs(labels, best), abs=1e-9)
+        result = MEASURES.get(name).rule(_view(Y, labels), k, 3)[0]
+        assert result == pytest.approx(theirs(labels, best), abs=1e-9)
     assert metrics.v_measure_score(labels, best) == pytest.approx(
         MEASURES.get("kmeans_nmi").rule(_view(Y, labels), k, 3)[0], abs=1e-9
     )
@@ -68,19 +68,19 @@ def test_agreement_is_that_of_scikit_learn(pair, classes, k, seed):
 
 @given(seed=SEEDS, a=st.integers(1, 6), b=st.integers(1, 6), n=st.integers(12, 200))
 def test_expected_information_is_that_of_scikit_learn(seed, a, b, n):
-    """The mean of the mutual information over permutations, of tables of any sizes."""
+    """The mean of the mutual information over permutations agrees for tables of any sizes."""
     rng = np.random.default_rng(seed)
-    one, other = rng.integers(0, a, n), rng.integers(0, b, n)
-    table = metrics.cluster.contingency_matrix(one, other)
+    first, second = rng.integers(0, a, n), rng.integers(0, b, n)
+    table = metrics.cluster.contingency_matrix(first, second)
     expected = metrics.cluster.expected_mutual_information(table, n)
     assert expected_information(table) == pytest.approx(expected, abs=1e-10)
-    assert mutual_information(table) == pytest.approx(metrics.mutual_info_score(one, other), abs=1e-10)
+    assert mutual_information(table) == pytest.approx(metrics.mutual_info_score(first, second), abs=1e-10)
 
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("name", AGREEMENT)
 def test_chance_is_the_mean_over_all_pairings(name, tied):
-    """Six points in all 720 orders of the embedding's rows: the stated level exactly, also with equal points.
+    """The chance level is the mean over all 720 orders of six rows, also with equal points.
 
     Points of one class may be exchanged, so that 60 orders, 12 times each, are all.
     """
@@ -100,11 +100,11 @@ def test_chance_is_the_mean_over_all_pairings(name, tied):
 def test_clusters_have_the_smallest_sum_of_squares_of_scikit_learn(seed):
     """The best of ten starts is the best of a hundred starts of scikit-learn."""
     Y, labels = _blobs(seed)
-    found = clusters(_view(Y, labels), 4, 10)
+    starts = clusters(_view(Y, labels), 4, 10)
     theirs = KMeans(4, n_init=100, random_state=0, tol=0, algorithm="lloyd").fit(Y)
-    best = found.codes[found.best]
-    mine = sum(((Y[best == c] - Y[best == c].mean(axis=0)) ** 2).sum() for c in range(4))
-    assert mine == pytest.approx(theirs.inertia_, rel=1e-7)
+    best = starts.codes[starts.best]
+    squares = sum(((Y[best == c] - Y[best == c].mean(axis=0)) ** 2).sum() for c in range(4))
+    assert squares == pytest.approx(theirs.inertia_, rel=1e-7)
     assert metrics.adjusted_rand_score(theirs.labels_, best) == 1
 
 
@@ -117,7 +117,7 @@ def test_each_start_is_a_fixed_point_of_lloyds_algorithm():
 
 
 def test_the_measures_share_one_clustering(monkeypatch):
-    """One clustering of an embedding for all three measures and their chance levels."""
+    """All three measures and their chance levels share one clustering of an embedding."""
     import scipy.cluster.vq as module
 
     calls = []
@@ -129,7 +129,7 @@ def test_the_measures_share_one_clustering(monkeypatch):
 
 
 def test_what_all_indices_say_of_the_starts_is_said_once():
-    """The note on the clusters is that of all three; the values at the starts stand apart, where they differ much."""
+    """The note on the clusters is shared; notes on differing values of the starts are separate."""
     Y, labels = _blobs(2, n=200, c=8, apart=2.0)
     embeddings = {"mixed": Y, "apart": Y + 100.0 * np.eye(8)[labels, :2]}
     results = dreval.Evaluation(Y, embeddings, labels=labels, random_state=0).run(list(AGREEMENT), None, None)
@@ -145,23 +145,23 @@ def test_what_all_indices_say_of_the_starts_is_said_once():
 
 
 def test_the_note_has_the_distribution_over_the_starts():
-    """Mean, standard deviation and range over the starts, and how many are best; random starts differ here."""
+    """The note has mean, standard deviation, range and number of best starts; random starts differ in this example."""
     Y, labels = _blobs(2, n=200, c=8, apart=2.0)
     view = _view(Y, labels)
     value, notes = MEASURES.get("kmeans_ari").rule(view)
-    said = {key: number for one in notes for key, number in one.values}
-    found = clusters(view, 8, 10)
-    values = [metrics.adjusted_rand_score(labels, codes) for codes in found.codes]
-    assert said["starts"] == 10
-    assert said["k"] == 8
-    assert 0 < said["sd"]
-    assert_allclose([said["low"], said["high"]], [min(values), max(values)], atol=1e-12)
-    assert_allclose([said["mean"], said["sd"]], [np.mean(values), np.std(values, ddof=1)], atol=1e-12)
-    assert value == pytest.approx(values[found.best], abs=1e-12)
+    numbers = {key: number for note in notes for key, number in note.values}
+    starts = clusters(view, 8, 10)
+    values = [metrics.adjusted_rand_score(labels, codes) for codes in starts.codes]
+    assert numbers["starts"] == 10
+    assert numbers["k"] == 8
+    assert 0 < numbers["sd"]
+    assert_allclose([numbers["low"], numbers["high"]], [min(values), max(values)], atol=1e-12)
+    assert_allclose([numbers["mean"], numbers["sd"]], [np.mean(values), np.std(values, ddof=1)], atol=1e-12)
+    assert value == pytest.approx(values[starts.best], abs=1e-12)
 
 
 def test_fewer_distinct_points_than_clusters_are_clusters_of_their_own():
-    """Three places for four classes: three clusters, without a warning; all points in one place: one cluster."""
+    """Three places for four classes give three clusters without a warning; one place gives one cluster."""
     Y, labels = np.repeat([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0]], 4, axis=0), np.arange(12) % 4
     assert dreval.kmeans_ari(Y, Y, labels=labels, random_state=0) == pytest.approx(
         metrics.adjusted_rand_score(labels, np.repeat([0, 1, 2], 4))
@@ -172,7 +172,7 @@ def test_fewer_distinct_points_than_clusters_are_clusters_of_their_own():
 
 @pytest.mark.parametrize("options", [{"n_clusters": 1}, {"n_clusters": 2.5}, {"n_init": 1}, {"n_clusters": 99}])
 def test_impossible_numbers_are_refused(options):
-    """Two clusters at least and no more than points, two starts at least; the argument is named."""
+    """Fewer than two clusters or starts, or more clusters than points, raise an error that names the argument."""
     Y, labels = _blobs(n=20)
     with pytest.raises(InputError, match=f"`{next(iter(options))}` must be an integer"):
         dreval.kmeans_ari(Y, Y, labels=labels, **options)
@@ -180,7 +180,7 @@ def test_impossible_numbers_are_refused(options):
 
 @given(pair=tie_free_pairs(min_n=6), classes=st.integers(2, 4), seed=SEEDS)
 def test_ratios_of_centroids_are_those_of_scikit_learn(pair, classes, seed):
-    """Classes of any sizes, single points among them."""
+    """Values agree for classes of any sizes, including single points."""
     Y = pair[1] / np.abs(pair[1]).max()
     labels = _labels(len(Y), classes, seed)
     centers = np.array([Y[labels == c].mean(axis=0) for c in range(classes)])
@@ -190,7 +190,7 @@ def test_ratios_of_centroids_are_those_of_scikit_learn(pair, classes, seed):
 
 
 def test_where_scikit_learn_takes_the_best_value_for_the_worst():
-    """Classes with one centroid: it leaves the pair out of Davies-Bouldin; classes that are points have the value 1."""
+    """Classes with the same centroid raise an error; scikit-learn leaves the pair out, or returns 1."""
     Y = np.array([[-1.0], [1.0], [-2.0], [2.0], [-3.0], [3.0]])
     labels = np.repeat([0, 1, 2], 2)
     assert metrics.davies_bouldin_score(Y, labels) == 0
@@ -206,7 +206,7 @@ def test_where_scikit_learn_takes_the_best_value_for_the_worst():
 
 @pytest.mark.parametrize("name", [*AGREEMENT, *OF_CENTROIDS])
 def test_classes_that_compare_nothing_are_refused(name):
-    """One class, or as many as points."""
+    """One class, or as many classes as points, raise an error."""
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(UndefinedMeasure, match="`labels` must have at least 2 classes: got 1"):
         getattr(dreval, name)(Y, Y, labels=["a"] * 10)
@@ -216,33 +216,33 @@ def test_classes_that_compare_nothing_are_refused(name):
 
 @given(pair=tie_free_pairs(min_n=8), classes=st.integers(2, 4), seed=SEEDS)
 def test_calinski_harabasz_without_each_point(pair, classes, seed):
-    """The closed form is the value of the other points; NaN where a class vanishes and one is left."""
+    """The closed form is the value of the other points; NaN where one class remains."""
     Y = pair[1] / np.abs(pair[1]).max()
     labels = _labels(len(Y), classes, seed)
-    got = MEASURES.card("calinski_harabasz").without(_view(Y, labels))
-    for i, value in enumerate(got):
-        rest, own = np.delete(Y, i, axis=0), np.delete(labels, i)
-        if len(np.unique(own)) < 2:
+    result = MEASURES.card("calinski_harabasz").without(_view(Y, labels))
+    for i, value in enumerate(result):
+        points, codes = np.delete(Y, i, axis=0), np.delete(labels, i)
+        if len(np.unique(codes)) < 2:
             assert np.isnan(value)
         else:
-            assert value == pytest.approx(metrics.calinski_harabasz_score(rest, own), rel=1e-6)
+            assert value == pytest.approx(metrics.calinski_harabasz_score(points, codes), rel=1e-6)
 
 
 @pytest.mark.parametrize("size", [1e6, 1e10, 1e14, 1e100])
 def test_calinski_harabasz_without_an_outlier(size):
-    """Without the one point far away the value is that of the others, to all digits."""
+    """Without a distant point the value is that of the other points, to all digits."""
     rng = np.random.default_rng(0)
     Y, labels = rng.normal(size=(60, 2)), np.arange(60) % 3
     Y[7] = [size, -size]
-    got = MEASURES.card("calinski_harabasz").without(_view(Y, labels))
+    result = MEASURES.card("calinski_harabasz").without(_view(Y, labels))
 
     expected = metrics.calinski_harabasz_score(np.delete(Y, 7, axis=0), np.delete(labels, 7))
-    assert got[7] == pytest.approx(expected, rel=1e-10)
+    assert result[7] == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("size", [1e6, 1e14, 1e20, 1e100])
 def test_davies_bouldin_beside_an_outlier(size):
-    """One point far away: classes near each other keep all their digits."""
+    """With a distant point, classes near each other keep all their digits."""
     rng = np.random.default_rng(0)
     Y, labels = rng.normal(size=(60, 2)), np.arange(60) % 3
     Y[labels == 2, 0] += 0.5
@@ -259,19 +259,19 @@ def test_davies_bouldin_beside_an_outlier(size):
 
 @pytest.mark.parametrize(("n", "exact_up_to"), [(60, 2000), (60, 0), (480, 0)])
 def test_davies_bouldin_without_each_point(n, exact_up_to, monkeypatch):
-    """The value of the other points; of large classes to first order, so that the rest is of second order in 1 / n."""
+    """It is the value of the other points; of large classes the error is of second order in 1 / n."""
     monkeypatch.setattr(import_module("dreval.measures.classes"), "EXACT_UP_TO", exact_up_to)
     Y, labels = _blobs(1, n=n, c=4)
     labels[labels == 3] = np.where(np.arange((labels == 3).sum()) == 0, 3, 2)  # a class of one point
     Y[labels == 3] += 30.0
-    got = MEASURES.card("davies_bouldin").without(_view(Y, labels))
+    result = MEASURES.card("davies_bouldin").without(_view(Y, labels))
     exact = np.array([metrics.davies_bouldin_score(np.delete(Y, i, axis=0), np.delete(labels, i)) for i in range(n)])
     moves = np.abs(exact - metrics.davies_bouldin_score(Y, labels)).max()
-    assert np.abs(got - exact).max() < (8 / n * moves if exact_up_to == 0 else 1e-9)
+    assert np.abs(result - exact).max() < (8 / n * moves if exact_up_to == 0 else 1e-9)
 
 
 def test_davies_bouldin_where_centroids_may_coincide():
-    """Classes in noise: a note, no interval, and no place in the best set; the separated ones keep theirs."""
+    """Classes in noise have a note, no interval, and are not in the best set; separated classes are unchanged."""
     rng = np.random.default_rng(0)
     labels = np.arange(240) % 3
     X = rng.normal(size=(240, 3)) + 4.0 * np.eye(3)[labels]
@@ -305,29 +305,29 @@ def test_halves_of_the_points_have_half_of_the_index():
 
 
 def test_permuted_rows_without_a_value_do_not_cost_the_chance_level():
-    """Eight points in two places: in some draws two classes have one centroid, the level is the mean of the others."""
+    """Eight points at two places: permutations with equal centroids are left out of the chance level."""
     Y, labels = np.repeat([[0.0], [1.0]], 4, axis=0), np.repeat([0, 1], 4)
-    found = chance_value(MEASURES.get("davies_bouldin"), _view(Y, labels), {}, 0)
-    assert 0 < found.draws < 20
-    assert np.isfinite(found.value)
+    level = chance_value(MEASURES.get("davies_bouldin"), _view(Y, labels), {}, 0)
+    assert 0 < level.draws < 20
+    assert np.isfinite(level.value)
     table = dreval.Evaluation(Y + 1e-9, {"Y": Y}, labels=labels, random_state=0, n_neighbors=1)
     assert table.run("davies_bouldin", None, None).table["value"].tolist() == [0.0]
 
 
 def test_labels_with_gaps():
-    """The labeled points alone, with their note; as if the others were not there."""
+    """The value is that of the labeled points, with a note."""
     Y, labels = _blobs()
     text = np.array(list("abcd"), object)[labels]
     text[::5] = None
-    known = np.array([one is not None for one in text])
+    labeled = np.array([label is not None for label in text])
     names = [*AGREEMENT, *OF_CENTROIDS]
     table = dreval.Evaluation(Y, {"Y": Y}, labels=text, random_state=0).run(names, None, None).tidy()
     for name, value in zip(table["measure"], table["value"], strict=True):
         seed = {"random_state": 0} if name in AGREEMENT else {}
-        expected = getattr(dreval, name)(Y[known], Y[known], labels=text[known], **seed)
+        expected = getattr(dreval, name)(Y[labeled], Y[labeled], labels=text[labeled], **seed)
         assert value == pytest.approx(expected, abs=1e-12)
-    assert table["n_used"].tolist() == [known.sum()] * len(names)
-    assert all(" 96 labeled" in said for said in table["note"])
+    assert table["n_used"].tolist() == [labeled.sum()] * len(names)
+    assert all(" 96 labeled" in label for label in table["note"])
 
 
 def test_mean_entropy_by_hand():
@@ -346,19 +346,19 @@ def _far(points, labels):
 
 
 def _accuracy(X, Y, labels):
-    """Pair of pairs by pair of pairs; equal distances in the embedding one half, in the data none."""
+    """Return the share of pairs of distances in the same order; ties in the embedding count 1/2, in the data 0."""
     x, y = _far(X, labels), _far(Y, labels)
-    found = []
+    agreements = []
     for s, t in itertools.combinations(x, 2):
         if abs(x[s] - x[t]) > 1e-9:
             equal = abs(y[s] - y[t]) <= 1e-9
-            found.append(0.5 if equal else float((x[s] < x[t]) == (y[s] < y[t])))
-    return np.mean(found) if found else 1.0
+            agreements.append(0.5 if equal else float((x[s] < x[t]) == (y[s] < y[t])))
+    return np.mean(agreements) if agreements else 1.0
 
 
 @given(pair=pairs(min_n=8, scales=False), classes=st.integers(3, 5), seed=SEEDS)
 def test_centroid_triplets_are_their_definition(pair, classes, seed):
-    """The share of the pairs of distances, and each row of the table, ties included."""
+    """Value and rows of the table follow the definition, ties included."""
     X, Y = (Z / (np.abs(Z).max() or 1.0) for Z in pair)
     labels = _labels(len(Y), classes, seed)
     assume(len(set(labels)) == classes)
@@ -392,7 +392,7 @@ def test_centroid_triplet_accuracy_is_kendalls_tau():
 
 
 def test_the_interval_of_centroid_triplets_leaves_out_classes():
-    """Values are those of the other classes, the error is their jackknife, and pairs are tested by them."""
+    """The error is the jackknife over classes, and pairs of embeddings are tested by it."""
     rng = np.random.default_rng(6)
     labels = np.arange(120) % 8
     X = 3 * rng.normal(size=(8, 4))[labels] + rng.normal(size=(120, 4))
@@ -415,7 +415,7 @@ def test_the_interval_of_centroid_triplets_leaves_out_classes():
 
 
 def test_few_classes_have_no_interval_or_no_value():
-    """Three classes: a value and a note; two: an error that says so."""
+    """Three classes have a value and a note; two classes raise an error."""
     Y, labels = _blobs(n=60, c=3)
     row = dreval.Evaluation(Y, {"Y": Y}, labels=labels, random_state=0).run("centroid_triplet_accuracy", None)
     assert row.table["value"].tolist() == [1.0]
@@ -427,7 +427,7 @@ def test_few_classes_have_no_interval_or_no_value():
 
 
 def test_chance_of_centroids_is_one_half_for_classes_of_equal_size():
-    """Six points in three classes, all 720 orders of the embedding's rows, with equal points or without."""
+    """The mean over all 720 orders of six rows is 1/2, with equal points or without."""
     X = np.array([0.0, 0.3, 1.1, 1.7, 3.2, 3.9])[:, None]
     labels = np.repeat([0, 1, 2], 2)
     for Y in (X + X**2, np.array([[0.0], [0], [1], [1], [1], [5]])):
@@ -437,30 +437,30 @@ def test_chance_of_centroids_is_one_half_for_classes_of_equal_size():
 
 
 def test_the_table_names_the_classes_of_the_labeled_points():
-    """Names are those of the labels, of a column of the data too; points without label are left out."""
+    """Names are those of the labels, also of a column of the data; points without label are left out."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("xyz"))
     frame["kind"] = np.array(["cat", "dog", "emu", None], object)[np.arange(40) % 4]
-    known = frame["kind"].notna().to_numpy()
+    labeled = frame["kind"].notna().to_numpy()
     Y = rng.normal(size=(40, 2))
     with pytest.warns(InputWarning, match="30 labeled"):
         table = dreval.centroid_triplets(frame, Y, labels="kind")
     assert set(table["class"]) == {"cat", "dog", "emu"}
     alone = dreval.centroid_triplets(
-        frame.loc[known, list("xyz")].to_numpy(), Y[known], labels=frame["kind"][known].to_numpy()
+        frame.loc[labeled, list("xyz")].to_numpy(), Y[labeled], labels=frame["kind"][labeled].to_numpy()
     )
     pd.testing.assert_frame_equal(table, alone)
 
 
 def test_the_figure_of_triples_counts_those_with_the_same_order():
-    """Beside the name of each embedding stands the number of the table; labels and data are needed."""
+    """The figure shows the counts of the table next to each embedding; labels and data are required."""
     Y, labels = _blobs(c=5)
     results = dreval.Evaluation(Y, {"same": Y, "line": Y[:, :1]}, labels=labels, random_state=0)
     results = results.run("silhouette", None, None)
-    said = texts(results.plot("centroid_triplets"))
+    figure_texts = texts(results.plot("centroid_triplets"))
     held = dreval.centroid_triplets(Y, Y[:, :1], labels=labels)["same"]
-    assert "30 of 30" in said
-    assert f"{held.sum():.0f} of {held.count()}" in said
+    assert "30 of 30" in figure_texts
+    assert f"{held.sum():.0f} of {held.count()}" in figure_texts
     for change in ({"data": None}, {"labels": None}):
         with pytest.raises(InputError, match="must hold labels and the data in memory"):
             dataclasses.replace(results, **change).plot("centroid_triplets")

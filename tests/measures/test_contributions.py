@@ -33,20 +33,20 @@ def test_contributions_lie_within_their_range(pair: tuple[np.ndarray, np.ndarray
 
 @pytest.mark.parametrize("n", [5, 12, 101])
 def test_the_worst_contribution_is_attained(n: int) -> None:
-    """Points on a line whose order from the first is reversed: it contributes the least to T, C, overlap and AUC."""
+    """The first of points in reverse order contributes the least to T, C, overlap and AUC."""
     X = np.arange(float(n))
     Y = np.r_[0.0, n - X[1:]]
     k = (n - 1) // 2
-    found = dreval.Evaluation(X[:, None], {"e": Y[:, None]}, n_neighbors=k)
+    ev = dreval.Evaluation(X[:, None], {"e": Y[:, None]}, n_neighbors=k)
     names = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc"]
-    first = found.run(names, None, None).augment("e").iloc[0]
+    row = ev.run(names, None, None).augment("e").iloc[0]
     for name in names:
-        column = next(c for c in first.index if str(c).startswith(name))
-        assert first[column] == pytest.approx(MEASURES.card(name).worst(n), abs=1e-12)
+        column = next(c for c in row.index if str(c).startswith(name))
+        assert row[column] == pytest.approx(MEASURES.card(name).worst(n), abs=1e-12)
 
 
 def test_a_range_may_depend_on_the_measure() -> None:
-    """Of R_N,opt a contribution has no bound, so that its worst is that of the value; labels change no range."""
+    """Contributions to R_N,opt have no bound, so that the worst is that of the value; labels change no range."""
     card = MEASURES.card("procrustes_rn_opt")
     assert (card.limits(50), card.worst(50)) == ((0.0, np.inf), 1.0)
     assert MEASURES.card("knn_accuracy").limits(50) == (0.0, 1.0)

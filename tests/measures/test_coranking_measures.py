@@ -83,7 +83,7 @@ def test_identities(pair):
 
 @given(pair=tie_free_pairs(min_n=5), data=st.data())
 def test_exchanging_the_spaces(pair, data):
-    """What is shared is shared both ways; intrusions become extrusions, and false neighbors missing ones."""
+    """Swapping the spaces keeps common neighbors, and swaps intrusions and extrusions, false and missing neighbors."""
     X, Y = pair
     k = data.draw(neighbor_counts(len(X)))
     assert_allclose(dreval.q_nx(Y, X), dreval.q_nx(X, Y), atol=1e-13)
@@ -108,11 +108,11 @@ def test_a_perfect_copy(pair):
 
 @pytest.mark.parametrize("name", CURVES)
 def test_curves_by_chance_are_the_mean_over_all_pairings(name):
-    """Five points shown in all 120 ways average to the card's value at every K."""
+    """The mean over all 120 orders of five points is the chance level of the card at every K."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
-    every = [getattr(dreval, name)(X, Y[list(order)]) for order in itertools.permutations(range(5))]
-    mean, chance = pd.concat(every, axis=1).mean(axis=1), MEASURES.card(name).chance
+    curves = [getattr(dreval, name)(X, Y[list(order)]) for order in itertools.permutations(range(5))]
+    mean, chance = pd.concat(curves, axis=1).mean(axis=1), MEASURES.card(name).chance
     assert_allclose(mean, [chance(5, k) if callable(chance) else chance for k in mean.index], atol=1e-13)
 
 
@@ -128,10 +128,10 @@ def test_an_unrelated_embedding_has_no_area():
 def test_no_rank_error_exceeds_one():
     """Over all orders of up to seven ranks and all k, the sum of a row is below c: the bound 1 is not attained."""
     for n in range(4, 9):
-        every = np.array(list(itertools.permutations(range(1, n))))
-        here = np.arange(1, n)
-        sums = np.cumsum(np.abs(every - here) / here, axis=1).max(axis=0)
-        c = np.cumsum(np.abs(n - 2 * here + 1) / here)
+        orders = np.array(list(itertools.permutations(range(1, n))))
+        ranks = np.arange(1, n)
+        sums = np.cumsum(np.abs(orders - ranks) / ranks, axis=1).max(axis=0)
+        c = np.cumsum(np.abs(n - 2 * ranks + 1) / ranks)
         assert (sums < c).all()
 
 
@@ -175,19 +175,19 @@ def test_crushing_is_intrusive_and_tearing_extrusive():
 
 @given(pair=pairs(min_n=6, max_n=20), seed=st.integers(0, 99))
 def test_anchors_see_rows_of_the_whole(pair, seed):
-    """Areas of anchors are those of the rows of the whole, to the bit; curves are those of the rows."""
+    """Areas of anchors are bit by bit the rows of the whole; curves are those of the rows."""
     X, Y = pair
     rows = np.sort(np.random.default_rng(seed).choice(len(X), 4, replace=False))
-    thing = MEASURES.get("r_nx_auc")
-    whole, some = answer(thing, view_of(X, Y), {}), answer(thing, view_of(X, Y, rows), {})
-    assert_array_equal(some.points, whole.points[rows])
+    function = MEASURES.get("r_nx_auc")
+    whole, part = answer(function, view_of(X, Y), {}), answer(function, view_of(X, Y, rows), {})
+    assert_array_equal(part.points, whole.points[rows])
     curves = [curve_values(MEASURES.get("q_nx"), view_of(X, Y, np.array([row])))[0] for row in rows]
     assert_allclose(np.mean(curves, axis=0), curve_values(MEASURES.get("q_nx"), view_of(X, Y, rows))[0], atol=1e-12)
 
 
 @given(pair=tie_free_pairs(), seed=st.integers(0, 99))
 def test_row_order_is_of_no_account(pair, seed):
-    """Listing the points in another order changes nothing where no distances are equal."""
+    """The order of the points does not matter without tied distances."""
     X, Y = (Z / np.abs(Z).max() for Z in pair)
     order = np.random.default_rng(seed).permutation(len(X))
     for name in CURVES + SCALARS:
@@ -206,7 +206,7 @@ def test_threads_change_no_bit(p):
 
 
 def test_ties_of_jaccard():
-    """Worst and best are those of the overlap, row by row, and enclose the value; where none are, a note."""
+    """Worst and best are those of the overlap, row by row, and enclose the value; without bounds there is a note."""
     X = np.array([[0.0], [1], [2], [3], [4], [6]])
     table = dreval.jaccard(X, X, n_neighbors=[1, 2], ties="bounds")
     assert (table["worst"] < table["value"]).all()
@@ -219,18 +219,18 @@ def test_ties_of_jaccard():
 
 
 def test_k_max_at_the_end_leaves_no_larger_scale():
-    """Where K_max = n - 2 the global quality is 1, and a note says why."""
+    """Where K_max = n - 2 the global quality is 1, and a note gives the reason."""
     rng = np.random.default_rng(0)
     for _ in range(200):
         X, Y = rng.normal(size=(4, 2)), rng.normal(size=(4, 2))
         if dreval.k_max(X, Y) == 2:
             break
-    got = answer(dreval.q_global, view_of(X, Y), {})
-    assert (got.value, joined(got.notes)) == (1.0, "K_max is n - 2: no larger scale is left")
+    result = answer(dreval.q_global, view_of(X, Y), {})
+    assert (result.value, joined(result.notes)) == (1.0, "K_max is n - 2: no larger scale is left")
 
 
 def test_chance_of_a_permutation_reads_the_exchanged_points():
-    """The chance of Q_local is that of exchanged points, far below the value."""
+    """The chance level of Q_local is that of permuted rows, far below the value."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 2))
     view = replace(view_of(X, X), seed=0)
@@ -240,7 +240,7 @@ def test_chance_of_a_permutation_reads_the_exchanged_points():
 
 
 def test_a_curve_takes_no_number_of_neighbors():
-    """A curve has every K; asking for one is a wrong argument, in an evaluation a wrong option."""
+    """A curve has every K: ``n_neighbors`` is a wrong argument, and in an evaluation a wrong option."""
     X = np.random.default_rng(0).normal(size=(20, 3))
     with pytest.raises(UnknownName, match="`parameter of r_nx` must be a known name: got 'n_neighbors'"):
         dreval.r_nx(X, X, n_neighbors=5)

@@ -26,14 +26,14 @@ DENSITIES = ["density_kl", "density_l1"]
 
 
 def _distances(Z):
-    """All distances, by direct differences, in units that a square can bear."""
+    """Return all distances, by direct differences, in units whose squares are finite."""
     unit = np.abs(Z - Z[0]).max() or 1.0
     near = (Z - Z[0]) / unit
     return np.array([[math.dist(a, b) for b in near] for a in near])
 
 
 def _density(Z, sigma):
-    """As it is defined: sums over all points of a kernel on distances over the largest, over their sum."""
+    """Sum a kernel of distances over the largest distance over all points, and divide by the sum of these sums."""
     D = _distances(Z)
     largest = D.max() or 1.0
     sums = [sum(math.exp(-((d / largest) ** 2) / sigma) for d in row) for row in D.tolist()]
@@ -47,7 +47,7 @@ def _twins(X, Y, sigma):
 
 @given(pair=pairs(), sigma=st.sampled_from([0.01, 0.1, 1.0, 10.0]))
 def test_densities_are_their_definitions(pair, sigma):
-    """Double sums over all points, duplicates, constant embeddings and any unit included."""
+    """Values are double sums over all points, with duplicates, constant embeddings and any unit."""
     expected = _twins(*pair, sigma)
     for name in DENSITIES:
         assert getattr(dreval, name)(*pair, sigma=sigma) == pytest.approx(expected[name], rel=1e-6, abs=1e-10)
@@ -69,7 +69,7 @@ def test_densities_by_hand():
 
 @pytest.mark.parametrize("name", DENSITIES)
 def test_a_width_must_be_positive(name):
-    """0, negative and not finite widths are refused by name."""
+    """A width of 0, a negative and an infinite one raise an error that names it."""
     for sigma in (0, -1.0, math.nan, "wide"):
         with pytest.raises(InputError, match="`sigma` must be a finite number"):
             getattr(dreval, name)(np.arange(5.0), np.arange(5.0), sigma=sigma)
@@ -77,20 +77,20 @@ def test_a_width_must_be_positive(name):
 
 @pytest.mark.parametrize("name", DENSITIES)
 def test_densities_of_many_points_are_those_of_some(name, monkeypatch):
-    """Beyond the limit: the value of some random points alone, with the standard error of the draw in the note."""
+    """Beyond the limit the value is that of random points, and the note has the standard error."""
     monkeypatch.setattr(pair_module, "EXACT_POINTS", 40)
     monkeypatch.setattr(clusters, "MAX_POINTS_OF_ALL_DENSITIES", 30)
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
     view = sweep(X, {"": Y}, k=2)[""]
-    got = answer(MEASURES.get(name), view, {"sigma": 0.1})
+    result = answer(MEASURES.get(name), view, {"sigma": 0.1})
     part = next(value for key, value in view._kept.items() if key[0] == "_some_points").population
-    assert got.value == pytest.approx(_twins(X[part], Y[part], 0.1)[name], rel=1e-9)
-    assert "30 of 60 points drawn at random" in joined(got.notes)
+    assert result.value == pytest.approx(_twins(X[part], Y[part], 0.1)[name], rel=1e-9)
+    assert "30 of 60 points drawn at random" in joined(result.notes)
 
 
 def test_densities_of_anchors_are_those_at_the_anchors():
-    """Distances from the anchors to all points, in the largest of them."""
+    """Densities use distances from the anchors to all points, over the largest of them."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     rows = np.sort(rng.choice(40, 10, replace=False))
@@ -107,7 +107,7 @@ def test_densities_of_anchors_are_those_at_the_anchors():
 
 @given(pair=pairs())
 def test_the_average_local_error_is_its_definition(pair):
-    """Mean over the points of their mean error."""
+    """It is the mean over the points of their mean error."""
     x, y = (D / (D.max() or 1.0) for D in map(_distances, pair))
     n = len(x)
     errors = [sum(abs(x[i, j] - y[i, j]) for j in range(n) if j != i) / (n - 1) for i in range(n)]
@@ -121,7 +121,7 @@ def test_the_average_local_error_by_hand():
 
 @given(pair=pairs(scales=False, images=["independent", "linear", "noisy", "first_columns", "grid"]))
 def test_the_wasserstein_distance_is_that_of_scipy(pair):
-    """Of all distances, each space in its mean."""
+    """It is scipy's distance of all distances, each space over its mean."""
     x, y = map(pdist, pair)
     if y.mean() == 0:
         return
@@ -132,12 +132,12 @@ def test_the_wasserstein_distance_is_that_of_scipy(pair):
 def test_the_wasserstein_distance_by_hand():
     """Distances 1 2 3 4 6 7 and 1 1 1 2 2 3 over their means 23/6 and 10/6, in order."""
     x, y = np.array([1, 2, 3, 4, 6, 7]) * 6 / 23, np.array([1, 1, 1, 2, 2, 3]) * 6 / 10
-    got = dreval.wasserstein_distance(np.array([0.0, 1, 3, 7]), np.arange(4.0))
-    assert got == pytest.approx(sum(abs(a - b) for a, b in itertools.zip_longest(x, y)) / 6)
+    result = dreval.wasserstein_distance(np.array([0.0, 1, 3, 7]), np.arange(4.0))
+    assert result == pytest.approx(sum(abs(a - b) for a, b in itertools.zip_longest(x, y)) / 6)
 
 
 def test_the_width_is_an_option_of_a_table():
-    """It is on the row, and a width that is none is refused when the table is planned."""
+    """The row has the width, and an invalid width raises an error before the run."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     evaluation = dreval.Evaluation(X, {"Y": X[:, :2]})

@@ -25,7 +25,7 @@ LINE, SHOWN = np.array([0.0, 1, 3, 7]), np.array([0.0, 7, 1, 3])
 
 
 def _correlation(compute, x, y):
-    """A correlation of scipy; None where it is not defined or is one of rounding."""
+    """Return scipy's correlation; None where it is undefined or of rounding errors."""
     spreads = [np.ptp(z) / (np.abs(z).max() or 1.0) for z in (x, y)]
     if min(spreads) < 1e-7:
         return None
@@ -88,14 +88,14 @@ def test_distance_correlation_by_hand():
 def test_correlations_are_those_of_scipy(pair):
     """Pearson, Spearman with mid ranks and Kendall's tau-b of the condensed distances, ties included."""
     x, y = (joined(twins.condensed(Z)) for Z in pair)
-    for name, theirs, room in (
+    for name, theirs, tolerance in (
         ("pearson_distance", stats.pearsonr, 1e-7),
         ("spearman_distance", stats.spearmanr, 1e-12),
         ("kendall_distance", stats.kendalltau, 1e-12),
     ):
         expected = _correlation(theirs, x, y)
         if expected is not None:
-            assert getattr(dreval, name)(*pair) == pytest.approx(expected, abs=room)
+            assert getattr(dreval, name)(*pair) == pytest.approx(expected, abs=tolerance)
 
 
 @given(pair=pairs(min_n=4, max_n=14))
@@ -115,7 +115,7 @@ def test_stresses_follow_their_formulas(pair):
 
 @given(pair=tie_free_pairs(min_n=5, max_n=25))
 def test_no_other_scale_is_better(pair):
-    """The scale-normalized stress is the least stress over scales, and the sine of the angle of the distances."""
+    """The scale-normalized stress is the smallest over scales, and the sine of the angle of the distances."""
     X, Y = pair
     least = dreval.stress_scale_normalized(X, Y)
     x, y = twins.condensed(X), twins.condensed(Y)
@@ -179,7 +179,7 @@ def test_triplets_are_counted(pair):
 
 @given(pair=tie_free_pairs(min_n=6), data=st.data())
 def test_radii_are_those_of_scikit_learn(pair, data):
-    """Spearman's correlation of the k-th neighbor distances."""
+    """It is Spearman's correlation of the distances to the k-th neighbor."""
     k = data.draw(neighbor_counts(len(pair[0])))
     radii = [NearestNeighbors(n_neighbors=k, algorithm="kd_tree").fit(Z).kneighbors()[0][:, -1] for Z in pair]
     expected = _correlation(stats.spearmanr, *radii)
@@ -197,13 +197,13 @@ def test_distributions_of_distances_are_compared_as_in_scipy(pair):
 
 @given(pair=pairs(min_n=5, images=("independent",)), factor=st.sampled_from([1e-3, 0.3, 7.1, 1e5]))
 def test_a_scaled_copy_keeps_the_distribution(pair, factor):
-    """Rounding of the unit separates no equal distances: D = 0 for c X, ties and duplicates included."""
+    """Rounding does not separate tied distances: D = 0 for c X, with ties and duplicates."""
     X = pair[0]
     assert dreval.ks_distance(X, factor * X) == pytest.approx(0, abs=1e-12) or np.ptp(X) < 1e-5 * np.abs(X).max()
 
 
 def test_what_cannot_vary_has_a_stated_value():
-    """A constant embedding has correlation 0; four points that are all equally far, shown so, have 1."""
+    """A constant embedding has correlation 0; four equidistant points in both spaces have 1."""
     corners = np.eye(4)
     for name in ("pearson_distance", "spearman_distance", "kendall_distance"):
         assert getattr(dreval, name)(LINE, np.zeros(4)) == 0
@@ -215,7 +215,7 @@ def test_what_cannot_vary_has_a_stated_value():
 
 
 def test_pairs_of_equal_points_are_counted():
-    """Sammon's stress says how many pairs have no weight."""
+    """A note has the number of pairs without weight in Sammon's stress."""
     X, Y = np.array([0.0, 0, 0, 1, 2]), np.array([0.0, 1, 0, 1, 2])
     row = dreval.Evaluation(X, {"e": Y}, n_neighbors=1).run("sammon_stress", ci=None).tidy().iloc[0]
     assert row["note"] == "3 pairs of equal points in the data are left out"
@@ -224,7 +224,7 @@ def test_pairs_of_equal_points_are_counted():
 
 
 def test_an_unknown_kind_is_refused():
-    """By the function and at the door of a run, with the words that there are."""
+    """The function and an evaluation raise an error that lists the valid kinds."""
     with pytest.raises(UnknownName, match="Known: kruskal, normalized, raw"):
         dreval.stress(LINE, SHOWN, kind="metric")
     with pytest.raises(UndefinedMeasure, match='"kruskal" with a constant embedding'):

@@ -25,15 +25,15 @@ def points_of(X, Y, **options):
 
 def plain(X, Y, share):
     """Row by row, with stable sorts."""
-    n, found = len(X), []
+    n, values = len(X), []
     for i in range(n):
         D, E = (np.linalg.norm(Z - Z[i], axis=1) for Z in (X, Y))
         D[i], m = -1.0, min(len(X) - 1, max(2, int(share * n)))
         near = E[np.argsort(D, kind="stable")][1 : m + 1]
         E[i] = -1.0
-        own = np.sort(E)[1 : m + 1]
-        found.append(0.0 if np.ptp(near) == 0 or np.ptp(own) == 0 else np.corrcoef(near, own)[0, 1])
-    return np.array(found)
+        by_embedding = np.sort(E)[1 : m + 1]
+        values.append(0.0 if np.ptp(near) == 0 or np.ptp(by_embedding) == 0 else np.corrcoef(near, by_embedding)[0, 1])
+    return np.array(values)
 
 
 def test_values_without_random_numbers():
@@ -67,6 +67,6 @@ def test_anchors_have_the_values_of_their_points():
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(60, 4)), rng.normal(size=(60, 2))
     ev = dreval.Evaluation(A, {"Y": B}, anchors=20, random_state=0)
-    some = ev.run("distance_order_correlation", None, None).of_all_points("Y").iloc[:, 0]
-    assert some.notna().sum() == 20
-    assert_allclose(some.dropna(), points_of(A, B)[some.notna()])
+    part = ev.run("distance_order_correlation", None, None).of_all_points("Y").iloc[:, 0]
+    assert part.notna().sum() == 20
+    assert_allclose(part.dropna(), points_of(A, B)[part.notna()])

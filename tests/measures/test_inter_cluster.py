@@ -33,13 +33,13 @@ def _graphs(X, Y, k):
 @pytest.mark.parametrize("measure", BOTH)
 @pytest.mark.parametrize("name", CLOUDS)
 def test_the_value_is_that_of_zadu_at_the_same_draws(name, measure):
-    """To rounding, from the same generator; the mean over seeds within 4 standard errors of that of ZADU as it is."""
+    """Values agree from the same generator; the mean over seeds is within 4 standard errors of ZADU's."""
     X, Y, _ = cloud(name)
     stored = read("inter_cluster")[name]
     data, embedding = _graphs(X, Y, N_NEIGHBORS)
-    here, there = (embedding, data) if measure == "steadiness" else (data, embedding)
+    source, target = (embedding, data) if measure == "steadiness" else (data, embedding)
     for seed in range(3):
-        excess, weight, _ = module.wrong_parts(here, there, 150, np.random.default_rng(seed)).sum(axis=0)
+        excess, weight, _ = module.wrong_parts(source, target, 150, np.random.default_rng(seed)).sum(axis=0)
         assert 1 - excess / weight == pytest.approx(stored[f"{measure}, same draws, seed {seed}"], rel=1e-13)
     values = [getattr(dreval, measure)(X, Y, n_neighbors=N_NEIGHBORS, random_state=seed) for seed in range(40)]
     error = math.hypot(stored[f"{measure}, as it is, se"], np.std(values, ddof=1) / math.sqrt(40))
@@ -95,9 +95,9 @@ def test_similarities_are_their_definition(pair, k):
             for a, b in np.ndindex(k, k):
                 S[i, j] += (k + 1 - a) * (k + 1 - b) * (i != j and graph.near[i, a] == graph.near[j, b])
         S /= S.max() or 1.0
-        found = np.zeros((n, n))
-        found[np.repeat(np.arange(n), np.diff(graph.starts)), graph.columns] = graph.values
-        np.testing.assert_array_equal(found, S)
+        similar = np.zeros((n, n))
+        similar[np.repeat(np.arange(n), np.diff(graph.starts)), graph.columns] = graph.values
+        np.testing.assert_array_equal(similar, S)
         np.testing.assert_array_equal(graph.similar, S[np.arange(n)[:, None], graph.near])
         dense.append(1 / (S + 0.1))
     excess = graphs[0].largest_excess(graphs[1], 0.1)
@@ -107,7 +107,7 @@ def test_similarities_are_their_definition(pair, k):
 def test_wrong_pairs_are_their_definition():
     """Double sums over clusters of random members in random graphs."""
     rng = np.random.default_rng(0)
-    first, second = _symmetric(30, 0.3, rng), _symmetric(30, 0.3, rng)
+    source, target = _symmetric(30, 0.3, rng), _symmetric(30, 0.3, rng)
     members = np.sort(rng.choice(30, 18, replace=False))
     labels = rng.permutation(np.arange(18) % 5)
     place = np.full(30, -1)
@@ -115,11 +115,11 @@ def test_wrong_pairs_are_their_definition():
     expected = np.zeros(2)
     for a in range(5):
         for b in range(a):
-            one, two = members[labels == a], members[labels == b]
-            gap = np.subtract(*(1 / (S[np.ix_(one, two)].mean() + 0.1) for S in (first, second)))
-            expected += [max(gap, 0) * len(one) * len(two), (gap > 0) * len(one) * len(two)]
-    found = loops.wrong_pairs(_compressed(first), _compressed(second), members, place, labels, 5, 0.1)
-    assert found == pytest.approx(expected, rel=1e-13)
+            of_a, of_b = members[labels == a], members[labels == b]
+            gap = np.subtract(*(1 / (S[np.ix_(of_a, of_b)].mean() + 0.1) for S in (source, target)))
+            expected += [max(gap, 0) * len(of_a) * len(of_b), (gap > 0) * len(of_a) * len(of_b)]
+    sums = loops.wrong_pairs(_compressed(source), _compressed(target), members, place, labels, 5, 0.1)
+    assert sums == pytest.approx(expected, rel=1e-13)
 
 
 def test_a_walk_by_hand():
@@ -141,15 +141,15 @@ def _groups(seed=0, n=150):
 
 
 def test_each_measure_sees_its_own_error():
-    """Two clusters shown in one place are a false group; one that is shown torn is a missing group."""
+    """Two clusters merged into one are a false group; a cluster that is torn is a missing group."""
     X, labels = _groups()
     merged, torn = X.copy(), X.copy()
     merged[labels == 1] += [6.0, -6.0, 0.0]
     torn[labels == 1] += np.where(X[labels == 1][:, :1] > 0, 9.0, -9.0)
     value = {
-        (name, words): getattr(dreval, name)(X, Y, n_neighbors=10, random_state=0)
+        (name, case): getattr(dreval, name)(X, Y, n_neighbors=10, random_state=0)
         for name in BOTH
-        for words, Y in {"merged": merged, "torn": torn, "copy": X}.items()
+        for case, Y in {"merged": merged, "torn": torn, "copy": X}.items()
     }
     assert value["steadiness", "copy"] == value["cohesiveness", "copy"] == 1
     assert value["steadiness", "merged"] < value["cohesiveness", "merged"] - 0.05
@@ -158,7 +158,7 @@ def test_each_measure_sees_its_own_error():
 
 @pytest.mark.slow
 def test_too_few_neighbors_are_noted():
-    """Why: with k = 7 an unrelated embedding of 1000 points seems perfect, since HDBSCAN sees one flat cluster."""
+    """With k = 7 an unrelated embedding of 1000 points has the value 1, since HDBSCAN returns one flat cluster."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 5))
     related = X[:, :2] + 0.1 * rng.normal(size=(1000, 2))
@@ -177,7 +177,7 @@ def test_too_few_neighbors_are_noted():
 
 
 def test_exchanged_spaces_exchange_the_measures():
-    """At the same draws: steadiness of (X, Y) is cohesiveness of (Y, X)."""
+    """At the same draws steadiness of (X, Y) is cohesiveness of (Y, X)."""
     X, _ = _groups()
     Y = X[:, :2]
     parts = [
@@ -189,21 +189,21 @@ def test_exchanged_spaces_exchange_the_measures():
 
 @pytest.mark.parametrize("name", BOTH)
 def test_the_order_of_rows_changes_the_draws_alone(name):
-    """The mean over seeds is that of permuted rows, and their spread is the standard error of the note."""
+    """Means over seeds agree for permuted rows, and their spread is the standard error of the note."""
     X, _ = _groups()
     Y, order = X[:, :2], np.random.default_rng(3).permutation(150)
     function = MEASURES.get(name)
-    found = []
+    results = []
     for data, embedding in ((X, Y), (X[order], Y[order])):
         values, errors = [], []
         for seed in range(30):
             view = sweep(data, {"": embedding}, k=10)[""]
             object.__setattr__(view, "seed", seed)
-            got = answer(function, view, {"n_neighbors": 10, "n_walks": 60})
-            values.append(got.value)
-            errors.append(dict(got.notes[-1].values)["se"])
-        found.append((np.mean(values), np.std(values, ddof=1), np.sqrt(np.mean(np.square(errors)))))
-    (a, sd_a, se_a), (b, sd_b, se_b) = found
+            result = answer(function, view, {"n_neighbors": 10, "n_walks": 60})
+            values.append(result.value)
+            errors.append(dict(result.notes[-1].values)["se"])
+        results.append((np.mean(values), np.std(values, ddof=1), np.sqrt(np.mean(np.square(errors)))))
+    (a, sd_a, se_a), (b, sd_b, se_b) = results
     assert abs(a - b) < 4 * math.hypot(sd_a, sd_b) / math.sqrt(30)
     assert 0.6 < sd_a / se_a < 1.6
     assert 0.6 < sd_b / se_b < 1.6

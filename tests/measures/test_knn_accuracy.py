@@ -48,23 +48,23 @@ def _naive(train, codes, k, test):
 
 @given(pair=tie_free_pairs(min_n=10), k=st.sampled_from([1, 3, 5]), n_folds=st.integers(2, 6), seed=SEEDS)
 def test_two_classes_and_odd_k_are_those_of_scikit_learn(pair, k, n_folds, seed):
-    """Where no vote and no distance can be tied, on the same folds: the same accuracy."""
+    """Without tied votes and distances the accuracy on the same folds agrees."""
     X, Y = pair
     labels = _labels(len(Y), 2, seed)
     train_sizes = len(Y) - np.bincount(module._folds(labels, n_folds, stream(seed, "folds")))
     k = k if train_sizes.min() >= k else 1  # an even number of all training points could tie
-    got = dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
-    assert got == pytest.approx(_contributions(Y, labels, k, n_folds, seed, _scikit_learn).mean(), abs=1e-15)
+    result = dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
+    assert result == pytest.approx(_contributions(Y, labels, k, n_folds, seed, _scikit_learn).mean(), abs=1e-15)
 
 
 @given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), n_folds=st.integers(2, 6), seed=SEEDS)
 def test_any_classes_and_ties_are_those_of_the_twin(pair, classes, k, n_folds, seed):
-    """Equal distances by index, equal votes to the class that comes first, fewer points than k: all of them."""
+    """Ties are broken by row number, tied votes by the nearer class; with fewer points than k all vote."""
     X, Y = pair
     labels, k = _labels(len(Y), classes, seed), min(k, len(Y) - 1)
     assume(2 <= len(np.unique(labels)) < len(labels))
-    got = dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
-    assert got == pytest.approx(_contributions(Y, labels, k, n_folds, seed, _naive).mean(), abs=1e-15)
+    result = dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
+    assert result == pytest.approx(_contributions(Y, labels, k, n_folds, seed, _naive).mean(), abs=1e-15)
 
 
 @given(n=st.integers(4, 80), classes=st.integers(1, 5), n_folds=st.integers(2, 8), seed=SEEDS)
@@ -78,12 +78,12 @@ def test_folds_are_stratified(n, classes, n_folds, seed):
 
 
 def test_folds_depend_on_the_seed_only():
-    """The seed is used, reproducible, and the same folds serve every embedding of the data."""
+    """Folds are reproducible from the seed, and the same for every embedding of the data."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(80, 2)), np.arange(80) % 3
     values = [dreval.knn_accuracy(X, X, labels=labels, random_state=seed) for seed in range(12)]
-    again = [dreval.knn_accuracy(X, X, labels=labels, random_state=seed) for seed in range(12)]
-    assert values == again
+    repeated = [dreval.knn_accuracy(X, X, labels=labels, random_state=seed) for seed in range(12)]
+    assert values == repeated
     assert len(set(values)) > 3
     assert not np.array_equal(*(module._folds(labels, 5, stream(seed, "folds")) for seed in (0, 1)))
 
@@ -99,7 +99,7 @@ def test_folds_depend_on_the_seed_only():
     ],
 )
 def test_votes_by_hand(classes, winner):
-    """Majority, then the class of the nearer neighbor."""
+    """The majority wins, then the class of the nearer neighbor."""
     assert_array_equal(module._vote(np.array([classes])), [winner])
     assert twins.vote(classes) == winner
 
@@ -113,72 +113,74 @@ def test_no_point_votes_for_itself():
 
 
 def test_anchors_and_left_out_groups_keep_their_folds():
-    """Contributions seen from anchors are those of the whole; a left-out group changes no other point's fold."""
+    """Contributions of anchors are those of the whole; leaving out a group changes no fold of other points."""
     rng = np.random.default_rng(1)
     Y, labels, groups = rng.normal(size=(60, 2)), np.arange(60) % 3, random_groups(60, 4, rng)
     view = replace(sweep(Y, {"Y": Y}, k=5, groups=groups)["Y"], labels=labels, seed=3)
     whole, rows = module.knn_accuracy.rule(view, 5), np.arange(0, 60, 7)
     assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), 5), whole[rows])
     folds = module._folds(labels, 5, stream(3, "folds"))
-    left = leave_out(view, 2, 5)
+    reduced = leave_out(view, 2, 5)
     expected = np.zeros(60)
     for fold in range(5):
-        test, train = (left.population[side(folds[left.population], fold)] for side in (np.equal, np.not_equal))
+        test, train = (reduced.population[side(folds[reduced.population], fold)] for side in (np.equal, np.not_equal))
         expected[test] = _naive(Y[train], labels[train], 5, Y[test]) == labels[test]
-    assert_array_equal(module.knn_accuracy.rule(left, 5), expected[left.rows])
+    assert_array_equal(module.knn_accuracy.rule(reduced, 5), expected[reduced.rows])
 
 
 @given(pair=pairs(min_n=40), classes=st.integers(2, 4), k=st.integers(1, 6), n_folds=st.integers(2, 6), seed=SEEDS)
 def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_folds, seed):
-    """Values, ties and values without each point of permuted rows, from any of them first: those of the twin."""
+    """Values, ties and values without each point of permuted rows are those of the twin, in any order of calls."""
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
     view = replace(sweep(X, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed)
     once = view.shuffled(np.random.default_rng(seed))
-    for one in (once, view, once.shuffled(np.random.default_rng(1))):
-        alone = replace(one, origin=None, _of_embedding={})
-        right = _contributions(one.Y, labels, k, n_folds, seed, _naive)
-        assert_array_equal(module.knn_accuracy.rule(one, k, n_folds), right)
+    for part in (once, view, once.shuffled(np.random.default_rng(1))):
+        alone = replace(part, origin=None, _of_embedding={})
+        right = _contributions(part.Y, labels, k, n_folds, seed, _naive)
+        assert_array_equal(module.knn_accuracy.rule(part, k, n_folds), right)
         assert_array_equal(
-            module._knn_accuracy_without(one, k, n_folds), module._knn_accuracy_without(alone, k, n_folds)
+            module._knn_accuracy_without(part, k, n_folds), module._knn_accuracy_without(alone, k, n_folds)
         )
-        assert str(module._knn_accuracy_ties(one, k, n_folds)) == str(module._knn_accuracy_ties(alone, k, n_folds))
+        assert str(module._knn_accuracy_ties(part, k, n_folds)) == str(module._knn_accuracy_ties(alone, k, n_folds))
 
 
 @given(seed=SEEDS, k=st.integers(1, 10), n_folds=st.integers(2, 6))
 def test_lists_of_neighbors_and_searches_give_the_same(seed, k, n_folds):
-    """Points of which many coincide are searched, the others are read from lists; fewer rows change nothing."""
+    """Coinciding points are searched, the others are read from lists; fewer rows change nothing."""
     rng = np.random.default_rng(seed)
     Y, labels = rng.normal(size=(80, 2)), _labels(80, 3, seed)
     Y[:11] = 100.0
     view, rows = replace(sweep(Y, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed), np.arange(1, 80, 3)
-    known, found = module._listed(view, k, n_folds, np.arange(80))
-    assert known[11:].mean() > 0.8
-    assert not known[:11].any()
-    assert found.shape == (known.sum(), k)
+    in_lists, neighbors = module._listed(view, k, n_folds, np.arange(80))
+    assert in_lists[11:].mean() > 0.8
+    assert not in_lists[:11].any()
+    assert neighbors.shape == (in_lists.sum(), k)
     expected = _contributions(Y, labels, k, n_folds, seed, _naive)
     assert_array_equal(module.knn_accuracy.rule(view, k, n_folds), expected)
     assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), k, n_folds), expected[rows])
 
 
 def test_nothing_left_to_learn_from_is_wrong():
-    """A view that holds one fold only: no point can be classified."""
+    """In a view with one fold no point is classified rightly."""
     Y, labels = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
     view = replace(sweep(Y, {"Y": Y}, k=1)["Y"], labels=labels)
     folds = module._folds(labels, 2, stream(0, "folds"))
-    one = np.flatnonzero(folds == 0)
-    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=one, population=one), 1, 2), [0, 0, 0, 0])
+    single_fold = np.flatnonzero(folds == 0)
+    assert_array_equal(
+        module.knn_accuracy.rule(replace(view, rows=single_fold, population=single_fold), 1, 2), [0, 0, 0, 0]
+    )
 
 
 @pytest.mark.parametrize("n_folds", [0, 1, -3, 2.5])
 def test_one_fold_is_no_cross_validation(n_folds):
-    """At least two folds."""
+    """One fold raises an error."""
     with pytest.raises(InputError, match=r"`n_folds` must be an integer >= 2"):
         dreval.knn_accuracy(np.eye(6), np.eye(6), labels=list("aabbcc"), n_neighbors=1, n_folds=n_folds)
 
 
 def test_labels_are_needed():
-    """The public function asks for them; a view without them says so."""
+    """The public function requires labels; a view without them raises an error."""
     with pytest.raises(dreval.errors.InputError, match="`labels` must be given to knn_accuracy"):
         dreval.knn_accuracy(np.eye(6), np.eye(6))
     with pytest.raises(RuntimeError, match="without labels"):

@@ -38,7 +38,7 @@ def values(name: str, labels: Any, batch: Any = TWO) -> list[float]:
 
 @pytest.mark.parametrize("labels", [np.arange(N), [f"c{i}" for i in range(N)], np.arange(N) + 0.0])
 def test_labels_that_are_all_different(labels: Any) -> None:
-    """Every measure of labels refuses them, except those whose value differs between embeddings."""
+    """Every measure of labels raises an error, except those whose value differs between embeddings."""
     for name in NAMES:
         if name in DIFFERENT:
             assert len(set(values(name, labels))) == 3
@@ -73,7 +73,7 @@ def test_silhouette_has_the_range_of_scikit_learn() -> None:
 
 
 def test_batches_of_one_point() -> None:
-    """Measures of batches refuse a batch for each point."""
+    """Measures of batches raise an error where each point is a batch."""
     for name in BATCHED:
         with pytest.raises(UndefinedMeasure, match="batch"):
             values(name, np.arange(N) % 3, np.arange(N))
@@ -91,7 +91,7 @@ def test_an_evaluation_has_the_reason_in_its_rows() -> None:
 
 @pytest.mark.parametrize("ci", ["points", "subsampling"])
 def test_one_pair_of_points_in_a_class(ci: str) -> None:
-    """Where points are left out every class may have one point: the value stays, the interval has its reason."""
+    """Where leaving out points leaves classes of one point the value stays, and the interval has its reason."""
     labels = np.maximum(np.arange(N) - 1, 0)
     names = ["silhouette", "neighborhood_hit", "distance_consistency", "label_retrieval_auc"]
     table = dreval.Evaluation(X, {"e": EMBEDDINGS[0]}, labels=labels, random_state=0).run(names, None, ci).tidy()

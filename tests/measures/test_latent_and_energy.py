@@ -37,7 +37,7 @@ def test_latent_r2_is_the_regression_of_scikit_learn(pair, q, seed):
 
 @given(cloud=clouds(min_n=6, kinds=("normal",)), seed=SEEDS)
 def test_latent_r2_does_not_see_affine_maps(cloud, seed):
-    """Stretching, shearing and moving the embedding leaves the value; an affine image of the latents reaches 1."""
+    """Affine maps of the embedding leave the value; an affine image of the latents has 1."""
     rng = np.random.default_rng(seed)
     d = min(2, cloud.shape[1])
     Z, Y = rng.normal(size=(len(cloud), d)), rng.normal(size=(len(cloud), d))
@@ -48,7 +48,7 @@ def test_latent_r2_does_not_see_affine_maps(cloud, seed):
 
 
 def test_latent_r2_counts_a_repeated_or_constant_column_once():
-    """Columns that add nothing change nothing; an embedding in one point explains nothing."""
+    """Redundant columns change nothing; a constant embedding explains nothing."""
     rng = np.random.default_rng(0)
     X, Z, Y = rng.normal(size=(50, 3)), rng.normal(size=(50, 2)), rng.normal(size=(50, 1))
     alone = dreval.latent_r2(X, Y, latent=Z)
@@ -58,7 +58,7 @@ def test_latent_r2_counts_a_repeated_or_constant_column_once():
 
 
 def test_latent_r2_by_chance_is_d_over_n_minus_one():
-    """The mean over random pairings is that of a beta law with parameters d/2 and (n - 1 - d)/2."""
+    """The mean over permutations is that of a beta distribution with parameters d/2 and (n - 1 - d)/2."""
     rng = np.random.default_rng(0)
     Z, Y = rng.normal(size=(30, 1)), rng.normal(size=(30, 2))
     values = [dreval.latent_r2(Y, Y[rng.permutation(30)], latent=Z) for _ in range(400)]
@@ -90,15 +90,15 @@ def test_latent_r2_in_an_evaluation():
 def test_a_simulation_brings_its_latents():
     """A data set passed as the data has its own latent variables; the notes of ten and more are cut short."""
     roll = dreval.simulate("swiss_roll", n=200, random_state=0)
-    got = dreval.Evaluation(roll, {"truth": roll.latent}, random_state=0).run("latent_r2", None, None).tidy()
-    assert got["value"][0] == pytest.approx(1, abs=1e-12)
+    result = dreval.Evaluation(roll, {"truth": roll.latent}, random_state=0).run("latent_r2", None, None).tidy()
+    assert result["value"][0] == pytest.approx(1, abs=1e-12)
     s2 = dreval.simulate("s2", random_state=0)
     wide = dreval.latent_r2(s2, s2.data[:, :2], latent=np.c_[s2.data, s2.data**2])
     assert wide == pytest.approx((2 + 2 * 15 / 16 + 16 * 2 / 199) / 20, abs=0.01)  # corr(u, u^2)^2 = 15/16
 
 
 def test_latents_that_cannot_be_answered_are_refused():
-    """A constant latent has no R^2; none at all is no input."""
+    """A constant latent variable, or none at all, raises an error."""
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(UndefinedMeasure, match="`latent` must vary in every column: got column 1 with one value"):
         dreval.latent_r2(Y, Y, latent=np.c_[Y[:, 0], np.full(10, 0.1)])
@@ -127,17 +127,17 @@ def test_energy_ratio_is_that_of_scikit_learn(cloud, d):
 
 
 def test_energy_ratio_by_hand():
-    """Variances 9, 4, 1 along the axes: 9/14, 13/14, 1, whatever the scale; two dimensions for 80 and for 90 %."""
+    """Variances 9, 4, 1 along the axes give 9/14, 13/14, 1 at any scale; two dimensions hold 80 and 90 %."""
     X = np.vstack([s * v * np.eye(3)[j] for j, v in enumerate((3, 2, 1)) for s in (1, -1)])
     for scale in (1e-150, 1.0, 1e150):
-        got = [dreval.energy_ratio(X * scale, X[:, :d]) for d in (1, 2, 3)]
-        assert got == pytest.approx([9 / 14, 13 / 14, 1], rel=1e-12)
+        result = [dreval.energy_ratio(X * scale, X[:, :d]) for d in (1, 2, 3)]
+        assert result == pytest.approx([9 / 14, 13 / 14, 1], rel=1e-12)
     (held,) = MEASURES.get("energy_ratio").rule(sweep(X, {"Y": X[:, :1]}, k=1)["Y"])[1]
     assert dict(held.values) == {"low": 2, "high": 2}
 
 
 def test_energy_ratio_of_points_that_coincide_is_undefined():
-    """Without the one point that differs there is no variance to share."""
+    """Points that all coincide raise an error; a single different point gives a value."""
     X = np.zeros((20, 2))
     X[3] = 1.0
     view = sweep(X, {"Y": X}, k=1)["Y"]

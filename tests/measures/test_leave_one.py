@@ -39,34 +39,34 @@ def _again(name, X, Y, **parameters):
 
 
 @pytest.mark.parametrize("name", ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard"])
-@given(pair=ANY_WIDTH, told=st.booleans(), data=st.data())
-def test_ranks_without_a_point_are_those_of_the_others(name, pair, told, data):
-    """From one pass that was told, or from another one; with ties and duplicates, for every k up to n - 2."""
+@given(pair=ANY_WIDTH, prepared=st.booleans(), data=st.data())
+def test_ranks_without_a_point_are_those_of_the_others(name, pair, prepared, data):
+    """From a prepared pass or another pass; with ties and duplicates, for every k up to n - 2."""
     X, Y = pair
     k = data.draw(st.integers(1, len(X) - 2))
-    ks = (k, max(1, k // 2)) if told else ()
-    found = MEASURES.card(name).without(_view(X, Y, ks), n_neighbors=k)
-    assert_allclose(found, _again(name, X, Y, n_neighbors=k), rtol=0, atol=1e-13)
+    ks = (k, max(1, k // 2)) if prepared else ()
+    result = MEASURES.card(name).without(_view(X, Y, ks), n_neighbors=k)
+    assert_allclose(result, _again(name, X, Y, n_neighbors=k), rtol=0, atol=1e-13)
 
 
 def test_a_pass_that_was_told_is_not_made_again(monkeypatch):
-    """The values come from what the pass kept, with blocks of any size and any number of threads, again the same."""
+    """Values come from the stored pass, for blocks of any size and any number of threads."""
     X, Y = np.random.default_rng(0).normal(size=(2, 60, 4))
     Y[:30] = Y[30:]  # rows that are tied, and rows that are not
-    told = _view(X, Y, (3, 7), n_jobs=1)
+    view = _view(X, Y, (3, 7), n_jobs=1)
     monkeypatch.setattr(blocks, "block_rows", lambda _: 7)
     parts = _view(X, Y, (7, 3), n_jobs=2)
     for k in (3, 7):
-        assert_array_equal(parts.farther[k], told.farther[k])
+        assert_array_equal(parts.farther[k], view.farther[k])
     monkeypatch.setattr(ranks, "sweep", None)
     for k in (3, 7):
-        found = MEASURES.card("continuity").without(parts, n_neighbors=k)
-        assert_allclose(found, _again("continuity", X, Y, n_neighbors=k), rtol=0, atol=1e-13)
+        result = MEASURES.card("continuity").without(parts, n_neighbors=k)
+        assert_allclose(result, _again("continuity", X, Y, n_neighbors=k), rtol=0, atol=1e-13)
 
 
 @each("name", ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard"])
 def test_too_many_neighbors_leave_nothing_to_step_in(name):
-    """At k = n - 1 no point can be left out, and it is said; k = n - 2 is the largest."""
+    """At k = n - 1 leaving out a point raises an error; k = n - 2 is the largest."""
     X = np.random.default_rng(0).normal(size=(8, 2))
     without = MEASURES.card(name).without
     assert without(_view(X, X), n_neighbors=6) == pytest.approx(np.ones(8))
@@ -82,43 +82,43 @@ def test_areas_and_curves_without_a_point_are_those_of_the_others(pair, data):
     ks = sorted(data.draw(st.sets(st.integers(1, n - 3), min_size=1)))
     curves = {name: MEASURES.card(name).without(view, ks) for name in ("q_nx", "lcmc", "r_nx")}
     assert view.cached_value("coranking") is not None
-    found = MEASURES.card("r_nx_auc").without(view)
-    assert_allclose(found, _again("r_nx_auc", X, Y), rtol=0, atol=1e-13)
+    result = MEASURES.card("r_nx_auc").without(view)
+    assert_allclose(result, _again("r_nx_auc", X, Y), rtol=0, atol=1e-13)
     for h, keep in enumerate(~np.eye(n, dtype=bool)):
-        rest = _view(X[keep], Y[keep])
+        reduced = _view(X[keep], Y[keep])
         for name, curve in curves.items():
-            whole, _ = curve_values(MEASURES.get(name), rest)
+            whole, _ = curve_values(MEASURES.get(name), reduced)
             assert_allclose(curve[h], whole[np.array(ks) - 1], rtol=0, atol=1e-13, err_msg=name)
     assert_array_equal(coranking(view).areas, coranking(_view(X, Y)).areas)
 
 
 def test_the_co_ranking_without_a_point_does_not_depend_on_threads(monkeypatch):
-    """The same bits for any number of threads; more numbers of neighbors are counted when they are asked for."""
+    """The bits do not depend on threads; further numbers of neighbors are counted on request."""
     X, Y = np.random.default_rng(0).normal(size=(2, 300, 4))
-    one, two = (coranking_without(_view(X, Y, n_jobs=jobs), (1, 5, 40)) for jobs in (1, 2))
-    assert_array_equal(one.areas, two.areas)
-    assert_array_equal(one.q_nx, two.q_nx)
+    single, two = (coranking_without(_view(X, Y, n_jobs=jobs), (1, 5, 40)) for jobs in (1, 2))
+    assert_array_equal(single.areas, two.areas)
+    assert_array_equal(single.q_nx, two.q_nx)
     view = _view(X, Y)
-    few, more = coranking_without(view, (5,)), coranking_without(view, (1, 5, 40))
-    assert_array_equal(more.q_nx, one.q_nx)
-    assert_array_equal(few.q_nx[:, 0], one.q_nx[:, 1])
+    few, several = coranking_without(view, (5,)), coranking_without(view, (1, 5, 40))
+    assert_array_equal(several.q_nx, single.q_nx)
+    assert_array_equal(few.q_nx[:, 0], single.q_nx[:, 1])
     monkeypatch.setattr("dreval.geometry.ranks._pass", None)  # known by now
-    assert_array_equal(coranking_without(view, (40,)).q_nx[:, 0], one.q_nx[:, 2])
+    assert_array_equal(coranking_without(view, (40,)).q_nx[:, 0], single.q_nx[:, 2])
 
 
 LOCAL = ("procrustes_rc", "procrustes_rn_opt", "procrustes_rn", "procrustes_r")
 
 
 @pytest.mark.parametrize("name", LOCAL)
-@given(pair=ANY_WIDTH, told=st.booleans(), data=st.data())
-def test_neighborhoods_without_a_point_are_those_of_the_others(name, pair, told, data):
+@given(pair=ANY_WIDTH, prepared=st.booleans(), data=st.data())
+def test_neighborhoods_without_a_point_are_those_of_the_others(name, pair, prepared, data):
     """With ties, duplicates, collinear points, outliers and any scale, to 1e-12 of the largest value."""
     X, Y = pair
     k = data.draw(st.integers(1, len(X) - 2))
-    found = MEASURES.card(name).without(_view(X, Y, (k,) if told else ()), n_neighbors=k)
+    result = MEASURES.card(name).without(_view(X, Y, (k,) if prepared else ()), n_neighbors=k)
     expected = _again(name, X, Y, n_neighbors=k)
     size = 1.0 if name in LOCAL[:2] else max(expected.max(), 1e-300)
-    assert_allclose(found / size, expected / size, rtol=0, atol=1e-12)
+    assert_allclose(result / size, expected / size, rtol=0, atol=1e-12)
 
 
 @given(pair=st.one_of(pairs(), pairs(max_p=2, max_d=5)), sparse=st.booleans())
@@ -130,7 +130,7 @@ def test_disparity_without_a_point_is_that_of_the_others(pair, sparse):
 
 
 def test_disparity_of_sparse_data_without_a_point_by_several_chunks(monkeypatch):
-    """Rows come some at a time; empty columns and rows are no exception."""
+    """Rows come in several chunks; empty columns and rows are valid."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(50, 9)) * (rng.random((50, 9)) < 0.3), rng.normal(size=(50, 2))
     X[:, 3] = X[7] = 0.0
@@ -148,23 +148,27 @@ def test_classes_of_neighbors_without_a_point_are_those_among_the_others(pair, c
     labels = np.random.default_rng(seed).integers(0, classes, n)
     assume(all(2 <= len(np.unique(np.delete(labels, h))) < n - 1 for h in range(n)))
     view = replace(_view(X, Y), labels=labels, seed=seed)
-    asked = {"knn_accuracy": {"n_neighbors": data.draw(st.integers(1, n - 1)), "n_folds": data.draw(st.integers(2, 6))}}
-    asked["neighborhood_hit"] = {"n_neighbors": data.draw(st.integers(1, n - 2))}
-    for name, parameters in asked.items():
-        found = MEASURES.card(name).without(view, **parameters)
+    requested = {
+        "knn_accuracy": {"n_neighbors": data.draw(st.integers(1, n - 1)), "n_folds": data.draw(st.integers(2, 6))}
+    }
+    requested["neighborhood_hit"] = {"n_neighbors": data.draw(st.integers(1, n - 2))}
+    for name, parameters in requested.items():
+        result = MEASURES.card(name).without(view, **parameters)
         for h in range(n):
             stay = np.flatnonzero(np.arange(n) != h)
-            rest = replace(view, population=stay, rows=stay)
-            assert found[h] == pytest.approx(answer(MEASURES.get(name), rest, parameters).value, rel=0, abs=1e-15)
+            reduced = replace(view, population=stay, rows=stay)
+            assert result[h] == pytest.approx(answer(MEASURES.get(name), reduced, parameters).value, rel=0, abs=1e-15)
 
 
 def _on_the_others(name, view, h, parameters, draws=False):
-    """The measure with the row of a point deleted, or with the draws that do not touch it; NaN where it has none."""
-    rest = np.delete(np.arange(view.n), h)
-    fewer = replace(view, population=rest, rows=rest, _kept={})
+    """Return the measure without the row of a point, or with the draws that do not touch it; NaN where it has none."""
+    remaining = np.delete(np.arange(view.n), h)
+    fewer = replace(view, population=remaining, rows=remaining, _kept={})
     if not draws:
-        known = {name: None if one is None else one[rest] for name, one in view.variables().items()}
-        fewer = replace(_view(view.X[rest], view.Y[rest]), seed=view.seed, **known)
+        variables = {
+            name: None if variable is None else variable[remaining] for name, variable in view.variables().items()
+        }
+        fewer = replace(_view(view.X[remaining], view.Y[remaining]), seed=view.seed, **variables)
     try:
         return answer(MEASURES.get(name), fewer, parameters).value
     except UndefinedMeasure:
@@ -174,7 +178,7 @@ def _on_the_others(name, view, h, parameters, draws=False):
 @pytest.mark.parametrize("name", ["triplet_accuracy", "class_angular_distortion"])
 @given(pair=pairs(min_n=4), classes=st.integers(2, 5), seed=st.integers(0, 9), draws=st.sampled_from([0, 5, 30]))
 def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, classes, seed, draws):
-    """All of them or the drawn ones, with ties, duplicates, and classes that vanish or lose their last pair."""
+    """All or sampled triplets, with ties, duplicates, and classes that vanish or lose their last pair."""
     labels = np.random.default_rng(seed).integers(0, classes, len(pair[0]))
     view = replace(_view(*pair), labels=labels, seed=seed)
     with pytest.MonkeyPatch.context() as patch:
@@ -184,9 +188,9 @@ def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, clas
         parameters = {"n_triplets": draws or 200}
         if np.isnan(_on_the_others(name, view, [], parameters)):
             return
-        found = MEASURES.card(name).without(view, **parameters)
+        result = MEASURES.card(name).without(view, **parameters)
         expected = [_on_the_others(name, view, h, parameters, draws=bool(draws)) for h in range(view.n)]
-    assert_allclose(found, expected, rtol=0, atol=1e-13)
+    assert_allclose(result, expected, rtol=0, atol=1e-13)
 
 
 @given(
@@ -198,7 +202,7 @@ def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, clas
     rounded=st.booleans(),
 )
 def test_effective_classes_without_a_point_are_theirs(pair, classes, perplexity, seed, repeats, rounded):
-    """Where the next neighbor steps in, also from among ties; where fewer points allow less perplexity; classes of one.
+    """Values are those of the other points, with ties, a reduced perplexity, and classes of one point.
 
     To 1e-10, the precision to which weights have their perplexity.
     """
@@ -206,16 +210,16 @@ def test_effective_classes_without_a_point_are_theirs(pair, classes, perplexity,
     Y = np.round(Y / np.abs(Y).max(initial=1e-300), 1) * 0.1 if rounded else Y
     codes = np.random.default_rng(seed).integers(0, classes, len(X))
     view = replace(_view(X, Y), labels=codes, batch=codes)
-    rest = [len(set(np.delete(codes, h).tolist())) for h in range(len(codes))]
-    assume(len(set(codes)) == 1 or all(2 <= count < len(codes) - 1 for count in rest))
+    counts = [len(set(np.delete(codes, h).tolist())) for h in range(len(codes))]
+    assume(len(set(codes)) == 1 or all(2 <= count < len(codes) - 1 for count in counts))
     for name in ("ilisi", "clisi"):
         if len(set(codes)) == 1:
             with pytest.raises(UndefinedMeasure):
                 MEASURES.card(name).without(view, perplexity)
             continue
-        found = MEASURES.card(name).without(view, perplexity)
+        result = MEASURES.card(name).without(view, perplexity)
         expected = [_on_the_others(name, view, h, {"perplexity": perplexity}) for h in range(len(X))]
-        assert_allclose(found, expected, rtol=0, atol=1e-10)
+        assert_allclose(result, expected, rtol=0, atol=1e-10)
 
 
 @each(
@@ -228,19 +232,19 @@ def test_effective_classes_without_a_point_are_theirs(pair, classes, perplexity,
     ],
 )
 def test_what_rows_add_up_without_a_point_does_not_depend_on_threads(name, parameters):
-    """The same bits for one thread and for two, of all triplets and of drawn ones; with places of several points."""
+    """One and two threads give the same bits, for all and for sampled triplets, with duplicates."""
     X, Y = np.random.default_rng(0).normal(size=(2, 420, 3))
     Y[:100] = Y[100:200]
     for n in (150, 420):
-        known = {"labels": np.arange(n) % 3, "batch": np.arange(n) % 3}
-        views = (replace(_view(X[:n], Y[:n], n_jobs=jobs), n_jobs=jobs, **known) for jobs in (1, 2))
+        variables = {"labels": np.arange(n) % 3, "batch": np.arange(n) % 3}
+        views = (replace(_view(X[:n], Y[:n], n_jobs=jobs), n_jobs=jobs, **variables) for jobs in (1, 2))
         assert_array_equal(*(MEASURES.card(name).without(view, **parameters) for view in views))
 
 
 def _left_pairs(name, X, Y, **parameters):
-    """Values by the rule and by the measure on the others, NaN where it has none; both None where it never has one."""
+    """Return values by ``without`` and by the measure on the other points, NaN or None where there is none."""
     try:
-        found = MEASURES.card(name).without(_view(X, Y), **parameters)
+        result = MEASURES.card(name).without(_view(X, Y), **parameters)
     except UndefinedMeasure:
         return None, None
     expected = []
@@ -249,7 +253,7 @@ def _left_pairs(name, X, Y, **parameters):
             expected.append(answer(MEASURES.get(name), _view(X[keep], Y[keep]), parameters).value)
         except UndefinedMeasure:
             expected.append(np.nan)
-    return found, np.array(expected)
+    return result, np.array(expected)
 
 
 PAIRS = [
@@ -262,24 +266,24 @@ PAIRS = [
 @given(pair=pairs())
 def test_statistics_of_leave_one_a_point_are_those_of_the_others(name, parameters, pair):
     """With ties, duplicates, collinear points, outliers, constant embeddings and any scale; up to 200 points."""
-    found, expected = _left_pairs(name, *pair, **parameters)
-    if found is None:
+    result, expected = _left_pairs(name, *pair, **parameters)
+    if result is None:
         with pytest.raises(UndefinedMeasure):
             answer(MEASURES.get(name), _view(*pair), parameters)
         return
     unbounded = np.isinf(MEASURES.card(name).bounds[1])
     size = max(np.nanmax(expected, initial=0.0), 1e-300) if unbounded else 1.0
-    assert_allclose(found / size, expected / size, rtol=0, atol=1e-10)
+    assert_allclose(result / size, expected / size, rtol=0, atol=1e-10)
 
 
 def test_a_constant_embedding_without_its_only_other_point_has_no_kruskal_stress():
-    """Where one point alone lies apart the others have no distance to divide by: no number without it, one with it."""
+    """Without the only point that differs the stress is undefined; with it there is a value."""
     X, Y = np.random.default_rng(0).normal(size=(6, 3)), np.zeros((6, 2))
     Y[4] = 1.0
-    found, expected = _left_pairs("stress", X, Y, kind="kruskal")
-    assert np.isnan(found[4])
-    assert np.isnan(found).sum() == 1
-    assert_allclose(found, expected)
+    result, expected = _left_pairs("stress", X, Y, kind="kruskal")
+    assert np.isnan(result[4])
+    assert np.isnan(result).sum() == 1
+    assert_allclose(result, expected)
 
 
 def _jackknife_se(values):
@@ -320,11 +324,11 @@ def test_influences_are_derivatives_also_by_shares_of_many_numbers():
 
 def _influences(table, n):
     """Derivatives by finite differences of the weighted correlation, from its definition, without ties."""
-    first, second = table.first.astype(int), table.second.astype(int)
+    starts, ends = table.first.astype(int), table.second.astype(int)
     by_x, by_y = np.argsort(table.x), np.argsort(table.y)
 
     def weighted(w):
-        weight = w[first] * w[second]
+        weight = w[starts] * w[ends]
         f, g = np.empty((2, len(weight)))
         f[by_x] = np.cumsum(weight[by_x]) - 0.5 * weight[by_x]
         g[by_y] = np.cumsum(weight[by_y]) - 0.5 * weight[by_y]
@@ -336,7 +340,7 @@ def _influences(table, n):
 
 
 def test_of_sampled_pairs_those_of_the_point_are_left_out(monkeypatch):
-    """Beyond 5000 points the same pairs are seen without a point, less its own."""
+    """Beyond 5000 points the same pairs are used, without those of the point."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     monkeypatch.setattr(pair_tables, "EXACT_POINTS", 30)
@@ -345,46 +349,48 @@ def test_of_sampled_pairs_those_of_the_point_are_left_out(monkeypatch):
     table = pairs_of(view)
     assert table.sampled
     for name, parameters in PAIRS:
-        found = MEASURES.card(name).without(view, **parameters)
-        rule = distances._STRESS_RULES.get(parameters.get("kind"))
+        result = MEASURES.card(name).without(view, **parameters)
+        formula = distances._STRESS_FORMULAS.get(parameters.get("kind"))
         rules = {"pearson_distance": "_pearson", "spearman_distance": "spearman", "sammon_stress": "_sammon_weighted"}
-        statistic = rule or getattr(distances, rules.get(name, "_best_scale"))
+        statistic = formula or getattr(distances, rules.get(name, "_best_scale"))
         for h in range(40):
-            rest = np.delete(np.arange(40), h)
-            value = statistic(table.only((table.first != h) & (table.second != h), rest, rest))
-            assert found[h] == pytest.approx(value if rule else value[0], rel=1e-11)
+            remaining = np.delete(np.arange(40), h)
+            value = statistic(table.only((table.first != h) & (table.second != h), remaining, remaining))
+            assert result[h] == pytest.approx(value if formula else value[0], rel=1e-11)
 
 
 @each("name, parameters", PAIRS)
 @each("of_x, of_y", [(0, 180), (0, -180), (-150, 20), (200, 200)])
 def test_statistics_of_leave_one_a_point_at_extreme_units(name, parameters, of_x, of_y):
-    """Where data and embedding are of sizes whose squares no float holds in one unit."""
+    """Values agree where the squares of data and embedding do not fit one unit."""
     X, Y = np.random.default_rng(0).normal(size=(2, 12, 3))
-    found, expected = _left_pairs(name, np.ldexp(X, of_x), np.ldexp(Y, of_y), **parameters)
-    assert_allclose(found, expected, rtol=1e-12)
+    result, expected = _left_pairs(name, np.ldexp(X, of_x), np.ldexp(Y, of_y), **parameters)
+    assert_allclose(result, expected, rtol=1e-12)
 
 
 @each("name", [name for name in MEASURES if getattr(MEASURES.card(name), "without", None)])
 def test_every_measure_with_a_rule_follows_it(name):
-    """Whatever measure can be computed without each point gives what it gives on the others, also among some points."""
+    """Every ``without`` of a card gives the value on the other points, also of a part of the points."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(13, 4)), rng.normal(size=(13, 2)), np.arange(13) % 3
-    card, thing = MEASURES.card(name), MEASURES.get(name)
+    card, function = MEASURES.card(name), MEASURES.get(name)
     Y += 20.0 * (name == "davies_bouldin") * labels[:, None]  # for classes that are apart
     usual = {"n_neighbors": 4, "n_folds": 3}
     parameters = {key: usual.get(key, value) for key, value in card.parameters.items()}
-    for some in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):
+    for population in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):
         whole = replace(_view(X, Y, (4,)), labels=labels, batch=labels, seed=3)
-        view = whole if len(some) == 13 else replace(whole, population=some, rows=some)
-        found = card.without(view, (1, 3, 5)) if card.curve else card.without(view, **parameters)
-        assert len(found) == len(some)
-        for h in range(len(some)):
-            rest = np.delete(some, h)
-            fewer = replace(_view(X[rest], Y[rest], (4,)), labels=labels[rest], batch=labels[rest], seed=3)
+        view = whole if len(population) == 13 else replace(whole, population=population, rows=population)
+        result = card.without(view, (1, 3, 5)) if card.curve else card.without(view, **parameters)
+        assert len(result) == len(population)
+        for h in range(len(population)):
+            remaining = np.delete(population, h)
+            fewer = replace(
+                _view(X[remaining], Y[remaining], (4,)), labels=labels[remaining], batch=labels[remaining], seed=3
+            )
             if card.curve:
-                assert_allclose(found[h], curve_values(thing, fewer)[0][[0, 2, 4]], rtol=0, atol=1e-12)
+                assert_allclose(result[h], curve_values(function, fewer)[0][[0, 2, 4]], rtol=0, atol=1e-12)
             elif "n_folds" in parameters:  # folds are those of all points
-                fewer = replace(whole, population=rest, rows=rest)
-                assert found[h] == pytest.approx(answer(thing, fewer, parameters).value, rel=0, abs=1e-12)
+                fewer = replace(whole, population=remaining, rows=remaining)
+                assert result[h] == pytest.approx(answer(function, fewer, parameters).value, rel=0, abs=1e-12)
             else:
-                assert found[h] == pytest.approx(answer(thing, fewer, parameters).value, rel=0, abs=1e-12)
+                assert result[h] == pytest.approx(answer(function, fewer, parameters).value, rel=0, abs=1e-12)

@@ -41,11 +41,11 @@ def log_parts(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return 0.5 * np.log(values.prod(axis=1)), 0.5 * np.log(values[:, 1] / values[:, 0])
 
 
-def errors(known: KnownMap, H: np.ndarray, at: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+def errors(example: KnownMap, H: np.ndarray, at: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
     """Absolute errors of log area and log anisotropy, at points inside."""
-    pairs = zip(log_parts(H), log_parts(known.H[at]), strict=True)
-    first, second = (np.abs(found - true)[known.inside[at]] for found, true in pairs)
-    return first, second
+    pairs = zip(log_parts(H), log_parts(example.H[at]), strict=True)
+    area, anisotropy = (np.abs(estimate - true)[example.inside[at]] for estimate, true in pairs)
+    return area, anisotropy
 
 
 def distortions(name: str, setting: str) -> np.ndarray:
@@ -56,15 +56,15 @@ def distortions(name: str, setting: str) -> np.ndarray:
 @pytest.mark.parametrize("name", MAPS)
 def test_the_twin_is_the_package_distortions(name: str) -> None:
     """With all points within a radius, and with k nearest points and the Laplacian in its default unit."""
-    known = known_map(name)
-    D = cdist(known.X, known.X)
+    example = known_map(name)
+    D = cdist(example.X, example.X)
     ranks = np.argsort(np.argsort(D, axis=1, kind="stable"), axis=1)
-    wide = 3 * D[(ranks > 0) & (ranks < known.k)].mean()
-    settings = {"radius": (known.radius, D <= 3 * known.radius, 4 / known.radius**2)}
-    settings["default"] = (wide, ranks < known.k, 1.0)
+    wide = 3 * D[(ranks > 0) & (ranks < example.k)].mean()
+    settings = {"radius": (example.radius, D <= 3 * example.radius, 4 / example.radius**2)}
+    settings["default"] = (wide, ranks < example.k, 1.0)
     for setting, (radius, near, scale) in settings.items():
         affinities = np.where(near, np.exp(-((D / radius) ** 2)), 0.0)
-        H = by_laplacian((affinities + affinities.T) / 2, known.Y, scale)
+        H = by_laplacian((affinities + affinities.T) / 2, example.Y, scale)
         assert_allclose(H[FIFTH], distortions(name, setting), rtol=1e-6, atol=1e-7 * np.abs(H).max())
 
 
@@ -88,15 +88,15 @@ def test_the_twin_is_megaman_in_matlab() -> None:
 
 def test_the_laplacian_is_off_on_affine_maps_where_regression_is_exact() -> None:
     """Diag(2, 1/2): medians of 3.77 and .237 over all points, 4.00 and .254 inside, .0085 and .00048 by default."""
-    known = known_map("plane")
-    H = dreval.local_distortion(known.X, known.Y, n_neighbors=known.k).matrices
+    example = known_map("plane")
+    H = dreval.local_distortion(example.X, example.Y, n_neighbors=example.k).matrices
     radius, default = (np.linalg.eigvalsh(distortions("plane", setting)) for setting in ("radius", "default"))
 
     assert_allclose(np.linalg.eigvalsh(H), [[0.25, 4.0]] * 300, rtol=0, atol=1e-12)
     assert_allclose(np.median(radius, axis=0), [0.237, 3.77], rtol=0.005)
-    assert_allclose(np.median(radius[known.inside[FIFTH]], axis=0), [0.254, 4.0], rtol=0.005)
+    assert_allclose(np.median(radius[example.inside[FIFTH]], axis=0), [0.254, 4.0], rtol=0.005)
     assert_allclose(np.median(default, axis=0), [0.00048, 0.0085], rtol=0.01)
-    assert errors(known, distortions("plane", "radius"), FIFTH)[0].max() > 0.05
+    assert errors(example, distortions("plane", "radius"), FIFTH)[0].max() > 0.05
 
 
 def test_an_unrolled_sheet_has_equal_areas_by_regression() -> None:
@@ -104,26 +104,26 @@ def test_an_unrolled_sheet_has_equal_areas_by_regression() -> None:
 
     It finds other areas at other points, although all are equal, and a second direction that is stretched less.
     """
-    known = known_map("roll")
-    found = dreval.local_distortion(known.X, known.Y, n_neighbors=known.k)
-    area, anisotropy = errors(known, found.matrices)
-    other = distortions("roll", "radius")
+    example = known_map("roll")
+    result = dreval.local_distortion(example.X, example.Y, n_neighbors=example.k)
+    area, anisotropy = errors(example, result.matrices)
+    second = distortions("roll", "radius")
 
     assert area.max() < 0.01
     assert anisotropy.max() < 0.03
-    assert found.n_broken_edges == 0
-    assert_allclose(np.median(log_parts(other)[0][known.inside[FIFTH]]), -0.09, atol=0.005)
-    assert np.median(errors(known, other, FIFTH)[1]) > 5 * np.median(anisotropy)
+    assert result.n_broken_edges == 0
+    assert_allclose(np.median(log_parts(second)[0][example.inside[FIFTH]]), -0.09, atol=0.005)
+    assert np.median(errors(example, second, FIFTH)[1]) > 5 * np.median(anisotropy)
 
 
 def test_both_agree_on_a_conformal_map() -> None:
     """The stereographic projection: log areas have a correlation of .99, and neither estimate is exact on a curve."""
-    known = known_map("sphere")
-    H = dreval.local_distortion(known.X, known.Y, n_neighbors=known.k).matrices
-    other = distortions("sphere", "radius")
-    regression, laplacian = errors(known, H), errors(known, other, FIFTH)
+    example = known_map("sphere")
+    H = dreval.local_distortion(example.X, example.Y, n_neighbors=example.k).matrices
+    second = distortions("sphere", "radius")
+    regression, laplacian = errors(example, H), errors(example, second, FIFTH)
 
-    assert np.corrcoef(log_parts(H[FIFTH])[0], log_parts(other)[0])[0, 1] > 0.98
+    assert np.corrcoef(log_parts(H[FIFTH])[0], log_parts(second)[0])[0, 1] > 0.98
     assert np.median(regression[0]) < 0.1
     assert np.median(laplacian[0]) < 0.1
     assert np.median(regression[1]) < 0.1

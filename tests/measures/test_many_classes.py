@@ -29,7 +29,7 @@ def test_silhouette_widths_are_those_of_scikit_learn(c: int, ties: bool) -> None
 
 
 def test_silhouette_of_half_as_many_classes_as_points_is_fast_and_small() -> None:
-    """4000 points: no loop over 2000 classes for each block of rows, and no table of points and classes."""
+    """4000 points: no loop over 2000 classes for each block, and no table of points and classes."""
     rng = np.random.default_rng(0)
     labels = np.r_[np.arange(2000), rng.integers(0, 2000, 2000)]
     points = rng.normal(size=(4000, 2))
@@ -75,7 +75,7 @@ def test_pairs_of_classes_in_blocks(size: int, monkeypatch: pytest.MonkeyPatch) 
     expected = [1 - np.maximum(gap, 0).mean(), 1 - np.maximum(-gap, 0).mean(), davies_bouldin_score(Y, labels)]
     np.testing.assert_allclose(whole, expected, rtol=1e-12)
 
-    monkeypatch.setattr("dreval.measures.classes.TILE", size)
+    monkeypatch.setattr("dreval.measures.labels.TILE", size)
     monkeypatch.setattr("dreval.measures.classes.PAIRS", size * 11)
     blocks = [
         dreval.label_trustworthiness(X, Y, labels=labels),
@@ -104,7 +104,7 @@ def test_separation_of_centroids_in_blocks(pull: float, monkeypatch: pytest.Monk
 
 def test_pairs_of_many_classes_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """3000 points in 1500 classes: no table of all pairs of classes."""
-    monkeypatch.setattr("dreval.measures.classes.TILE", 100)
+    monkeypatch.setattr("dreval.measures.labels.TILE", 100)
     monkeypatch.setattr("dreval.measures.classes.PAIRS", 150_000)
     labels, X = np.arange(3000) % 1500, np.random.default_rng(0).normal(size=(3000, 2))
     for measure in (dreval.label_trustworthiness, dreval.davies_bouldin):

@@ -12,28 +12,28 @@ from dreval.measures.core import permuted
 
 
 def test_without_a_group_everything_stays_beside_its_point():
-    """Labels, latent variables and data of the points that stay; their embedding in another order; true ranks."""
+    """Labels, latent variables and data follow the remaining points; the embedding is permuted, ranks are right."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(60, 3)), rng.normal(size=(60, 2)), np.arange(60) % 7
     view = sweep(X, {"": Y}, k=5, groups=random_groups(60, 4, rng))[""]
-    left = leave_out(replace(view, labels=labels, latent=X[:, :1]), 1, 4)
-    stay = left.population
-    seen = permuted(left, 0, 0, 4)
+    reduced = leave_out(replace(view, labels=labels, latent=X[:, :1]), 1, 4)
+    stay = reduced.population
+    shuffled = permuted(reduced, 0, 0, 4)
     near = np.argsort(np.linalg.norm(X[stay][:, None] - X[stay], axis=2), axis=1)[:, 1]
-    far = np.argsort(np.linalg.norm(seen.Y[:, None] - seen.Y, axis=2), axis=1)
+    far = np.argsort(np.linalg.norm(shuffled.Y[:, None] - shuffled.Y, axis=2), axis=1)
     ranks = [np.flatnonzero(order == j)[0] for order, j in zip(far, near, strict=True)]
 
     assert 30 < len(stay) < 60
-    assert_array_equal(seen.X, X[stay])
-    assert_array_equal(seen.labels, labels[stay])
-    assert_array_equal(seen.latent, X[stay, :1])
-    assert_array_equal(np.sort(seen.Y, axis=0), np.sort(Y[stay], axis=0))
-    assert (seen.Y != Y[stay]).any()
-    assert_array_equal(seen.embedding_rank[:, 0], ranks)
+    assert_array_equal(shuffled.X, X[stay])
+    assert_array_equal(shuffled.labels, labels[stay])
+    assert_array_equal(shuffled.latent, X[stay, :1])
+    assert_array_equal(np.sort(shuffled.Y, axis=0), np.sort(Y[stay], axis=0))
+    assert (shuffled.Y != Y[stay]).any()
+    assert_array_equal(shuffled.embedding_rank[:, 0], ranks)
 
 
 def test_every_draw_is_another_one_and_always_the_same():
-    """The b-th view of a seed is kept; another b or another seed gives another order."""
+    """The b-th view of a seed is stored; another b or another seed gives another order."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
     orders = [
@@ -42,5 +42,5 @@ def test_every_draw_is_another_one_and_always_the_same():
     ]
 
     assert_array_equal(orders[0], orders[1])
-    assert all((orders[1] != other).any() for other in orders[2:])
+    assert all((orders[1] != second).any() for second in orders[2:])
     assert (orders[2] != orders[3]).any()

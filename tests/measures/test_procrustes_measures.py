@@ -25,13 +25,13 @@ def _note(name, X, Y, k):
 
 
 def test_all_of_them_are_tested_here():
-    """Six local measures."""
+    """This file tests all six local measures."""
     assert sorted(LOCAL) == sorted([*RELATIVE, "procrustes_r", "procrustes_rn", "procrustes_rpca"])
 
 
 @given(pair=pairs(scales=False, kinds=["normal", "grid", "duplicates", "curve", "clusters"]), data=st.data())
 def test_values_are_means_of_the_twin(pair, data):
-    """Every local measure is the mean over points of its own definition."""
+    """Every local measure is the mean over points of its definition."""
     X, Y = pair
     k = data.draw(neighbor_counts(len(X)))
     expected = twins.local_procrustes(X, Y, k)

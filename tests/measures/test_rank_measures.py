@@ -28,7 +28,7 @@ NAIVE = {
 
 @given(pair=tie_free_pairs(max_p=20), data=st.data())
 def test_trustworthiness_is_that_of_scikit_learn(pair, data):
-    """To 1e-12 on data without ties, for k < n/2; continuity is theirs with data and embedding exchanged."""
+    """T agrees to 1e-12 without ties for k < n/2; C agrees with data and embedding swapped."""
     X, Y = pair
     k = data.draw(st.integers(1, (len(X) - 1) // 2))
     assert dreval.trustworthiness(X, Y, n_neighbors=k) == pytest.approx(
@@ -53,7 +53,7 @@ def test_rank_measures_follow_their_formula(pair, data):
 
 @given(pair=tie_free_pairs(), data=st.data())
 def test_exchanging_the_spaces(pair, data):
-    """C(X, Y) = T(Y, X), and the overlap does not know which is which."""
+    """C(X, Y) = T(Y, X), and the overlap is symmetric."""
     X, Y = pair
     k = data.draw(neighbor_counts(len(X)))
     assert dreval.continuity(X, Y, n_neighbors=k) == dreval.trustworthiness(Y, X, n_neighbors=k)
@@ -62,7 +62,7 @@ def test_exchanging_the_spaces(pair, data):
 
 @given(pair=tie_free_pairs(), seed=st.integers(0, 99), data=st.data())
 def test_row_order_is_of_no_account(pair, seed, data):
-    """Listing the points in another order changes nothing where no distances are equal."""
+    """The order of the points does not matter without tied distances."""
     X, Y = pair
     order, k = np.random.default_rng(seed).permutation(len(X)), data.draw(neighbor_counts(len(X)))
     for name in NAIVE:
@@ -102,7 +102,7 @@ def test_four_points_beyond_half_by_hand():
 
 
 def test_folding_costs_trust_and_tearing_costs_continuity():
-    """A line folded over loses more trust than continuity; a line torn into two combs the other way round."""
+    """A folded line loses more trust than continuity; a line torn into two combs loses more continuity."""
     line = np.arange(12.0)[:, None] + np.linspace(0, 0.1, 12)[:, None] ** 2
     folded, torn = np.abs(line - 5.3), np.where(line % 2 < 1, line, line + 100)
     for Y, sign in ((folded, 1), (torn, -1)):
@@ -115,24 +115,24 @@ def test_values_of_other_programs(root):
     stored = np.load(root / "tests" / "oracles" / "scikit_learn_ranks.npz")
     X, Y = stored["X"], stored["Y"]
     for name in ("trustworthiness", "continuity", "neighborhood_overlap"):
-        found = getattr(dreval, name)(X, Y, n_neighbors=list(stored["k"]))
-        assert_allclose(found, stored[name], atol=1e-12)
+        values = getattr(dreval, name)(X, Y, n_neighbors=list(stored["k"]))
+        assert_allclose(values, stored[name], atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [60, 700])
 @pytest.mark.parametrize("name", ["trustworthiness", "mrre_missing", "jaccard", "reciprocal rank"])
 def test_chance_of_ranks_is_found_by_exchanging_points(name, n):
-    """Without a closed form, seen from some rows of 700: the mean of exchanged embeddings is the known one."""
+    """Without a closed form the mean over permutations, from a part of 700 rows, is the expected one."""
     rng = np.random.default_rng(n)
     view = sweep(rng.normal(size=(n, 3)), {"": rng.normal(size=(n, 2))}, k=5)[""]
     if name in MEASURES:
-        thing, parameters = MEASURES.get(name), {"n_neighbors": 5}
-        card, rule = thing.card, thing.rule
-        known = chance_value(thing, view, parameters, 0).value
+        function, parameters = MEASURES.get(name), {"n_neighbors": 5}
+        card, formula = function.card, function.rule
+        expected = chance_value(function, view, parameters, 0).value
     else:
         card, parameters = replace(MEASURES.card("jaccard"), parameters={}), {}
-        rule, known = lambda seen: 1.0 / seen.embedding_rank[:, 0], np.mean(1.0 / np.arange(1, n))
-    twin = SimpleNamespace(card=replace(card, chance="permutation", expected=None), rule=rule)
-    found = [chance_value(twin, view, parameters, root).value for root in range(8)]
+        formula, expected = lambda seen: 1.0 / seen.embedding_rank[:, 0], np.mean(1.0 / np.arange(1, n))
+    twin = SimpleNamespace(card=replace(card, chance="permutation", expected=None), rule=formula)
+    levels = [chance_value(twin, view, parameters, root).value for root in range(8)]
 
-    assert abs(np.mean(found) - known) <= 5 * np.std(found, ddof=1) / np.sqrt(8)
+    assert abs(np.mean(levels) - expected) <= 5 * np.std(levels, ddof=1) / np.sqrt(8)

@@ -32,9 +32,9 @@ def defects():
 
 def test_the_stored_experiment_is_whole(defects):
     """Every measure that can be compared, every defect at every grade, every data set, equally many draws."""
-    found = own.detections()
-    graded = found[found["grade"] > 0]
-    expected = itertools.product(defects.DATA, defects.measures(), defects.DEFECTS, range(1, own.GRADES + 1))
+    rows = own.detections()
+    graded = rows[rows["grade"] > 0]
+    expected = itertools.product(defects.DATA, defects.measures(), defects.DEFECTS, range(1, own.N_GRADES + 1))
 
     assert sorted(zip(*(graded[key] for key in ("data", "measure", "change", "grade")), strict=True)) == sorted(
         expected
@@ -43,7 +43,7 @@ def test_the_stored_experiment_is_whole(defects):
     assert {change for goal in own.GOALS.values() for change in goal.defects} <= {*defects.DEFECTS}
     for change, (_, kind) in defects.HARMLESS.items():
         declared = {card.name for card in MEASURES.cards() if kind in card.invariances} & {*defects.measures()}
-        assert {*found.loc[found["change"] == change, "measure"]} == declared
+        assert {*rows.loc[rows["change"] == change, "measure"]} == declared
 
 
 def test_harmless_changes_are_harmless():
@@ -55,19 +55,19 @@ def test_harmless_changes_are_harmless():
 
 @each("goal", own.GOALS)
 def test_a_recommendation_is_the_greedy_cover(goal):
-    """Checked by trying every measure at every step, on the counts themselves."""
-    made, found = dreval.recommend(goal), own.detections()
+    """The recommended measures are those of a search over every measure at every step."""
+    recommendation, rows = dreval.recommend(goal), own.detections()
     names = [card.name for card in MEASURES.cards() if goal in card.goals]
-    assert sorted(made.table["measure"]) == sorted(names)
-    assert list(made.table["measure"][: len(made.measures)]) == list(made.measures) != []
+    assert sorted(recommendation.table["measure"]) == sorted(names)
+    assert list(recommendation.table["measure"][: len(recommendation.measures)]) == list(recommendation.measures) != []
     if not own.GOALS[goal].defects:
-        assert set(made.measures) == {name for name in names if MEASURES.card(name).chance is not None}
+        assert set(recommendation.measures) == {name for name in names if MEASURES.card(name).chance is not None}
         return
 
-    found = found[found["change"].isin(own.GOALS[goal].defects)]
+    rows = rows[rows["change"].isin(own.GOALS[goal].defects)]
     rates, barred = {}, set()
     for name in names:
-        part = found[found["measure"] == name]
+        part = rows[rows["measure"] == name]
         cells = part.groupby(["change", "grade"])[["worse", "better", "draws"]].sum()
         if len(part) and part["tested"].all():
             rates[name] = (cells["worse"] / cells["draws"]).to_numpy()
@@ -75,34 +75,34 @@ def test_a_recommendation_is_the_greedy_cover(goal):
             barred |= {name} if (cells["better"] / cells["draws"] >= 0.5).any() or not (top >= 0.8).any() else set()
     open_, chosen = [name for name in sorted(rates) if name not in barred], []
     while len(chosen) < 3:
-        covered = [np.max([rates[one] for one in [*chosen, name]], axis=0).mean() for name in open_]
-        before = np.max([rates[one] for one in chosen], axis=0).mean() if chosen else -np.inf
+        covered = [np.max([rates[chosen_name] for chosen_name in [*chosen, name]], axis=0).mean() for name in open_]
+        before = np.max([rates[chosen_name] for chosen_name in chosen], axis=0).mean() if chosen else -np.inf
         if max(covered) - before < 0.02:
             break
         chosen.append(open_[int(np.argmax(covered))])
 
-    assert list(made.measures) == chosen
-    detected = made.table.set_index("measure")["detected"]
+    assert list(recommendation.measures) == chosen
+    detected = recommendation.table.set_index("measure")["detected"]
     assert all(np.isclose(detected[name], rates[name].mean()) for name in rates)
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 10)] * 4), min_size=1, max_size=4))
 def test_a_defect_is_seen_from_the_first_grade_after_which_it_always_is(worse):
-    """Against a search from the top; 80 % are enough, and no grade above may fall back."""
+    """Grades agree with a search from the top; 80 % suffice, at all higher grades as well."""
     rows = [
         {"measure": "m", "change": f"c{c}", "grade": g + 1, "draws": 10, "worse": w, "better": 0, "tested": True}
         for c, grades in enumerate(worse)
         for g, w in enumerate(grades)
     ]
-    made = own.first_seen(pd.DataFrame(rows)).loc["m"]
+    lowest = own.first_seen(pd.DataFrame(rows)).loc["m"]
 
     for c, grades in enumerate(worse):
-        seen = [g + 1 for g in range(4) if min(grades[g:]) >= 8]
-        assert made[f"c{c}"] == (seen[0] if seen else 0)
+        detected = [g + 1 for g in range(4) if min(grades[g:]) >= 8]
+        assert lowest[f"c{c}"] == (detected[0] if detected else 0)
 
 
 def test_a_preferred_defect_is_negative():
-    """Half of the draws are enough."""
+    """Half of the draws suffice."""
     cells = [(0, 0), (0, 4), (0, 5), (10, 0)]
     rows = [
         {"measure": "m", "change": "c", "grade": g + 1, "draws": 10, "worse": w, "better": b, "tested": True}
@@ -114,27 +114,27 @@ def test_a_preferred_defect_is_negative():
 
 @each("goal", own.GOALS)
 def test_a_recommendation_prints_in_80_columns(goal):
-    """The question, every recommended measure, and the others by name."""
-    made = dreval.recommend(goal)
-    printed = repr(made)
+    """The question, every recommended measure, and the names of the others are printed."""
+    recommendation = dreval.recommend(goal)
+    printed = repr(recommendation)
 
     assert max(map(len, printed.splitlines())) <= 80
-    assert printed.startswith(f"{goal}: {made.question}")
-    assert all(re.search(rf"\b{name}\b", printed) for name in made.table["measure"])
-    assert f"'{goal}': {made.question}" in " ".join((dreval.recommend.__doc__ or "").split())
+    assert printed.startswith(f"{goal}: {recommendation.question}")
+    assert all(re.search(rf"\b{name}\b", printed) for name in recommendation.table["measure"])
+    assert f"'{goal}': {recommendation.question}" in " ".join((dreval.recommend.__doc__ or "").split())
 
 
 def test_a_recommendation_runs():
-    """Its measures go into an evaluation as they are."""
+    """``Evaluation.run`` accepts the recommended measures."""
     X = np.random.default_rng(0).normal(size=(30, 4))
-    made = dreval.recommend("neighbors")
-    results = dreval.Evaluation(X, {"Y": X[:, :2]}, random_state=0).run(list(made.measures), tests=None)
+    recommendation = dreval.recommend("neighbors")
+    results = dreval.Evaluation(X, {"Y": X[:, :2]}, random_state=0).run(list(recommendation.measures), tests=None)
 
-    assert set(results.tidy()["measure"]) == set(made.measures)
+    assert set(results.tidy()["measure"]) == set(recommendation.measures)
 
 
 def test_an_unknown_goal_gets_the_nearest():
-    """And all goals are named."""
+    """The error lists all goals."""
     with pytest.raises(UnknownName, match=r"(?s)'neighbors'"):
         dreval.recommend("neighbours")
 

@@ -24,7 +24,7 @@ def cloud(n=100, seed=0):
 def test_it_is_cross_validation_by_hand():
     """Squared errors of maps without the fold, over squared deviations from their means; the table has the folds."""
     X, Y = cloud()
-    found = dreval.reconstruction_error(X, Y, rule="theorem3", n_folds=4, random_state=0)
+    record = dreval.reconstruction_error(X, Y, rule="theorem3", n_folds=4, random_state=0)
     fold = np.empty(100, dtype=int)
     fold[stream(0, "folds").permutation(100)] = np.arange(100) % 4
     missed = spread = 0.0
@@ -32,14 +32,14 @@ def test_it_is_cross_validation_by_hand():
         f = reconstruction_map(Y[fold != k], X[fold != k], rule="theorem3")
         a = ((X[fold == k] - f(Y[fold == k])) ** 2).sum()
         b = ((X[fold == k] - X[fold != k].mean(axis=0)) ** 2).sum()
-        assert found.table["error"][k] == pytest.approx(a / b)
+        assert record.table["error"][k] == pytest.approx(a / b)
         missed, spread = missed + a, spread + b
-    assert float(found) == pytest.approx(missed / spread)
-    assert found.table["points"].tolist() == [25] * 4
+    assert float(record) == pytest.approx(missed / spread)
+    assert record.table["points"].tolist() == [25] * 4
 
 
 def test_more_folds_than_points_are_noted():
-    """Each point is then a fold of its own, as with n folds, and a note says so."""
+    """Each point is then a fold, as with n folds, and a note says so."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 3))
     many, all_out = (dreval.reconstruction_error(X, X[:, :2], n_folds=k, random_state=0) for k in (13, 12))
@@ -51,30 +51,30 @@ def test_more_folds_than_points_are_noted():
 def test_train_and_left_out_are_those_of_the_map():
     """The parts are those of the map of all points; held-out errors are larger, an unrelated embedding is at 1."""
     X, Y = cloud()
-    found, whole = dreval.reconstruction_error(X, Y, random_state=0), reconstruction_map(Y, X)
-    assert found.parts["train"] == whole.error < float(found)
-    assert found.parts["left_out"] == whole.left_out_error == pytest.approx(float(found), rel=0.2)
+    record, whole = dreval.reconstruction_error(X, Y, random_state=0), reconstruction_map(Y, X)
+    assert record.parts["train"] == whole.error < float(record)
+    assert record.parts["left_out"] == whole.left_out_error == pytest.approx(float(record), rel=0.2)
     unrelated = [float(dreval.reconstruction_error(X, Y[np.random.default_rng(s).permutation(100)])) for s in range(5)]
-    assert np.mean(unrelated) == pytest.approx(found.chance, abs=0.02)
+    assert np.mean(unrelated) == pytest.approx(record.chance, abs=0.02)
 
 
 def test_left_out_is_on_the_scale_of_held_out():
-    """Leaving out one point is n folds: both errors are one number, and the mean alone has 1."""
+    """The leave-one-out identity gives the error of n folds; the mean alone has 1."""
     X, Y = cloud(30)
     parts = [np.delete(np.arange(30), i) for i in range(30)]
     ridge = reconstruction_map(Y, X).ridge
     by_hand = [
-        (X[i] - reconstruction_map(Y[rest], X[rest], reg=ridge, bandwidth=reconstruction_map(Y, X).bandwidth)(Y[[i]]))
-        for i, rest in enumerate(parts)
+        (X[i] - reconstruction_map(Y[fold], X[fold], reg=ridge, bandwidth=reconstruction_map(Y, X).bandwidth)(Y[[i]]))
+        for i, fold in enumerate(parts)
     ]
-    spread = sum(((X[i] - X[rest].mean(axis=0)) ** 2).sum() for i, rest in enumerate(parts))
+    spread = sum(((X[i] - X[fold].mean(axis=0)) ** 2).sum() for i, fold in enumerate(parts))
     left_out = dreval.reconstruction_error(X, Y, random_state=0).parts["left_out"]
     assert left_out == pytest.approx((np.array(by_hand) ** 2).sum() / spread, rel=1e-6)
     assert reconstruction_map(Y, X, reg=1e12).left_out_error == pytest.approx(1.0, rel=1e-9)
 
 
 def test_sources_that_run_are_run_once_at_their_own_number():
-    """A method's name gives what its coordinates give; an estimator keeps its own number of components."""
+    """A method gives the error of its coordinates; an estimator keeps its number of components."""
     X, _ = cloud()
     by_name = dreval.reconstruction_error(X, "pca", random_state=0)
     assert float(by_name) == float(dreval.reconstruction_error(X, dreval.embed(X, "pca"), random_state=0))
@@ -83,15 +83,17 @@ def test_sources_that_run_are_run_once_at_their_own_number():
 
 
 def test_embeddings_of_one_evaluation_are_held_out_on_the_same_points():
-    """Folds do not depend on the name: one embedding under two names has one error; a method keeps its own seed."""
+    """Folds do not depend on the name of an embedding; a method keeps its seed."""
     X, Y = cloud()
 
     def jittered(X, n_components, random_state=0):
         return Y + 0.1 * np.random.default_rng(random_state).normal(size=Y.shape)
 
     embeddings = {"one": Y, "two": Y, "jitter": jittered, "another": jittered}
-    found = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=3).run("reconstruction_error", ci=None).tidy()
-    error = dict(zip(found["embedding"], found["value"], strict=True))
+    results = (
+        dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=3).run("reconstruction_error", ci=None).tidy()
+    )
+    error = dict(zip(results["embedding"], results["value"], strict=True))
     assert error["one"] == error["two"] == float(dreval.reconstruction_error(X, Y, random_state=3))
     assert error["jitter"] != error["another"]
 
@@ -99,13 +101,13 @@ def test_embeddings_of_one_evaluation_are_held_out_on_the_same_points():
 def test_many_points_are_represented_by_some():
     """Beyond 1000 points a random subset is fitted, and a note says so; the certificate takes the same."""
     X, Y = cloud(1001)
-    found = dreval.reconstruction_error(X, Y, rule="theorem3", random_state=0, n_folds=2)
-    assert str(found.notes[0]) == "Fitted on 1000 points drawn at random."
-    assert {note.code for note in found.notes} <= {"reconstruction_error.drawn", "reconstruction_error.trivial"}
-    assert found.table["points"].sum() == 1000
+    outcome = dreval.reconstruction_error(X, Y, rule="theorem3", random_state=0, n_folds=2)
+    assert str(outcome.notes[0]) == "Fitted on 1000 points drawn at random."
+    assert {note.code for note in outcome.notes} <= {"reconstruction_error.drawn", "reconstruction_error.trivial"}
+    assert outcome.table["points"].sum() == 1000
     record = replace(dreval.embed(X, "pca"), coordinates=Y)
-    judged = certify(record, rule="theorem3", n_folds=2, n_resamples=1, random_state=0)
-    assert judged.held_out == float(found)
+    certificate = certify(record, rule="theorem3", n_folds=2, n_resamples=1, random_state=0)
+    assert certificate.held_out == float(outcome)
 
 
 def test_the_linear_error_is_that_of_principal_components():
@@ -142,22 +144,22 @@ def test_the_bound_holds_for_new_data():
 
 
 def test_a_trivial_bound_is_said_to_be_trivial():
-    """Above 1, the error of the mean, a note gives the bound and the number of points; below 1 there is none."""
+    """Above 1, the error of the mean, a note has the bound and the number of points; below 1 there is none."""
     X = np.random.default_rng(0).normal(size=(400, 3))
-    found = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_folds=2)
-    assert found.parts["linear_bound"] == pytest.approx(2.34, abs=0.01)
-    said = "linear_bound, 2.34, is above 1, the error of the mean: with 400 points the bound says nothing."
-    assert said in [*map(str, found.notes)]
+    record = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_folds=2)
+    assert record.parts["linear_bound"] == pytest.approx(2.34, abs=0.01)
+    text = "linear_bound, 2.34, is above 1, the error of the mean: with 400 points the bound says nothing."
+    assert text in [*map(str, record.notes)]
     X = np.random.default_rng(0).uniform(size=(1000, 3)) * [3, 2, 0.3]
-    found = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_folds=2)
-    assert found.parts["linear_bound"] < 1
-    assert not found.notes
+    record = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_folds=2)
+    assert record.parts["linear_bound"] < 1
+    assert not record.notes
 
 
 def test_units_change_nothing():
     """Data and embedding in other units have the same error and bound."""
     X, Y = cloud()
-    here = dreval.reconstruction_error(X, Y, random_state=0).parts
+    left = dreval.reconstruction_error(X, Y, random_state=0).parts
     for a in (1e6, 1e-200, 1e200):
-        there = dreval.reconstruction_error(a * X, Y / a, random_state=0).parts
-        assert_allclose(list(there.values()), list(here.values()), rtol=1e-6)
+        right = dreval.reconstruction_error(a * X, Y / a, random_state=0).parts
+        assert_allclose(list(right.values()), list(left.values()), rtol=1e-6)

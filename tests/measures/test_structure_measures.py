@@ -30,9 +30,9 @@ def test_spanning_trees_are_those_of_networkx_and_ripser(name, rounded):
     X, Y, _ = cloud(name)
     X, Y = (np.round(X), np.round(Y)) if rounded else (X, Y)
     value, stored = dreval.spanning_tree_distance(X, Y), read("spanning_trees")[name]
-    words = " of whole numbers" * rounded
-    assert value == pytest.approx(stored[f"networkx{words}"], rel=1e-13)
-    assert value == pytest.approx(stored[f"ripser{words}"], rel=1e-7)
+    suffix = " of whole numbers" * rounded
+    assert value == pytest.approx(stored[f"networkx{suffix}"], rel=1e-13)
+    assert value == pytest.approx(stored[f"ripser{suffix}"], rel=1e-7)
 
 
 @given(pair=pairs(scales=False, images=["independent", "linear", "noisy", "first_columns", "grid", "constant"]))
@@ -53,7 +53,7 @@ def test_spanning_trees_by_hand():
 
 
 def test_spanning_trees_of_many_points_are_those_of_some(monkeypatch):
-    """Beyond the limit: random points, the same for every embedding and any anchors, said in a note and in n_used.
+    """Beyond the limit random points are used, the same for every embedding, with a note and n_used.
 
     The groups that are left out are taken from the same points, so that the standard error is that of their number.
     """
@@ -82,7 +82,7 @@ def test_spanning_trees_of_many_points_are_those_of_some(monkeypatch):
 
 
 def test_anchors_do_not_limit_the_trees():
-    """Up to the limit all points are used, whichever are anchors: the interval is the value."""
+    """Up to the limit all points are used for any anchors: the interval is the value."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     table = dreval.Evaluation(X, {"a": X[:, :2]}, anchors=30, random_state=0).run("spanning_tree_distance", None).tidy()
@@ -91,7 +91,7 @@ def test_anchors_do_not_limit_the_trees():
 
 
 def _product(X, Y, k):
-    """Bauer & Pawelzik (1992), up to k neighbors: mean over points and l of the mean log ratio of the first l."""
+    """Return the product of Bauer & Pawelzik (1992) up to k neighbors: the mean over l of mean log ratios."""
     total, orders = 0.0, (twins.orders(X), twins.orders(Y))
     for i in range(len(X)):
         dx, dy = np.linalg.norm(X - X[i], axis=1), np.linalg.norm(Y - Y[i], axis=1)
@@ -114,11 +114,11 @@ def test_the_topographic_product_is_its_definition(pair, data):
 
 @given(pair=tie_free_pairs(min_n=6), data=st.data())
 def test_the_spaces_exchanged_change_the_sign(pair, data):
-    """log Q1 and log Q2 change places and signs."""
+    """Swapping the spaces swaps log Q1 and log Q2 and their signs."""
     X, Y = pair
     k = data.draw(neighbor_counts(len(X)))
-    here, there = dreval.topographic_product(X, Y, n_neighbors=k), dreval.topographic_product(Y, X, n_neighbors=k)
-    assert here == pytest.approx(-there, abs=1e-12)
+    left, right = dreval.topographic_product(X, Y, n_neighbors=k), dreval.topographic_product(Y, X, n_neighbors=k)
+    assert left == pytest.approx(-right, abs=1e-12)
 
 
 def test_the_topographic_product_by_hand():
@@ -131,7 +131,7 @@ def test_the_topographic_product_by_hand():
 
 
 def test_the_topographic_product_of_zadu():
-    """On both clouds, and with a note, not an error, where points coincide."""
+    """Values agree on both clouds; coinciding points give a note in place of an error."""
     for name in CLOUDS:
         X, Y, _ = cloud(name)
         stored = read("zadu")[name]["topo: topographic_product"]
@@ -143,7 +143,7 @@ def test_the_topographic_product_of_zadu():
 
 
 def test_the_topographic_product_cannot_tell_an_unrelated_embedding_from_a_perfect_one():
-    """Why embeddings are not ranked by it: the chance level is about 0 for equal dimensions, far from 0 for others."""
+    """The chance level is about 0 for equal dimensions, so that embeddings are not ranked by it."""
     rng, name = np.random.default_rng(0), "topographic_product"
     unrelated = [dreval.topographic_product(*rng.normal(size=(2, 40, 2)), n_neighbors=5) for _ in range(60)]
     assert abs(np.mean(unrelated)) <= 4 * np.std(unrelated, ddof=1) / math.sqrt(60)
@@ -155,7 +155,7 @@ def test_the_topographic_product_cannot_tell_an_unrelated_embedding_from_a_perfe
 
 
 def _uneven(labels):
-    """One point of each of two classes alone in a further class."""
+    """Return labels with a further class of one point from each of two classes."""
     codes = np.unique(labels, return_inverse=True)[1]
     codes[[0, np.flatnonzero(codes != codes[0])[0]]] = codes.max() + 1, codes.max() + 2
     return codes
@@ -164,12 +164,12 @@ def _uneven(labels):
 @pytest.mark.parametrize("uneven", [False, True])
 @pytest.mark.parametrize("name", CLOUDS)
 def test_angles_of_classes_are_those_of_zadu(name, uneven):
-    """All triplets with ZADU's weights and cosines; the mean over its random triplets within 4 standard errors."""
+    """All triplets agree with ZADU's weights and cosines; its random triplets within 4 standard errors."""
     X, Y, labels = cloud(name)
-    stored, words = read("class_angles")[name], " uneven" * uneven
+    stored, suffix = read("class_angles")[name], " uneven" * uneven
     value = dreval.class_angular_distortion(X, Y, labels=_uneven(labels) if uneven else labels)
-    assert value == pytest.approx(stored[f"all{words}"], rel=1e-13)
-    assert abs(value - stored[f"mean{words}"]) < 4 * stored[f"se{words}"]
+    assert value == pytest.approx(stored[f"all{suffix}"], rel=1e-13)
+    assert abs(value - stored[f"mean{suffix}"]) < 4 * stored[f"se{suffix}"]
 
 
 def _cosine(Z, i, j, k):
@@ -226,17 +226,17 @@ def test_random_angles_are_near_all():
     X = rng.normal(size=(420, 4)) + 3 * np.eye(4)[labels]
     Y = X[:, :2]
     whole = dreval.class_angular_distortion(X, Y, labels=labels, n_triplets=10**6)
-    drawn = [dreval.class_angular_distortion(X, Y, labels=labels, random_state=seed) for seed in range(20)]
-    assert np.std(drawn) > 0
-    assert abs(np.mean(drawn) - whole) < 4 * np.std(drawn, ddof=1) / math.sqrt(20)
+    values = [dreval.class_angular_distortion(X, Y, labels=labels, random_state=seed) for seed in range(20)]
+    assert np.std(values) > 0
+    assert abs(np.mean(values) - whole) < 4 * np.std(values, ddof=1) / math.sqrt(20)
     assert dreval.class_angular_distortion(X, 2 * Y, labels=labels, random_state=0) == pytest.approx(
-        drawn[0], rel=1e-12
+        values[0], rel=1e-12
     )
     view = replace(sweep(X, {"": Y}, k=1, groups=random_groups(420, 420, rng))[""], labels=labels)
     points = answer(MEASURES.get("class_angular_distortion"), view, {"n_triplets": 200}).points
-    left = leave_out(view, 7, 1)
-    others = answer(MEASURES.get("class_angular_distortion"), left, {"n_triplets": 200}).points
-    assert (np.abs(others / points[left.rows] - 1) < 0.02).mean() > 0.7  # 140 in each class, 200 draws of pairs
+    reduced = leave_out(view, 7, 1)
+    without = answer(MEASURES.get("class_angular_distortion"), reduced, {"n_triplets": 200}).points
+    assert (np.abs(without / points[reduced.rows] - 1) < 0.02).mean() > 0.7  # 140 in each class, 200 draws of pairs
     table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run("class_angular_distortion", None).tidy()
     assert "200 random triplets a point" in table["note"].item()
     assert table["conf_low"].item() < whole < table["conf_high"].item()

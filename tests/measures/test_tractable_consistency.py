@@ -29,7 +29,7 @@ POWER = 3
 
 @pytest.fixture
 def calls(tmp_path, monkeypatch):
-    """How often a method was run: a file has it, since what a method reads of variables is part of its identity."""
+    """Return how often a method was run, from a file, since variables that a method reads are part of its identity."""
     monkeypatch.setenv("DREVAL_TEST_CALLS", str(tmp_path / "calls"))
     return count_calls
 
@@ -64,8 +64,8 @@ def tci(X, source, **options):
 def leading(X, d=2):
     """Principal components by a singular value decomposition."""
     centered = X - X.mean(axis=0)
-    left, values, _ = np.linalg.svd(centered, full_matrices=False)
-    return left[:, :d] * values[:d]
+    scores, values, _ = np.linalg.svd(centered, full_matrices=False)
+    return scores[:, :d] * values[:d]
 
 
 @pytest.mark.parametrize("kind", ["perturbation", "definition"])
@@ -74,10 +74,10 @@ def test_the_exact_path_is_brute_force(name, kind):
     """Over all n p transformations of S1 to S4, u and tr S_YY by rank-2 updates are those of decomposing each anew."""
     X = dreval.simulate(name, n=60 if kind == "definition" else 200, random_state=0).data
     base = leading(X)
-    made = make_transformations(X, base, kind)
-    every = made.choose("all", 0)
-    u, sizes = pca_disparities(made, every, 2)
-    brute = [leading(made.data(i, j)) for i, j in every]
+    transformations = make_transformations(X, base, kind)
+    pairs = transformations.choose("all", 0)
+    u, sizes = pca_disparities(transformations, pairs, 2)
+    brute = [leading(transformations.data(i, j)) for i, j in pairs]
     norms = [(Y**2).sum() for Y in brute]
     nuclear = np.array([np.linalg.svd(base.T @ Y, compute_uv=False).sum() for Y in brute])
     assert_allclose(u, 1 - nuclear**2 / ((base**2).sum() * np.array(norms)), atol=1e-10)
@@ -87,26 +87,26 @@ def test_the_exact_path_is_brute_force(name, kind):
 def test_the_record_is_made_of_the_runs():
     """Value, median and S / n are those of the table, whose rows are scipy's disparities of the transformed runs."""
     X = cloud()
-    found = tci(X, "isomap", n_transformations=5)
+    record = tci(X, "isomap", n_transformations=5)
     Y = dreval.embed(X, "isomap").coordinates
-    made = make_transformations(X, Y)
-    for row in found.table.to_dict("records"):
-        Z = dreval.embed(made.data(row["point"], row["column"]), "isomap").coordinates
+    transformations = make_transformations(X, Y)
+    for row in record.table.to_dict("records"):
+        Z = dreval.embed(transformations.data(row["point"], row["column"]), "isomap").coordinates
         u = their_procrustes(Y, Z)[2]
         assert row["u"] == pytest.approx(u, abs=1e-9)
         assert row["s_per_n"] == pytest.approx(u * ((Z - Z.mean(axis=0)) ** 2).sum() / 60, abs=1e-9)
-    assert float(found) == found.table["u"].max()
-    assert found.parts["median"] == found.table["u"].median()
-    assert found.parts["s_per_n"] == found.table["s_per_n"].max()
-    assert (found.parts["tried"], found.parts["failed"]) == (5, 0)
+    assert float(record) == record.table["u"].max()
+    assert record.parts["median"] == record.table["u"].median()
+    assert record.parts["s_per_n"] == record.table["s_per_n"].max()
+    assert (record.parts["tried"], record.parts["failed"]) == (5, 0)
 
 
 def test_the_unit_of_the_data_changes_nothing():
     """X -> 1000 X: the same u for every transformation, for the exact path and for one that is run."""
     X = cloud()
     for source in ("pca", "isomap"):
-        here, there = tci(X, source), tci(1000 * X, source)
-        assert_allclose(there.table["u"], here.table["u"], rtol=1e-6, atol=1e-12)
+        left, right = tci(X, source), tci(1000 * X, source)
+        assert_allclose(right.table["u"], left.table["u"], rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
@@ -114,19 +114,19 @@ def test_extreme_units_change_nothing(unit):
     """Data of any unit have the same u by the exact path and by runs, without a warning."""
     X = cloud()
 
-    made = [make_transformations(a * X, a * leading(X)) for a in (1.0, unit)]
-    here, there = (pca_disparities(one, made[0].choose(6, 0), 2)[0] for one in made)
-    assert_allclose(there, here, rtol=1e-6, atol=1e-12)
+    transformations = [make_transformations(a * X, a * leading(X)) for a in (1.0, unit)]
+    left, right = (pca_disparities(item, transformations[0].choose(6, 0), 2)[0] for item in transformations)
+    assert_allclose(right, left, rtol=1e-6, atol=1e-12)
 
     def bent(X, *_):
         return X[:, :2] + X[:, 1:] * (X[:, 1:] / np.abs(X).max())
 
-    here, there = tci(X, bent), tci(unit * X, bent)
-    assert_allclose(there.table["u"], here.table["u"], rtol=1e-6, atol=1e-12)
+    left, right = tci(X, bent), tci(unit * X, bent)
+    assert_allclose(right.table["u"], left.table["u"], rtol=1e-6, atol=1e-12)
 
 
 def test_the_number_of_columns_is_the_one_asked_for():
-    """More are refused, fewer are padded and noted, more than the data have are noted."""
+    """More columns raise an error; fewer, and more than the data have, are noted."""
     X = cloud()
     with pytest.raises(MethodFailed, match="`source` must return at most 2 columns, its n_components: got 3 columns"):
         tci(X, lambda X, _: X)
@@ -139,18 +139,18 @@ def test_the_number_of_columns_is_the_one_asked_for():
 
 
 def test_one_embedding_for_every_seed_is_no_baseline():
-    """A method that takes a seed and does not use it has no baseline, and a note says why."""
+    """A method that does not use its seed has no baseline, and a note gives the reason."""
 
     def stubborn(X, n_components, random_state=0):
         return X[:, :n_components]
 
-    found = tci(cloud(), stubborn)
-    assert np.isnan(found.parts["reseed_max"])
-    assert str(found.notes[-1]) == "No reseed baseline: stubborn gives the same embedding for every seed."
+    record = tci(cloud(), stubborn)
+    assert np.isnan(record.parts["reseed_max"])
+    assert str(record.notes[-1]) == "No reseed baseline: stubborn gives the same embedding for every seed."
 
 
 def test_words_are_those_of_the_caller():
-    """Notes, table and errors speak of `source`, once, and a failure of all runs has its cause."""
+    """Notes, table and errors name `source`, once, and a failure of all runs has its cause."""
     X = cloud()
 
     def never(Z, n_components):
@@ -168,33 +168,33 @@ def test_words_are_those_of_the_caller():
             return Z[:, :2]
         raise RuntimeError("out of ink")
 
-    found = tci(X, moody)
-    assert found.parts["failed"] == 2
-    assert "`source` must embed" in str(found.notes[-2])
-    assert not found.table["note"].str.contains("embeddings[", regex=False).any()
+    record = tci(X, moody)
+    assert record.parts["failed"] == 2
+    assert "`source` must embed" in str(record.notes[-2])
+    assert not record.table["note"].str.contains("embeddings[", regex=False).any()
     constant = tci(X, same_embedding(np.full((60, 2), 0.1)))
     assert sum("one place" in str(note) for note in constant.notes) == 1
 
 
 def test_a_reduced_amplitude_is_a_part():
-    """Where outliers shrink the amplitude the number that was used is there."""
+    """The record has the amplitude that was reduced because of outliers."""
     X = np.r_[cloud(), 1e3 * np.ones((3, 3)) * [[1], [2], [3]]]
     assert tci(X, "pca").parts["amplitude"] < 0.5 == tci(cloud(), "pca").parts["amplitude"]
     assert "amplitude" not in tci(X, "pca", transformation="definition").parts
 
 
 def test_the_record_names_what_was_run():
-    """The printed settings have no amplitude where none is used, no reseeds where none ran, no more than all bumps."""
+    """The printed settings have no unused amplitude, no reseeds that were not run, and at most all bumps."""
     X = cloud()
-    asked = tci(X, "pca", transformation="definition", n_transformations=10**6, n_replicates=5).recipe["parameters"]
-    assert "amplitude" not in asked
-    assert (asked["n_transformations"], asked["n_replicates"]) == (X.size, 0)
+    requested = tci(X, "pca", transformation="definition", n_transformations=10**6, n_replicates=5).recipe["parameters"]
+    assert "amplitude" not in requested
+    assert (requested["n_transformations"], requested["n_replicates"]) == (X.size, 0)
     with pytest.raises(InputError, match="must be an integer or \"all\": got 'some'"):
         tci(X, "pca", n_transformations="some")
 
 
 def test_a_reduced_amplitude_has_its_true_reason():
-    """Outliers are blamed where they are, an amplitude that is too large for any data is blamed itself."""
+    """The note names outliers where there are some, else the amplitude itself."""
     far = np.r_[cloud(), 1e3 * np.ones((3, 3)) * [[1], [2], [3]]]
     notes = {a: " ".join(map(str, tci(X, "pca", amplitude=a).notes)) for a, X in ((0.5, far), (50, cloud()))}
     assert "large relative to the bandwidth (outliers)" in notes[0.5]
@@ -203,7 +203,7 @@ def test_a_reduced_amplitude_has_its_true_reason():
 
 
 def test_methods_whose_answer_is_known():
-    """One embedding whatever the data: 0. A random one: near 1, the chance level. A constant one: 0, with a note."""
+    """The same embedding for all data has 0, a random one about the chance level, a constant one 0 with a note."""
     X, rng = cloud(n=300), np.random.default_rng(0)
     Y = X[:, :2]
     assert float(tci(X, same_embedding(Y))) < 1e-12
@@ -226,15 +226,15 @@ def test_by_the_printed_definition_it_saturates():
 
 
 def test_reseeds_are_a_baseline_only_where_seeds_matter():
-    """A method moved by its seed shows how far; a deterministic one and one without a seed say why there is none."""
+    """A method with a seed has a baseline; a deterministic one, and one without a seed, have a note."""
 
     def jittered(X, n_components, random_state=0):
         return X[:, :2] + 0.3 * np.random.default_rng(random_state).normal(size=(len(X), 2))
 
     X = cloud()
-    found = tci(X, jittered, n_replicates=4)
-    assert 0 < found.parts["reseed_median"] <= found.parts["reseed_max"] < 0.2
-    assert float(found) < found.parts["reseed_max"]  # the seed is kept for transformed data
+    record = tci(X, jittered, n_replicates=4)
+    assert 0 < record.parts["reseed_median"] <= record.parts["reseed_max"] < 0.2
+    assert float(record) < record.parts["reseed_max"]  # the seed is kept for transformed data
     for source in ("pca", lambda X, _: X[:, :2]):
         lonely = tci(X, source)
         assert np.isnan(lonely.parts["reseed_max"])
@@ -242,18 +242,18 @@ def test_reseeds_are_a_baseline_only_where_seeds_matter():
 
 
 def test_a_random_function_without_a_seed_is_found_out(tmp_path):
-    """The same data are run once more: the largest change of the embedding by itself stands beside the value."""
+    """The same data are run once more, and a part has the change of the embedding between both runs."""
 
     def wild(X, n_components):
         return X[:, :n_components] + 0.5 * np.random.default_rng().normal(size=(len(X), n_components))
 
-    found = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
-    drift = found.parts["run_to_run"]
+    record = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
+    drift = record.parts["run_to_run"]
     assert 0.02 < drift < 0.8
-    said = f"The embedding of wild differs from run to run by u = {drift:.3g} on the same data"
-    assert f"{said}; give it a random_state argument." in [*map(str, found.notes)]
-    again = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
-    assert again.parts["run_to_run"] == drift
+    text = f"The embedding of wild differs from run to run by u = {drift:.3g} on the same data"
+    assert f"{text}; give it a random_state argument." in [*map(str, record.notes)]
+    repeated = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
+    assert repeated.parts["run_to_run"] == drift
     for source, n_replicates in ((leading_two, 5), ("pca", 5), (wild, 0)):
         quiet = tci(cloud(), source, n_transformations=3, n_replicates=n_replicates)
         assert "run_to_run" not in quiet.parts
@@ -267,25 +267,25 @@ def leading_two(X, n_components):
 def test_processes_change_no_number():
     """Two processes give the bits of one, in the same order."""
     X = cloud()
-    one, two = (tci(X, "isomap", n_jobs=n_jobs) for n_jobs in (1, 2))
-    assert one.table.drop(columns="seconds").equals(two.table.drop(columns="seconds"))
+    single, two = (tci(X, "isomap", n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert single.table.drop(columns="seconds").equals(two.table.drop(columns="seconds"))
 
 
 def test_all_of_them_and_the_missed_maximum():
-    """A number tries the stated share; PCA also knows the largest of all n p, which the share can miss."""
+    """A number tries the stated share; PCA also returns the largest of all n p, which a sample can miss."""
     X = cloud()
-    some, all_of_them = tci(X, "pca"), tci(X, "pca", n_transformations="all")
+    sample, all_of_them = tci(X, "pca"), tci(X, "pca", n_transformations="all")
     assert len(all_of_them.table) == 180
     assert all_of_them.parts["max_of_all"] == float(all_of_them)
-    assert some.parts["max_of_all"] == pytest.approx(float(all_of_them), abs=1e-12)
-    assert some.parts["max_of_all"] >= float(some)
-    assert "6 of 180 transformations were tried" in str(some.notes[0])
-    merged = some.table.merge(all_of_them.table, on=["point", "column"])
+    assert sample.parts["max_of_all"] == pytest.approx(float(all_of_them), abs=1e-12)
+    assert sample.parts["max_of_all"] >= float(sample)
+    assert "6 of 180 transformations were tried" in str(sample.notes[0])
+    merged = sample.table.merge(all_of_them.table, on=["point", "column"])
     assert_allclose(merged["u_x"], merged["u_y"], atol=1e-12)
 
 
 def test_failures_are_counted_and_not_kept(tmp_path, calls):
-    """A run that raises is counted with its reason, and tried again by the next call; all failing is an error."""
+    """A run that raises is counted with its reason, and repeated by the next call; if all fail, an error is raised."""
     X = cloud()
 
     def moody(X, n_components):
@@ -294,12 +294,12 @@ def test_failures_are_counted_and_not_kept(tmp_path, calls):
             raise RuntimeError("out of ink")
         return X[:, :2]
 
-    found = tci(X, moody, store=tmp_path / "cells")
-    assert (found.parts["tried"], found.parts["failed"]) == (6, 1)
-    assert "1 of 6 runs failed; the first: " in str(found.notes[1])
-    assert "out of ink" in str(found.notes[1])
-    again = tci(X, moody, store=tmp_path / "cells")
-    assert again.parts["failed"] == 0
+    record = tci(X, moody, store=tmp_path / "cells")
+    assert (record.parts["tried"], record.parts["failed"]) == (6, 1)
+    assert "1 of 6 runs failed; the first: " in str(record.notes[1])
+    assert "out of ink" in str(record.notes[1])
+    repeated = tci(X, moody, store=tmp_path / "cells")
+    assert repeated.parts["failed"] == 0
     assert calls() == 9  # base, a second run of it, six, and the one that failed
 
     def never(Z, n_components):
@@ -312,7 +312,7 @@ def test_failures_are_counted_and_not_kept(tmp_path, calls):
 
 
 def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
-    """Nothing is read back for other data, code, variables that it reads, seed or amplitude; more goes on."""
+    """Other data, code, variables, seed or amplitude reuse nothing; more transformations continue the store."""
     X = cloud()
 
     def run(X=X, source=counted, **options):
@@ -351,13 +351,13 @@ print(found.table.drop(columns="seconds").to_json(double_precision=15), dict(fou
 
 
 def run_script(store: str, log: Path, pause: float) -> subprocess.Popen[str]:
-    """The script without a file of its own, which a second start could rewrite while the first one reads it."""
+    """Start the script without a file, which a second start could rewrite while the first reads it."""
     arguments = [sys.executable, "-X", "faulthandler", "-c", SCRIPT, store, str(log), str(pause)]
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Return code, which is negative after a signal, what was said on stderr, and the answer."""
+    """Return the exit code, which is negative after a signal, the text on stderr, and the output."""
     answer, complaint = process.communicate()
     return process.returncode, complaint, answer
 
@@ -367,25 +367,25 @@ def lines(path: Path) -> int:
 
 
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
-    """Kill -9 in the middle: the next call gives the numbers of an undisturbed run, and repeats nothing that was done.
+    """After kill -9 the next call gives the numbers of an undisturbed run, and repeats no finished run.
 
     Of 16 runs (one on the data, 3 other seeds, 12 transformations) only the one that was under way is run again.
     """
-    store, log, other = str(tmp_path / "cells"), tmp_path / "log", tmp_path / "other"
-    first = run_script(store, log, 0.05)
+    store, log, other_store = str(tmp_path / "cells"), tmp_path / "log", tmp_path / "other"
+    process = run_script(store, log, 0.05)
     deadline = time.monotonic() + 120
-    while lines(log) < 8 and first.poll() is None and time.monotonic() < deadline:
+    while lines(log) < 8 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
-    first.kill()
-    assert ended(first) == (-signal.SIGKILL, "", "")
+    process.kill()
+    assert ended(process) == (-signal.SIGKILL, "", "")
     assert 8 <= lines(log) < 16
 
-    resumed, whole = run_script(store, log, 0.0), run_script("", other, 0.0)
+    resumed, whole = run_script(store, log, 0.0), run_script("", other_store, 0.0)
     code, complaint, answer = ended(resumed)
     assert (code, complaint) == (0, "")
     assert answer.count("\n") == 1
     assert ended(whole) == (0, "", answer)
-    assert lines(other) == 16
+    assert lines(other_store) == 16
     assert 16 <= lines(log) <= 17
 
 
@@ -404,7 +404,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refusals(case):
-    """What cannot be answered is refused."""
+    """Invalid arguments raise errors."""
     error, options = REFUSED[case]
     with pytest.raises(error, match="must"):
         tci(cloud(), options.pop("source", "pca"), **options)

@@ -28,9 +28,9 @@ def test_pca_has_zero(seed):
     """PCA at d = p turns the data: u = 0 to 1e-12 on 20 random data sets of any width and unit."""
     rng = np.random.default_rng(seed)
     X = cloud(seed, n=int(rng.integers(10, 120)), p=int(rng.integers(1, 9))) * 10.0 ** rng.integers(-6, 7)
-    found = dreval.trustability(X, "pca")
-    assert 0 <= float(found) < 1e-12
-    assert found.parts["ti"] <= 1e-12 * ((X - X.mean(axis=0)) ** 2).sum()
+    record = dreval.trustability(X, "pca")
+    assert 0 <= float(record) < 1e-12
+    assert record.parts["ti"] <= 1e-12 * ((X - X.mean(axis=0)) ** 2).sum()
 
 
 @pytest.mark.parametrize("d", [1, 3, 4])
@@ -38,37 +38,37 @@ def test_it_is_the_formula_and_that_of_scipy(d):
     """TI = tr S_YY - nuc(S_XY)^2 / tr S_XX by its definition, TI / n is scipy's disparity times tr S_YY / n."""
     X, rng = cloud(), np.random.default_rng(1)
     Y = np.tanh(X @ rng.normal(size=(4, d))) + 0.2 * rng.normal(size=(60, d))
-    found = dreval.trustability(X, fixed(Y))
+    record = dreval.trustability(X, fixed(Y))
     A, B = X - X.mean(axis=0), Y - Y.mean(axis=0)
     ti = np.trace(B.T @ B) - np.linalg.svd(A.T @ B, compute_uv=False).sum() ** 2 / np.trace(A.T @ A)
     theirs = their_procrustes(X, np.pad(Y, ((0, 0), (0, 4 - d))))[2]
-    assert found.parts["ti"] == pytest.approx(ti, rel=1e-12)
-    assert found.parts["ti_per_n"] == pytest.approx(theirs * np.trace(B.T @ B) / 60, rel=1e-12)
-    assert float(found) == pytest.approx(theirs, abs=1e-12)
-    said = {1: "1 column was returned and counts", 3: "3 columns were returned and count"}
-    assert tuple(map(str, found.notes)) == ((f"{said[d]} as padded with zeros (4 requested).",) if d < 4 else ())
+    assert record.parts["ti"] == pytest.approx(ti, rel=1e-12)
+    assert record.parts["ti_per_n"] == pytest.approx(theirs * np.trace(B.T @ B) / 60, rel=1e-12)
+    assert float(record) == pytest.approx(theirs, abs=1e-12)
+    texts = {1: "1 column was returned and counts", 3: "3 columns were returned and count"}
+    assert tuple(map(str, record.notes)) == ((f"{texts[d]} as padded with zeros (4 requested).",) if d < 4 else ())
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
 def test_extreme_units_change_nothing(unit):
     """Data and embedding of any unit have the same u; TI, which has the unit, is beyond numbers without a warning."""
     X = cloud()
-    here, there = (dreval.trustability(a * X, lambda Z, _, a=a: a * np.tanh(Z / a)) for a in (1.0, unit))
-    assert float(there) == pytest.approx(float(here), rel=1e-9)
-    assert there.parts["ti"] == pytest.approx(here.parts["ti"] * unit * unit, rel=1e-9)
+    left, right = (dreval.trustability(a * X, lambda Z, _, a=a: a * np.tanh(Z / a)) for a in (1.0, unit))
+    assert float(right) == pytest.approx(float(left), rel=1e-9)
+    assert right.parts["ti"] == pytest.approx(left.parts["ti"] * unit * unit, rel=1e-9)
 
 
 def test_more_columns_than_asked_for_are_refused():
-    """Definition 3 asks for p columns; nobody knows which of more were meant."""
+    """More columns than requested raise an error, since Definition 3 needs p columns."""
     with pytest.raises(MethodFailed, match="`source` must return at most 4 columns, its n_components: got 6 columns"):
         dreval.trustability(cloud(), fixed(np.random.default_rng(0).normal(size=(60, 6))))
 
 
 def test_a_method_with_few_dimensions_is_told_who_asked_for_many():
-    """The t-SNE of scikit-learn gives at most 3 dimensions by default: the cure is named."""
+    """The t-SNE of scikit-learn gives at most 3 dimensions by default: the error has a hint."""
     from sklearn.manifold import TSNE
 
-    with pytest.raises(MethodFailed, match=r"asks for n_components=4, as many as.*TSNE\(method=\"exact\"\)"):
+    with pytest.raises(MethodFailed, match=r"requests n_components=4, as many as.*TSNE\(method=\"exact\"\)"):
         dreval.trustability(cloud(), TSNE())
 
 
@@ -77,38 +77,38 @@ def test_moving_turning_and_scaling_change_nothing_but_the_unit():
     X = cloud()
     Y = np.tanh(X)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
-    here, there = (dreval.trustability(X, fixed(Z)) for Z in (Y, 7.0 * Y @ turn + 3.0))
-    assert float(there) == pytest.approx(float(here), rel=1e-12)
-    assert there.parts["ti"] == pytest.approx(49 * here.parts["ti"], rel=1e-12)
+    left, right = (dreval.trustability(X, fixed(Z)) for Z in (Y, 7.0 * Y @ turn + 3.0))
+    assert float(right) == pytest.approx(float(left), rel=1e-12)
+    assert right.parts["ti"] == pytest.approx(49 * left.parts["ti"], rel=1e-12)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e9])
 def test_a_constant_method_has_one(value):
     """All points in one place: u = 1, though the published measure is 0 there; a note says so."""
-    found = dreval.trustability(cloud(), fixed(np.full((60, 4), value)))
-    assert (float(found), found.parts["ti"]) == (1.0, 0.0)
-    assert "u = 1" in str(found.notes[0])
+    record = dreval.trustability(cloud(), fixed(np.full((60, 4), value)))
+    assert (float(record), record.parts["ti"]) == (1.0, 0.0)
+    assert "u = 1" in str(record.notes[0])
 
 
 def test_a_shuffling_method_is_near_chance():
-    """Exchanging the points leaves no shape: u is above .95 and near the record's chance value."""
+    """With permuted points u is above .95 and near the record's chance level."""
     X = cloud(n=400)
-    found = dreval.trustability(X, fixed(X[np.random.default_rng(0).permutation(400)]), random_state=0)
-    assert float(found) > 0.95
-    assert float(found) == pytest.approx(found.chance, abs=0.03)
+    record = dreval.trustability(X, fixed(X[np.random.default_rng(0).permutation(400)]), random_state=0)
+    assert float(record) > 0.95
+    assert float(record) == pytest.approx(record.chance, abs=0.03)
 
 
 def test_dimensions_that_cannot_be_had():
-    """p >= n asks for n - 1 dimensions, which hold the data whole; a limit of a bundled method is noted likewise."""
+    """With p >= n the method gives n - 1 dimensions; the limit of a bundled method is noted likewise."""
     X = cloud(n=8, p=12)
-    found = dreval.trustability(X, "pca")
-    assert float(found) < 1e-12
-    assert found.parts["n_components"] == 7
-    assert "Run at d = 7, not at p = 12" in str(found.notes[0])
+    record = dreval.trustability(X, "pca")
+    assert float(record) < 1e-12
+    assert record.parts["n_components"] == 7
+    assert "Run at d = 7, not at p = 12" in str(record.notes[0])
 
 
 def test_coordinates_and_failures_have_reasons():
-    """Coordinates cannot be run again and are told the cure; a method that raises is quoted."""
+    """Coordinates cannot be re-run, and the error has a hint; the exception of a method is quoted."""
     X = cloud()
     with pytest.raises(UndefinedMeasure, match=r"`source` must be able to embed other data.*Pass the estimator"):
         dreval.trustability(X, X[:, :2])
@@ -121,7 +121,7 @@ def test_coordinates_and_failures_have_reasons():
 
 
 def test_files_with_names_of_points(tmp_path):
-    """A column of a file that names the points is no feature; by it the rows of another file are matched."""
+    """A column of names is not a feature; it matches the rows of another file."""
     X = pd.DataFrame(cloud(), columns=list("abcd"))
     cells = [f"c{i}" for i in range(len(X))]
     X.assign(kind=["x", "y"] * 30, cell=cells).to_csv(tmp_path / "data.csv", index=False)
@@ -133,16 +133,18 @@ def test_files_with_names_of_points(tmp_path):
     for measure in (dreval.trustability, partial(dreval.tractable_consistency, n_transformations=3)):
         named = measure(tmp_path / "data.csv", "isomap", **options)
         assert float(named) == pytest.approx(float(measure(X, "isomap", random_state=0)), rel=1e-9)
-    shown = dreval.reconstruction_error(tmp_path / "data.csv", tmp_path / "shown.csv", **options)
-    assert float(shown) == pytest.approx(float(dreval.reconstruction_error(X, X.iloc[:, :2], random_state=0)), rel=1e-9)
+    with_names = dreval.reconstruction_error(tmp_path / "data.csv", tmp_path / "shown.csv", **options)
+    assert float(with_names) == pytest.approx(
+        float(dreval.reconstruction_error(X, X.iloc[:, :2], random_state=0)), rel=1e-9
+    )
 
 
 def test_it_prints_and_converts():
-    """float, frame and summary say the same; the printed text has no clock."""
-    found = dreval.trustability(cloud(), "isomap", random_state=0)
-    frame = found.tidy()
-    assert_allclose(frame["value"], [float(found)])
+    """float, frame and summary agree; the printed text has no time."""
+    record = dreval.trustability(cloud(), "isomap", random_state=0)
+    frame = record.tidy()
+    assert_allclose(frame["value"], [float(record)])
     assert list(frame) == ["measure", "value", "chance", "ti", "ti_per_n", "n_components"]
-    assert "Trustability measure" in str(found)
-    assert str(found) == str(found.summary())
-    assert "second" not in str(found)
+    assert "Trustability measure" in str(record)
+    assert str(record) == str(record.summary())
+    assert "second" not in str(record)
