@@ -321,7 +321,7 @@ def test_a_shared_value_is_made_once_per_view():
 
 def test_a_view_without_groups_says_so():
     """Groups can only be left out after a pass that counted them."""
-    with pytest.raises(RuntimeError, match="without groups"):
+    with pytest.raises(RuntimeError, match="has no groups"):
         _view(np.arange(5.0)[:, None], np.arange(5.0)[:, None], 2).without(0, 1)
 
 
