@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import twins
@@ -140,7 +140,6 @@ def test_distances_that_nearly_agree(p):
         assert_same(X + offset, {"Y": X[::-1] * [1e-3]}, np.array([0, 1, 150, 299]), 299, 41)
 
 
-@settings(max_examples=20)
 @given(pair=ANY_PAIR, size=st.integers(1, 12), data=st.data())
 def test_threads_change_no_bit(pair, size, data):
     """One thread and two: all lists, drawn points and weights."""
@@ -229,7 +228,6 @@ def test_ranks_of_targets_are_places_in_the_sorted_row(X, size, seed, data):
         assert_array_equal(tie, expected[1])
 
 
-@settings(max_examples=25)
 @given(pair=pairs(min_n=12, max_n=90), seed=st.integers(0, 99), data=st.data())
 def test_drawn_points_are_others_with_their_exact_ranks(pair, seed, data):
     """No anchor draws itself, a listed point, or a point twice; ranks are those of sorted rows; weights are >= 1."""

@@ -95,8 +95,8 @@ def test_no_neighbors_cost_no_pass():
 def test_a_lattice_over_several_blocks(p):
     """Hundreds of equal distances, several blocks, lists of a hundred and of all points."""
     rng = np.random.default_rng(p)
-    X, Y = rng.integers(0, 3, size=(400, p)).astype(float), rng.integers(0, 9, size=(400, 2)).astype(float)
-    for k in (1, 15, 120, 399):
+    X, Y = rng.integers(0, 3, size=(280, p)).astype(float), rng.integers(0, 9, size=(280, 2)).astype(float)
+    for k in (1, 15, 120, 279):
         _same(_view(X, Y, k), _twin(X, Y, k))
 
 
@@ -321,7 +321,7 @@ def test_a_shared_value_is_made_once_per_view():
 
 def test_a_view_without_groups_says_so():
     """Groups can only be left out after a pass that counted them."""
-    with pytest.raises(RuntimeError, match="without groups"):
+    with pytest.raises(RuntimeError, match="has no groups"):
         _view(np.arange(5.0)[:, None], np.arange(5.0)[:, None], 2).without(0, 1)
 
 

@@ -144,7 +144,7 @@ def test_it_is_made_once_and_only_with_groups_shared():
     X = np.random.default_rng(0).normal(size=(20, 3))
     view = view_of(X, X[:, :2])
     assert coranking(view) is coranking(view)
-    with pytest.raises(RuntimeError, match="without groups"):
+    with pytest.raises(RuntimeError, match="has no groups"):
         share_coranking(view, [])
 
 
@@ -312,5 +312,5 @@ def test_the_largest_k_is_not_that_of_a_sample(many):
     with pytest.raises(UndefinedMeasure, match="K_max, which needs all ranks"):
         coranking(view).k_max()
     assert {item.code for item in coranking(view).notes} == {"coranking.drawn"}
-    with pytest.raises(RuntimeError, match="without a sample"):
+    with pytest.raises(RuntimeError, match="has no sample"):
         coranking(replace(view, sample=None, _kept={}))

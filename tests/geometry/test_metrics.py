@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -72,7 +72,6 @@ def test_distances_are_those_of_scipy(metric, X):
 
 
 @each_metric
-@settings(max_examples=25)
 @given(seed=st.integers(0, 999), p=st.sampled_from([4, 20]), k=st.integers(1, 12))
 def test_neighbors_and_ranks_are_those_of_sorted_distances(metric, seed, p, k):
     """Lists and cross ranks, against a sort of scipy's distances; Hamming's are tied and go by index."""
@@ -129,7 +128,6 @@ def test_sparse_rows_are_the_dense_ones(metric, seed, p, k):
     assert_array_equal(Space.of(S, metric).listed(left, right), Space.of(X, metric).listed(left, right))
 
 
-@settings(max_examples=50)
 @given(seed=st.integers(0, 999))
 def test_sparse_products_stay_within_their_promised_error(seed):
     """A product differs from the direct value by at most gamma (norm_i + norm_j)."""

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import pair_twins as twins
@@ -82,7 +82,6 @@ def test_what_no_measure_reads_is_not_computed():
     assert pair_statistics.spearman(right) == spearman
 
 
-@settings(max_examples=15)
 @given(pair=clouds_and_images(min_n=8, max_n=25, scales=False), seed=st.integers(0, 9))
 def test_leaving_a_group_out_is_starting_again(pair, seed):
     """From the pairs of the whole, or from the points that stay: the same value of every measure over pairs."""
@@ -282,7 +281,23 @@ def test_pairs_from_anchors(monkeypatch):
     assert len(set(zip(table.first.tolist(), table.second.tolist(), strict=True)) & set(expected)) == 30
 
 
-@pytest.mark.parametrize("name", [*PAIR_MEASURES, "local_radius_correlation"])
+SORTING_MEASURES = {  # a second each, since they sort the pairs of each draw or have O(n^2) terms
+    "kendall_distance",
+    "ks_distance",
+    "wasserstein_distance",
+    "stress_nonmetric",
+    "spearman_distance",
+    "distance_correlation",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in SORTING_MEASURES else ())
+        for name in (*PAIR_MEASURES, "local_radius_correlation")
+    ],
+)
 def test_intervals_from_anchors_cover(name):
     """60 of 150 points as anchors, 80 draws: the 95 % interval holds the exact value in 85 to 100 %.
 

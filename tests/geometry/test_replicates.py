@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import hypergeom
@@ -42,7 +42,6 @@ def all_pairs(replicates):
 
 
 @given(st.integers(0, 2**31), st.sampled_from([0.5, 1.0]), st.integers(1, 3), st.booleans())
-@settings(max_examples=30, deadline=None)
 def test_one_map_comes_out_again(seed, share, d, doubled):
     """Copies up to similarity, also of halves and with duplicates, agree in full and do not vary."""
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
@@ -77,7 +77,6 @@ def maps(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return (P + P.T) / (2 * P.sum()), rng.normal(size=(n, d)) * draw(st.sampled_from([0.3, 1.0, 10.0]))
 
 
-@settings(max_examples=40)
 @given(maps())
 def test_derivatives_are_those_of_the_loss(case: tuple[np.ndarray, np.ndarray]) -> None:
     """Gradient, Hessian and its products with directions: central differences (of order 4) and the dense formulas."""
