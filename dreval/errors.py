@@ -1,6 +1,6 @@
 """What dreval refuses and what it warns of: one small tree.
 
-Every error has four parts, in this order: the argument in backticks, the rule it broke, what was got, and what to do.
+Every error has four parts, in this order: the argument in backticks, the requirement, what was received, and what to do.
 """
 
 from __future__ import annotations
@@ -68,14 +68,15 @@ class DrevalError(ValueError):
     ----------
     argument : str
         Name of the argument as the user wrote it.
-    rule : str
-        What must hold, beginning with a verb ("must be ...").
-    got : str
-        What was found instead.
-    cure : str
+    requirement : str
+        What the argument must satisfy, beginning with "must".
+    received : str
+        Description of the value received.
+    hint : str
         A sentence that says what to do.
-    **others : str or Hint
-        Names of other arguments in these four texts: ``{y}`` stands for the name ``y="..."``, or for a setting.
+    **fields : str or Hint
+        Other arguments named in these four texts: ``{y}`` in a text becomes the value of the field ``y``, which is a
+        name of an argument, or an argument with its value.
 
     Examples
     --------
@@ -84,34 +85,36 @@ class DrevalError(ValueError):
     '`labels` must have as many rows as `umap`: got 4 rows for 5. Drop the others.'
     """
 
-    def __init__(self, argument: str, rule: str, got: str, cure: str, **others: str | Hint) -> None:
-        self._said, self._others = (rule, got, cure), dict[str, Any](others)
-        self._whose = argument
-        for name, called in others.items():
-            argument = argument.replace(f"{{{name}}}", str(called))
-            shown = str(called) if isinstance(called, Hint) else f"`{called}`"
-            rule, got, cure = (text.replace(f"{{{name}}}", shown) for text in (rule, got, cure))
-        self.argument, self.rule, self.got, self.cure = map(_bounded, (argument, rule, got, cure))
-        super().__init__(f"`{self.argument}` {self.rule}: got {self.got}. {self.cure}")
+    def __init__(self, argument: str, requirement: str, received: str, hint: str, **fields: str | Hint) -> None:
+        self._texts = requirement, received, hint
+        self._fields = dict[str, Any](fields)
+        self._argument_template = argument
+        texts: tuple[str, ...] = self._texts
+        for field, value in fields.items():
+            argument = argument.replace(f"{{{field}}}", str(value))
+            text = str(value) if isinstance(value, Hint) else f"`{value}`"
+            texts = tuple(part.replace(f"{{{field}}}", text) for part in texts)
+        self.argument, self.requirement, self.received, self.hint = map(_bounded, (argument, *texts))
+        super().__init__(f"`{self.argument}` {self.requirement}: got {self.received}. {self.hint}")
 
     def named(self, names: Mapping[str, str]) -> Self:
-        """The same refusal where arguments have other names: those of ``names`` become their values."""
-        others: dict[str, Any] = {
-            name: called._replace(name=names.get(called.name, called.name))
-            if isinstance(called, Hint)
-            else names.get(called, called)
-            for name, called in self._others.items()
+        """Return the same error with arguments renamed: each name in ``names`` becomes its value."""
+        fields: dict[str, Any] = {
+            field: value._replace(name=names.get(value.name, value.name))
+            if isinstance(value, Hint)
+            else names.get(value, value)
+            for field, value in self._fields.items()
         }
-        return type(self)(names.get(self._whose, self._whose), *self._said, **others)
+        return type(self)(names.get(self._argument_template, self._argument_template), *self._texts, **fields)
 
-    def altered(self, kind: type[DrevalError] | None = None, **fields: str) -> DrevalError:
-        """The same refusal with another argument, rule, got or cure, or of another kind."""
-        rule, got, cure = self._said
-        fields = {"argument": self._whose, "rule": rule, "got": got, "cure": cure} | fields
-        return (kind or type(self))(**fields, **self._others)
+    def altered(self, kind: type[DrevalError] | None = None, **parts: str) -> DrevalError:
+        """Return the same error with other parts (argument, requirement, received, hint), or of another class."""
+        names = ("argument", "requirement", "received", "hint")
+        current = dict(zip(names, (self._argument_template, *self._texts), strict=True))
+        return (kind or type(self))(**current | parts, **self._fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), self._whose, *self._said, **self._others), ()
+        return partial(type(self), self._argument_template, *self._texts, **self._fields), ()
 
 
 def _bounded(text: str) -> str:
@@ -129,7 +132,7 @@ class NotFitted(InputError, AttributeError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = NotFitted if type(self) is NotFitted else not_fitted
-        return partial(kind, self._whose, *self._said, **self._others), ()
+        return partial(kind, self._argument_template, *self._texts, **self._fields), ()
 
 
 @cache
@@ -138,7 +141,7 @@ def _not_fitted_of_both(base: type[Exception]) -> type[NotFitted]:
     return type("NotFitted", (NotFitted, base), {"__module__": __name__})
 
 
-def not_fitted(argument: str, rule: str, got: str, cure: str, **others: str | Hint) -> NotFitted:
+def not_fitted(argument: str, requirement: str, received: str, hint: str, **fields: str | Hint) -> NotFitted:
     """Return the refusal of a method that is not fitted, of scikit-learn's class too if the caller uses scikit-learn.
 
     Examples
@@ -149,7 +152,7 @@ def not_fitted(argument: str, rule: str, got: str, cure: str, **others: str | Hi
     """
     base = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
     kind = NotFitted if base is None else _not_fitted_of_both(base)
-    return kind(argument, rule, got, cure, **others)
+    return kind(argument, requirement, received, hint, **fields)
 
 
 class UnknownName(DrevalError):

@@ -67,13 +67,13 @@ def test_a_check_gives_a_form_or_a_refusal(name: str, value: Any) -> None:
     """Whatever comes in: the normal form, which passes again and stays, or a refusal in four parts; nothing else."""
     form, error = outcome(name, value)
     if error is not None:
-        parts = (error.argument, error.rule, error.got, error.cure)
+        parts = (error.argument, error.requirement, error.received, error.hint)
         assert all(isinstance(part, str) and part.strip() for part in parts)
-        assert str(error) == f"`value` {error.rule}: got {error.got}. {error.cure}"
-        assert error.rule.startswith("must ")
-        assert error.cure.endswith(".")
+        assert str(error) == f"`value` {error.requirement}: got {error.received}. {error.hint}"
+        assert error.requirement.startswith("must ")
+        assert error.hint.endswith(".")
         assert "\n" not in str(error)
-        assert len(error.got) <= 130
+        assert len(error.received) <= 130
     elif name in ("k", "classes"):
         assert np.array_equal(CHECKS[name](form[0])[0], form[0])
     elif isinstance(form, np.ndarray):

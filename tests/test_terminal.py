@@ -93,9 +93,9 @@ def test_errors(name: str) -> None:
     with pytest.raises(DrevalError) as caught:
         ERRORS[name]()
     error = caught.value
-    for one in (error, error.named({"data": BAD}), error.altered(cure=BAD)):
+    for one in (error, error.named({"data": BAD}), error.altered(hint=BAD)):
         assert clean(one)
-        assert all(map(clean, (one.argument, one.rule, one.got, one.cure)))
+        assert all(map(clean, (one.argument, one.requirement, one.received, one.hint)))
 
 
 def test_warnings_and_notes() -> None:

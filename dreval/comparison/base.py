@@ -935,7 +935,7 @@ def _numbers(values: pd.Series) -> pd.Series:
     except InputError as error:
         cure = "Convert the column to numbers, or name another one by {columns}."
         columns = Hint("columns", {"value": "..."})
-        raise InputError("value", error.rule, describe(values.iloc[0]), cure, columns=columns) from error
+        raise InputError("value", error.requirement, describe(values.iloc[0]), cure, columns=columns) from error
     if np.isinf(numbers).any():
         place = int(np.flatnonzero(np.isinf(numbers))[0])
         cure = "Leave the cell empty where there is no value."

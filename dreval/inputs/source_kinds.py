@@ -97,7 +97,7 @@ def check_embedding(
         check_spread(points, argument)
         check_columns(points, argument)
     except InputError as error:
-        raise error.altered(MethodFailed, cure=cure) from error
+        raise error.altered(MethodFailed, hint=cure) from error
     return points
 
 

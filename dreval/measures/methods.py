@@ -1178,8 +1178,8 @@ def _full_embedding(case: Case, d: int) -> FloatArray:
         Y = case.source.embed(case.data.X, d, case.seed, case.data.labels, case.data)
     except MethodFailed as error:
         asked = f"This measure asks for n_components={d}, as many as the data have columns."
-        cure = f'{asked} {error.cure} Some methods need another setting for so many, such as TSNE(method="exact").'
-        raise error.altered(cure=cure) from error
+        cure = f'{asked} {error.hint} Some methods need another setting for so many, such as TSNE(method="exact").'
+        raise error.altered(hint=cure) from error
     return at_most(case, Y, d)
 
 

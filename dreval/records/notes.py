@@ -133,7 +133,7 @@ def define(code: str, severity: str, sentence: str, cure: str = "") -> Callable[
 
 def refusal(error: DrevalError, scope: str = "") -> Note:
     """What an error says, as a note."""
-    return note("refused", scope, argument=error.argument, rule=error.rule, got=error.got, cure=error.cure)
+    return note("refused", scope, argument=error.argument, rule=error.requirement, got=error.received, cure=error.hint)
 
 
 def joined(notes: Iterable[Note]) -> str:

@@ -448,7 +448,7 @@ def _compared(path: Path) -> tuple[Comparison | None, str]:
     try:
         return compare(path), ""
     except DrevalError as error:
-        return None, f"a comparison {error.rule}; here are {error.got}"
+        return None, f"a comparison {error.requirement}; here are {error.received}"
 
 
 def _ahead(reading: StudyReading, found: Comparison | None, best: str) -> list[Part]:

@@ -453,7 +453,7 @@ def _finite(got: FloatArray, argument: str, name: str) -> None:
     try:
         check_finite(got, argument)
     except InputError as error:
-        raise error.altered(InputError, cure=f"See what {name} returns.") from error
+        raise error.altered(InputError, hint=f"See what {name} returns.") from error
 
 
 def null_data(usual: str, wanted: Any, X: FloatArray, root: int) -> tuple[str, Callable[[int], FloatArray]]:
