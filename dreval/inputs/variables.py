@@ -837,9 +837,9 @@ def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     names = [str(name) for name in frame.columns]
     if len(names) != 1:
         listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-        cure = "Name one: {hint}, or pass one column of the frame."
+        cure = "Name one: {selection}, or pass one column of the frame."
         got, hint = f"{len(names)} columns ({listed})", Hint(argument, "file.csv:column")
-        raise InputError(argument, "must be one value per point", got, cure, hint=hint)
+        raise InputError(argument, "must be one value per point", got, cure, selection=hint)
     series = frame.iloc[:, 0]
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
 
