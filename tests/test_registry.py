@@ -10,7 +10,7 @@ import pytest
 from each import each
 
 from dreval import registry
-from dreval._check import MANY_NAMES
+from dreval._check import MAX_LISTED_NAMES
 from dreval.errors import UnknownName
 from dreval.registry import DATASETS, MEASURES, METHODS, TESTS, Registry
 
@@ -101,7 +101,7 @@ def test_a_wrong_name_gets_the_nearest_one(shelf: Registry) -> None:
     assert caught.value.argument == shelf.noun.replace(" ", "_")
     (call,) = shelf.listing
     assert getattr(registry, call.removeprefix("dreval.").removesuffix("()"))() == shelf.names()
-    many = len(shelf.names()) > MANY_NAMES
+    many = len(shelf.names()) > MAX_LISTED_NAMES
     assert str(caught.value).endswith(f"{call} lists them all." if many else f"Known: {', '.join(shelf.names())}.")
     with pytest.raises(UnknownName, match="`measures` must be a known name"):
         shelf.get(name + "e", "measures")
