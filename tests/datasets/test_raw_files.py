@@ -220,12 +220,12 @@ def test_right_text_files_are_read_whatever_their_line_ends(tmp_path):
 
 HEAD = struct.pack(">4B3I", 0, 0, 8, 3, 4, 2, 2)
 BYTES = [
-    (HEAD + bytes(15), "must be as long as its head says.*15 bytes for 4 x 2 x 2"),
-    (HEAD + bytes(17), "must be as long as its head says.*17 bytes"),
-    (HEAD[:10], "must be whole"),
+    (HEAD + bytes(15), "must be as long as its header states.*15 bytes for 4 x 2 x 2"),
+    (HEAD + bytes(17), "must be as long as its header states.*17 bytes"),
+    (HEAD[:10], "must be complete"),
     (struct.pack(">4BI", 0, 0, 8, 1, 3) + bytes(3), "magic number 2051.*magic number 2049.*These are labels"),
     (struct.pack(">4B3I", 0, 0, 13, 3, 1, 1, 1) + bytes(4), "magic number 2051"),
-    (struct.pack(">4B3I", 0, 0, 8, 3, 0, 28, 28), "must be as long as its head says.*0 bytes for 0 x 28 x 28"),
+    (struct.pack(">4B3I", 0, 0, 8, 3, 0, 28, 28), "must be as long as its header states.*0 bytes for 0 x 28 x 28"),
     (b"PK\x03\x04 rest", "begins with two zero bytes.*50 4b 03 04"),
 ]
 
