@@ -1109,7 +1109,7 @@ MUTANTS = [
     Mutant("methods/pca.py", "values**2 / total if total > 0", "values / total if total > 0", "methods/test_pca.py"),
     Mutant("methods/mave.py", 'unit_scaled(self._response.columns, "y")[0]', "self._response.columns", SUPERVISED),
     Mutant(
-        "_check.py", 'found.dtype.kind in "biu" else values', 'found.dtype.kind in "b" else values', "test_check.py"
+        "_check.py", 'array.dtype.kind in "biu" else values', 'array.dtype.kind in "b" else values', "test_check.py"
     ),
     Mutant("geometry/kernels.py", "of_one_kind(np.asarray(value))", "np.asarray(value)", SUPERVISED),
     Mutant(
@@ -1251,15 +1251,15 @@ MUTANTS = [
     ),
     Mutant(
         "cli/evaluate.py",
-        "DONE if full and not results.failed else NOT_ALL",
-        "DONE if full else NOT_ALL",
+        "DONE if complete and not results.failed else INCOMPLETE",
+        "DONE if complete else INCOMPLETE",
         "cli/test_cli.py",
     ),
-    Mutant("cli/evaluate.py", "DONE if full and not results.failed", "DONE if not results.failed", "cli/test_cli.py"),
+    Mutant("cli/evaluate.py", "DONE if complete and not results.failed", "DONE if not results.failed", "cli/test_cli.py"),
     Mutant(
         "cli/_main.py",
-        "raise SystemExit(BROKEN) from None",
-        "raise SystemExit(REFUSED) from None",
+        "raise SystemExit(INTERNAL_ERROR) from None",
+        "raise SystemExit(INVALID_INPUT) from None",
         "cli/test_cli.py cli/test_cli_help.py",
     ),
     Mutant(

@@ -1,4 +1,4 @@
-"""The verb ``dreval compare``."""
+"""The command ``dreval compare``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from each import each
 
 import dreval
 
-VERB = "compare"
+COMMAND = "compare"
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The verb ``dreval study``, and studies in ``dreval compare``."""
+"""The command ``dreval study``, and studies in ``dreval compare``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pandas.testing import assert_frame_equal
 import dreval
 import dreval.study.study
 
-VERB = "study"
+COMMAND = "study"
 SMALL = ("--measures", "procrustes_disparity", "-k", "3", "--random-state", "0")
 RUN = ("run", "s.dreval", "-x", "a.csv", "-x", "other=b.csv", "-x", "c.csv", "-m", "pca", "-m", "mds=classical_mds")
 
@@ -139,7 +139,7 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
         (("run", "s.dreval", "-x", "a.csv"), "`--methods` must be given"),
         (("run", "s.dreval", "-x", "a.csv", "-m", "pka"), "Did you mean 'pca'"),
         (("run", "s.dreval", "-x", "d.csv", "-m", "pca"), "must be an existing file"),
-        (("run", "s.dreval", "-x", "z=a.csv", "-x", "z=b.csv", "-m", "pca"), "'z', which is taken"),
+        (("run", "s.dreval", "-x", "z=a.csv", "-x", "z=b.csv", "-m", "pca"), "'z' twice"),
         (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "--labels", "kind"), "must be NAME=LABELS"),
         (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "-r", "0"), "`--n-replicates` must be"),
         (("run", "nowhere.toml"), "must be an existing file"),

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 import dreval
 
-VERB = "sweep"
+COMMAND = "sweep"
 ISOMAP = ("data.csv", "-m", "isomap", "--random-state", "0", "--grid")
 
 

@@ -87,7 +87,7 @@ def test_embed_refuses(run: Any, arguments: tuple[str, ...], message: str) -> No
 
 @each("kind, shelf", [("measures", MEASURES), ("methods", METHODS), ("tests", TESTS), ("datasets", DATASETS)])
 def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
-    """Each line begins with a name as the other verbs take it, and says what it is; in Markdown the same as a table."""
+    """Each line begins with a name as the other commands take it, and describes it; in Markdown the same as a table."""
     code, out, err = run("list", kind)
     lines = out.splitlines()
 
@@ -100,18 +100,18 @@ def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
     assert [row.split("`")[1] for row in table[2:]] == shelf.names()
 
 
-@each("verb", [(), ("evaluate",), ("embed",), ("list",)])
-def test_help_names_what_there_is(run: Any, verb: tuple[str, ...]) -> None:
+@each("command", [(), ("evaluate",), ("embed",), ("list",)])
+def test_help_names_what_there_is(run: Any, command: tuple[str, ...]) -> None:
     """--help is code 0 on stdout; choices come from the registries."""
-    code, out, err = run(*verb, "--help")
+    code, out, err = run(*command, "--help")
 
     assert (code, err) == (0, "")
     assert out.startswith("usage: dreval")
     words = " ".join(out.split())
-    if verb == ("evaluate",):
+    if command == ("evaluate",):
         assert ", ".join(MEASURES) in words
-        assert "exit codes: 0 done, 1 some embedding failed, or nothing has a value of" in words
-    if verb == ("embed",):
+        assert "exit codes: 0 done, 1 some embedding failed, or no embedding has a value of" in words
+    if command == ("embed",):
         assert f"one of {len(METHODS.names())}, see: dreval list methods" in words
 
 
@@ -152,8 +152,8 @@ def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
 @pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error() -> None:
     """`dreval ... | true`: the pipe breaks, nothing is said, and the files are written."""
-    verb = shlex.join([*EVALUATE, "-e", "a=umap.csv", "--save", "left.dreval", "--report", "left.md"])
-    command = f"set -o pipefail; {sys.executable} -m dreval {verb} | true"
+    arguments = shlex.join([*EVALUATE, "-e", "a=umap.csv", "--save", "left.dreval", "--report", "left.md"])
+    command = f"set -o pipefail; {sys.executable} -m dreval {arguments} | true"
     env = {**os.environ, "PYTHONPATH": str(Path(dreval.__path__[0]).parent), "PYTHONUNBUFFERED": "1"}
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env=env)
 
