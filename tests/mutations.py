@@ -1199,7 +1199,12 @@ MUTANTS = [
         "[float(cell) if cell else 0.0 for cell in column]",
         "records/test_archive.py",
     ),
-    Mutant("_random.py", "*(int(w) for w in words[:4])", "*(int(w) for w in words[:1])", "test_random_streams.py"),
+    Mutant(
+        "_random.py",
+        "*(int(integer) for integer in integers[:4])",
+        "*(int(integer) for integer in integers[:1])",
+        "test_random_streams.py",
+    ),
     # Words of reports and codes of the command line
     Mutant(
         "report/statements.py",
@@ -1255,7 +1260,9 @@ MUTANTS = [
         "DONE if complete else INCOMPLETE",
         "cli/test_cli.py",
     ),
-    Mutant("cli/evaluate.py", "DONE if complete and not results.failed", "DONE if not results.failed", "cli/test_cli.py"),
+    Mutant(
+        "cli/evaluate.py", "DONE if complete and not results.failed", "DONE if not results.failed", "cli/test_cli.py"
+    ),
     Mutant(
         "cli/_main.py",
         "raise SystemExit(INTERNAL_ERROR) from None",
