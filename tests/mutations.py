@@ -1,13 +1,15 @@
-"""Wrong formulas and wrong wirings, each of which the fast tests named with it must catch.
+"""Wrong formulas and wrong connections of parts; the fast tests named with each must fail with it.
 
-    .venv/bin/python tests/mutations.py            all of them, some ten minutes on two cores
+    .venv/bin/python tests/mutations.py            all of them, some six minutes on two cores
     .venv/bin/python tests/mutations.py --only hsic    those whose file, texts or tests contain it; or several
-    .venv/bin/python tests/mutations.py --check    whether every text still occurs exactly once; runs nothing
+    .venv/bin/python tests/mutations.py --check    whether every text occurs exactly once; runs nothing
 
-A mutant is one replacement in one file of a scratch copy of this tree; the working tree is never changed. The tests are
-run with ``-x``; a mutant that they do not notice survives, and so does one whose test fails without it too; the exit
-code is then 1. Two run at a time, in children of one process that has imported the libraries. Run by hand when tests
-are cut, and when a formula moves. Entries name lines of computation, since words of messages change.
+A mutant is one replacement in one file of a scratch copy of this tree; the working tree is never changed. The tests run
+with ``-x``. A mutant survives if its tests pass, or if they fail without it; the exit code is then 1. Two run at a time,
+in children of one process that has imported the libraries. Run it when tests are removed and when a formula moves.
+Entries quote lines of computation, since messages change. One entry for each kind of fault in a formula is enough.
+
+mutmut does not replace this list: it skips functions with decorators, which are all measures, tests and compiled loops.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ FAST = "not browser and not debian and not calibration and not doors and not vig
 
 
 class Mutant(NamedTuple):
-    """A replacement of one text in one file under dreval/, and what of tests/ must fail with it."""
+    """A replacement of one text in one file under dreval/, and the tests that must fail with it."""
 
     file: str
     old: str
