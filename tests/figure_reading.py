@@ -1,4 +1,4 @@
-"""What is read off a figure: its texts, and whether any is cut off or lies on another one."""
+"""Checks of figures: their texts, and whether a text is cut off or overlaps another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.text import Text
 
 
 def texts(figure: Figure) -> list[str]:
-    """Every text of a figure, titles on both sides included."""
+    """Return all texts of a figure, including the titles on both sides."""
     figure.draw_without_rendering()
     return [text.get_text().strip() for text in _shown(figure)]
 
@@ -22,7 +22,7 @@ def _shown(figure: Figure) -> list[Text]:
 
 
 def _idle_ticks(axis: Any) -> list[Text]:
-    """Labels of ticks that lie beyond the ends of an axis, which are never drawn."""
+    """Return the tick labels beyond the ends of an axis, which are never drawn."""
     low, high = sorted(axis.get_view_interval())
     pad = 1e-9 * (high - low)
     beyond = [tick for tick in axis.get_major_ticks() if not low - pad <= tick.get_loc() <= high + pad]
@@ -30,7 +30,7 @@ def _idle_ticks(axis: Any) -> list[Text]:
 
 
 def cut_off(figure: Figure, slack: float = 1.0) -> list[str]:
-    """Texts that leave the paper by more than so many pixels."""
+    """Return the texts that exceed the figure by more than this many pixels."""
     figure.draw_without_rendering()
     paper, found = figure.bbox, []
     for text in _shown(figure):
@@ -42,7 +42,7 @@ def cut_off(figure: Figure, slack: float = 1.0) -> list[str]:
 
 
 def overlapping(figure: Figure, slack: float = 2.0) -> list[tuple[str, str]]:
-    """Pairs of texts whose boxes, each smaller by so many pixels on every side, overlap."""
+    """Return the pairs of texts whose boxes, each smaller by this many pixels on every side, overlap."""
     figure.draw_without_rendering()
     straight = [text for text in _shown(figure) if text.get_rotation() in (0.0, 90.0)]
     boxes = [(text.get_text(), text.get_window_extent().padded(-slack)) for text in straight]

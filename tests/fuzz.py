@@ -1,15 +1,15 @@
-"""Every measure, test and method over every form that numbers come in: the right number, or a clear error.
+"""All measures, tests and methods with all forms of numeric input: the right number, or a clear error.
 
 ``python tests/fuzz.py`` runs the whole matrix and prints its counts; ``tests/contract/test_fuzz.py`` runs a part of it
-in every test run. A *subject* is a function of one or more arrays, a *form* makes an array in some dress together with
-the plain float64 array of the same numbers (None where it holds none). What the subject says of the form is compared
-with what it says of the plain array:
+in every test run. A *subject* is a function of one or more arrays, a *form* creates an array in some representation and
+the plain float64 array of the same numbers (None without numbers). The result of the subject for the form is compared
+with its result for the plain array:
 
-number   it must be answered, as the plain array is, to 1e-12 (sparse matrices: 1e-9, their sums have another order)
-error    it must be refused, since no number can be meant
-either   it may be refused; a number must be the right one
+number   the results must agree to 1e-12 (sparse matrices: 1e-9, their sums have another order)
+error    it must raise an error, since the input has no numbers
+either   it may raise an error; a number must be right
 
-An error is clear if it is a ``DrevalError`` whose four parts are all there. Any other exception, and any warning that
+An error is clear if it is a ``DrevalError`` with all four parts. Any other exception, and any warning that
 is not one of dreval's, is a failure, as are a number that is not finite and a number of a form without numbers.
 """
 
@@ -47,7 +47,7 @@ SCRATCH = tempfile.TemporaryDirectory()
 
 
 def _normal(n: int, p: int, seed: int = 0) -> np.ndarray:
-    """Numbers in general position; the images of others are made of the same ones."""
+    """Return numbers in general position, the same for all slots."""
     rng = np.random.default_rng(seed)
     base = rng.normal(size=(n, 8)) * np.linspace(2.0, 0.5, 8)
     return np.ascontiguousarray(base[:, :p])
@@ -62,7 +62,7 @@ def _whole(n: int, p: int, low: int, high: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Form:
-    """A way in which numbers come; ``make(n, p)`` gives them so and as plain float64."""
+    """A representation of numbers; ``make(n, p)`` returns them in it and as plain float64."""
 
     name: str
     make: Callable[[int, int], tuple[Any, np.ndarray | None]]
@@ -128,7 +128,7 @@ def _dtypes() -> Iterator[Form]:
 
 
 def _with(array: np.ndarray, value: Any) -> np.ndarray:
-    """An array with one other cell."""
+    """Return an array with one cell replaced."""
     array = array.copy()
     array[3 % len(array), 0] = value
     return array
@@ -273,7 +273,7 @@ FORMS = list(_forms())
 
 @dataclass(frozen=True)
 class Subject:
-    """A function of arrays by name; ``expects(powers)`` says by what its numbers change with the units, None: open."""
+    """A function of arrays by name; ``invariant(powers)`` says whether its numbers are the same in other units."""
 
     name: str
     slots: tuple[str, ...]
@@ -285,7 +285,7 @@ class Subject:
 
 
 def _measure(name: str) -> Subject:
-    """A measure of an embedding; of a curve all its values."""
+    """Return the subject of a measure of an embedding; of a curve all its values."""
     card = MEASURES.card(name)
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
@@ -303,7 +303,7 @@ def _measure(name: str) -> Subject:
 
 
 def _algorithm(name: str) -> Subject:
-    """A measure of a method, here of principal components."""
+    """Return the subject of a measure of a method, applied to PCA."""
     few = {"tractable_consistency": {"n_transformations": 3, "n_replicates": 0, "n_jobs": 1, "progress": False}}
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
@@ -314,7 +314,7 @@ def _algorithm(name: str) -> Subject:
 
 
 def _test(name: str) -> Subject:
-    """A test of independence: p-value, statistic and effect size; the units move only the statistic."""
+    """Return the subject of a test of independence: p-value and effect size, which do not depend on the units."""
     test = TESTS.get(name)
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
@@ -333,7 +333,7 @@ def _test(name: str) -> Subject:
 
 
 def _make(name: str, n: int) -> Any:
-    """A method with few iterations, and as many neighbors as there can be."""
+    """Return a method with few iterations, and up to 8 neighbors."""
     known = inspect.signature(METHODS.get(name)).parameters
     wanted = {"random_state": 0, "max_iter": 30, "n_epochs": 20, "disconnected": "connect", "n_init": 1}
     settings = {key: value for key, value in wanted.items() if key in known}
@@ -348,7 +348,7 @@ def _response(name: str, n: int) -> np.ndarray | None:
 
 
 def _method(name: str) -> Subject:
-    """The embedding at size 1, since some follow the unit of the data and others do not."""
+    """Return the subject of a method: its embedding at size 1, since some follow the unit of the data."""
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
         Y = _make(name, n).fit_transform(values["X"], _response(name, n))
@@ -363,7 +363,7 @@ def _fitted(name: str) -> Any:
 
 
 def _transform(name: str) -> Subject:
-    """Places of new rows by a method that was fitted once."""
+    """Return the subject of ``transform`` of a method that was fitted once."""
 
     def call(values: Mapping[str, Any], _: int) -> np.ndarray:
         return np.asarray(_fitted(name).transform(values["new"]))
@@ -387,7 +387,7 @@ SUBJECTS = list(_subjects())
 
 @dataclass
 class Report:
-    """How many calls there were, and what became of them."""
+    """The number of calls and their outcomes."""
 
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
@@ -408,7 +408,7 @@ Outcome = np.ndarray | Exception
 
 
 def outcome(subject: Subject, values: Mapping[str, Any], n: int) -> Outcome:
-    """What comes of a call, be it an exception."""
+    """Return the result of a call, or its exception."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", DrevalWarning)
@@ -419,7 +419,7 @@ def outcome(subject: Subject, values: Mapping[str, Any], n: int) -> Outcome:
 
 
 def _flaw_of_error(error: Exception) -> str:
-    """What is wrong with an exception; nothing of a clear error."""
+    """Return the flaw of an exception; an empty text for a clear error."""
     if not isinstance(error, DrevalError):
         return f"foreign {type(error).__name__}: {' '.join(str(error).split())[:160]}"
     parts = (error.argument, error.requirement, error.received, error.hint)
@@ -432,7 +432,7 @@ def _same(here: np.ndarray, there: np.ndarray, rtol: float) -> bool:
 
 
 def judge(found: Outcome, must: str, known: Outcome | None, rtol: float) -> str:
-    """ "number" or "error" where it is right, else what is wrong."""
+    """Return "number" or "error" if the outcome is right, else a description of the flaw."""
     if isinstance(found, Exception):
         flaw = _flaw_of_error(found)
         if flaw or must != "number" or known is None or isinstance(known, Exception):
@@ -460,7 +460,7 @@ def _plain(subject: Subject, n: int = N) -> dict[str, Any]:
 
 
 def _try_forms(subject: Subject, forms: list[Form], report: Report) -> None:
-    """Each form in each place, the other places plain."""
+    """Try each form in each slot, with plain arrays in the other slots."""
     for form, slot in itertools.product(forms, subject.slots):
         value, plain = form.make(N, WIDTHS[slot])
         known = None if plain is None else outcome(subject, _plain(subject) | {slot: plain}, N)
@@ -473,7 +473,7 @@ def _try_forms(subject: Subject, forms: list[Form], report: Report) -> None:
 
 
 def _try_units(subject: Subject, report: Report) -> None:
-    """Each place, and all of them, in other units."""
+    """Try each slot, and all slots, in other units."""
     known = outcome(subject, _plain(subject), N)
     groups = {subject.slots, *((slot,) for slot in subject.slots)}
     for power, group in itertools.product(POWERS, sorted(groups)):
@@ -485,7 +485,7 @@ def _try_units(subject: Subject, report: Report) -> None:
 
 
 def _try_shapes(subject: Subject, report: Report) -> None:
-    """Few rows; more columns in the embedding than in the data; columns and rows that repeat."""
+    """Try few rows, more columns in the embedding than in the data, and repeated columns and rows."""
     sizes = range(1, 6) if subject.slots != ("new",) else range(N, N + 1)
     cases: dict[str, tuple[int, Callable[[str, np.ndarray], np.ndarray], str]] = {
         f"n = {n}": (n, lambda _, a: a, "error" if n < subject.least else "either") for n in sizes
@@ -515,7 +515,7 @@ def _try_shapes(subject: Subject, report: Report) -> None:
 
 
 def run(every: int = 1) -> Report:
-    """The matrix, or of its forms every so-manieth, each time another one; methods have fewer still."""
+    """Run the matrix, or every ``every``-th form for each subject, beginning at another one; fewer for methods."""
     report = Report()
     for at, subject in enumerate(SUBJECTS):
         step = every if subject.cheap else 3 * every - 2

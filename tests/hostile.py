@@ -1,4 +1,4 @@
-"""Files that mean harm: small ones that unpack to much, and ones that say what they do not hold.
+"""Malicious files: small files that unpack to a large size, and files whose headers are false.
 
 .venv/bin/python tests/hostile.py     the error and the peak of memory of each, as a table
 """
@@ -26,7 +26,7 @@ FILES: dict[str, Callable[[Path], None]] = {}
 
 
 def hostile(name: str, package: str = "numpy") -> Callable[[Callable[[Path], None]], Callable[[Path], None]]:
-    """A function that writes the file of this name, where the package that reads it is installed."""
+    """Decorate a function that writes the file of this name, if the package that reads it is installed."""
 
     def kept(write: Callable[[Path], None]) -> Callable[[Path], None]:
         if find_spec(package):
@@ -37,14 +37,14 @@ def hostile(name: str, package: str = "numpy") -> Callable[[Callable[[Path], Non
 
 
 def header(shape: tuple[int, ...], descr: str = "<f8") -> bytes:
-    """The header of a .npy file."""
+    """Return the header of a .npy file."""
     text = io.BytesIO()
     np.lib.format.write_array_header_1_0(text, {"descr": descr, "fortran_order": False, "shape": shape})
     return text.getvalue()
 
 
 def zipped(path: Path, members: dict[str, Any]) -> None:
-    """A .npz file of these arrays; a member of bytes is written as it is, one of a number as so many zeros."""
+    """Write a .npz file of arrays; a member of bytes is written unchanged, and a number n as n zeros."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, value in members.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -59,7 +59,7 @@ def zipped(path: Path, members: dict[str, Any]) -> None:
 
 
 def sparse(path: Path, **changed: Any) -> None:
-    """A .npz file of scipy.sparse with some parts exchanged."""
+    """Write a .npz file of scipy.sparse with some parts replaced."""
     parts = {
         "indices": np.array([0, 1, 2], np.int32),
         "indptr": np.array([0, 1, 2, 3], np.int32),
@@ -212,7 +212,7 @@ def _parquet(path: Path) -> None:
 
 @hostile("texts.parquet", "pyarrow")
 def _texts(path: Path) -> None:
-    """One text of a megabyte that a column repeats: the file has it once in each group of rows."""
+    """Write a column that repeats a text of a megabyte, which the file has once in each group of rows."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -225,7 +225,7 @@ def _texts(path: Path) -> None:
 
 @hostile("lists.parquet", "pyarrow")
 def _lists(path: Path) -> None:
-    """Lists of the same number in few rows."""
+    """Write few rows with lists of the same number."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -234,7 +234,7 @@ def _lists(path: Path) -> None:
 
 
 def _repeated(path: Path, make: Callable[[int], Any]) -> None:
-    """A column of eight million rows that are the same."""
+    """Write a column of eight million equal rows."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -284,7 +284,7 @@ def _times(path: Path) -> None:
 
 @hostile("wide_values.parquet", "pyarrow")
 def _wide_values(path: Path) -> None:
-    """Values of one length, of a megabyte each: the file has each different one once."""
+    """Write values of one length, a megabyte each; the file has each distinct value once."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -307,7 +307,7 @@ def _hdf5(path: Path) -> None:
 
 @hostile("short_chunk.h5ad", "h5py")
 def _short_chunk(path: Path) -> None:
-    """A chunk of 200 MB that unpacks to 16 bytes: HDF5 reads on behind them, and the process ends."""
+    """Write a chunk of 200 MB that unpacks to 16 bytes: HDF5 reads beyond them, and the process ends."""
     import h5py
 
     with h5py.File(path, "w") as file:
@@ -319,7 +319,7 @@ def _short_chunk(path: Path) -> None:
 
 @hostile("negative.h5ad", "h5py")
 def _negative_sparse(path: Path) -> None:
-    """A sparse matrix of less than no rows beside a large array."""
+    """Write a sparse matrix with a negative number of rows next to a large array."""
     import h5py
 
     with h5py.File(path, "w") as file:
@@ -354,7 +354,7 @@ for path in sys.argv[1:]:
 
 
 def measure(folder: Path) -> list[tuple[str, str, str, float]]:
-    """Name, kind of the error, its text, and the growth of the peak of memory in MiB, of every file, in one process."""
+    """Return name, kind of error, message and growth of peak memory in MiB for every file, in one process."""
     paths = [folder / name for name in FILES]
     for path in paths:
         FILES[path.name](path)

@@ -1,6 +1,6 @@
-"""Files and folders that lead to other files, which the tests make: links, virtual data sets, external storage, pipes.
+"""Files and folders that lead to other files: links, virtual data sets, external storage, pipes.
 
-Each writes into a new folder; what it leads to lies in another one. ``ATTACKS`` names them all:
+Each is written into a new folder and leads to a file in another folder. ``ATTACKS`` has all of them:
 
 .venv/bin/python tests/led_outside.py     error, seconds and peak of memory of each
 """
@@ -21,16 +21,16 @@ from typing import Any
 
 import numpy as np
 
-SECRET = 4242.0  # the first number of what is outside
+SECRET = 4242.0  # the first number of the file outside
 N, P = 30, 3
-SECONDS = 40.0  # after which reading does not end
+SECONDS = 40.0  # limit of the time to read
 PARTS = ("X", "obsm/X_pca", "layers/counts", "obs/kind", "obs/score", "raw/X", "uns/more")
 GROUPS = ("obsm", "layers", "obs", "var", "raw")
-ATTACKS: dict[str, tuple[Callable[[Path, Path], None], str]] = {}  # what writes it, and the name of its file
+ATTACKS: dict[str, tuple[Callable[[Path, Path], None], str]] = {}  # function that writes it, and name of its file
 
 
 def attack(name: str, file: str) -> Callable[..., Any]:
-    """Add a function that writes ``file`` of the first folder, and what it leads to in the second one."""
+    """Decorate a function that writes ``file`` into the first folder, and its target into the second folder."""
 
     def added(write: Callable[[Path, Path], None]) -> Callable[[Path, Path], None]:
         ATTACKS[name] = (write, file)
@@ -40,7 +40,7 @@ def attack(name: str, file: str) -> Callable[..., Any]:
 
 
 def cells() -> Any:
-    """AnnData with every part of which something is read."""
+    """Return AnnData with all parts that are read."""
     import anndata
     import pandas as pd
 
@@ -55,12 +55,12 @@ def cells() -> Any:
 
 
 def secret(shape: tuple[int, ...]) -> np.ndarray:
-    """Numbers that nothing else has."""
+    """Return numbers that occur nowhere else."""
     return SECRET + np.arange(np.prod(shape, dtype=int), dtype=np.float64).reshape(shape)
 
 
 def outside(folder: Path, shape: tuple[int, ...]) -> Path:
-    """A file of HDF5 with the secret."""
+    """Write a file of HDF5 with the secret."""
     import h5py
 
     with h5py.File(folder / "secret.h5", "w") as file:
@@ -83,7 +83,7 @@ def virtual(parent: Any, name: str, old: Any, folder: Path) -> None:
 
 
 def unlimited_virtual(parent: Any, name: str, old: Any, folder: Path) -> None:
-    """One whose shape is that of what it leads to: asking for it opens the other file."""
+    """Create a virtual data set with the shape of its target: reading the shape opens the other file."""
     import h5py
 
     with h5py.File(folder / "secret.h5", "w") as file:
@@ -101,7 +101,7 @@ def storage(parent: Any, name: str, old: Any, folder: Path) -> None:
 
 
 def behind_a_group(parent: Any, name: str, old: Any, folder: Path) -> None:
-    """A soft link through a group that is an external link."""
+    """Create a soft link through a group that is an external link."""
     import h5py
 
     with h5py.File(folder / "secret.h5", "w") as file:
@@ -144,7 +144,7 @@ def _h5ad_part(part: str, kind: str) -> None:
 def _reference(kind: str, wrapped: str) -> None:
     @attack(f"h5ad: a reference {wrapped} to {kind} without a name", "cells.h5ad")
     def write(folder: Path, other: Path) -> None:
-        """A copy of an open file, whose object without a name is not removed yet; old AnnData has such references."""
+        """Copy an open file whose object without a name is not removed yet; old AnnData has such references."""
         import h5py
 
         cells().write_h5ad(other / "cells.h5ad")
@@ -164,7 +164,7 @@ def _reference(kind: str, wrapped: str) -> None:
 
 
 def _wrapped(reference: Any, how: str) -> Any:
-    """A reference as the value of an attribute."""
+    """Return a reference as the value of an attribute."""
     import h5py
 
     if how == "in an array":
@@ -240,7 +240,7 @@ for _part in GROUPS:
 
 @attack("zarr: chunks above the folder", "x.zarr")
 def _above(folder: Path, other: Path) -> None:
-    """The separator of the numbers of a chunk leads out of the folder."""
+    """Write a separator of chunk numbers that leads out of the folder."""
     about = {"zarr_format": 2, "shape": [N, P], "chunks": [N, P], "dtype": "<f8", "compressor": None, "fill_value": 0}
     about |= {"order": "C", "filters": None, "dimension_separator": f"/../../../{other.name}/secret"}
     (folder / "x.zarr" / "0").mkdir(parents=True)
@@ -250,7 +250,7 @@ def _above(folder: Path, other: Path) -> None:
 
 @attack("zarr: a reference store", "x.zarr")
 def _reference_store(folder: Path, other: Path) -> None:
-    """A file that names the places of chunks, as kerchunk writes it."""
+    """Write a file with the locations of chunks, as kerchunk does."""
     secret((N, P)).tofile(other / "secret")
     about = {"zarr_format": 2, "shape": [N, P], "chunks": [N, P], "dtype": "<f8", "compressor": None, "fill_value": 0}
     refs = {".zarray": json.dumps(about | {"order": "C", "filters": None}), "0.0": [str(other / "secret")]}
@@ -259,7 +259,7 @@ def _reference_store(folder: Path, other: Path) -> None:
 
 @attack("zarr: metadata of all parts that name another folder", "cells.zarr")
 def _consolidated(folder: Path, other: Path) -> None:
-    """The one file of all metadata has an array that no file of its own has."""
+    """Write consolidated metadata with an array outside of the folder."""
     cells().write_zarr(folder / "cells.zarr")
     one = folder / "cells.zarr" / "zarr.json"
     path = one if one.exists() else folder / "cells.zarr" / ".zmetadata"
@@ -302,7 +302,7 @@ print(json.dumps([*told, time.perf_counter() - began, more / 1024]))
 
 
 def measure(name: str, folder: Path, mode: str = "whole") -> tuple[str, str, float, float]:
-    """What reading gives (the kind of an error, or "read"), its text, seconds, and growth of the peak in MiB."""
+    """Return the kind of the error or "read", its message, seconds, and growth of peak memory in MiB."""
     write, file = ATTACKS[name]
     inner, other = folder / "inner", folder / "other"
     inner.mkdir(parents=True)

@@ -313,7 +313,7 @@ MUTANTS = [
         "_random.py",
         "self._keys[::-1], forward=False",
         "self._keys, forward=False",
-        "test_random_streams.py::test_a_permutation_that_is_not_held_is_one",
+        "test_random_streams.py::test_an_unstored_permutation_is_a_permutation",
     ),
     Mutant("inputs/features.py", "step**2 * (self.count * m / total)", "step**2 * m", "inputs/test_survey.py"),
     Mutant(

@@ -1,4 +1,4 @@
-"""The table of other tools that their page begins with, counted from the page: ``python tests/page_tables.py``."""
+"""Count the first table of the page of other tools from the page itself: ``python tests/page_tables.py``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BEGIN, END = "<!-- beside: begin -->\n", "\n<!-- beside: end -->"
 
 
 def site_module(module: str) -> Any:
-    """A module of the site's own code, which lies beside the vignettes."""
+    """Import a module of the site's code, which is next to the vignettes."""
     from importlib import import_module
 
     if str(VIGNETTES) not in sys.path:
@@ -25,7 +25,7 @@ def site_module(module: str) -> Any:
 
 
 def other_tools() -> Iterator[tuple[str, list[list[str]]]]:
-    """Each tool of the page of other tools, with the cells of its rows."""
+    """Return each tool of the page of other tools with the cells of its rows."""
     text = OTHER_TOOLS.read_text("utf-8")
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         lines = re.findall(r"^\| (`.*) \|$", part, flags=re.MULTILINE)
@@ -34,7 +34,7 @@ def other_tools() -> Iterator[tuple[str, list[list[str]]]]:
 
 
 def beside() -> str:
-    """For each tool, the number of its measures that have the same value here."""
+    """Return for each tool the number of its measures that have the same value in dreval."""
     columns = ["tool", "measures", "equal here", "different here", "up to draws, starts, medians", "not compared"]
     rows = [[*columns, "not offered"], ["---"] * (len(columns) + 1)]
     for tool, lines in other_tools():

@@ -1,4 +1,4 @@
-"""What the tests of the protocol share: tools that see a folder's files only, and data to send to them."""
+"""Shared by the tests of the protocol: tools that read only the files of a folder, and data for them."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ Tool = Callable[[Any, int, int], Any]
 
 
 def pca(X: Any, d: int, seed: int) -> Any:
-    """Deterministic; the measure has an exact path for it."""
+    """Embed deterministically by PCA, for which the measure has an exact path."""
     return np.asarray(dreval.embed(X, "pca", d))
 
 
 def isomap(X: Any, d: int, seed: int) -> Any:
-    """Deterministic."""
+    """Embed deterministically by Isomap."""
     return np.asarray(dreval.embed(X, "isomap", d, n_neighbors=8))
 
 
 def projection(X: Any, n_components: int, random_state: int) -> Any:
-    """Random: every seed gives another embedding; fewer columns than asked for at full dimension."""
+    """Embed randomly by the seed; return fewer columns than requested at full dimension."""
     R = np.random.default_rng(random_state).normal(size=(X.shape[1], min(n_components, 2)))
     return np.tanh(X / 10) @ R
 
 
 def read(path: Path) -> pd.DataFrame:
-    """A table of the folder, ids in front as text; numbers to the last bit, as Python reads them."""
+    """Read a table of the folder: ids as text in the first column, numbers exactly as Python reads them."""
     if path.suffix == ".parquet":
         return pd.read_parquet(path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -41,7 +41,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def write(path: Path, frame: pd.DataFrame) -> None:
-    """A table for the folder."""
+    """Write a table for the folder."""
     if path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
     else:
@@ -49,7 +49,7 @@ def write(path: Path, frame: pd.DataFrame) -> None:
 
 
 def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = bool, ids: bool = True) -> int:
-    """Run the tool on every task that has not come back, as a driver does; gives how many were run."""
+    """Run the tool on every task that is not returned yet, as a driver does; return the number of runs."""
     done = 0
     for task in pd.read_csv(folder / "tasks.csv").itertuples():
         if (folder / task.output).exists() or not only(task.task):
@@ -65,7 +65,7 @@ def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = bool, ids: b
 
 
 def both_rounds(folder: Path, tool: Tool, data: Any = X, **options: Any) -> dreval.Protocol:
-    """A folder from which everything has come back."""
+    """Export both rounds into a folder and return all files."""
     form = options.pop("format", None)
     protocol = dreval.Protocol(data, **{**SETTINGS, **options})
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Results made by hand for the tests of reports: any values, any names, without an evaluation."""
+"""Results for the tests of reports with any values and names, without an evaluation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOST = define("cases.lost", FAILURE, "{text}")
 
 
 def measure_row(name: str, measure: str, parameters: str, value: float, chance: float, **more: Any) -> dict[str, Any]:
-    """One row of a measure."""
+    """Return a row of a measure."""
     card = MEASURES.card(measure) if measure in MEASURES else None
     row = {"embedding": name, "measure": measure, "parameters": parameters, "value": value, "chance": chance, "n": 0}
     if card is not None:
@@ -41,7 +41,7 @@ def measure_row(name: str, measure: str, parameters: str, value: float, chance: 
 
 
 def row_of_test(name: str, p: float, adjusted: float, variable: str = "labels", note: str = "") -> dict[str, Any]:
-    """One row of a test."""
+    """Return a row of a test."""
     row = {
         "embedding": name,
         "test": "hsic",
@@ -63,7 +63,7 @@ def make_results(
     shepard: Mapping[str, Shepard] | None = None,
     **recipe: Any,
 ) -> Results:
-    """A result of these rows."""
+    """Return a result with these rows."""
     n = len(next(iter(embeddings.values()))) if embeddings else 100
     rows = [*rows, *({"embedding": name, "note": reason} for name, reason in (failed or {}).items())]
     rows = [{**row, "notes": (SAID(text=row["note"]),) if row.get("note") else ()} for row in rows]
@@ -98,7 +98,7 @@ def make_results(
 
 
 def simulated_shepard(place: int, cells: int = 12) -> Shepard:
-    """A Shepard table of as many cells a side, from a fixed seed."""
+    """Return a Shepard table with this many cells a side, from a fixed seed."""
     rng = np.random.default_rng(place)
     counts = rng.poisson(5.0 * np.eye(cells) + 0.3)
     steps = np.sort(rng.random(5)) * (2.0 + place)
@@ -107,7 +107,7 @@ def simulated_shepard(place: int, cells: int = 12) -> Shepard:
 
 
 def curve_rows(measure: str, names: tuple[str, ...], n: int, intervals: bool = True) -> list[dict[str, Any]]:
-    """A curve of each embedding over K = 1, 2, 4, ... and n - 2, with intervals up to half of the points."""
+    """Return a curve of each embedding over K = 1, 2, 4, ... and n - 2, with intervals up to half of the points."""
     ks = [*(2**power for power in range(20) if 2**power < n - 2), n - 2]
     rows = []
     for place, name in enumerate(names):
@@ -133,7 +133,7 @@ def simulated_results(
     curves: list[dict[str, Any]] | None = None,
     **recipe: Any,
 ) -> Results:
-    """A result like that of a small evaluation, from a fixed seed."""
+    """Return a result like that of a small evaluation, from a fixed seed."""
     rng = np.random.default_rng(len(names) + n)
     labels = rng.integers(0, classes, n) if classes else None
     centers = 4 * rng.normal(size=(max(classes, 1), d))
@@ -177,7 +177,7 @@ VALUES = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.25, 0.5, 0.5004, 0.5
 
 @st.composite
 def readings(draw, intervals=None):
-    """A reading of one to five embeddings with any values, some missing, with intervals or without."""
+    """Draw a reading of one to five embeddings with any values, some missing, with or without intervals."""
     names = [f"e{i}" for i in range(draw(st.integers(1, 5)))]
     wide = draw(st.booleans()) if intervals is None else intervals
     rows = []

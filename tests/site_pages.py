@@ -1,4 +1,4 @@
-"""What a reader of the built site meets in a browser: rules of accessibility, width, errors, and how long a page takes.
+"""Checks of the built site in a browser: accessibility, width, errors, and the time of a page.
 
     python tests/site_pages.py _build/site [part of a name ...]
 
@@ -29,7 +29,7 @@ WIDER = "document.documentElement.scrollWidth - document.documentElement.clientW
 
 
 def main() -> int:
-    """Open the pages, print what is found."""
+    """Open the pages and print all violations."""
     parser = argparse.ArgumentParser()
     parser.add_argument("site", type=Path)
     parser.add_argument("names", nargs="*")

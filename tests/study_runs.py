@@ -1,4 +1,4 @@
-"""Studies that are killed: a script whose methods log every call, and what their tests share.
+"""Studies that are killed: a script whose methods log every call, and helpers of their tests.
 
 ``python tests/study_runs.py FILE FOLDER DATASETS METHODS REPLICATES SECONDS WAIT_FOR`` runs a study. Every call of a
 method appends a line to ``FOLDER/log``: the method, its seed (which names the cell) and the process. A process begins
@@ -28,7 +28,7 @@ PATIENCE = 600.0  # seconds; a machine may be busy with other things
 
 
 def logged(name: str, X: np.ndarray, seed: int) -> np.random.Generator:
-    """Log a call in one write, wait, and give the generator of the method."""
+    """Log a call in one write, wait, and return the generator of the method."""
     line = os.open(os.environ["STUDY_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(line, f"{name} {seed} {os.getpid()}\n".encode())
     os.close(line)
@@ -62,7 +62,7 @@ FUNCTIONS = (jitter, project, fail, shuffle, cube)
 
 
 def make_study(path: str | Path, datasets: int, methods: int, replicates: int) -> dreval.Study:
-    """A small study; it is the same in every process."""
+    """Return a small study, the same in every process."""
     data = {f"d{i}": np.random.default_rng(i).normal(size=(16 + i, 3)) for i in range(datasets)}
     functions = {function.__name__: function for function in FUNCTIONS[:methods]}
     measures = ["trustworthiness", "procrustes_disparity"]
@@ -80,7 +80,7 @@ class Runs:
         self.log.touch()
 
     def start(self, together: int = 1) -> subprocess.Popen[str]:
-        """Begin to run; numba compiles nothing and reads no cache, so that a kill can spoil none."""
+        """Start a process; numba neither compiles nor reads a cache, so that a kill cannot damage one."""
         for old in self.folder.glob("ready-*"):
             if together == 1:
                 old.unlink()
@@ -90,49 +90,49 @@ class Runs:
         return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
 
     def calls(self) -> list[tuple[str, int, int]]:
-        """Method, seed and process of every call so far."""
+        """Return method, seed and process of every call so far."""
         lines = (line.split() for line in self.log.read_text().splitlines())
         return [(name, int(seed), int(pid)) for name, seed, pid in lines]
 
     def wait_for_calls(self, count: int, process: subprocess.Popen[str]) -> None:
-        """Until so many calls were made, or the process has ended."""
+        """Wait until ``count`` calls were made, or the process has ended."""
         until = time.monotonic() + PATIENCE
         while len(self.calls()) < count and process.poll() is None:
             assert time.monotonic() < until, f"{len(self.calls())} calls of {count}"
             time.sleep(0.002)
 
     def stored(self) -> set[Cell]:
-        """Cells that are in the file."""
+        """Return the cells in the file."""
         if not self.path.exists():
             return set()
         with StudyFile(self.path) as file:
             return set(file.results())
 
     def table(self) -> pd.DataFrame:
-        """The table without what a clock has measured."""
+        """Return the table without the seconds."""
         return dreval.Study.open(self.path).table().drop(columns="seconds")
 
 
 def finish(process: subprocess.Popen[str]) -> None:
-    """Wait for a process that is to end well."""
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, said
+    """Wait for a process that must end with code 0."""
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    """SIGKILL, and see that it died of it (or had ended well before)."""
+    """Kill a process by SIGKILL, unless it has ended with code 0."""
     process.kill()
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode in (-9, 0), said
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode in (-9, 0), errors
 
 
 def call_of(cell: Cell) -> tuple[str, int]:
-    """What a call of a cell's method is known by: the method, and the seed that it is given."""
+    """Return method and seed, which identify the call of a cell."""
     return cell.method, stream_seed(cell_seed(SEED, cell), "embedding", cell.method)
 
 
 def calls_of(calls: list[tuple[str, int, int]]) -> Iterator[tuple[str, int]]:
-    """Calls without their processes."""
+    """Return calls without their processes."""
     return ((name, seed) for name, seed, _ in calls)
 
 

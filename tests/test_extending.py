@@ -1,4 +1,4 @@
-"""What the page on extending adds, each thing one file, meets the contract that everything in the package meets."""
+"""The measure, method and test of the page on extending pass all contract tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUITES = ["measures_contract", "methods_contract", "independence_contract"]
 
 
 def added_files() -> dict[str, str]:
-    """The files that the page writes into a copy of the package, by their places in it."""
+    """Return the files that the page writes into a copy of the package, by path."""
     return dict(re.findall(r"^add\(\"([\w/.]+)\", '''\\\n(.*?)'''\)$", PAGE.read_text("utf-8"), flags=re.DOTALL | re.M))
 
 
@@ -28,7 +28,7 @@ def _hash(folder: Path) -> str:
 
 @pytest.mark.slow
 def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
-    """In a copy of the package a measure, a method and a test of one file each pass every contract test."""
+    """In a copy of the package, a measure, a method and a test, one file each, pass every contract test."""
     for part in ("dreval", "tests"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("*.tmp.*", "*.pyc.*"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

@@ -1,4 +1,4 @@
-"""The page for users of R: its code for R runs, and prints what the page says."""
+"""The page for users of R: its R code runs and prints the output on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of names in other tools: ours exist, theirs are complete, and the numbers are as the tables say."""
+"""The tables of names in other tools: our names exist, theirs are complete, and the numbers agree with the tables."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Row(NamedTuple):
 
 
 def _rows() -> Iterator[Row]:
-    """All lines of all tables of the page."""
+    """Return all lines of all tables of the page."""
     for section in re.split(r"^## ", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]:
         tool = section.splitlines()[0]
         for line in section.splitlines():
@@ -73,7 +73,7 @@ def _label(row: Row) -> str:
 
 
 def _with_medians(row: Row, name: str) -> float:
-    """Ours with medians in place of means: of the coordinates of a class, or of the values of points."""
+    """Compute our measure with medians in place of means: of the coordinates of a class, or of the values of points."""
     if row.ours == "centroid_triplet_accuracy":
         X, Y, labels = nine_classes(name)
         middle = [np.array([np.median(Z[labels == c], axis=0) for c in range(9)]) for Z in (X, Y)]
@@ -109,7 +109,7 @@ def test_a_row_says_how_it_was_checked_or_why_not(row: Row) -> None:
 
 @each("tool", STORED)
 def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
-    """Names are those that the tool itself gave when its numbers were stored, and the versions agree."""
+    """Names are those that the tool listed when its numbers were stored, and the versions agree."""
     stored = read(STORED[tool])
     for name in CLOUDS:
         assert set(stored[name]) <= {row.theirs for row in ROWS if row.tool == tool}

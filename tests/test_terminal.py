@@ -1,4 +1,4 @@
-"""No name reaches a terminal raw: escapes, other control characters and marks of direction."""
+"""Names are printed without escapes, other control characters and direction marks."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ Y = X[:, :2] + 0.1
 
 
 def clean(text: object) -> bool:
-    """Whether a terminal shows each line as it is."""
+    """Return whether each line has only printable characters."""
     said = str(text).replace("\n", "")
     return not any(ord(c) < 32 or 127 <= ord(c) < 160 or c in DIRECTION_MARKS + UNSEEN for c in said)
 
 
 def frame() -> pd.DataFrame:
-    """Columns, classes and row names that steer a terminal."""
+    """Return data whose columns, classes and row names have control characters."""
     made = pd.DataFrame(X, columns=[f"{BAD}{j}" for j in range(4)], index=[f"{BAD}{i}" for i in range(40)])
     made[f"{BAD} kind"] = [f"{BAD}{i % 3}" for i in range(40)]
     return made
@@ -60,7 +60,7 @@ def results() -> dreval.Results:
 
 
 def test_what_is_printable() -> None:
-    """Every control character and mark of direction goes; letters of all scripts and emoji stay."""
+    """Every control character and direction mark is removed; letters of all scripts and emoji stay."""
     every = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029])) + DIRECTION_MARKS + UNSEEN
     assert printable(every) == " " * (0x20 + 0x21 + 2)
     assert clean(printable(BAD))
@@ -89,7 +89,7 @@ ERRORS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors(name: str) -> None:
-    """In all four parts, also after other names were given to the arguments."""
+    """All four parts are clean, also after arguments were renamed."""
     with pytest.raises(DrevalError) as caught:
         ERRORS[name]()
     error = caught.value
@@ -99,7 +99,7 @@ def test_errors(name: str) -> None:
 
 
 def test_warnings_and_notes() -> None:
-    """Of names, of user code, and of texts in values."""
+    """Notes are clean in names, messages of user code and values."""
     said = note("warned", BAD, category=BAD, message=BAD)
     assert clean(said)
     assert clean(InputWarning(said))
@@ -110,7 +110,7 @@ def test_warnings_and_notes() -> None:
 
 
 def test_printed_records(tmp_path: Path) -> None:
-    """What is printed of a result, its parts, and of one that was loaded."""
+    """A result, its parts and a loaded result are printed clean."""
     made = results()
     loaded = dreval.load_results(made.save(tmp_path / "r.dreval"))
     for one in (made, loaded):
@@ -126,7 +126,7 @@ def test_printed_records(tmp_path: Path) -> None:
 
 
 def test_progress() -> None:
-    """Descriptions of a bar, which name embeddings, methods and data sets."""
+    """Descriptions of a progress bar, which name embeddings, methods and data sets, are clean."""
     stream = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stderr", stream)
@@ -141,7 +141,7 @@ def test_progress() -> None:
 
 
 def test_a_journal_of_other_names(tmp_path: Path) -> None:
-    """States, reasons and tables of a study are printed clean; its methods may have raised anything."""
+    """States, reasons and tables of a study are printed clean, whatever its methods raised."""
 
     def tool(*_: Any) -> np.ndarray:
         raise ValueError(BAD)
@@ -158,14 +158,14 @@ def test_a_journal_of_other_names(tmp_path: Path) -> None:
 
 
 def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own."""
+    """Run the command line in its own process."""
     command = [sys.executable, "-m", "dreval", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 @pytest.mark.slow
 def test_the_command_line(tmp_path: Path) -> None:
-    """Output, errors and warnings; JSON keeps the names, in escapes of its own."""
+    """Output, errors and warnings are clean; JSON keeps the names with its escapes."""
     table = frame().drop(columns=f"{BAD} kind").rename(columns=lambda name: name.replace("\r", "").replace("\x85", ""))
     table.columns = [name.replace("\u2028", "") for name in table.columns]
     table.reset_index(drop=True).to_csv(tmp_path / "x.csv", index=False)
@@ -188,7 +188,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     "words", [["evaluate", "x", f"--{BAD}"], ["evaluate", BAD, "--header", BAD], [BAD], ["list", BAD]]
 )
 def test_the_parser_of_the_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Its errors name what was typed."""
+    """Its errors name the argument that was typed."""
     with pytest.raises(SystemExit):
         main(words)
     shown = capsys.readouterr()
@@ -197,7 +197,7 @@ def test_the_parser_of_the_command_line(words: list[str], capsys: pytest.Capture
 
 
 def test_names_in_a_journal_of_somebody_else(tmp_path: Path) -> None:
-    """A study refuses such names; a file that has them prints clean, and errors of it too."""
+    """A study rejects such names; a file that has them, and its errors, are printed clean."""
     path = tmp_path / "s.journal"
     dreval.Study(path, {"x": X, "y": X**3}, ["pca"], "trustworthiness", n_neighbors=5).run(progress=False)
     with closing(sqlite3.connect(path)) as db, db:
@@ -224,7 +224,7 @@ def test_names_in_a_journal_of_somebody_else(tmp_path: Path) -> None:
 
 
 def test_figures_of_labels_with_a_byte_order_mark(tmp_path: Path) -> None:
-    """The writer of .pdf files has no letter for it, and ends in an error."""
+    """A byte-order mark in labels is removed, since the writer of .pdf files raises an error for it."""
     labels = np.array(["\ufeffa", "\ufeffb"] * 20)
     ev = dreval.Evaluation(X, {"u": Y}, labels=labels, n_neighbors=5, random_state=0)
     path = ev.run("trustworthiness", None, None).report(tmp_path / "r.tex")

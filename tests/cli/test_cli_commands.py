@@ -1,4 +1,4 @@
-"""The command line beside ``evaluate``: embed, list, help, and what a real process does."""
+"""The commands embed and list, help, and the command line as a process."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_embed_writes_coordinates(run: Any, output: str) -> None:
     ("option", "given"), [("labels", "kind"), ("response", "height"), ("response", "height,width")]
 )
 def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, given: str) -> None:
-    """Classes by --labels and numbers by --response reach the method, as in Python; a float as a class has the cure."""
+    """Classes by --labels and numbers by --response reach the method; a float as a class raises an error."""
     rng = np.random.default_rng(0)
     X, height = rng.normal(size=(40, 3)), rng.normal(size=40)
     frame = pd.DataFrame(X, columns=list("abc")).assign(
@@ -77,7 +77,7 @@ def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, giv
     ],
 )
 def test_embed_refuses(run: Any, arguments: tuple[str, ...], message: str) -> None:
-    """What cannot be embedded: code 2, the reason on stderr, no file."""
+    """An input that cannot be embedded is code 2, with the reason on stderr and no file."""
     code, out, err = run("embed", *arguments)
 
     assert (code, out) == (2, "")
@@ -128,7 +128,7 @@ def process(*arguments: str, **settings: Any) -> subprocess.CompletedProcess[str
 
 @pytest.mark.slow
 def test_a_process_has_the_codes() -> None:
-    """As a process: 0, 1 and 2, and no traceback."""
+    """A process ends with code 0, 1 or 2 and without a traceback."""
     calls = [EVALUATE, (*EVALUATE, "-e", "short.npy"), ("evaluate", "no.csv", "-e", "pca")]
     done = [process(*call) for call in calls]
 
@@ -140,7 +140,7 @@ def test_a_process_has_the_codes() -> None:
 
 @pytest.mark.slow
 def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
-    """Names that the terminal's encoding cannot show are escaped; the JSON is pure ASCII."""
+    """Names that the terminal cannot encode are escaped; the JSON is pure ASCII."""
     done = process(*EVALUATE, "-e", "größe=umap.csv", "--json", env={"PYTHONIOENCODING": "ascii"})
     shown = process(*EVALUATE, "-e", "größe=umap.csv", env={"PYTHONIOENCODING": "ascii"})
 
@@ -151,7 +151,7 @@ def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
 
 @pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error() -> None:
-    """`dreval ... | true`: the pipe breaks, nothing is said, and the files are written."""
+    """`dreval ... | true`: the pipe breaks, there is no message, and the files are written."""
     arguments = shlex.join([*EVALUATE, "-e", "a=umap.csv", "--save", "left.dreval", "--report", "left.md"])
     command = f"set -o pipefail; {sys.executable} -m dreval {arguments} | true"
     env = {**os.environ, "PYTHONPATH": str(Path(dreval.__path__[0]).parent), "PYTHONUNBUFFERED": "1"}

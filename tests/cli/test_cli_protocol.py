@@ -1,4 +1,4 @@
-"""``dreval protocol``: the words, defaults and numbers of ``dreval.Protocol``, with exit codes."""
+"""``dreval protocol``: the names, defaults and numbers of ``dreval.Protocol``, with exit codes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_from_the_first_export_to_the_measures(run: Any) -> None:
-    """Codes 0, 1, 0, 1, 0, 0 on the way; the numbers are those of the method in Python with the same seed."""
+    """The codes are 0, 1, 0, 1, 0, 0; the numbers are those of the method in Python with the same seed."""
     assert run(*EXPORT, *SETTINGS)[0] == 0
     code, out, _ = run("protocol", "status", "tool")
     assert (code, "returned/data.csv" in out) == (1, True)
@@ -66,7 +66,7 @@ def test_an_embedding_saves_a_round(run: Any) -> None:
 
 
 def test_missing_numbers_are_null(run: Any) -> None:
-    """After round 1 the JSON has null and the reason for what cannot be known yet, and the code is 1."""
+    """After round 1 the JSON has null and the reason for missing values, and the code is 1."""
     run(*EXPORT, *SETTINGS)
     play(Path("tool"), projection)
 
@@ -91,7 +91,7 @@ def test_missing_numbers_are_null(run: Any) -> None:
     ],
 )
 def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
-    """What is refused: code 2, the reason on stderr, no folder."""
+    """Invalid input is code 2, with the reason on stderr and no folder."""
     code, out, err = run(*arguments)
 
     assert (code, out) == (2, "")

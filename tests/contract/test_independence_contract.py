@@ -21,7 +21,7 @@ every_test = each("name", NAMES)
 
 
 def run(name, X, Y, **options):
-    """A test of two variables, or of two samples with the same columns."""
+    """Draw two variables, or two samples with the same columns, for a test."""
     if TESTS.card(name).second == "groups":
         Y = Y[:, : X.shape[1]]
         X = X[:, : Y.shape[1]]
@@ -37,7 +37,7 @@ def data(n=40, seed=0):
 @given(X=clouds(min_n=8, min_p=2, max_p=2), Y=clouds(min_n=8, min_p=2, max_p=2))
 @every_test
 def test_p_values_on_any_data(name, X, Y):
-    """On ties, duplicates, outliers and any scale: a p in (0, 1] inside its interval, or a refusal."""
+    """On ties, duplicates, outliers and any scale: p is in (0, 1] and inside its interval, or an error is raised."""
     n = min(len(X), len(Y))
     before = X.copy(), Y.copy()
     try:
@@ -60,7 +60,7 @@ def test_p_values_on_any_data(name, X, Y):
 
 @every_test
 def test_numbers_depend_on_the_seed_only(name):
-    """Any number of threads, and a run again from the recipe, give the same numbers; another seed gives others."""
+    """Any number of threads, and a re-run from the recipe, give the same numbers; another seed gives others."""
     X, Y = data()
     one, two = run(name, X, Y, n_jobs=1, n_resamples=99), run(name, X, Y, n_jobs=2, n_resamples=99)
     again = run(name, X, Y, **one.recipe["parameters"], random_state=one.recipe["random_state"])
@@ -85,7 +85,7 @@ def test_order_of_the_rows_does_not_matter(name, seed):
 
 @every_test
 def test_frames_are_their_values(name):
-    """A frame and a series give what their arrays give."""
+    """A frame and a series give the same result as their arrays."""
     X, Y = data()
     framed = run(name, pd.DataFrame(X, columns=["a", "b"]).to_numpy(), Y)
     found = TESTS.get(name)(pd.DataFrame(X), pd.DataFrame(Y), n_resamples=39, random_state=0)
@@ -122,7 +122,7 @@ def test_stopping_early_keeps_the_draws(name):
 
 @each("name, permutation", itertools.product(NAMES, ["within", "free"]))
 def test_enumeration_is_exact(name, permutation):
-    """Of few rows all orders are enumerated: p is the share of them that reach the statistic."""
+    """For few rows all orders are enumerated: p is the share of them that reach the statistic."""
     X, Y = data(n=6, seed=3)
     X, Y = (X[:3], Y[:3]) if TESTS.card(name).second == "groups" else (X[:, :1], Y[:, :1])
     blocks = np.array([0, 0, 1, 1, 0, 1]) if permutation == "within" else None
@@ -156,7 +156,7 @@ def test_null_distribution_is_that_of_permuted_rows(name):
 
 @every_test
 def test_refusals(name):
-    """Bad settings of the permutations are refused by name before anything is computed."""
+    """Invalid settings of the permutations raise an error with their name before anything is computed."""
     X, Y = data()
     for options, message in (
         ({"n_resamples": 0}, "`n_resamples` must be an integer >= 1"),

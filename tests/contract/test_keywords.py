@@ -1,4 +1,4 @@
-"""One keyword for one thing, over all functions, verbs, methods, data sets, options and the command line."""
+"""One keyword for one thing in all functions, record methods, methods, data sets, options and commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dreval.records.answers import Embedding
 from dreval.records.comparison import Comparison
 from dreval.registry import DATASETS, FIGURES, METHODS
 
-# The first of each group is ours; the others are words for the same thing.
+# Synonyms: the first of each group is the keyword of dreval.
 GROUPS = [
     ("algorithm", "solver", "optimizer"),
     ("amplitude", "amplitudes", "magnitude"),
@@ -50,12 +50,12 @@ GROUPS = [
     ("repulsion", "repulsion_strength"),
     ("tol", "tolerance", "eps", "epsilon"),
 ]
-# A keyword that is a number in one place and a word in another, and means one thing all the same.
+# Keywords that are numbers or texts with one meaning.
 NUMBERS_OR_WORDS = ("n_neighbors",)  # "auto"
 
 
 def _public() -> Iterator[tuple[str, Any]]:
-    """Every public callable, with its name."""
+    """Yield every public callable with its name."""
     for name in dreval.__all__:
         thing = getattr(dreval, name)
         if callable(thing):
@@ -67,7 +67,7 @@ def _public() -> Iterator[tuple[str, Any]]:
 
 
 def keywords() -> dict[str, dict[str, Any]]:
-    """Where each keyword is, with its default there."""
+    """Return the callables of each keyword with its defaults."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, thing in _public():
         for parameter in inspect.signature(thing).parameters.values():
@@ -84,7 +84,7 @@ def keywords() -> dict[str, dict[str, Any]]:
 
 
 def _flags(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The options of a verb and of all below it."""
+    """Yield the options of a command and of all its subcommands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for below in action.choices.values():
@@ -94,7 +94,7 @@ def _flags(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def test_a_thing_has_one_keyword() -> None:
-    """Of the words for one thing only the first of its group is a keyword."""
+    """Of each group of synonyms only the first is a keyword."""
     known = keywords()
     assert len(known) > 150
     assert {word: list(known[word]) for group in GROUPS for word in group[1:] if word in known} == {}
@@ -102,7 +102,7 @@ def test_a_thing_has_one_keyword() -> None:
 
 
 def test_a_keyword_means_one_thing() -> None:
-    """Its defaults are all numbers, all words or all yes and no."""
+    """The defaults of a keyword are all numbers, all texts or all truth values."""
     kinds = {
         key: {_kind(default) for default in places.values()} - {None}
         for key, places in keywords().items()
@@ -112,7 +112,7 @@ def test_a_keyword_means_one_thing() -> None:
 
 
 def _kind(default: Any) -> str | None:
-    """Number, word, or yes and no; None for a default that says nothing."""
+    """Return the kind of a default: number, text or truth value; None for others."""
     if isinstance(default, bool):
         return "yes or no"
     if isinstance(default, str):

@@ -27,7 +27,7 @@ FITS = {"fit", "fit_transform", "get_params", "set_params", "set_output", "card"
 
 
 def _variants():
-    """Every method with joined parts; those that know it also with separate parts, distances and a given start."""
+    """Yield every method with joined parts, and if supported also with separate parts, distances and a start."""
     for name in METHODS.names():
         known = inspect.signature(METHODS.get(name)).parameters
         settings = {"random_state": 0}
@@ -47,7 +47,7 @@ every_variant = each("name, settings", _variants(), items=3)
 
 
 def _data(settings):
-    """Fresh arrays: data (n, 3), or an (n, n) matrix, and a response."""
+    """Return new arrays: data (n, 3), or an (n, n) matrix, and a response."""
     X = np.random.default_rng(0).normal(size=(N, 3)) * [3.0, 2.0, 1.0]
     y = np.column_stack([X[:, 0] + 0.1 * X[:, 1] ** 2, X[:, 1] - X[:, 2]])
     if settings.get("disconnected") in ("separate", "largest"):
@@ -60,7 +60,7 @@ def _data(settings):
 
 
 def _fitted(name, settings, X, y):
-    """The fitted method, and the start that it was given."""
+    """Return the fitted method and its start."""
     starts = {key: X[:, :2].copy() for key, value in settings.items() if isinstance(value, str) and value == "array"}
     method = METHODS.get(name)(2, **settings | starts)
     columns = y if name == "cca" else y[:, 0]
@@ -71,7 +71,7 @@ def _fitted(name, settings, X, y):
 
 
 def _answers(method):
-    """What every public verb gives, or its refusal, and the public attributes of the fit."""
+    """Return the result or error of every public method, and the public attributes of the fit."""
     rows = ROWS if method.n_features_in_ == 3 else np.tile(ROWS @ ROWS.T, N // 5) + 1.0
     arguments = {"inverse_transform": PLACES, "kernel_inverse_transform": PLACES, "fitted_turns": PLACES}
     found = {name: value for name, value in vars(method).items() if name.endswith("_")}
@@ -89,7 +89,7 @@ def _answers(method):
 
 
 def _assert_same(here, there, what):
-    """Equal to the last bit, however deep; parts of a graph are methods themselves."""
+    """Return whether two results are bitwise equal at any depth; parts of a graph are methods themselves."""
     if isinstance(here, Method):
         _assert_same(_answers(here), _answers(there), what)
     elif isinstance(here, dict):
@@ -110,7 +110,7 @@ def _assert_same(here, there, what):
 
 
 def _overwrite(value):
-    """Write into every array of an answer that can be written to."""
+    """Write into every writable array of a result."""
     for array in value if isinstance(value, tuple | list) else [value]:
         if isinstance(array, np.ndarray) and array.flags.writeable and array.dtype.kind in "fi":
             array += 13
@@ -133,7 +133,7 @@ def test_a_fit_keeps_nothing_of_the_caller(name, settings):
 
 @every_variant
 def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
-    """Fitted arrays are read-only; what a verb gave, or was given, may be overwritten, and it answers as before."""
+    """Fitted arrays are read-only; results and arguments of a method may be overwritten without an effect on it."""
     X, y = _data(settings)
     (method, _), (twin, _) = _fitted(name, settings, X, y), _fitted(name, settings, X, y)
     rows = X[:5].copy()
@@ -152,7 +152,7 @@ def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
 
 
 def test_the_embedding_of_fit_transform_is_the_callers_own():
-    """It can be written to, and is no view of what the method keeps."""
+    """The embedding is writable, and not a view of arrays of the method."""
     X = _data({})[0]
     method = dreval.methods.KernelPCA(2)
     Y = method.fit_transform(X)
@@ -163,7 +163,7 @@ def test_the_embedding_of_fit_transform_is_the_callers_own():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_fit_keeps_one_copy_of_the_data(dtype):
-    """Of a large array one float64 copy stays, whatever its type."""
+    """Only one float64 copy of a large array is stored, for any type."""
     X = np.random.default_rng(0).normal(size=(20_000, 50)).astype(dtype)
     dreval.methods.PCA(2).fit(X[:50])
     tracemalloc.start()
@@ -192,7 +192,7 @@ def _evaluation_inputs():
 
 
 def _evaluation(given, ids):
-    """An evaluation of coordinates, a method with a given start, an estimator and a function."""
+    """Return an evaluation of coordinates, a method with a start, an estimator and a function."""
     ev = dreval.Evaluation(
         given["data"],
         {"Y": given["Y"], "f": lambda X, n_components: X[:, :n_components]},
@@ -211,7 +211,7 @@ def _evaluation(given, ids):
 
 @pytest.mark.parametrize(("ids", "frame"), [("ids", False), ("numbers", True)])
 def test_an_evaluation_owns_what_it_was_given(ids, frame):
-    """Arrays changed between construction and run: the numbers of an untouched twin; changed data are refused."""
+    """Arrays changed between construction and run do not change the numbers; changed data raise an error."""
     given, kept = _evaluation_inputs(), _evaluation_inputs()
     buffer = given["data"]
     if frame:
@@ -250,7 +250,7 @@ def test_an_embedding_record_and_its_certificate_own_their_data():
 
 
 def test_a_record_with_other_data_makes_its_maps_anew():
-    """Maps that were made of the first data are not those of a copy of the record with other data."""
+    """A copy of a record with other data does not have the maps of the first data."""
     X = _data({})[0]
     record = dreval.embed(X, "pca")
     record.transform(ROWS)
@@ -259,7 +259,7 @@ def test_a_record_with_other_data_makes_its_maps_anew():
 
 
 def test_a_protocol_owns_its_data(tmp_path):
-    """What is exported are the data as they were when the protocol was made."""
+    """The exported data are those at the construction of the protocol."""
     X = _data({})[0]
     kept = X.copy()
     protocol = dreval.Protocol(X, random_state=0)

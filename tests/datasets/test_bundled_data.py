@@ -26,7 +26,7 @@ def _card_rows(root, name):
 
 
 def test_every_bundled_set_has_an_oracle():
-    """No bundled set goes unchecked."""
+    """Every bundled set is checked."""
     assert sorted(ORACLES) == BUNDLED
 
 
@@ -83,7 +83,7 @@ def test_frame_has_names_and_labels():
 
 
 def test_the_folder_inside_the_package_comes_first(tmp_path, monkeypatch):
-    """An installed package reads its own files; a file that is missing is said by name."""
+    """An installed package reads its own files; the error for a missing file names it."""
     (tmp_path / "data").mkdir()
     monkeypatch.setattr(_dataset, "files", lambda _: tmp_path)
     with pytest.raises(InputError, match=r"wdbc\.csv\.gz"):

@@ -1,4 +1,4 @@
-"""Loaders: the real files against independent copies of their content, and every wrong file by its reason."""
+"""Loaders: the real files agree with independent copies, and every wrong file raises its error."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_web_page_is_refused(tmp_path, name):
 
 @pytest.mark.parametrize("name", [*REAL, "x-images-idx3-ubyte"])
 def test_every_real_file_is_refused_by_every_other_loader(shared_data, name):
-    """Whatever file is passed for another, it is refused and never read as something it is not."""
+    """A file passed to the loader of another raises an error."""
     if name not in REAL:
         return
     mine = load(shared_data / "raw" / name).card.name
@@ -267,7 +267,7 @@ def test_wrong_matlab_files_are_refused(tmp_path):
 
 
 def test_paths_that_are_no_files_are_refused(tmp_path):
-    """Missing, a folder, empty, no path; an unknown name of a file or of a loader."""
+    """Missing files, folders, empty files, missing paths and unknown names raise errors."""
     (tmp_path / "wdbc.data").write_text("\n".join(WDBC))
     with pytest.raises(UnknownName, match=r"must be an existing file.*Did you mean 'wdbc\.data'"):
         load(tmp_path / "wbdc.data")

@@ -1,4 +1,4 @@
-"""The simulations lie where they should and are spread as their pages say."""
+"""The simulations have the shapes and distributions in their docstrings."""
 
 from __future__ import annotations
 
@@ -202,12 +202,12 @@ def test_noise_moves_the_data_and_not_the_latents(name):
     ],
 )
 def test_parameters_out_of_range_are_refused(name, parameter, value):
-    """The parameter is named."""
+    """The error names the parameter."""
     with pytest.raises(InputError, match=f"`{parameter}` must"):
         dreval.simulate(name, **{parameter: value})
 
 
 def test_unknown_spacing_is_refused():
-    """The known words are listed."""
+    """The error lists the valid names."""
     with pytest.raises(UnknownName, match="Known: arc, t"):
         dreval.simulate("swiss_roll", spacing="angle")
