@@ -238,7 +238,7 @@ def _takes_any(thing: Any) -> bool:
 
 @each("name, thing", [(name, thing) for name, thing in _callables() if not _takes_any(thing)])
 def test_every_public_callable_refuses_an_unknown_keyword(name: str, thing: Any) -> None:
-    """An unknown keyword raises, before any other check, an UnknownKeyword, also a TypeError, with the function's name."""
+    """Before any other check, an unknown keyword raises UnknownKeyword, a TypeError too, which names the function."""
     least = [
         p for p in inspect.signature(thing).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
     ]

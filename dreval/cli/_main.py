@@ -417,7 +417,7 @@ class _Output:
         """Raise an error if the output could not be written."""
         if self.error is not None:
             received, hint = str(self.error.strerror).lower(), "Free space there, or send the output elsewhere."
-            raise InputError("stdout", "must be a place that output can be written to", received, hint) from self.lost
+            raise InputError("stdout", "must be a place that output can be written to", received, hint) from self.error
 
 
 def _discard(_: str) -> None:
