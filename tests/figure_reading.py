@@ -16,9 +16,9 @@ def texts(figure: Figure) -> list[str]:
 
 
 def _shown(figure: Figure) -> list[Text]:
-    found = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
+    result = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
     ticks = [text for ax in figure.axes for axis in (ax.xaxis, ax.yaxis) for text in _idle_ticks(axis)]
-    return [text for text in found if not any(text is one for one in ticks)]
+    return [text for text in result if not any(text is item for item in ticks)]
 
 
 def _idle_ticks(axis: Any) -> list[Text]:
@@ -32,13 +32,13 @@ def _idle_ticks(axis: Any) -> list[Text]:
 def cut_off(figure: Figure, slack: float = 1.0) -> list[str]:
     """Return the texts that exceed the figure by more than this many pixels."""
     figure.draw_without_rendering()
-    paper, found = figure.bbox, []
+    paper, result = figure.bbox, []
     for text in _shown(figure):
         box = text.get_window_extent()
         inside = paper.x0 - slack <= box.x0 and box.x1 <= paper.x1 + slack
         if not (inside and paper.y0 - slack <= box.y0 and box.y1 <= paper.y1 + slack):
-            found.append(text.get_text())
-    return found
+            result.append(text.get_text())
+    return result
 
 
 def overlapping(figure: Figure, slack: float = 2.0) -> list[tuple[str, str]]:
@@ -47,4 +47,4 @@ def overlapping(figure: Figure, slack: float = 2.0) -> list[tuple[str, str]]:
     straight = [text for text in _shown(figure) if text.get_rotation() in (0.0, 90.0)]
     boxes = [(text.get_text(), text.get_window_extent().padded(-slack)) for text in straight]
     level = [(words, box) for words, box in boxes if box.width > 0 and box.height > 0]
-    return [(a, b) for (a, one), (b, other) in itertools.combinations(level, 2) if one.overlaps(other)]
+    return [(a, b) for (a, item), (b, other) in itertools.combinations(level, 2) if item.overlaps(other)]

@@ -155,14 +155,14 @@ def _containers() -> Iterator[Form]:
     }
     for name, dress in dresses.items():
         yield Form(name, _dressed(dress), "either" if "objects" in name else "number")
-    others: dict[str, Callable[[np.ndarray], Any]] = {
+    optional: dict[str, Callable[[np.ndarray], Any]] = {
         "polars": lambda X: pl.DataFrame(X, schema=[f"v{j}" for j in range(X.shape[1])]),
         "arrow": lambda X: pa.table({f"v{j}": X[:, j] for j in range(X.shape[1])}),
         "array_api_strict": array_api_strict.asarray,
         "memoryview": memoryview,
         "DataFrame of decimals": lambda X: pd.DataFrame(X).map(Decimal),
     }
-    for name, dress in others.items():
+    for name, dress in optional.items():
         yield Form(name, _dressed(dress), "either")
     for name in ("csr_array", "csc_array", "coo_array", "csr_matrix", "bsr_array", "lil_array"):
         yield Form(f"sparse {name}", _dressed(getattr(sparse, name)), "either", 1e-9)
@@ -307,8 +307,8 @@ def _algorithm(name: str) -> Subject:
     few = {"tractable_consistency": {"n_transformations": 3, "n_replicates": 0, "n_jobs": 1, "progress": False}}
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
-        found = getattr(dreval, name)(values["X"], "pca", random_state=0, **few.get(name, {}))
-        return np.atleast_1d(float(found.value))
+        result = getattr(dreval, name)(values["X"], "pca", random_state=0, **few.get(name, {}))
+        return np.atleast_1d(float(result.value))
 
     return Subject(name, ("X",), call, rtol=1e-6)
 
@@ -319,8 +319,8 @@ def _test(name: str) -> Subject:
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
         y = values["y"]
-        found = test(values["x"], y, n_resamples=9, random_state=0, n_jobs=1)
-        return np.array([found.p_value, found.effect_size])
+        result = test(values["x"], y, n_resamples=9, random_state=0, n_jobs=1)
+        return np.array([result.p_value, result.effect_size])
 
     return Subject(
         name,
@@ -334,10 +334,10 @@ def _test(name: str) -> Subject:
 
 def _make(name: str, n: int) -> Any:
     """Return a method with few iterations, and up to 8 neighbors."""
-    known = inspect.signature(METHODS.get(name)).parameters
-    wanted = {"random_state": 0, "max_iter": 30, "n_epochs": 20, "disconnected": "connect", "n_init": 1}
-    settings = {key: value for key, value in wanted.items() if key in known}
-    if "n_neighbors" in known and known["n_neighbors"].default is not None:
+    parameters = inspect.signature(METHODS.get(name)).parameters
+    fast = {"random_state": 0, "max_iter": 30, "n_epochs": 20, "disconnected": "connect", "n_init": 1}
+    settings = {key: value for key, value in fast.items() if key in parameters}
+    if "n_neighbors" in parameters and parameters["n_neighbors"].default is not None:
         settings["n_neighbors"] = max(1, min(8, n - 1))
     return METHODS.get(name)(2 if n > 5 else 1, **settings)
 
@@ -463,10 +463,10 @@ def _try_forms(subject: Subject, forms: list[Form], report: Report) -> None:
     """Try each form in each slot, with plain arrays in the other slots."""
     for form, slot in itertools.product(forms, subject.slots):
         value, plain = form.make(N, WIDTHS[slot])
-        known = None if plain is None else outcome(subject, _plain(subject) | {slot: plain}, N)
+        expected = None if plain is None else outcome(subject, _plain(subject) | {slot: plain}, N)
         before = np.array(value, copy=True) if isinstance(value, np.ndarray) else None
-        found = outcome(subject, _plain(subject) | {slot: value}, N)
-        verdict = judge(found, form.must, known, form.rtol)
+        result = outcome(subject, _plain(subject) | {slot: value}, N)
+        verdict = judge(result, form.must, expected, form.rtol)
         if before is not None and before.dtype.kind != "O" and before.tobytes() != np.asarray(value).tobytes():
             verdict = "the caller's array was written to"
         report.add("form", f"{subject.name}, {form.name} as {slot}", verdict)
@@ -474,14 +474,14 @@ def _try_forms(subject: Subject, forms: list[Form], report: Report) -> None:
 
 def _try_units(subject: Subject, report: Report) -> None:
     """Try each slot, and all slots, in other units."""
-    known = outcome(subject, _plain(subject), N)
+    reference = outcome(subject, _plain(subject), N)
     groups = {subject.slots, *((slot,) for slot in subject.slots)}
     for power, group in itertools.product(POWERS, sorted(groups)):
         plain = _plain(subject)
         powers = {slot: power if slot in group else 0 for slot in subject.slots}
-        found = outcome(subject, {slot: plain[slot] * 2.0 ** powers[slot] for slot in subject.slots}, N)
-        expected = known if subject.invariant(powers) else None
-        report.add("unit", f"{subject.name}, 2**{power} of {group}", judge(found, "either", expected, subject.rtol))
+        result = outcome(subject, {slot: plain[slot] * 2.0 ** powers[slot] for slot in subject.slots}, N)
+        expected = reference if subject.invariant(powers) else None
+        report.add("unit", f"{subject.name}, 2**{power} of {group}", judge(result, "either", expected, subject.rtol))
 
 
 def _try_shapes(subject: Subject, report: Report) -> None:

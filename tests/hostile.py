@@ -301,8 +301,8 @@ def _hdf5(path: Path) -> None:
 
     with h5py.File(path, "w") as file:
         file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
-        made = file.create_dataset("X", (10**5, 10**5), dtype="f4", chunks=(1000, 1000))
-        made.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        result = file.create_dataset("X", (10**5, 10**5), dtype="f4", chunks=(1000, 1000))
+        result.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 
 @hostile("short_chunk.h5ad", "h5py")
@@ -312,9 +312,9 @@ def _short_chunk(path: Path) -> None:
 
     with h5py.File(path, "w") as file:
         file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
-        made = file.create_dataset("X", (600, 43690), "f8", chunks=(600, 43690), compression="gzip")
-        made.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
-        made.id.write_direct_chunk((0, 0), zlib.compress(bytes(16)))
+        result = file.create_dataset("X", (600, 43690), "f8", chunks=(600, 43690), compression="gzip")
+        result.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        result.id.write_direct_chunk((0, 0), zlib.compress(bytes(16)))
 
 
 @hostile("negative.h5ad", "h5py")
@@ -326,8 +326,8 @@ def _negative_sparse(path: Path) -> None:
         file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
         sparse = file.create_group("A")
         sparse["indptr"], sparse.attrs["shape"] = [0], [-(10**15), 0]
-        made = file.create_dataset("X", (10**4, 10**4), dtype="f8", chunks=(100, 10))
-        made.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        result = file.create_dataset("X", (10**4, 10**4), dtype="f8", chunks=(100, 10))
+        result.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 
 MEASURED = """
@@ -360,10 +360,12 @@ def measure(folder: Path) -> list[tuple[str, str, str, float]]:
         FILES[path.name](path)
     command = [sys.executable, "-c", MEASURED, *map(str, paths)]
     limits = (resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
-    done = subprocess.run(
+    process = subprocess.run(
         command, capture_output=True, text=True, check=True, preexec_fn=lambda: resource.setrlimit(*limits)
     )
-    return [(Path(name).name, kind, text, more) for name, kind, text, more in map(json.loads, done.stdout.splitlines())]
+    return [
+        (Path(name).name, kind, text, more) for name, kind, text, more in map(json.loads, process.stdout.splitlines())
+    ]
 
 
 if __name__ == "__main__":

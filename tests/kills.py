@@ -59,8 +59,8 @@ class Saved:
 
     def look(self, folder: Path) -> str:
         """Return whether the old or the new file is left, complete; anything else is an error."""
-        found = _numbers(dreval.load_results(folder / "r.dreval"))
-        return {_numbers(OLD): "old", _numbers(NEW): "new"}[found]
+        result = _numbers(dreval.load_results(folder / "r.dreval"))
+        return {_numbers(OLD): "old", _numbers(NEW): "new"}[result]
 
 
 class Reported:
@@ -178,14 +178,14 @@ def full(case: Any, room: int) -> tuple[str, str]:
         (folder / "ballast").write_bytes(bytes(max(shutil.disk_usage(folder).free - room, 0)))
         try:
             case.write(folder)
-            said = "written"
+            text = "written"
         except (OSError, DrevalError) as error:
-            said = f"{type(error).__name__}: {error}".replace(str(folder), "")
-        rest = sorted(path.name for path in folder.rglob("*.part"))
-        if rest:
-            raise ValueError(f"left behind: {rest}")
+            text = f"{type(error).__name__}: {error}".replace(str(folder), "")
+        remaining = sorted(path.name for path in folder.rglob("*.part"))
+        if remaining:
+            raise ValueError(f"left behind: {remaining}")
         (folder / "ballast").unlink()
-        return said, case.look(folder)
+        return text, case.look(folder)
 
 
 def main(kills: int) -> None:
@@ -208,14 +208,14 @@ def main(kills: int) -> None:
                 parts += len(list(Path(place).rglob("*.part")))
                 left = case.look(Path(place))
             counts[left] = counts.get(left, 0) + 1
-        found = ", ".join(f"{word} {n}" for word, n in sorted(counts.items()))
-        print(f"{case.name:<22} {kills:>6}  {parts:>11}  {found}", flush=True)
+        result = ", ".join(f"{word} {n}" for word, n in sorted(counts.items()))
+        print(f"{case.name:<22} {kills:>6}  {parts:>11}  {result}", flush=True)
     if os.geteuid() == 0:
         print(f"\n{'disk full':<22} {'bytes':>7}  left       error")
         for case in cases:
             for room in (0, 4096, 40960):
-                said, left = full(case, room)
-                print(f"{case.name:<22} {room:>7}  {left:<9}  {said}", flush=True)
+                text, left = full(case, room)
+                print(f"{case.name:<22} {room:>7}  {left:<9}  {text}", flush=True)
 
 
 if __name__ == "__main__":

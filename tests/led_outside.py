@@ -47,11 +47,11 @@ def cells() -> Any:
     rng = np.random.default_rng(0)
     names = [f"cell{i}" for i in range(N)]
     obs = pd.DataFrame({"kind": list("abc") * 10, "score": rng.normal(size=N)}, index=names)
-    made = anndata.AnnData(rng.normal(size=(N, P)), obs=obs)
-    made.raw = made.copy()
-    made.obsm["X_pca"], made.layers["counts"] = rng.normal(size=(N, 2)), rng.poisson(3, size=(N, P)).astype(float)
-    made.uns["more"] = rng.normal(size=5)
-    return made
+    result = anndata.AnnData(rng.normal(size=(N, P)), obs=obs)
+    result.raw = result.copy()
+    result.obsm["X_pca"], result.layers["counts"] = rng.normal(size=(N, 2)), rng.poisson(3, size=(N, P)).astype(float)
+    result.uns["more"] = rng.normal(size=5)
+    return result
 
 
 def secret(shape: tuple[int, ...]) -> np.ndarray:
@@ -137,8 +137,8 @@ def _h5ad_part(part: str, kind: str) -> None:
                 parent[name].attrs.update(about)
         if kind != "external storage":
             with h5py.File(other / next(iter(os.listdir(other))), "r+") as file:
-                found = file["secret"] if "secret" in file else file["group/secret"]
-                found.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+                result = file["secret"] if "secret" in file else file["group/secret"]
+                result.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 
 def _reference(kind: str, wrapped: str) -> None:
@@ -151,12 +151,12 @@ def _reference(kind: str, wrapped: str) -> None:
         with h5py.File(other / "cells.h5ad", "r+") as file:
             old = file["obs/kind/codes"][:]
             del file["obs/kind"]
-            made = file["obs"].create_dataset("kind", data=old)
+            result = file["obs"].create_dataset("kind", data=old)
             file["obs"].attrs["encoding-version"] = "0.1.0"
             KINDS[kind](file, "hidden", np.zeros(3), other)
             hidden = file["hidden"]
             target = hidden.regionref[:2] if wrapped == "of a region" else hidden.ref
-            made.attrs["categories"] = _wrapped(target, wrapped)
+            result.attrs["categories"] = _wrapped(target, wrapped)
             del file["hidden"]
             file.flush()
             shutil.copy(other / "cells.h5ad", folder)
@@ -261,11 +261,11 @@ def _reference_store(folder: Path, other: Path) -> None:
 def _consolidated(folder: Path, other: Path) -> None:
     """Write consolidated metadata with an array outside of the folder."""
     cells().write_zarr(folder / "cells.zarr")
-    one = folder / "cells.zarr" / "zarr.json"
-    path = one if one.exists() else folder / "cells.zarr" / ".zmetadata"
+    metadata = folder / "cells.zarr" / "zarr.json"
+    path = metadata if metadata.exists() else folder / "cells.zarr" / ".zmetadata"
     about = json.loads(path.read_text())
-    parts = about["consolidated_metadata"]["metadata"] if one.exists() else about["metadata"]
-    key = "X" if one.exists() else "X/.zarray"
+    parts = about["consolidated_metadata"]["metadata"] if metadata.exists() else about["metadata"]
+    key = "X" if metadata.exists() else "X/.zarray"
     parts[f"obsm/../../../{other.name}/{key}"] = parts[key]
     parts[key]["shape"] = [10**6, 10**6]
     path.write_text(json.dumps(about))
@@ -311,7 +311,7 @@ def measure(name: str, folder: Path, mode: str = "whole") -> tuple[str, str, flo
     command = [sys.executable, "-c", RUN, str(inner / file), mode]
     limits = (resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             capture_output=True,
             text=True,
@@ -321,9 +321,9 @@ def measure(name: str, folder: Path, mode: str = "whole") -> tuple[str, str, flo
         )
     except subprocess.TimeoutExpired:
         return "did not end", "", SECONDS, 0.0
-    if done.returncode or not done.stdout.strip():
-        return f"process ended with {done.returncode}", done.stderr[-200:], 0.0, 0.0
-    kind, text, seconds, more = json.loads(done.stdout.splitlines()[-1])
+    if process.returncode or not process.stdout.strip():
+        return f"process ended with {process.returncode}", process.stderr[-200:], 0.0, 0.0
+    kind, text, seconds, more = json.loads(process.stdout.splitlines()[-1])
     return kind, text.replace(str(folder), ""), seconds, more
 
 

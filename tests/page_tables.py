@@ -38,8 +38,8 @@ def beside() -> str:
     columns = ["tool", "measures", "equal here", "different here", "up to draws, starts, medians", "not compared"]
     rows = [[*columns, "not offered"], ["---"] * (len(columns) + 1)]
     for tool, lines in other_tools():
-        found = Counter(cells[2].split()[0] for cells in lines)
-        named = (found["equal"], found["different"], found["not"], found["—"])
+        result = Counter(cells[2].split()[0] for cells in lines)
+        named = (result["equal"], result["different"], result["not"], result["—"])
         counts = (len(lines), *named[:2], len(lines) - sum(named), *named[2:])
         rows.append([tool, *(str(count) if count else "" for count in counts)])
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)

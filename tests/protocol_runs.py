@@ -50,7 +50,7 @@ def write(path: Path, frame: pd.DataFrame) -> None:
 
 def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = bool, ids: bool = True) -> int:
     """Run the tool on every task that is not returned yet, as a driver does; return the number of runs."""
-    done = 0
+    count = 0
     for task in pd.read_csv(folder / "tasks.csv").itertuples():
         if (folder / task.output).exists() or not only(task.task):
             continue
@@ -60,8 +60,8 @@ def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = bool, ids: b
         if ids:
             frame.insert(0, table.columns[0], table.iloc[:, 0])
         write(folder / task.output, frame)
-        done += 1
-    return done
+        count += 1
+    return count
 
 
 def both_rounds(folder: Path, tool: Tool, data: Any = X, **options: Any) -> dreval.Protocol:

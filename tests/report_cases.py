@@ -71,7 +71,7 @@ def make_results(
     whole = [LOST(text=reason).within(name) for name, reason in (failed or {}).items()]
     noted = [row for row in rows if row.get("measure") or row.get("test")]
     notes = notes_frame([{"notes": (SAID(text="A note on the data."), *whole)}, *noted])
-    given = {
+    recipe = {
         "dataset": "simulated",
         "n": n,
         "p": 10,
@@ -88,7 +88,7 @@ def make_results(
     }
     empty = {name: pd.DataFrame(index=range(len(Y))) for name, Y in embeddings.items()}
     more: dict[str, Any] = {
-        "recipe": given,
+        "recipe": recipe,
         "notes": notes,
         "curves": curves_frame(curves or []),
         "shepard": dict(shepard or {}),
@@ -114,8 +114,8 @@ def curve_rows(measure: str, names: tuple[str, ...], n: int, intervals: bool = T
         for k in ks:
             value = (0.9 - 0.1 * place) * k / (k + 20)
             low, high = (value - 0.05, value + 0.05) if intervals and k <= n // 2 else (math.nan, math.nan)
-            known = MEASURES.card(measure).chance
-            chance = known(n, k) if callable(known) else known
+            level = MEASURES.card(measure).chance
+            chance = level(n, k) if callable(level) else level
             row = {"embedding": name, "measure": measure, "K": k, "value": value}
             rows.append({**row, "conf_low": low, "conf_high": high, "chance": chance})
     return rows

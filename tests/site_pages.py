@@ -43,15 +43,15 @@ def main() -> int:
             name = str(page.relative_to(site))
             for width, dark in WINDOWS:
                 browser.open(page, width, dark)
-                found = [f"{browser.evaluate(WIDER)} pixels wider than {width}"] if browser.evaluate(WIDER) > 0 else []
+                result = [f"{browser.evaluate(WIDER)} pixels wider than {width}"] if browser.evaluate(WIDER) > 0 else []
                 times[name] = max(times.get(name, 0.0), browser.evaluate(LOADED))
                 thrown = [event for event in browser.events if event.get("method") == "Runtime.exceptionThrown"]
-                found += [event["params"]["exceptionDetails"]["text"] for event in thrown]
+                result += [event["params"]["exceptionDetails"]["text"] for event in thrown]
                 browser.await_value(SETTLED)
                 browser.evaluate(axe)
-                found += browser.await_value(RUN)
-                wrong += len(found)
-                for words in found:
+                result += browser.await_value(RUN)
+                wrong += len(result)
+                for words in result:
                     print(f"{name} ({width}, {'dark' if dark else 'light'}): {words}")
     slowest = sorted(times, key=times.__getitem__, reverse=True)[:SLOWEST]
     print(f"{len(pages)} pages, {wrong} faults, {perf_counter() - start:.0f} s; the slowest to load:")

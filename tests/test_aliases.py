@@ -42,17 +42,17 @@ def test_measures_tests_and_options_have_theirs() -> None:
     table = {"labels": ["a", "b"] * 12, "n_neighbors": 4, "random_state": 0}
     same = dreval.Evaluation(X, {"e": Y}, metric="manhattan", **table)
     other = dreval.Evaluation(X, {"e": Y}, metric="L1", **table)
-    found = other.run("Trustworthiness", "HSIC", "Points", adjust="fdr_bh", n_resamples=9).tidy()
+    result = other.run("Trustworthiness", "HSIC", "Points", adjust="fdr_bh", n_resamples=9).tidy()
     plain = same.run("trustworthiness", "hsic", "points", adjust="benjamini_hochberg", n_resamples=9).tidy()
-    assert found.drop(columns="seconds").equals(plain.drop(columns="seconds"))
+    assert result.drop(columns="seconds").equals(plain.drop(columns="seconds"))
 
 
 def test_kernels_have_theirs() -> None:
     """``rbf`` is ``gaussian`` in tests and in methods."""
     first, second = (dreval.hsic_test(X[:, 0], X[:, 1], kernel=k, random_state=0) for k in ("rbf", "gaussian"))
     assert (first.statistic, first.p_value) == (second.statistic, second.p_value)
-    one, two = (dreval.methods.KernelPCA(kernel=k).fit(X) for k in ("RBF", "gaussian"))
-    assert np.array_equal(one.transform(X[:3]), two.transform(X[:3]))
+    left, right = (dreval.methods.KernelPCA(kernel=k).fit(X) for k in ("RBF", "gaussian"))
+    assert np.array_equal(left.transform(X[:3]), right.transform(X[:3]))
 
 
 def test_names_of_users_have_no_aliases() -> None:
@@ -105,9 +105,9 @@ def test_every_option_with_fixed_words_has_aliases() -> None:
 def test_options_of_methods_have_theirs(name: str, usual: dict[str, object], other: dict[str, object]) -> None:
     """The embedding is the same; the parameter is stored unchanged, as scikit-learn requires."""
     cls = METHODS.get(name)
-    made = [cls(2, random_state=0, **options).fit(X) for options in (usual, other)]
-    assert np.array_equal(made[0].embedding_, made[1].embedding_)
-    assert {key: made[1].get_params()[key] for key in other} == other
+    result = [cls(2, random_state=0, **options).fit(X) for options in (usual, other)]
+    assert np.array_equal(result[0].embedding_, result[1].embedding_)
+    assert {key: result[1].get_params()[key] for key in other} == other
 
 
 def test_options_of_tests_and_measures_have_theirs() -> None:
@@ -115,5 +115,5 @@ def test_options_of_tests_and_measures_have_theirs() -> None:
     plain = dreval.hsic_test(X, Y, method="gamma", permutation="free")
     assert dreval.hsic_test(X, Y, method="Gamma", permutation="Free").p_value == plain.p_value
     assert dreval.stress(X, Y, kind="Raw") == dreval.stress(X, Y, kind="raw")
-    found = dreval.Evaluation(X, {"a": Y}).run("stress", None, None, options={"stress": {"kind": "RAW"}}).tidy()
-    assert found["parameters"].tolist() == ["kind=raw"]
+    result = dreval.Evaluation(X, {"a": Y}).run("stress", None, None, options={"stress": {"kind": "RAW"}}).tidy()
+    assert result["parameters"].tolist() == ["kind=raw"]

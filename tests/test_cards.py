@@ -159,11 +159,11 @@ def test_references_can_be_found(folder: str, name: str) -> None:
 def test_pages_have_all_sections(folder: str, name: str) -> None:
     """The docstring has a summary of one sentence and the sections of its kind, in numpydoc's order."""
     page = inspect.getdoc(thing(folder, name)) or ""
-    found = re.findall(r"^(\w[\w ]*)\n-+$", page, flags=re.MULTILINE)
+    result = re.findall(r"^(\w[\w ]*)\n-+$", page, flags=re.MULTILINE)
 
     assert page.splitlines()[0].endswith((".", "?"))
-    assert [section for section in SECTIONS[folder] if section not in found] == []
-    assert [section for section in found if section in SECTIONS[folder]] == SECTIONS[folder]
+    assert [section for section in SECTIONS[folder] if section not in result] == []
+    assert [section for section in result if section in SECTIONS[folder]] == SECTIONS[folder]
 
 
 @each_thing
@@ -171,8 +171,8 @@ def test_pages_name_every_parameter(folder: str, name: str) -> None:
     """Every parameter of the signature is in the docstring."""
     entry = thing(folder, name)
     page = inspect.getdoc(entry) or ""
-    _, _, rest = page.partition("Parameters\n----------\n")
-    described = re.split(r"\n\n\w[\w ]*\n-+\n", rest)[0]
+    _, _, remaining = page.partition("Parameters\n----------\n")
+    described = re.split(r"\n\n\w[\w ]*\n-+\n", remaining)[0]
     documented = {word for line in re.findall(r"^([\w*, ]+?) :", described, re.MULTILINE) for word in line.split(", ")}
 
     assert set(inspect.signature(entry).parameters) - {word.lstrip("*") for word in documented} == set()
@@ -183,9 +183,9 @@ def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
     """pytest finds the doctests of an entry in its own file."""
     entry = thing(folder, name)
     module = importlib.import_module(entry.__module__)
-    found = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+    result = [test for test in doctest.DocTestFinder().find(module) if test.examples]
 
-    assert any(test.name.split(".")[-1] == entry.__name__ for test in found)
+    assert any(test.name.split(".")[-1] == entry.__name__ for test in result)
 
 
 @each_measure

@@ -137,7 +137,7 @@ def test_integers_and_floats_at_their_bounds() -> None:
 def test_a_percentage_is_answered_with_the_share() -> None:
     """A percentage suggests the share; an open bound is part of the requirement."""
     assert check_float(0.1, "v", above=0.0, high=1.0) == 0.1
-    for value, options, said in (
+    for value, options, text in (
         (95, {"low": 0.5, "high": 0.999999}, "Did you mean 0.95? Choose a number >= 0.5"),
         (5.0, {"low": 1e-6, "high": 0.5}, "Did you mean 0.05?"),
         (0, {"above": 0.0, "high": 1.0}, "> 0.0 and <= 1.0: got 0. Choose a number > 0.0"),
@@ -146,7 +146,7 @@ def test_a_percentage_is_answered_with_the_share() -> None:
     ):
         with pytest.raises(InputError) as caught:
             check_float(value, "v", **options)
-        assert said in str(caught.value)
+        assert text in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -294,10 +294,10 @@ def test_the_words_of_other_tools_are_known(word: str, ours: str) -> None:
 )
 def test_objects_of_numbers_are_these_numbers(objects: list[Any], kind: str) -> None:
     """Objects that are numbers get the numeric type of numpy, in any shape."""
-    found = of_one_kind(np.array([objects], dtype=object))
+    result = of_one_kind(np.array([objects], dtype=object))
 
-    assert found.dtype.kind == kind
-    assert found.tolist() == [objects]
+    assert result.dtype.kind == kind
+    assert result.tolist() == [objects]
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ def _rows(title: str) -> list[Row]:
     section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", TEXT, flags=re.DOTALL | re.MULTILINE)
     assert section is not None
     lines = [line.strip("|").split("|") for line in section[1].splitlines() if line.startswith("| ")]
-    found = [[cell.strip().strip("`") for cell in line] for line in lines if line[0].strip() not in ("program", "---")]
-    return [Row(*line[:3], tuple(line[3:])) for line in found if not line[1].startswith("snc")]
+    result = [[cell.strip().strip("`") for cell in line] for line in lines if line[0].strip() not in ("program", "---")]
+    return [Row(*line[:3], tuple(line[3:])) for line in result if not line[1].startswith("snc")]
 
 
 SAME, TIED, OTHER = (
@@ -84,14 +84,14 @@ def _decimals(cell: str) -> int:
 def _tie_bounds(row: Row, embedding: str) -> tuple[float, float] | None:
     """Return the worst and the best value over ties, for measures that have them."""
     name, at = re.fullmatch(r"(\w+)(\[k\])?.*", row.ours).groups()  # type: ignore[union-attr]
-    known = inspect.signature(getattr(dreval, name)).parameters
-    if "ties" not in known or "." in row.ours:
+    parameters = inspect.signature(getattr(dreval, name)).parameters
+    if "ties" not in parameters or "." in row.ours:
         return None
-    options = {"n_neighbors": K} if "n_neighbors" in known else {}
+    options = {"n_neighbors": K} if "n_neighbors" in parameters else {}
     bounds = getattr(dreval, name)(*CASES[embedding][:2], ties="bounds", **options)
     both = bounds.loc[K] if at else bounds
-    rest = row.ours.removeprefix(name + (at or ""))
-    worst, best = (eval(f"{both[end]}{rest}", {"n": 300}) for end in ("worst", "best"))
+    remaining = row.ours.removeprefix(name + (at or ""))
+    worst, best = (eval(f"{both[end]}{remaining}", {"n": 300}) for end in ("worst", "best"))
     return worst, best
 
 
@@ -99,10 +99,10 @@ def _tie_bounds(row: Row, embedding: str) -> tuple[float, float] | None:
 def test_the_tables_print_what_the_programs_gave_and_what_ours_is(row: Row) -> None:
     """Every printed number is the stored one, and after the slash the one computed now, rounded."""
     for embedding, cell in zip(["copies"] if row in ITSELF else PICTURES, row.printed, strict=True):
-        shown = cell.split(" / ")
-        for number, value in zip(shown, row.numbers(embedding), strict=False):
+        output = cell.split(" / ")
+        for number, value in zip(output, row.numbers(embedding), strict=False):
             assert float(number) == pytest.approx(value, abs=0.5000001 * 10.0 ** -_decimals(number))
-        assert len(shown) == (1 if row in SAME else 2)
+        assert len(output) == (1 if row in SAME else 2)
 
 
 @each("row", SAME)
@@ -159,9 +159,9 @@ def test_what_is_said_of_another_number_gives_that_number(row: Row, explanations
 
 def test_every_difference_is_explained(explanations: dict[str, Any]) -> None:
     """The rows are those of this page and of the names in other tools, and no others."""
-    here = {f"{row.program}, {row.theirs}" for row in OTHER}
-    there = {_explained_as(row) for row in names_elsewhere.COMPARED if row.numbers == "different"}
-    assert set(explanations) == here | there == {_explained_as(row) for row in EXPLAINED}
+    left = {f"{row.program}, {row.theirs}" for row in OTHER}
+    right = {_explained_as(row) for row in names_elsewhere.COMPARED if row.numbers == "different"}
+    assert set(explanations) == left | right == {_explained_as(row) for row in EXPLAINED}
 
 
 @each("row", EXPLAINED)
@@ -186,12 +186,12 @@ def test_seeds_of_a_random_measure_differ_as_printed() -> None:
 
 def test_versions_are_those_that_were_run() -> None:
     """The versions on the page are those in the stored files."""
-    said = re.search(r"Equal to 9 digits.*?\.\n", TEXT, flags=re.DOTALL)
-    assert said is not None
-    versions = re.findall(r"([A-Za-z-]+) (\d[\d.]*\d)", said[0])
+    text = re.search(r"Equal to 9 digits.*?\.\n", TEXT, flags=re.DOTALL)
+    assert text is not None
+    versions = re.findall(r"([A-Za-z-]+) (\d[\d.]*\d)", text[0])
     assert len(versions) == 6
     for tool, version in versions:
-        assert any(made.lower().startswith(f"{tool} {version}".lower()) for made in STORED["versions"])
+        assert any(result.lower().startswith(f"{tool} {version}".lower()) for result in STORED["versions"])
 
 
 def test_the_page_computes_the_embedding_that_was_stored(explanations: dict[str, Any]) -> None:

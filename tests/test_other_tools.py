@@ -115,7 +115,7 @@ def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
         assert set(stored[name]) <= {row.theirs for row in ROWS if row.tool == tool}
         assert {row.theirs for row in COMPARED if row.tool == tool} <= set(stored[name])
     for version in re.findall(r"[A-Za-z-]+ [\d.]+|[A-Za-z]+, source \w+", tool):
-        assert any(made.lower().startswith(version.lower()) for made in stored["versions"])
+        assert any(result.lower().startswith(version.lower()) for result in stored["versions"])
 
 
 @each("name", CLOUDS)
@@ -136,10 +136,10 @@ def test_numbers_are_as_the_tables_say(row: Row, name: str) -> None:
     if row.numbers == "one start":
         _, Y, labels = cloud(name)
         c = len(set(labels))
-        one, best = KMeans(c, n_init=1, random_state=0).fit(Y), KMeans(c, n_init=100, random_state=0).fit(Y)
-        found = [SCORES[row.ours](labels, fitted.labels_) for fitted in (one, best)]
-        assert [theirs, ours] == pytest.approx(found, rel=1e-9)
-        assert (one.inertia_ > best.inertia_ * (1 + 1e-9)) == (name == "a")  # on cloud b one start is enough
+        item, best = KMeans(c, n_init=1, random_state=0).fit(Y), KMeans(c, n_init=100, random_state=0).fit(Y)
+        result = [SCORES[row.ours](labels, fitted.labels_) for fitted in (item, best)]
+        assert [theirs, ours] == pytest.approx(result, rel=1e-9)
+        assert (item.inertia_ > best.inertia_ * (1 + 1e-9)) == (name == "a")  # on cloud b one start is enough
         return
     digits = float(row.numbers.removeprefix("equal to ") if row.numbers != "equal" else 1e-9)
     assert ours == pytest.approx(theirs, rel=digits, abs=digits * 1e-3)

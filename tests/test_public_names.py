@@ -225,9 +225,9 @@ def test_a_card_is_found_by_its_name() -> None:
 def test_the_package_is_a_command(arguments: list[str]) -> None:
     """``python -m dreval`` is the command line."""
     command = [sys.executable, "-m", "dreval", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(dreval.__path__[0]).parent, check=True)
+    process = subprocess.run(command, capture_output=True, text=True, cwd=Path(dreval.__path__[0]).parent, check=True)
 
-    assert (dreval.__version__ if arguments == ["--version"] else "trustworthiness") in done.stdout
+    assert (dreval.__version__ if arguments == ["--version"] else "trustworthiness") in process.stdout
 
 
 def test_all_kinds_of_things_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,18 +92,18 @@ def test_an_unstored_permutation_is_a_permutation(n: int, seed: int) -> None:
 def test_permutations_of_many_places(n: int) -> None:
     """The same holds next to a power of two, and for more indices than an array could store."""
     order, some = Permutation(n, np.random.default_rng(0)), np.random.default_rng(1).integers(0, n, 5000)
-    found = order[np.unique(some)]
+    result = order[np.unique(some)]
 
-    assert len(np.unique(found)) == len(found)
-    assert found.min() >= 0
-    assert found.max() < n
-    assert_array_equal(order.inverse(found), np.unique(some))
+    assert len(np.unique(result)) == len(result)
+    assert result.min() >= 0
+    assert result.max() < n
+    assert_array_equal(order.inverse(result), np.unique(some))
 
 
 def test_permutations_are_uniform() -> None:
     """All 24 permutations of four are equally frequent: the chi-square of 6000 is below its 99.99 % point."""
-    found = np.array([Permutation(4, np.random.default_rng(seed))[np.arange(4)] for seed in range(6000)])
-    _, counts = np.unique(found @ [1, 10, 100, 1000], return_counts=True)
+    result = np.array([Permutation(4, np.random.default_rng(seed))[np.arange(4)] for seed in range(6000)])
+    _, counts = np.unique(result @ [1, 10, 100, 1000], return_counts=True)
 
     assert len(counts) == 24
     assert ((counts - 250) ** 2 / 250).sum() < 58.0  # chi-square with 23 degrees of freedom
@@ -113,13 +113,13 @@ def test_permutations_are_uniform() -> None:
 def test_moments_of_permutations_are_those_of_random_ones(n: int) -> None:
     """Images, number of fixed points and products of two images are within 4.5 standard errors of their means."""
     size = 3000
-    found = np.array([Permutation(n, np.random.default_rng(seed))[np.arange(n)] for seed in range(size)])
+    result = np.array([Permutation(n, np.random.default_rng(seed))[np.arange(n)] for seed in range(size)])
     spread = np.sqrt((n * n - 1) / 12)
-    standard = (found - (n - 1) / 2) / spread
+    standard = (result - (n - 1) / 2) / spread
 
     assert (np.abs(standard.mean(axis=0)) < 4.5 / np.sqrt(size)).all()
-    assert abs((found == np.arange(n)).sum(axis=1).mean() - 1) < 4.5 / np.sqrt(size)
+    assert abs((result == np.arange(n)).sum(axis=1).mean() - 1) < 4.5 / np.sqrt(size)
     for step in (1, 2, n // 2):  # correlation of two places, -1/(n-1)
         product = standard[:, step:] * standard[:, :-step]
         assert abs(product.mean() + 1 / (n - 1)) < 4.5 / np.sqrt(product.size)
-    assert abs((np.diff(found, axis=1) > 0).sum(axis=1).mean() - (n - 1) / 2) < 4.5 * np.sqrt((n + 1) / 12 / size)
+    assert abs((np.diff(result, axis=1) > 0).sum(axis=1).mean() - (n - 1) / 2) < 4.5 * np.sqrt((n + 1) / 12 / size)

@@ -47,14 +47,14 @@ def test_every_card_of_the_package_cites_its_works_by_key() -> None:
     """All entries not defined in dreval cite a work; every work is cited by a card or a method of inference."""
     cards = [card for registry in (MEASURES, TESTS, METHODS, DATASETS, DIMENSIONS, SCORES) for card in registry.cards()]
     more = [thing.card for thing in (*COSTS.values(), *MAPPINGS.values())]
-    own = [card.name for card in (*cards, *more) if not card.works]
+    ours = [card.name for card in (*cards, *more) if not card.works]
 
     cited = {key for card in (*cards, *more) for key in card.works} | {
         key for some in INFERENCE.values() for key in some
     }
 
     assert set(works()) == cited
-    assert [card.reference.split()[0] for card in cards if card.name in own] == ["none:"] * len(own)
+    assert [card.reference.split()[0] for card in cards if card.name in ours] == ["none:"] * len(ours)
 
 
 @each_work
@@ -121,11 +121,11 @@ def test_names_in_a_sentence() -> None:
 def test_words_that_cite_know_their_works() -> None:
     """Each key is written out once; other text is unchanged, also if a card is copied."""
     card = dreval.card("trustworthiness")
-    said = Citation("@sammon1969, Eq. 1; @sammon1969, Eq. 2. a@b.org")
+    text = Citation("@sammon1969, Eq. 1; @sammon1969, Eq. 2. a@b.org")
 
-    assert said.works == ("sammon1969",)
-    assert said.count("Sammon, J. W. (1969)") == 2
-    assert said.endswith("a@b.org")
+    assert text.works == ("sammon1969",)
+    assert text.count("Sammon, J. W. (1969)") == 2
+    assert text.endswith("a@b.org")
     assert Citation("Voorhees (1999)").works == ()
     assert replace(card, title="T").works == card.works == ("venna2001", "venna2007")
 

@@ -83,11 +83,11 @@ def test_nothing_is_imported_for_a_list(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_one_name_for_two_things_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Imported functions are not entries of a file; a name that two files define raises an error."""
-    one = "@carded(1)\ndef one(): ...\n"
-    shelf = make(tmp_path, monkeypatch, {"a": one, "b": "from shelf_three.a import one\n"}, "shelf_three")
+    item = "@carded(1)\ndef one(): ...\n"
+    shelf = make(tmp_path, monkeypatch, {"a": item, "b": "from shelf_three.a import one\n"}, "shelf_three")
     assert shelf.names() == ["one"]
 
-    twice = make(tmp_path, monkeypatch, {"a": one, "b": one}, "shelf_four")
+    twice = make(tmp_path, monkeypatch, {"a": item, "b": item}, "shelf_four")
     with pytest.raises(ImportError, match=r"shelf_four.a and shelf_four.b both define the thing 'one'"):
         twice.names()
 

@@ -22,11 +22,11 @@ CARDS = [*MEASURES.cards(), *METHODS.cards(), *TESTS.cards()]
 @each("card", CARDS)
 def test_card_fields_say_what_the_card_prints(card: object) -> None:
     """Every name on a card is a field, and all its text is on the page, except for markup and line breaks."""
-    found = TEXT.card_fields(card)
+    result = TEXT.card_fields(card)
 
     printed = " ".join(" ".join(repr(card).splitlines()[1:]).split())
-    assert " ".join(f"{name}: {words}" for name, words in found.items()).replace("\\", "") == printed
-    assert "reference" in found
+    assert " ".join(f"{name}: {words}" for name, words in result.items()).replace("\\", "") == printed
+    assert "reference" in result
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_scatter_draws_every_point_within_the_drawing(columns: int) -> None:
 
     paths = {path.get("stroke"): path.get("d") for path in root.iter("path")}
     marks = {color: re.findall(r"M(\S+) (\S+)h0", d) for color, d in paths.items()}
-    assert {color: len(found) for color, found in marks.items()} == {"#111111": 10, "#222222": 20}
-    assert all(0 <= float(number) <= DRAWING.SIDE for found in marks.values() for mark in found for number in mark)
+    assert {color: len(result) for color, result in marks.items()} == {"#111111": 10, "#222222": 20}
+    assert all(0 <= float(number) <= DRAWING.SIDE for result in marks.values() for mark in result for number in mark)
     assert root.get("aria-label") == 'a "label" & more'
 
 
@@ -124,12 +124,12 @@ def test_family_has_a_perfect_copy_and_one_without_relation() -> None:
     family = site_module("_measures")
 
     data, latent, labels = family.sheet()
-    found = family.embeddings()
+    result = family.embeddings()
 
-    assert list(found) == list(family.EMBEDDINGS)
-    assert np.array_equal(found["copy"], data)
-    assert np.array_equal(np.sort(found["random"], axis=0), np.sort(latent, axis=0))
-    assert all(len(points) == len(labels) for points in found.values())
+    assert list(result) == list(family.EMBEDDINGS)
+    assert np.array_equal(result["copy"], data)
+    assert np.array_equal(np.sort(result["random"], axis=0), np.sort(latent, axis=0))
+    assert all(len(points) == len(labels) for points in result.values())
 
 
 def test_every_public_name_has_a_place_in_the_reference() -> None:
@@ -171,17 +171,17 @@ def test_vignettes_are_ordered_by_their_line(tmp_path: Path) -> None:
 
     names = {section: [text.name for text in SECTIONS.vignettes(tmp_path, section)] for section in SECTIONS.SECTIONS}
 
-    found = {section: listed for section, listed in names.items() if listed}
-    assert found == {"data": ["b", "a"], "evaluate": ["c"], "papers": ["papers/d"]}
+    result = {section: listed for section, listed in names.items() if listed}
+    assert result == {"data": ["b", "a"], "evaluate": ["c"], "papers": ["papers/d"]}
 
 
 def test_vignette_gives_its_title_and_first_sentences(tmp_path: Path) -> None:
     """Headings in code are not titles, and a list shows two sentences."""
     body = "```{code-cell} python\n# a comment\n```\n\n# The title\n\nOne is\nfirst. Is two second? Three.\n"
 
-    found = SECTIONS.read_vignette(_vignette(tmp_path, "a.md", body=body), tmp_path)
+    result = SECTIONS.read_vignette(_vignette(tmp_path, "a.md", body=body), tmp_path)
 
-    assert (found.title, found.opening) == ("The title", "One is first. Is two second?")
+    assert (result.title, result.opening) == ("The title", "One is first. Is two second?")
 
 
 def test_unknown_section_is_refused(tmp_path: Path) -> None:

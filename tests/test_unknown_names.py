@@ -113,9 +113,9 @@ def test_the_nearest_name_is_the_one_a_person_would_suggest() -> None:
     """Each of some seventy typed names gets the expected suggestion, or none."""
     assert len(TYPED) > 60
     wrong = {
-        (kind, typed): (wanted, found)
-        for kind, typed, wanted in TYPED
-        if (found := nearest_name(typed, NAMES[kind])) != wanted
+        (kind, typed): (expected, result)
+        for kind, typed, expected in TYPED
+        if (result := nearest_name(typed, NAMES[kind])) != expected
     }
     assert wrong == {}
 
@@ -158,8 +158,8 @@ def results() -> dreval.Results:
 def test_a_right_name_that_was_not_run_is_no_unknown_name(what: str, results: dreval.Results) -> None:
     """The error for a measure that was not run says where to add it, and which were run."""
     ask, argument, where, listed = RUN_NAMES[what]
-    said = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {listed}"
-    with pytest.raises(InputError, match=said):
+    text = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {listed}"
+    with pytest.raises(InputError, match=text):
         ask(results)
 
 
@@ -193,8 +193,8 @@ def test_a_cure_names_what_was_meant(what: str, tmp_path: Path, monkeypatch: pyt
     """The error names the argument of the called function, similar files for a path, and exceeded bounds."""
     (tmp_path / "lab.csv").touch()
     monkeypatch.chdir(tmp_path)
-    ask, said = CURES[what]
-    with pytest.raises(DrevalError, match=said):
+    ask, text = CURES[what]
+    with pytest.raises(DrevalError, match=text):
         ask()
 
 
@@ -227,7 +227,9 @@ def _callables() -> Iterator[tuple[str, Any]]:
         METHODS.get("pca"),
     )
     for record in classes:
-        for verb in (one for one in dir(record) if not one.startswith("_") and inspect.isroutine(getattr(record, one))):
+        for verb in (
+            item for item in dir(record) if not item.startswith("_") and inspect.isroutine(getattr(record, item))
+        ):
             yield f"{record.__name__}.{verb}", getattr(record, verb)
 
 
@@ -353,22 +355,22 @@ def test_the_command_line_suggests_the_nearest_option(
     """The verb refuses an unknown option, before any file is read, with the nearest of its own."""
     with pytest.raises(SystemExit) as caught:
         main(words.split())
-    said = capsys.readouterr().err.splitlines()[-1]
+    text = capsys.readouterr().err.splitlines()[-1]
     assert caught.value.code == 2
-    assert "unrecognized arguments" in said
-    assert said.endswith(f"(did you mean {near}?)") if near else "did you mean" not in said
+    assert "unrecognized arguments" in text
+    assert text.endswith(f"(did you mean {near}?)") if near else "did you mean" not in text
 
 
 def test_a_mistyped_verb_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """Verbs and their subcommands; where nothing is near all are listed."""
-    for words, said in (
+    for words, text in (
         (["evalute"], "'evalute'. Did you mean 'evaluate'? Choose from"),
         (["study", "rn"], "'rn'. Did you mean 'run'?"),
         (["zzz"], "evaluate"),
     ):
         with pytest.raises(SystemExit):
             main(words)
-        assert said in capsys.readouterr().err
+        assert text in capsys.readouterr().err
 
 
 def test_words_of_the_command_line_have_aliases(capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,12 +88,12 @@ def test_demo_leaves_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[st
     demo = runpy.run_path(str(README.parent / "vignettes" / "demo.py"))
 
     path = demo["main"](str(tmp_path))
-    said = capsys.readouterr().out
+    text = capsys.readouterr().out
 
     assert path.parent == tmp_path.resolve()
     assert path.stat().st_size > 10_000
-    assert str(path) in said
-    assert all(name in said for name in demo["METHODS"])
+    assert str(path) in text
+    assert all(name in text for name in demo["METHODS"])
 
 
 def test_readme_example_runs(
@@ -105,8 +105,8 @@ def test_readme_example_runs(
 
     assert cells(text)
     run_cells(README, text)
-    said = re.split(r"which prints\n", text)[1].split("An embedding is")[0]
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    message = re.split(r"which prints\n", text)[1].split("An embedding is")[0]
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
     printed = {line.strip() for line in capsys.readouterr().out.splitlines()}
     assert len(lines) > 8
     assert [line for line in lines if line not in printed] == []

@@ -33,10 +33,10 @@ def test_a_file_without_an_option_is_told_of_embeddings(run: Any) -> None:
 
 def test_words_without_commas_are_told_of_them(run: Any) -> None:
     """The error for two measures without a comma says how to separate them; that for an unknown option does not."""
-    for words, told in ((("--measures", "stress", "trustworthiness"), True), (("--bogus",), False)):
+    for words, expected in ((("--measures", "stress", "trustworthiness"), True), (("--bogus",), False)):
         code, _, err = run(*EVALUATE, *words)
         assert code == 2
-        assert ("separated by commas, as in --measures a,b" in err) == told
+        assert ("separated by commas, as in --measures a,b" in err) == expected
 
 
 def test_the_summary_goes_to_stdout(run: Any) -> None:
@@ -83,9 +83,9 @@ def test_an_estimate_of_the_cost_runs_nothing(run: Any, folder: Path) -> None:
     assert "the runs of pca" in " ".join(out.split())
     code, out, err = run(*EVALUATE, *words, "--json")
     assert (code, err) == (0, "")
-    made = json.loads(out)
-    assert made["not_included"] == ["pca"]
-    assert made["seconds"] == pytest.approx(sum(row["seconds"] or 0 for row in made["table"]))
+    result = json.loads(out)
+    assert result["not_included"] == ["pca"]
+    assert result["seconds"] == pytest.approx(sum(row["seconds"] or 0 for row in result["table"]))
     assert not (folder / "result.dreval").exists()
     assert not (folder / "s.journal").exists()
 
@@ -296,8 +296,8 @@ def test_files_are_written_and_named(run: Any) -> None:
     loaded = dreval.load_results("out.dreval")
 
     assert code == 0
-    said = str(loaded.summary()).replace(".summary(full=True), .report(path)", "--full, --report page.html")
-    assert out == f"{said}\n\nresult written to out.dreval\n\nreport written to out.html\n"
+    text = str(loaded.summary()).replace(".summary(full=True), .report(path)", "--full, --report page.html")
+    assert out == f"{text}\n\nresult written to out.dreval\n\nreport written to out.html\n"
     assert "<html" in Path("out.html").read_text(encoding="utf-8")
 
 
@@ -322,10 +322,10 @@ def test_an_output_that_cannot_be_written_is_refused_after_the_files(tmp_path: P
     np.savetxt(tmp_path / "x.csv", np.random.default_rng(0).normal(size=(20, 3)), delimiter=",", header="a,b,c")
     words = [sys.executable, "-m", "dreval", "evaluate", "x.csv", "-e", "pca", "-k", "3", "--save", "r.dreval"]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        process = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 
-    assert done.returncode == 2
-    assert "`stdout` must be a place that output can be written to: got no space left on device." in done.stderr
+    assert process.returncode == 2
+    assert "`stdout` must be a place that output can be written to: got no space left on device." in process.stderr
     assert dreval.load_results(tmp_path / "r.dreval").names == ["pca"]
 
 
@@ -363,8 +363,8 @@ def test_what_a_measure_lacks_is_named_as_an_option(run: Any, folder: Path) -> N
         assert f"dreval: {measure}: {table[measure]}\n" in err
         assert f"{measure} of umap: {table[measure]}." in out
         assert saved.tidy().set_index("measure").loc[measure, "note"] == table[measure]
-    given = ("--batch", "meta.csv:kind", "--labels", "labels.csv", "--latent", "tsne.npy")
-    assert None not in values(run, "data.csv", "-e", "umap.csv", *named, *given, "--ci", "none").values()
+    arguments = ("--batch", "meta.csv:kind", "--labels", "labels.csv", "--latent", "tsne.npy")
+    assert None not in values(run, "data.csv", "-e", "umap.csv", *named, *arguments, "--ci", "none").values()
 
 
 def test_batches_in_every_way(run: Any) -> None:

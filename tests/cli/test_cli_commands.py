@@ -26,9 +26,9 @@ from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
 def test_embed_writes_coordinates(run: Any, output: str) -> None:
     """The file holds the coordinates of ``dreval.embed``, exact, and is an embedding for ``evaluate``."""
     arguments = ("embed", "full.csv", "isomap", output, "-d", "3", "-k", "8", "--labels", "kind", "--ids", "cell")
-    said = [f"isomap: 40 points, 3 components, written to {output}"]
-    said.append("note: Labels were not used: isomap is not supervised.")
-    assert run(*arguments) == (0, "\n".join([*said, ""]), "")
+    text = [f"isomap: 40 points, 3 components, written to {output}"]
+    text.append("note: Labels were not used: isomap is not supervised.")
+    assert run(*arguments) == (0, "\n".join([*text, ""]), "")
     features = pd.read_csv("full.csv").drop(columns=["kind", "cell"])
     expected = np.asarray(dreval.embed(features, "isomap", 3, n_neighbors=8, random_state=0))
     if output.endswith("csv"):
@@ -130,23 +130,25 @@ def process(*arguments: str, **settings: Any) -> subprocess.CompletedProcess[str
 def test_a_process_has_the_codes() -> None:
     """A process ends with code 0, 1 or 2 and without a traceback."""
     calls = [EVALUATE, (*EVALUATE, "-e", "short.npy"), ("evaluate", "no.csv", "-e", "pca")]
-    done = [process(*call) for call in calls]
+    completed = [process(*call) for call in calls]
 
-    assert [one.returncode for one in done] == [0, 1, 2]
-    assert done[0].stderr == ""
-    assert done[1].stderr.startswith("dreval: 1 of 2 embeddings failed. short: `embeddings['short']` must have one row")
-    assert "Traceback" not in done[2].stderr
+    assert [item.returncode for item in completed] == [0, 1, 2]
+    assert completed[0].stderr == ""
+    assert completed[1].stderr.startswith(
+        "dreval: 1 of 2 embeddings failed. short: `embeddings['short']` must have one row"
+    )
+    assert "Traceback" not in completed[2].stderr
 
 
 @pytest.mark.slow
 def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
     """Names that the terminal cannot encode are escaped; the JSON is pure ASCII."""
-    done = process(*EVALUATE, "-e", "größe=umap.csv", "--json", env={"PYTHONIOENCODING": "ascii"})
-    shown = process(*EVALUATE, "-e", "größe=umap.csv", env={"PYTHONIOENCODING": "ascii"})
+    completed = process(*EVALUATE, "-e", "größe=umap.csv", "--json", env={"PYTHONIOENCODING": "ascii"})
+    output = process(*EVALUATE, "-e", "größe=umap.csv", env={"PYTHONIOENCODING": "ascii"})
 
-    assert (done.returncode, shown.returncode) == (0, 0)
-    assert json.loads(done.stdout)["table"][-1]["embedding"] == "größe"
-    assert "gr\\xf6\\xdfe" in shown.stdout
+    assert (completed.returncode, output.returncode) == (0, 0)
+    assert json.loads(completed.stdout)["table"][-1]["embedding"] == "größe"
+    assert "gr\\xf6\\xdfe" in output.stdout
 
 
 @pytest.mark.slow
@@ -155,8 +157,8 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     arguments = shlex.join([*EVALUATE, "-e", "a=umap.csv", "--save", "left.dreval", "--report", "left.md"])
     command = f"set -o pipefail; {sys.executable} -m dreval {arguments} | true"
     env = {**os.environ, "PYTHONPATH": str(Path(dreval.__path__[0]).parent), "PYTHONUNBUFFERED": "1"}
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env=env)
+    completed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env=env)
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (completed.returncode, completed.stderr) == (0, "")
     assert list(dreval.load_results("left.dreval").embeddings) == ["umap", "a"]
     assert Path("left.md").read_text("utf-8").startswith("#")

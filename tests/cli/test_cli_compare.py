@@ -37,8 +37,8 @@ def test_one_result_is_compared_by_its_points(run: Any) -> None:
     code, out, err = run("0.dreval", "--measure", "continuity", "--adjust", "none")
 
     assert (code, err) == (0, "")
-    found = dreval.load_results("0.dreval").compare(measure=["continuity"], adjust=None)
-    assert without_call(out) == without_call(f"{found.summary()}\n")
+    result = dreval.load_results("0.dreval").compare(measure=["continuity"], adjust=None)
+    assert without_call(out) == without_call(f"{result.summary()}\n")
     assert "dreval compare 0.dreval --measure continuity --adjust none" in out
 
 
@@ -85,15 +85,15 @@ def test_a_report_says_the_command_that_makes_it(run: Any, form: str) -> None:
     code, out, err = run(*command)
     document = run(*command, "--json")[1]
     dreval.load_results("0.dreval").compare().report(f"same.{form}")
-    made, same = (Path(f"{name}.{form}").read_text("utf-8").replace("-{}-", "--") for name in ("out", "same"))
+    result, same = (Path(f"{name}.{form}").read_text("utf-8").replace("-{}-", "--") for name in ("out", "same"))
     call = f"dreval compare 0.dreval --report out.{form}"
 
     assert (code, err) == (0, "")
     assert out.endswith(f"report written to out.{form}\n")
     assert json.loads(document)["recipe"]["call"] == f"{call} --json"
-    assert call in made
+    assert call in result
     assert call not in same
-    assert len(made.splitlines()) == len(same.splitlines())
+    assert len(result.splitlines()) == len(same.splitlines())
 
 
 def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:

@@ -41,14 +41,14 @@ def test_from_the_first_export_to_the_measures(run: Any) -> None:
     assert run("protocol", "status", "tool")[0] == 0
 
     code, out, err = run("protocol", "collect", "tool", "--json")
-    found = json.loads(out)["measures"]
+    result = json.loads(out)["measures"]
     settings = {"n_transformations": 5, "n_replicates": 1, "random_state": 3}
     tci = dreval.tractable_consistency(X, projection, **settings)
     assert (code, err) == (0, "")
-    assert found["tractable_consistency"]["value"] == pytest.approx(float(tci), rel=1e-12)
-    assert found["tractable_consistency"]["reseed_max"] == pytest.approx(tci.parts["reseed_max"], rel=1e-12)
+    assert result["tractable_consistency"]["value"] == pytest.approx(float(tci), rel=1e-12)
+    assert result["tractable_consistency"]["reseed_max"] == pytest.approx(tci.parts["reseed_max"], rel=1e-12)
     trust = dreval.trustability(X, projection, random_state=3)
-    assert found["trustability"]["value"] == pytest.approx(float(trust), rel=1e-12)
+    assert result["trustability"]["value"] == pytest.approx(float(trust), rel=1e-12)
     assert run("protocol", "collect", "tool", "--quiet") == (0, "", "")
 
 
@@ -72,10 +72,10 @@ def test_missing_numbers_are_null(run: Any) -> None:
 
     code, out, _ = run("protocol", "collect", "tool", "--partial", "--json")
 
-    found = json.loads(out)["measures"]
-    assert (code, found["tractable_consistency"]["value"]) == (1, None)
-    assert "round 1" in found["tractable_consistency"]["notes"][0]["text"]
-    assert found["trustability"]["value"] > 0
+    result = json.loads(out)["measures"]
+    assert (code, result["tractable_consistency"]["value"]) == (1, None)
+    assert "round 1" in result["tractable_consistency"]["notes"][0]["text"]
+    assert result["trustability"]["value"] > 0
 
 
 @each(
@@ -108,8 +108,11 @@ def test_help_says_what_there_is(run: Any, step: tuple[str, ...]) -> None:
     assert f"  dreval protocol {' '.join(step)}".rstrip() in out
     assert "exit codes: 0" in out
     if step == ("export",):
-        known = [*inspect.signature(dreval.Protocol).parameters, *inspect.signature(dreval.Protocol.export).parameters]
-        words = [f"--{name.replace('_', '-')}" for name in known if name not in ("self", "data", "folder")]
+        expected = [
+            *inspect.signature(dreval.Protocol).parameters,
+            *inspect.signature(dreval.Protocol.export).parameters,
+        ]
+        words = [f"--{name.replace('_', '-')}" for name in expected if name not in ("self", "data", "folder")]
         assert [word for word in words if word not in out] == []
 
 

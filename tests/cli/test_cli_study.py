@@ -128,8 +128,8 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
     assert (alone[0], code, err) == (0, 0, "")
     assert json.loads(alone[1])["pairs"][0]["n"] == 3
     assert json.loads(out)["pairs"][0]["n"] == 5
-    kept = {(one["test"], one["code"], one["text"]) for one in json.loads(out)["notes"]}
-    assert ("friedman", "ranks.two", "needs three embeddings; see the test of the pair") in kept
+    stored = {(item["test"], item["code"], item["text"]) for item in json.loads(out)["notes"]}
+    assert ("friedman", "ranks.two", "needs three embeddings; see the test of the pair") in stored
 
 
 @each(

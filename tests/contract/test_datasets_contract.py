@@ -56,20 +56,20 @@ def test_card_and_data_agree(name):
 @each("name", SIMULATED)
 def test_simulations_have_n_points_and_obey_the_seed(name, n, seed):
     """n is the number of points; a seed, passed or from the recipe, gives the same data; another seed gives others."""
-    one, two, other = (dreval.simulate(name, n, random_state=s) for s in (seed, seed, seed + 1))
-    assert len(one.data) == n
-    assert_array_equal(one.data, two.data)
-    assert_array_equal(one.latent, two.latent)
-    assert not np.array_equal(one.data, other.data)
-    assert_array_equal(dreval.simulate(name, **one.recipe).data, one.data)
+    sample, copy, other = (dreval.simulate(name, n, random_state=s) for s in (seed, seed, seed + 1))
+    assert len(sample.data) == n
+    assert_array_equal(sample.data, copy.data)
+    assert_array_equal(sample.latent, copy.latent)
+    assert not np.array_equal(sample.data, other.data)
+    assert_array_equal(dreval.simulate(name, **sample.recipe).data, sample.data)
 
 
 @each("name", SIMULATED)
 def test_a_run_without_a_seed_can_be_drawn_again(name):
     """random_state=None stores the seed it used; two such runs differ."""
-    one, two = dreval.simulate(name, 20), dreval.simulate(name, 20)
-    assert not np.array_equal(one.data, two.data)
-    assert_array_equal(dreval.simulate(name, **one.recipe).data, one.data)
+    sample, copy = dreval.simulate(name, 20), dreval.simulate(name, 20)
+    assert not np.array_equal(sample.data, copy.data)
+    assert_array_equal(dreval.simulate(name, **sample.recipe).data, sample.data)
     generated = [dreval.simulate(name, 20, np.random.default_rng(3)).data for _ in range(2)]
     assert_array_equal(*generated)
 

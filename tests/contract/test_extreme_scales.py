@@ -111,13 +111,13 @@ def _naive_procrustes(kind, a, b):
     order = np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, : K + 1]
     a, b, total = Long(2) ** a, Long(2) ** b, Long(0)
     for members in order:
-        own, image = X[members] - X[members].mean(axis=0), Y[members] - Y[members].mean(axis=0)
-        size = np.sum(own**2)
+        ours, image = X[members] - X[members].mean(axis=0), Y[members] - Y[members].mean(axis=0)
+        size = np.sum(ours**2)
         if kind == "rpca":
-            left, sizes, axes = np.linalg.svd(own, full_matrices=False)
-            own = (left[:, :2] * sizes[:2]) @ axes[:2]
-        nuclear = np.linalg.svd(own.T @ image, compute_uv=False).sum()
-        part = a**2 * Long(np.sum(own**2)) + b**2 * Long(np.sum(image**2)) - 2 * a * b * Long(nuclear)
+            left, sizes, axes = np.linalg.svd(ours, full_matrices=False)
+            ours = (left[:, :2] * sizes[:2]) @ axes[:2]
+        nuclear = np.linalg.svd(ours.T @ image, compute_uv=False).sum()
+        part = a**2 * Long(np.sum(ours**2)) + b**2 * Long(np.sum(image**2)) - 2 * a * b * Long(nuclear)
         total += part / (a**2 * Long(size)) if kind == "rn" else part
     return total / N
 
@@ -228,13 +228,13 @@ def test_an_evaluation_at_extreme_units(names):
         assert not np.isinf(table.select_dtypes("number").to_numpy(float)).any()
         assert (table["note"] != "")[table["value"].isna()].all()
         for column in ("value", "chance", "se"):  # values without each point are those of the same numbers, too
-            here, there = (one.loc["Y"].loc[unitless, column].astype(float) for one in (table, base))
-            assert_allclose(here, there, rtol=1e-9, atol=1e-12, err_msg=column)
+            left, right = (item.loc["Y"].loc[unitless, column].astype(float) for item in (table, base))
+            assert_allclose(left, right, rtol=1e-9, atol=1e-12, err_msg=column)
 
 
 def _table(a, b, names):
-    known = {"labels": LABELS, "latent": LATENT, "batch": BATCH}
-    ev = dreval.Evaluation(X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, **known, n_neighbors=K, random_state=0)
+    variables = {"labels": LABELS, "latent": LATENT, "batch": BATCH}
+    ev = dreval.Evaluation(X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, **variables, n_neighbors=K, random_state=0)
     return ev.run(names, None, ci="points").tidy().set_index(["embedding", "measure"])
 
 
@@ -246,13 +246,13 @@ def test_tests_of_independence(name, power):
     pairs = [(X, Y), (X * unit, Y), (X, Y * unit), (X * unit, Y * unit)]
     if test.card.second == "groups":
         pairs = [(X[LABELS > 0] + 0.5, X[LABELS == 0]), ((X[LABELS > 0] + 0.5) * unit, X[LABELS == 0] * unit)]
-    known = test(*pairs[0], n_resamples=19, random_state=0)
+    expected = test(*pairs[0], n_resamples=19, random_state=0)
     for data, other in pairs[1:]:
-        found, reason = _value_or_reason(lambda: test(data, other, n_resamples=19, random_state=0))  # noqa: B023
+        result, reason = _value_or_reason(lambda: test(data, other, n_resamples=19, random_state=0))  # noqa: B023
         if reason is not None:
             assert "must have a usual scale" in reason
             assert reason.endswith("Rescale it.")
             continue
-        assert found.p_value == known.p_value
-        assert math.isfinite(found.statistic)
-        assert found.effect_size == pytest.approx(known.effect_size, rel=1e-12)
+        assert result.p_value == expected.p_value
+        assert math.isfinite(result.statistic)
+        assert result.effect_size == pytest.approx(expected.effect_size, rel=1e-12)

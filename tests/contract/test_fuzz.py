@@ -65,8 +65,8 @@ def test_the_matrix_holds_the_registries():
 )
 def test_the_judge_sees_what_is_wrong(found, must, known, verdict):
     """A right outcome is a number or an error; any other is described."""
-    said = judge(found, must, known, 1e-12)
-    assert said == verdict if verdict in ("number", "error") else said.startswith(verdict)
+    text = judge(found, must, known, 1e-12)
+    assert text == verdict if verdict in ("number", "error") else text.startswith(verdict)
 
 
 def test_a_subject_that_writes_warns_or_errs_is_found_out():

@@ -61,17 +61,17 @@ def _public() -> Iterator[tuple[str, Any]]:
         if callable(thing):
             yield name, thing
     for record in (dreval.Evaluation, dreval.Results, dreval.Study, dreval.Protocol, Comparison, Embedding):
-        for verb in (one for one in dir(record) if not one.startswith("_") and callable(getattr(record, one))):
-            yield f"{record.__name__}.{verb}", getattr(record, verb)
+        for method in (item for item in dir(record) if not item.startswith("_") and callable(getattr(record, item))):
+            yield f"{record.__name__}.{method}", getattr(record, method)
     yield from ((f"methods.{METHODS.card(name).class_name}", METHODS.get(name)) for name in METHODS)
 
 
 def keywords() -> dict[str, dict[str, Any]]:
     """Return the callables of each keyword with its defaults."""
-    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    result: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, thing in _public():
         for parameter in inspect.signature(thing).parameters.values():
-            found[parameter.name][name] = parameter.default
+            result[parameter.name][name] = parameter.default
     several = [(name, DATASETS.card(name).parameters) for name in DATASETS]
     several += [(f"plot {card.name}", dict.fromkeys(card.options)) for card in FIGURES.cards()]
     several += [(name, dict.fromkeys(options_of(thing))) for name, thing in {**COSTS, **MAPPINGS}.items()]
@@ -79,8 +79,8 @@ def keywords() -> dict[str, dict[str, Any]]:
     several += [("command line", dict.fromkeys(_flags(_parser())))]
     for name, options in several:
         for key in options:
-            found[key][name] = options[key] if isinstance(options, dict) else None
-    return found
+            result[key][name] = options[key] if isinstance(options, dict) else None
+    return result
 
 
 def _flags(parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -95,10 +95,10 @@ def _flags(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def test_a_thing_has_one_keyword() -> None:
     """Of each group of synonyms only the first is a keyword."""
-    known = keywords()
-    assert len(known) > 150
-    assert {word: list(known[word]) for group in GROUPS for word in group[1:] if word in known} == {}
-    assert {group[0] for group in GROUPS} <= known.keys()
+    table = keywords()
+    assert len(table) > 150
+    assert {word: list(table[word]) for group in GROUPS for word in group[1:] if word in table} == {}
+    assert {group[0] for group in GROUPS} <= table.keys()
 
 
 def test_a_keyword_means_one_thing() -> None:
@@ -108,7 +108,7 @@ def test_a_keyword_means_one_thing() -> None:
         for key, places in keywords().items()
         if key not in NUMBERS_OR_WORDS
     }
-    assert {key: found for key, found in kinds.items() if len(found) > 1} == {}
+    assert {key: result for key, result in kinds.items() if len(result) > 1} == {}
 
 
 def _kind(default: Any) -> str | None:

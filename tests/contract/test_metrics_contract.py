@@ -44,10 +44,10 @@ def _distances(X, metric):
 
 def _value(name, X, Y, **options):
     """Return the value of a measure as an array."""
-    known = {"labels": LABELS, "latent": Y[:, 0] + 1, "batch": np.arange(X.shape[0]) // 3 % 2}
-    known |= {"random_state": 0, "n_neighbors": 6, "size": 10}
+    expected = {"labels": LABELS, "latent": Y[:, 0] + 1, "batch": np.arange(X.shape[0]) // 3 % 2}
+    expected |= {"random_state": 0, "n_neighbors": 6, "size": 10}
     accepted = inspect.signature(getattr(dreval, name)).parameters
-    chosen = {key: value for key, value in known.items() if key in accepted}
+    chosen = {key: value for key, value in expected.items() if key in accepted}
     return np.asarray(getattr(dreval, name)(X, Y, **chosen, **options))
 
 

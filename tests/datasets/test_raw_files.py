@@ -20,7 +20,7 @@ from dreval.registry import DATASETS
 
 def load(path, name=None, **options):
     """The data set of a file, by the loader whose files are called like this one; any loader for other names."""
-    like = [card.name for card in DATASETS.cards() for one in card.files if fnmatch(str(path).lower(), f"*{one}")]
+    like = [card.name for card in DATASETS.cards() for item in card.files if fnmatch(str(path).lower(), f"*{item}")]
     return dreval.load_dataset(name or [*like, "wdbc_file"][0], path, **options)
 
 
@@ -30,20 +30,20 @@ def _known(shared_data, name):
 
 def test_sonar_is_read(shared_data):
     """The numbers and classes of an independent copy."""
-    mine, other = load(shared_data / "raw" / "sonar.all-data"), _known(shared_data, "sonar")
-    assert mine.card.name == "sonar_file"
-    assert_array_equal(mine.data, other["X"])
-    assert_array_equal(mine.labels == "mine", other["y"] == 1)
-    assert mine.recipe == {"path": str(shared_data / "raw" / "sonar.all-data")}
+    ours, other = load(shared_data / "raw" / "sonar.all-data"), _known(shared_data, "sonar")
+    assert ours.card.name == "sonar_file"
+    assert_array_equal(ours.data, other["X"])
+    assert_array_equal(ours.labels == "mine", other["y"] == 1)
+    assert ours.recipe == {"path": str(shared_data / "raw" / "sonar.all-data")}
 
 
 def test_wdbc_is_read(shared_data):
     """The numbers, names and classes of the bundled copy, which is scikit-learn's."""
-    mine, bundled = load(shared_data / "raw" / "wdbc.data"), dreval.load_dataset("wdbc")
-    assert_array_equal(mine.data, bundled.data)
-    assert_array_equal(mine.labels, bundled.labels)
-    assert mine.feature_names == bundled.feature_names
-    assert_array_equal(mine.data, _known(shared_data, "wdbc")["X"])
+    ours, bundled = load(shared_data / "raw" / "wdbc.data"), dreval.load_dataset("wdbc")
+    assert_array_equal(ours.data, bundled.data)
+    assert_array_equal(ours.labels, bundled.labels)
+    assert ours.feature_names == bundled.feature_names
+    assert_array_equal(ours.data, _known(shared_data, "wdbc")["X"])
 
 
 def test_coil_2000_is_read(shared_data):
@@ -99,10 +99,10 @@ def test_idx_is_read(shared_data, tmp_path, packed):
     files = tmp_path / "t10k-images-idx3-ubyte", tmp_path / "t10k-labels-idx1-ubyte"
     for file, content in zip(files, (images, labels), strict=True):
         file.write_bytes(gzip.compress(content, 1) if packed else content)
-    mine = load(files[0], labels=files[1])
-    assert_array_equal(mine.data, other["X"])
-    assert_array_equal(mine.labels, other["y"])
-    assert len(mine.feature_names) == 784
+    ours = load(files[0], labels=files[1])
+    assert_array_equal(ours.data, other["X"])
+    assert_array_equal(ours.labels, other["y"])
+    assert len(ours.feature_names) == 784
     assert load(files[0]).labels is None
 
 
@@ -150,9 +150,9 @@ def test_every_real_file_is_refused_by_every_other_loader(shared_data, name):
     """A file passed to the loader of another raises an error."""
     if name not in REAL:
         return
-    mine = load(shared_data / "raw" / name).card.name
+    ours = load(shared_data / "raw" / name).card.name
     for kind in dreval.list_datasets():
-        if kind.endswith("_file") and kind != mine:
+        if kind.endswith("_file") and kind != ours:
             with pytest.raises(InputError, match=rf"`path` must .*'{name}'"):
                 load(shared_data / "raw" / name, kind)
 

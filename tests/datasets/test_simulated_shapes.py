@@ -160,11 +160,11 @@ def test_bump_map_is_its_formula():
     data = dreval.simulate("bump_map", n=400, random_state=1, noise=0.0)
     z, grid = data.latent, np.linspace(-6, 6, 100)
     for x in data.data.T:
-        seen = x > 1e-200
-        if seen.sum() < 4:
+        visited = x > 1e-200
+        if visited.sum() < 4:
             continue
-        rhs = -np.log(x[seen] / 20) - (z[seen] ** 2).sum(axis=1)  # = -2 z'c + |c|^2
-        center = np.linalg.lstsq(np.c_[-2 * z[seen], np.ones(seen.sum())], rhs, rcond=None)[0][:2]
+        rhs = -np.log(x[visited] / 20) - (z[visited] ** 2).sum(axis=1)  # = -2 z'c + |c|^2
+        center = np.linalg.lstsq(np.c_[-2 * z[visited], np.ones(visited.sum())], rhs, rcond=None)[0][:2]
         assert np.abs(grid[:, None] - center).min(axis=0).max() < 1e-6
 
 
