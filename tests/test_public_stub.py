@@ -49,6 +49,7 @@ def test_an_outdated_stub_fails_the_check(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert public_stub.main(["--check"]) == 0
 
 
+@pytest.mark.slow
 def test_a_type_checker_finds_misspelled_names_and_keywords(tmp_path: Path) -> None:
     """It reports every wrong line, and no correct line."""
     file = tmp_path / "mistakes.py"
