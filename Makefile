@@ -1,12 +1,12 @@
-# The verbs; each makes its own environment in .venv when there is none. Needed: Python >= 3.11, make, PyPI.
+# The targets; each creates its environment in .venv if there is none. Needed: Python >= 3.11, make, PyPI.
 #
-#   make demo    evaluate three embeddings of a bundled data set; leaves demo-report.html
-#   make test    the fast tests, each below a second: without the marked ones that take longer, or need a browser, a
-#                Debian package, AnnData or long simulation (.ci/run has all)
-#   make lint    ruff (rules and format) and mypy
-#   make bench   dreval beside other tools: ratios of time and memory, in one run
+#   make demo    evaluate three embeddings of a bundled data set; writes demo-report.html
+#   make test    the fast tests, each below a second; .ci/run has also those that take longer, or need a browser, a
+#                Debian package, AnnData or long simulation
+#   make lint    ruff (rules and format), codespell, import-linter (the layers of the folders), the stubs and mypy
+#   make bench   dreval next to other tools: ratios of time and memory, in one run
 #   make site    the reference site in _build/site: every vignette is executed, and any warning is an error
-#   make floors  the tests at the oldest versions of its dependencies that the package allows
+#   make floors  the tests with the oldest versions of its dependencies that the package allows
 #   make dist    the wheel and the source archive in dist/, built twice and equal byte for byte
 #   make golden  write the numbers of forty scenarios, tests/golden/values; ARGS=--changes only lists what changed
 #   make papers  the published comparisons at full size (half an hour to one), whose tables the next `make site` shows
@@ -21,7 +21,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 demo: $(VENV)/.runtime
 	$(BIN)/python vignettes/demo.py
 
-# Bytecode is kept, also where the environment says otherwise: the workers would compile every file of tests again.
+# Keep bytecode whatever the environment says: else every worker compiles every file of tests.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
@@ -29,19 +29,22 @@ test: $(VENV)/.test
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+	$(BIN)/lint-imports
+	PYTHONPATH=. $(BIN)/python tests/public_stub.py --check
 	$(BIN)/mypy
 
 bench: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/python tests/benchmarks/run.py $(ARGS)
 
-# The only place where the vignettes are executed: the tests read their text, and leave the running to sphinx.
+# Sphinx executes the vignettes; the tests only read their text.
 site: $(VENV)/.test $(VENV)/.site
 	@start=$$(date +%s); \
 	$(BIN)/python -m sphinx --jobs auto --fresh-env --fail-on-warning --keep-going --quiet -b html -d _build/doctrees vignettes _build/site && \
 	$(BIN)/python vignettes/_site/check_links.py _build/site && \
 	echo "The site is in _build/site/index.html ($$(( $$(date +%s) - start )) s)."
 
-# What computes, what is read, and what is stored; uv resolves to the oldest versions.
+# The tests of computing, reading and storing; uv resolves to the oldest versions.
 floors: $(BIN)/python
 	@test -x .venv-floors/bin/python || $(PYTHON) -m venv .venv-floors
 	.venv-floors/bin/python -m pip --disable-pip-version-check --quiet install uv
@@ -51,11 +54,11 @@ floors: $(BIN)/python
 		tests/journal -n auto --dist worksteal
 
 dist: $(VENV)/.test
-	@rm -rf dist build && mkdir build && for folder in dist build/again; do \
+	@rm -rf dist build && mkdir build && for folder in dist build/second; do \
 		$(BIN)/python -m build --outdir $$folder . > build/log 2>&1 || { cat build/log; exit 1; }; done && \
-	for file in dist/*; do cmp $$file build/again/$$(basename $$file) || exit 1; done && ls -l dist
+	for file in dist/*; do cmp $$file build/second/$$(basename $$file) || exit 1; done && ls -l dist
 
-# One thread, so that sums have one order; the package of this folder, installed or not.
+# One thread, so that sums have one order. PYTHONPATH: the package of this folder, installed or not.
 golden: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python -m golden.make $(ARGS)
 
@@ -64,10 +67,10 @@ papers: $(VENV)/.test
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dreval needs Python >= 3.11, this is " \
-	+ sys.version.split()[0] + "; name another one: make PYTHON=python3.12 ...")'
+	+ sys.version.split()[0] + "; choose another: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-# A stamp per set of dependencies, renewed when pyproject.toml changes.
+# A stamp for each set of dependencies, renewed when pyproject.toml changes.
 $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable .
 	@touch $@

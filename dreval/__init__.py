@@ -1,8 +1,8 @@
 """dreval: the formal evaluation of dimensionality reduction.
 
 ``Evaluation`` takes data and embeddings from any source and answers, with numbers that carry their uncertainty, how far
-an embedding can be trusted. Every measure and test is also a plain function here (``dreval.trustworthiness(X, Y)``).
-Everything is imported when it is first asked for.
+an embedding can be trusted. Every measure and test is also a plain function of this package
+(``dreval.trustworthiness(X, Y)``). A name is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_PLACES = {
+# The public names with their modules. Measures, tests, dimensions and scores come from their registries, and
+# ``python tests/public_stub.py`` writes the stubs from both.
+_MODULES = {
     "Evaluation": "evaluation.evaluation",
     "Protocol": "protocol.protocol",
     "Results": "records.results",
@@ -38,15 +40,15 @@ _PLACES = {
     "recommend": "measures.core",
     "card": "registry",
 }
-_FOLDERS = ("errors", "glossary", "methods")
+_SUBMODULES = ("errors", "glossary", "methods")
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return [one for one in __dir__() if not one.startswith("_")]
-    if name in _PLACES:
-        return getattr(importlib.import_module(f"dreval.{_PLACES[name]}"), name)
-    if name in _FOLDERS:
+        return [public for public in __dir__() if not public.startswith("_")]
+    if name in _MODULES:
+        return getattr(importlib.import_module(f"dreval.{_MODULES[name]}"), name)
+    if name in _SUBMODULES:
         return importlib.import_module(f"dreval.{name}")
     if not name.startswith("_"):
         from dreval.registry import DIMENSIONS, MEASURES, SCORES, TESTS
@@ -58,14 +60,14 @@ def __getattr__(name: str) -> Any:
             return TESTS.get(name.removesuffix(TESTS.suffix))
         from dreval._check import did_you_mean
 
-        near = did_you_mean(name, __dir__()).rstrip()
-        if near:
+        suggestion = did_you_mean(name, __dir__()).rstrip()
+        if suggestion:
             # With a name and no object Python adds no second suggestion.
-            raise AttributeError(f"module 'dreval' has no attribute {name!r}. {near}", name=name)
+            raise AttributeError(f"module 'dreval' has no attribute {name!r}. {suggestion}", name=name)
     raise AttributeError(f"module 'dreval' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     from dreval.registry import DIMENSIONS, MEASURES, SCORES, TESTS
 
-    return sorted({*_PLACES, *_FOLDERS, *MEASURES, *TESTS.public_names(), *DIMENSIONS, *SCORES, "__version__"})
+    return sorted({*_MODULES, *_SUBMODULES, *MEASURES, *TESTS.public_names(), *DIMENSIONS, *SCORES, "__version__"})

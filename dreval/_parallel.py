@@ -26,18 +26,18 @@ __all__ = [
     "sum_over_rows",
 ]
 
-PARTS = 64  # blocks of rows, each with sums of its own, and the least number of rows in one
-SMALL = 1000  # rows, up to which threads of a matrix product or a factorization mostly wait for each other
+MAX_PARTIAL_SUMS = 64  # blocks of rows with partial sums, and the minimal number of rows in a block
+SMALL = 1000  # rows up to which a matrix product or a factorization is not faster on several threads
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Number of threads: all cores for None or -1, else ``n_jobs``."""
+    """Return the number of threads: all cores for None or -1, else ``n_jobs``."""
     return _cores() if n_jobs is None or n_jobs == -1 else check_int(n_jobs, "n_jobs", low=1)
 
 
 @cache
 def _cores() -> int:
-    """Number of cores, read once: joblib respects CPU affinity and a container's limits, for which it opens files."""
+    """Return the number of cores by CPU affinity and limits of a container, for which joblib reads files, once."""
     from joblib import cpu_count
 
     return int(cpu_count())
@@ -45,7 +45,7 @@ def _cores() -> int:
 
 @cache
 def _controller() -> Any:
-    """The controller of the loaded BLAS libraries, created once."""
+    """Return the controller of the loaded BLAS libraries, created once."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -58,7 +58,7 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 
 def few_blas_threads(size: int) -> AbstractContextManager[Any]:
-    """Limit linear algebra of at most 1000 rows inside a loop to one thread: synchronization would cost more."""
+    """Limit linear algebra of at most 1000 rows in a loop to one thread, since synchronization would cost more."""
     return one_blas_thread() if size <= SMALL else nullcontext()
 
 
@@ -70,16 +70,15 @@ def run_blocks(
 ) -> None:
     """Call ``work`` on every block, on several threads; each block writes to its own memory.
 
-    ``advance`` is called with the number of blocks finished since the last call. Matrix products run in one thread
-    each.
+    ``advance`` is called with the number of blocks finished since its last call. Each matrix product uses one thread.
     """
     threads = min(n_threads(n_jobs), len(blocks))
     if len(blocks) <= 1:
-        _one_by_one(work, blocks, advance)
+        _run_in_order(work, blocks, advance)
         return
     with one_blas_thread():
         if threads == 1:
-            _one_by_one(work, blocks, advance)
+            _run_in_order(work, blocks, advance)
             return
         from concurrent.futures import ThreadPoolExecutor
 
@@ -89,7 +88,7 @@ def run_blocks(
                     advance(1)
 
 
-def _one_by_one(work: Callable[[Any], None], blocks: Sequence[Any], advance: Callable[[int], Any] | None) -> None:
+def _run_in_order(work: Callable[[Any], None], blocks: Sequence[Any], advance: Callable[[int], Any] | None) -> None:
     for block in blocks:
         work(block)
         if advance:
@@ -97,17 +96,17 @@ def _one_by_one(work: Callable[[Any], None], blocks: Sequence[Any], advance: Cal
 
 
 class Room:
-    """Memory that one block after the other borrows: to get as much each time takes as long as the products in it."""
+    """Memory that blocks borrow one after the other, since allocation would take as long as their matrix products."""
 
     def __init__(self) -> None:
         self._free: list[FloatArray] = []
 
     @contextmanager
     def lend(self, *shape: int) -> Iterator[FloatArray]:
-        """An array that holds anything, for as long as the context lasts; several threads have one each."""
+        """Yield an uninitialized array for the duration of the context; each thread has its own."""
         size = int(np.prod(shape))
         memory = np.empty(0)
-        with suppress(IndexError):  # there is none, or another thread has taken it
+        with suppress(IndexError):  # no free memory
             memory = self._free.pop()
         memory = memory if len(memory) >= size else np.empty(size)
         yield memory[:size].reshape(shape)
@@ -115,45 +114,45 @@ class Room:
 
 
 class SumInOrder:
-    """The sum of one array per block, added in the order of the blocks, so that rounding does not depend on threads."""
+    """Sum of one array per block, added in the order of the blocks, so that rounding does not depend on threads."""
 
     def __init__(self, total: Any) -> None:
-        self.total, self._next, self._early, self._lock = total, 0, {}, Lock()
+        self.total, self._next, self._waiting, self._lock = total, 0, {}, Lock()
 
     def add(self, number: int, part: Any) -> None:
         """Add the array of a block, after those of all earlier blocks."""
         with self._lock:
-            self._early[number] = part
-            while self._next in self._early:
-                self.total += self._early.pop(self._next)
+            self._waiting[number] = part
+            while self._next in self._waiting:
+                self.total += self._waiting.pop(self._next)
                 self._next += 1
 
 
 def sum_over_rows(work: Callable[[slice, Any], None], m: int, sums: Any, n_jobs: int | None) -> Any:
-    """The array ``sums`` and what ``work(part, own)`` adds to zeros like it, for blocks of m rows on several threads.
+    """Return ``sums`` plus what ``work(rows, partial)`` adds to ``partial``, zeros like it, for each block of m rows.
 
-    The blocks, at most 64, depend on m only, and their sums are added in order: no digit depends on the threads.
+    The blocks run on several threads. They are at most 64 and depend only on m, and their partial sums are added in
+    order, so that the result does not depend on the threads.
     """
-    size, total = max(PARTS, -(m // -PARTS)), SumInOrder(sums)
+    size, total = max(MAX_PARTIAL_SUMS, -(m // -MAX_PARTIAL_SUMS)), SumInOrder(sums)
 
-    def one(at: int) -> None:
-        own = np.zeros_like(sums)
-        work(slice(at, min(at + size, m)), own)
-        total.add(at // size, own)
+    def add_block(start: int) -> None:
+        partial = np.zeros_like(sums)
+        work(slice(start, min(start + size, m)), partial)
+        total.add(start // size, partial)
 
-    run_blocks(one, range(0, m, size), n_jobs)
+    run_blocks(add_block, range(0, m, size), n_jobs)
     return total.total
 
 
 @contextmanager
-def open_progress(wanted: bool | None, counts: bool = True) -> Iterator[Any]:
-    """A progress bar on stderr: by default only on a terminal or in a notebook, and only after two seconds.
+def open_progress(enabled: bool | None, counts: bool = True) -> Iterator[Any]:
+    """Open a progress bar on stderr: by default only on a terminal or in a notebook, and only after two seconds.
 
-    Where its units are of no interest, because they are not ``counts`` of things, it shows their share only, and the
-    time that remains by the mean rate so far.
+    If its units are not ``counts`` of things, the bar shows only their share, and the remaining time by the mean rate.
 
-    In a notebook the bar is a widget; without ipywidgets there is none, rather than a warning at every call. Where
-    stderr is closed, as in services, there is none either, and one that cannot be written to is not an error.
+    In a notebook the bar is a widget; without ipywidgets there is no bar, rather than a warning at every call. If
+    stderr is closed, as in services, there is no bar; if it cannot be written to, no error is raised.
     """
     from importlib.util import find_spec
 
@@ -162,8 +161,8 @@ def open_progress(wanted: bool | None, counts: bool = True) -> Iterator[Any]:
     else:
         from tqdm import tqdm
 
-    class Lossy:
-        """A stream that may be full or broken: what cannot be written is lost, the work is not."""
+    class TolerantStream:
+        """A stream that ignores errors of writing, so that they do not stop the computation."""
 
         def __init__(self, stream: Any) -> None:
             self.stream = stream
@@ -180,22 +179,22 @@ def open_progress(wanted: bool | None, counts: bool = True) -> Iterator[Any]:
                 self.stream.flush()
 
     class Bar(tqdm):  # type: ignore[misc]
-        """A bar whose description cannot steer the terminal, whatever the names in it."""
+        """A bar whose description has no control characters, whatever names it contains."""
 
         def set_description(self, desc: str | None = None, refresh: bool | None = True) -> None:
             super().set_description(None if desc is None else printable(desc), refresh)
 
-    disable = None if wanted is None else not check_bool(wanted, "progress")
-    form = {} if counts else {"bar_format": "{l_bar}{bar}| {elapsed}<{remaining}", "smoothing": 0}
+    disable = None if enabled is None else not check_bool(enabled, "progress")
+    settings = {} if counts else {"bar_format": "{l_bar}{bar}| {elapsed}<{remaining}", "smoothing": 0}
     with (
-        usable_stderr() as seen,
+        usable_stderr() as is_usable,
         Bar(
             total=0,
-            delay=0 if wanted else 2,
-            disable=disable if seen else True,
-            file=Lossy(sys.stderr),
+            delay=0 if enabled else 2,
+            disable=disable if is_usable else True,
+            file=TolerantStream(sys.stderr),
             leave=False,
-            **form,
+            **settings,
         ) as bar,
     ):
         yield bar

@@ -1,4 +1,4 @@
-"""Seeds: every random number is drawn from a named stream, so that other draws and workers do not change it."""
+"""Seeds and named random streams: a draw does not depend on draws from other streams or on the workers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Permutation", "root_seed", "stream", "stream_seed"]
 
 
 def root_seed(random_state: int | np.random.Generator | None) -> int:
-    """A non-negative integer that stands for ``random_state``.
+    """Return a non-negative integer seed for ``random_state``.
 
-    An integer is returned unchanged; a Generator yields one draw; None draws fresh entropy. The number is stored with
+    An integer is returned unchanged; a Generator makes one draw; None draws fresh entropy. The number is stored with
     a result, so that a run without a seed can be reproduced.
     """
     checked = check_random_state(random_state)
@@ -29,17 +29,17 @@ def root_seed(random_state: int | np.random.Generator | None) -> int:
 
 def _sequence(root: int, names: tuple[object, ...]) -> np.random.SeedSequence:
     digest = hashlib.sha256("\x1f".join(map(str, names)).encode()).digest()
-    words = np.frombuffer(digest, dtype=np.uint32)
-    return np.random.SeedSequence([root, *(int(w) for w in words[:4])])
+    integers = np.frombuffer(digest, dtype=np.uint32)
+    return np.random.SeedSequence([root, *(int(integer) for integer in integers[:4])])
 
 
 def stream(root: int, *names: object) -> np.random.Generator:
-    """The generator of the stream called ``names`` (embedding, measure, resample number, ...) under one root seed."""
+    """Return the generator of the stream ``names`` (embedding, measure, resample number, ...) of a root seed."""
     return np.random.Generator(np.random.PCG64(_sequence(root, names)))
 
 
 def stream_seed(root: int, *names: object) -> int:
-    """A 31-bit integer seed of the named stream, for estimators and callables that take an integer."""
+    """Return a 31-bit integer seed of the named stream, for estimators and callables that take an integer."""
     return int(_sequence(root, names).generate_state(1, np.uint32)[0] >> 1)
 
 
@@ -48,9 +48,9 @@ _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # multipl
 
 
 class Permutation:
-    """A random permutation of the places 0, ..., n - 1 that is not held: any part of it is computed when asked for.
+    """A random permutation of 0, ..., n - 1 that is not stored: any part of it is computed on request.
 
-    A Feistel network permutes the numbers below a power of four; one that falls beyond n - 1 is permuted again.
+    A Feistel network permutes the numbers below a power of four; a result above n - 1 is permuted until it is below n.
     """
 
     def __init__(self, n: int, rng: np.random.Generator) -> None:
@@ -61,23 +61,23 @@ class Permutation:
         return self.n
 
     def __getitem__(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        return self._walked(places, self._keys, forward=True)
+        return self._permute(places, self._keys, forward=True)
 
     def inverse(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The places whose images are given."""
-        return self._walked(places, self._keys[::-1], forward=False)
+        """Return the indices whose images are ``places``."""
+        return self._permute(places, self._keys[::-1], forward=False)
 
-    def _walked(self, places: Any, keys: Any, *, forward: bool) -> npt.NDArray[np.int64]:
-        """Places permuted until they lie below n again."""
-        found = np.asarray(places).astype(np.uint64)
-        beyond = np.ones(found.shape, np.bool_)
-        while beyond.any():
-            found[beyond] = self._network(found[beyond], keys, forward)
-            beyond = found >= self.n
-        return found.astype(np.int64)
+    def _permute(self, places: Any, keys: Any, *, forward: bool) -> npt.NDArray[np.int64]:
+        """Permute indices until all are below n."""
+        values = np.asarray(places).astype(np.uint64)
+        pending = np.ones(values.shape, np.bool_)
+        while pending.any():
+            values[pending] = self._network(values[pending], keys, forward)
+            pending = values >= self.n
+        return values.astype(np.int64)
 
     def _network(self, places: Any, keys: Any, forward: bool) -> Any:
-        """All rounds: one half is changed by the other, and they change sides; backwards in the other order."""
+        """Apply all rounds: one half is changed by the other, and they swap; for the inverse in the opposite order."""
         half, mask = np.uint64(self._half), np.uint64((1 << self._half) - 1)
         left, right = (places >> half, places & mask) if forward else (places & mask, places >> half)
         for key in keys:

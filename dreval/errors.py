@@ -1,6 +1,6 @@
-"""What dreval refuses and what it warns of: one small tree.
+"""Errors and warnings of dreval: one small tree of classes.
 
-Every error has four parts, in this order: the argument in backticks, the rule it broke, what was got, and what to do.
+Every error has four parts, in this order: the argument in backticks, the requirement, the value received, and a hint.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ __all__ = [
 ]
 
 
-LONGEST_PART = 5000  # characters of each of the four parts of an error
+MAX_PART_LENGTH = 5000  # characters of each of the four parts of an error
 
 
 class Hint(NamedTuple):
-    """An argument with its value, or a call, in the text of an error: Python's, unless the name is a ``--flag``.
+    """An argument with its value, or a call, in the text of an error.
+
+    It is written as Python, or as on the command line if the name is a ``--flag``.
 
     Examples
     --------
@@ -50,7 +52,7 @@ class Hint(NamedTuple):
     """
 
     name: str
-    value: Any = ...  # none: the name alone
+    value: Any = ...  # without a value: the name alone
 
     def __str__(self) -> str:
         if self.value is ...:
@@ -58,24 +60,25 @@ class Hint(NamedTuple):
         if not self.name.startswith("--"):
             return f"{self.name}={self.value!r}"
         pairs = self.value.items() if isinstance(self.value, Mapping) else ()
-        return f"{self.name} {shlex.quote(','.join(f'{key}={one}' for key, one in pairs) or str(self.value))}"
+        return f"{self.name} {shlex.quote(','.join(f'{key}={item}' for key, item in pairs) or str(self.value))}"
 
 
 class DrevalError(ValueError):
-    """The root of everything dreval refuses.
+    """Base class of all errors of dreval.
 
     Parameters
     ----------
     argument : str
         Name of the argument as the user wrote it.
-    rule : str
-        What must hold, beginning with a verb ("must be ...").
-    got : str
-        What was found instead.
-    cure : str
+    requirement : str
+        What the argument must satisfy, beginning with "must".
+    received : str
+        Description of the value received.
+    hint : str
         A sentence that says what to do.
-    **others : str or Hint
-        Names of other arguments in these four texts: ``{y}`` stands for the name ``y="..."``, or for a setting.
+    **fields : str or Hint
+        Other arguments named in these four texts: ``{y}`` in a text becomes the value of the field ``y``, which is a
+        name of an argument, or an argument with its value.
 
     Examples
     --------
@@ -84,62 +87,64 @@ class DrevalError(ValueError):
     '`labels` must have as many rows as `umap`: got 4 rows for 5. Drop the others.'
     """
 
-    def __init__(self, argument: str, rule: str, got: str, cure: str, **others: str | Hint) -> None:
-        self._said, self._others = (rule, got, cure), dict[str, Any](others)
-        self._whose = argument
-        for name, called in others.items():
-            argument = argument.replace(f"{{{name}}}", str(called))
-            shown = str(called) if isinstance(called, Hint) else f"`{called}`"
-            rule, got, cure = (text.replace(f"{{{name}}}", shown) for text in (rule, got, cure))
-        self.argument, self.rule, self.got, self.cure = map(_bounded, (argument, rule, got, cure))
-        super().__init__(f"`{self.argument}` {self.rule}: got {self.got}. {self.cure}")
+    def __init__(self, argument: str, requirement: str, received: str, hint: str, **fields: str | Hint) -> None:
+        self._texts = requirement, received, hint
+        self._fields = dict[str, Any](fields)
+        self._argument_template = argument
+        texts: tuple[str, ...] = self._texts
+        for field, value in fields.items():
+            argument = argument.replace(f"{{{field}}}", str(value))
+            text = str(value) if isinstance(value, Hint) else f"`{value}`"
+            texts = tuple(part.replace(f"{{{field}}}", text) for part in texts)
+        self.argument, self.requirement, self.received, self.hint = map(_bounded, (argument, *texts))
+        super().__init__(f"`{self.argument}` {self.requirement}: got {self.received}. {self.hint}")
 
     def named(self, names: Mapping[str, str]) -> Self:
-        """The same refusal where arguments have other names: those of ``names`` become their values."""
-        others: dict[str, Any] = {
-            name: called._replace(name=names.get(called.name, called.name))
-            if isinstance(called, Hint)
-            else names.get(called, called)
-            for name, called in self._others.items()
+        """Return the same error with arguments renamed: each name in ``names`` becomes its value."""
+        fields: dict[str, Any] = {
+            field: value._replace(name=names.get(value.name, value.name))
+            if isinstance(value, Hint)
+            else names.get(value, value)
+            for field, value in self._fields.items()
         }
-        return type(self)(names.get(self._whose, self._whose), *self._said, **others)
+        return type(self)(names.get(self._argument_template, self._argument_template), *self._texts, **fields)
 
-    def altered(self, kind: type[DrevalError] | None = None, **fields: str) -> DrevalError:
-        """The same refusal with another argument, rule, got or cure, or of another kind."""
-        rule, got, cure = self._said
-        fields = {"argument": self._whose, "rule": rule, "got": got, "cure": cure} | fields
-        return (kind or type(self))(**fields, **self._others)
+    def altered(self, kind: type[DrevalError] | None = None, **parts: str) -> DrevalError:
+        """Return the same error with other parts (argument, requirement, received, hint), or of another class."""
+        names = ("argument", "requirement", "received", "hint")
+        current = dict(zip(names, (self._argument_template, *self._texts), strict=True))
+        return (kind or type(self))(**current | parts, **self._fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), self._whose, *self._said, **self._others), ()
+        return partial(type(self), self._argument_template, *self._texts, **self._fields), ()
 
 
 def _bounded(text: str) -> str:
-    """Return a part of an error that cannot steer a terminal, nor fill it where a name is as long as a file."""
-    half = LONGEST_PART // 2
-    return printable(text if len(text) <= LONGEST_PART else f"{text[:half]} ... {text[-half:]}")
+    """Return a part of an error without control characters, shortened in the middle if it is very long."""
+    half = MAX_PART_LENGTH // 2
+    return printable(text if len(text) <= MAX_PART_LENGTH else f"{text[:half]} ... {text[-half:]}")
 
 
 class InputError(DrevalError):
-    """An argument or a file is not what it must be."""
+    """An argument or a file does not meet its requirement."""
 
 
 class NotFitted(InputError, AttributeError):
-    """A method is used before it is fitted; also a ``NotFittedError`` of scikit-learn where that is imported."""
+    """A method is used before it is fitted; also a ``NotFittedError`` of scikit-learn if that is imported."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = NotFitted if type(self) is NotFitted else not_fitted
-        return partial(kind, self._whose, *self._said, **self._others), ()
+        return partial(kind, self._argument_template, *self._texts, **self._fields), ()
 
 
 @cache
 def _not_fitted_of_both(base: type[Exception]) -> type[NotFitted]:
-    """Return the one class that is ours and scikit-learn's."""
+    """Return the class that is both ``NotFitted`` and scikit-learn's ``NotFittedError``."""
     return type("NotFitted", (NotFitted, base), {"__module__": __name__})
 
 
-def not_fitted(argument: str, rule: str, got: str, cure: str, **others: str | Hint) -> NotFitted:
-    """Return the refusal of a method that is not fitted, of scikit-learn's class too if the caller uses scikit-learn.
+def not_fitted(argument: str, requirement: str, received: str, hint: str, **fields: str | Hint) -> NotFitted:
+    """Return the error of a method that is not fitted, also of scikit-learn's class if scikit-learn is imported.
 
     Examples
     --------
@@ -149,52 +154,52 @@ def not_fitted(argument: str, rule: str, got: str, cure: str, **others: str | Hi
     """
     base = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
     kind = NotFitted if base is None else _not_fitted_of_both(base)
-    return kind(argument, rule, got, cure, **others)
+    return kind(argument, requirement, received, hint, **fields)
 
 
 class UnknownName(DrevalError):
-    """A name that no measure, test, method, data set or file has."""
+    """A name of no measure, test, method, data set or file."""
 
 
 class UnknownKeyword(UnknownName, TypeError):
-    """A keyword that a function does not have."""
+    """A keyword that the function does not accept."""
 
 
 class MissingFile(UnknownName, InputError, FileNotFoundError):
-    """A path at which there is no file."""
+    """A path without a file."""
 
 
 class UndefinedMeasure(DrevalError):
-    """A measure has no value here, and the reason is known."""
+    """A measure has no value for this input, for a stated reason."""
 
 
 class MethodFailed(DrevalError):
-    """A method, estimator or callable raised, or returned something that is no embedding."""
+    """A method, estimator or callable raised an error, or did not return an embedding."""
 
 
 class ProtocolError(DrevalError):
-    """A folder exchanged with a tool outside Python was altered or is incomplete."""
+    """A folder exchanged with a tool outside Python was changed or is incomplete."""
 
 
 class DrevalWarning(UserWarning):
-    """The root of everything dreval warns of; where it is made of a note, ``note`` holds it."""
+    """Base class of all warnings of dreval; ``note`` is the note with this message, or None for a plain text."""
 
-    def __init__(self, said: Any) -> None:
-        self.note = None if isinstance(said, str) else said
-        super().__init__(printable(said))
+    def __init__(self, message: Any) -> None:
+        self.note = None if isinstance(message, str) else message
+        super().__init__(printable(message))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.args[0] if self.note is None else self.note,)
 
 
 class DegenerateDataWarning(DrevalWarning):
-    """The data are degenerate (duplicates, constant columns); an assumption was made and is stated."""
+    """The data are degenerate (duplicates, constant columns); the message states the assumption."""
 
 
 class EmbeddingFailed(DrevalWarning):
     """Some embeddings of an evaluation could not be computed; their rows hold the reason.
 
-    ``errors`` are the reasons by embedding, of ``count`` embeddings.
+    ``errors`` holds the errors by name of embedding; ``count`` is the number of all embeddings.
     """
 
     def __init__(self, errors: Mapping[str, DrevalError], count: int) -> None:
@@ -203,7 +208,7 @@ class EmbeddingFailed(DrevalWarning):
         super().__init__(f"{len(errors)} of {count} embeddings failed. {reasons}.")
 
     def named(self, names: Mapping[str, str]) -> Self:
-        """The same warning where arguments have other names, as of a refusal."""
+        """Return the same warning with the arguments of its errors renamed."""
         return type(self)({name: error.named(names) for name, error in self.errors.items()}, self.count)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -211,63 +216,64 @@ class EmbeddingFailed(DrevalWarning):
 
 
 class InputWarning(DrevalWarning):
-    """An argument is incomplete, or looks like something else than what it was passed as; what was done is stated."""
+    """An argument is incomplete or looks like another kind of input; the message states what was done."""
 
 
 class ApproximationWarning(DrevalWarning):
-    """An approximation was used; it is stated together with its error."""
+    """An approximation was used; the message states it and its error."""
 
 
 def message_of(error: BaseException) -> str:
-    """Return what an exception says, in one line; empty where it says nothing or cannot be made text."""
+    """Return the message of an exception on one line; empty without a message, or if ``str()`` of it raises."""
     with suppress(Exception):  # of a class of other code
         return " ".join(str(error).split())
     return ""
 
 
 def caller_level() -> int:
-    """The ``stacklevel`` at which a warning of the calling function points at the first line outside the package."""
+    """Return the ``stacklevel`` that makes a warning of the calling function refer to a line outside dreval."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("dreval."):
         frame, level = frame.f_back, level + 1
     return level
 
 
-_HEARD: ContextVar[list[Any] | None] = ContextVar("heard", default=None)
+_NOTES: ContextVar[list[Any] | None] = ContextVar("notes", default=None)
 
 
 @contextmanager
 def heard() -> Iterator[list[Any]]:
-    """Give the list to which the notes of all that dreval warns of in a block are added, whether it is shown or not.
+    """Collect the notes of all warnings of dreval in a block, also of those that filters hide.
 
-    Warnings and their filters stay as they are. What is heard in an inner block is heard in the outer one, too.
+    Yield the list to which they are added. Warnings and their filters are unchanged. Notes of an inner block are also
+    added to the list of the outer block.
     """
     notes: list[Any] = []
-    outer = _HEARD.get()
-    token = _HEARD.set(notes)
+    outer = _NOTES.get()
+    token = _NOTES.set(notes)
     try:
         yield notes
     finally:
-        _HEARD.reset(token)
+        _NOTES.reset(token)
         if outer is not None:
             outer += notes
 
 
 def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
-    """Warn of a line outside the package; where stderr is closed, the message is lost and nothing else."""
-    said, notes = getattr(message, "note", None), _HEARD.get()
-    if said is not None and notes is not None:
-        notes.append(said)
+    """Issue a warning that refers to the first line outside the package; if stderr is closed, no error is raised."""
+    note, notes = getattr(message, "note", None), _NOTES.get()
+    if note is not None and notes is not None:
+        notes.append(note)
     with usable_stderr() if getattr(sys.stderr, "closed", False) else nullcontext():
         warnings.warn(message, category, stacklevel=caller_level())
 
 
 @contextmanager
 def usable_stderr() -> Iterator[bool]:
-    """Give stderr a place to write to, where there is none, and say whether there was one.
+    """Replace stderr by the null device if it cannot be used, and yield whether it could be used.
 
-    Services and ``2>&-`` start a process without it, and what closes it leaves a stream that raises. Worker processes
-    of joblib do not start where it cannot be flushed.
+    Services and ``2>&-`` start a process without stderr, and a closed stream raises errors. Worker processes of joblib
+    do not start if it cannot be flushed.
     """
     stream = sys.stderr
     usable = hasattr(stream, "flush") and not getattr(stream, "closed", False)
@@ -279,8 +285,8 @@ def usable_stderr() -> Iterator[bool]:
     if usable:
         yield True
         return
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        sys.stderr = nowhere
+    with open(os.devnull, "w", encoding="utf-8") as null_device:
+        sys.stderr = null_device
         try:
             yield False
         finally:

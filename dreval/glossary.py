@@ -1,4 +1,4 @@
-"""The words of the tables: a closed list of columns, each with its sentence; and how text fills a terminal."""
+"""Columns of the tables with their descriptions, and functions that format text for a terminal."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ __all__ = [
 
 METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")  # distances in the data space
 
-MARK = "\x00"  # follows a letter that takes two columns of a terminal, so that lengths are widths
-# Not by wcwidth: a dependency for emoji sequences and marks that do not compose, in five lines of the standard library.
+MARK = "\x00"  # follows a character that takes two columns of a terminal, so that lengths are widths
+# wcwidth would be a dependency only for emoji sequences and marks that do not compose.
 WIDTH = 80
 
-BLANKED = ("Cc", "Cs", "Zl", "Zp")  # categories of characters that are no part of a line of text
+BLANKED = ("Cc", "Cs", "Zl", "Zp")  # categories of characters that are replaced by spaces
 DIRECTION_MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-# Characters that nobody sees, by which two names look alike: soft hyphens, spaces of no width and byte-order marks,
-# signs of formulas, annotations and tags. Joiners stay, which scripts and emoji need.
+# Invisible characters, with which two different names look equal: soft hyphens, zero-width spaces, byte-order marks,
+# signs of formulas, annotations and tags. Joiners are not among them, since scripts and emoji need them.
 UNSEEN = "\u00ad\u034f\u180e\u200b\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
 UNSEEN += "\ufff9\ufffa\ufffb" + "".join(map(chr, range(0xE0000, 0xE0080)))
 
-# What a report can be, by the suffix of its file.
-REPORT_FORMS = {".html": "a page with figures", ".md": "tables and words", ".tex": "a document for LaTeX"}
+# Formats of a report by the suffix of its file.
+REPORT_FORMS = {".html": "a page with figures", ".md": "tables and text", ".tex": "a document for LaTeX"}
 
-# What ``paragraph`` writes, and in which forms.
+# Parts and formats of ``paragraph``.
 PAPER_PARTS = ("results", "methods")
 TEXT_FORMS = ("text", "markdown", "latex")
 
@@ -63,43 +63,42 @@ COLUMNS: dict[str, str] = {
     "n": "number of points of the data",
     "n_components": "number of columns of the embedding",
     "value": "the value of the measure",
-    "se": "standard error of the value, for the target named in `target`; where a method was run with several seeds "
-    "that of the mean over the runs, the same in the row of each run",
-    "conf_low": "lower end of the interval at the level `conf_level`; where a method was run with several seeds the "
-    "interval is for the mean over the runs, the same in the row of each run, and need not hold the value of that run",
+    "se": "standard error of the value, for the target named in `target`; if a method was run with several seeds, "
+    "the standard error of the mean over the runs, the same in the row of each run",
+    "conf_low": "lower end of the interval at the level `conf_level`; if a method was run with several seeds, the "
+    "interval is for the mean over the runs, the same in the row of each run, and may exclude the value of that run",
     "conf_high": "upper end of the interval",
-    "conf_method": "how the interval was made",
+    "conf_method": "method of the interval",
     "conf_level": "level of the interval, 0.95 for 95 %; empty without one",
     "statistic": "the test's statistic",
     "p_value": "the test's p-value; (b + 1) / (m + 1) for m sampled permutations",
     "p_adjusted": "p-value adjusted over all tests of this table that have the same `family`; none without a family",
-    "family": "the family of tests that the row is adjusted with; empty: none, as of tests against the data themselves",
-    "p_kind": "how the p-value was made: permutation, exact (all permutations counted), asymptotic, approximate (a "
+    "family": "the family of tests with which the row is adjusted; empty for tests against the data themselves",
+    "p_kind": "kind of the p-value: permutation, exact (all permutations counted), asymptotic, approximate (a "
     "fitted distribution), bound (valid for every population), bootstrap or parametric_bootstrap; empty without one",
-    "n_used": "number of points (of measures of pairs: of pairs) that the value or test was computed from, if not all: "
-    "those with a label or a value of the variable, or those that were drawn",
-    "n_groups": "number of groups of points on which the standard error rests: those that the jackknife leaves out "
-    "(single points, or the groups of all partitions), anchors, splits into halves, or runs; 0 without an interval",
+    "n_used": "number of points (for measures of pairs: of pairs) that the value or test was computed from, if not "
+    "all: those with a label or a value of the variable, or a random sample",
+    "n_groups": "number of groups of points from which the standard error is computed: those that the jackknife leaves "
+    "out (single points, or the groups of all partitions), anchors, splits into halves, or runs; 0 without an interval",
     "n_resamples": "number of permutations of a test, or of runs of the method behind the value; 0 without them",
-    "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
-    "lower": "smallest value the measure can take (empty when there is none)",
-    "upper": "largest value the measure can take (empty when there is none)",
-    "chance": "value that an embedding unrelated to the data would have: the mean over permutations of its rows, in "
-    "closed form or of 20 draws; "
-    "of a test, the null mean of its statistic",
+    "direction": "better direction: higher, lower, or none (a description without a better direction)",
+    "lower": "smallest value the measure can take (empty if there is none)",
+    "upper": "largest value the measure can take (empty if there is none)",
+    "chance": "chance level, the expected value for an embedding unrelated to the data: the mean over permutations of "
+    "its rows, in closed form or over 20 random ones; for a test, the null mean of its statistic",
     "effect_size": "size of the effect, on the scale named by `effect_size` of the test's card",
-    "target": "what the interval refers to: anchors (all points of this embedding), points (the population they came "
-    "from, embedding held fixed), replicates (other runs of the method); empty without one",
+    "target": "what the interval refers to: anchors (all points of this embedding), points (the population of the "
+    "points, embedding held fixed), replicates (other runs of the method); empty without one",
     "test": "name of the test; empty in rows of measures",
-    "variable": "what the embedding is tested against: labels, the name of a covariate, data or residual",
-    "worst": "value when all ties are broken to its disadvantage (empty when ties do not matter)",
-    "best": "value when all ties are broken to its advantage (empty when ties do not matter)",
-    "note": "what must be known to read the row: a reason, an assumption, an approximation",
-    "seconds": "seconds of computation shared by the rows of one embedding; those of the first one include the "
-    "compilation of the loops, where they are not compiled yet (several seconds)",
+    "variable": "variable that the embedding is tested against: labels, the name of a covariate, data or residual",
+    "worst": "value if all ties are broken to its disadvantage (empty if ties do not matter)",
+    "best": "value if all ties are broken to its advantage (empty if ties do not matter)",
+    "note": "information for the interpretation of the row: a reason, an assumption, an approximation",
+    "seconds": "seconds of computation for all rows of one embedding; for the first embedding they include the "
+    "compilation of the loops, if these are not compiled yet (several seconds)",
 }
 
-# What an interval refers to, by the word in the column `target`, and by the kind of the replicates.
+# The target of an interval by the value of the column `target` and by the kind of the replicates.
 TARGETS: dict[str, str] = {
     "anchors": "all points of this embedding",
     "points": "the population the points came from, embedding held fixed, as if not fitted to them",
@@ -109,11 +108,11 @@ TARGETS: dict[str, str] = {
     "subsamples": "the population the points came from, method re-run",
 }
 
-# Which way of a measure is better, by the word of its card, as it is printed.
+# The printed direction of a measure by the value on its card.
 DIRECTIONS: dict[str, str] = {
     "higher": "higher is better",
     "lower": "lower is better",
-    "zero": "better the nearer to 0",
+    "zero": "closer to 0 is better",
     "none": "no direction",
 }
 
@@ -141,8 +140,8 @@ PAIR_COLUMNS: dict[str, str] = {
     "test": "on one data set jackknife, anchors, subsampling, seeds or subsamples, as the intervals; nemenyi, "
     "wilcoxon, mixed or bayes over several",
     "n": "number of points, or of data sets, that the pair was compared on",
-    "advantage": "how much better the first is than the second, positive when it is better, whichever way the measure "
-    "points: difference of values or of means over runs (on one data set), Hodges-Lehmann estimate (wilcoxon, bayes), "
+    "advantage": "how much better the first is than the second, positive if it is better, for any direction of the "
+    "measure: difference of values or of means over runs (on one data set), Hodges-Lehmann estimate (wilcoxon, bayes), "
     "difference of model means (mixed), difference of mean ranks (nemenyi)",
     "n_used": "number of anchors, or of data sets with a difference (wilcoxon), that the test used, if not all",
     "se": "standard error of the advantage",
@@ -153,26 +152,26 @@ PAIR_COLUMNS: dict[str, str] = {
     "statistic": "the test's statistic",
     "p_value": "two-sided p-value of no advantage",
     "p_adjusted": "p-value adjusted over all pairs and measures of this table that have the same `family`",
-    "family": "the family of tests that the row is adjusted with; empty without a p-value",
-    "p_kind": "how the p-value was made: exact or asymptotic; empty without one",
-    "p_low": "smallest p-value that other random partitions into groups may give; empty where none were drawn",
+    "family": "the family of tests with which the row is adjusted; empty without a p-value",
+    "p_kind": "kind of the p-value: exact or asymptotic; empty without one",
+    "p_low": "smallest p-value over other random partitions into groups; empty if none were drawn",
     "p_high": "largest such p-value",
-    "margin": "margin of equivalence, in the unit of the measure; empty where none was passed",
-    "p_equivalence": "p-value of the two one-sided tests: small says that the two differ by less than the margin",
+    "margin": "margin of equivalence, in the unit of the measure; empty if none was passed",
+    "p_equivalence": "p-value of the two one-sided tests: small if the two differ by less than the margin",
     "p_equivalence_adjusted": "p_equivalence adjusted over all pairs and measures of this table",
     "equivalence": "verdict on the margin: equivalent (p_equivalence, adjusted if it is, up to alpha), better or worse "
     "(the first is better or worse than the second by more than the margin, by the two-sided test against the margin, "
-    "adjusted alike) or not shown; empty where nothing was tested against a margin",
+    "adjusted alike) or not shown; empty if nothing was tested against a margin",
     "effect_size": "advantage over the standard deviation of the differences of points, or of the runs (seeds), or "
     "matched-pairs rank-biserial correlation (wilcoxon)",
     "superiority": "share of points, of pairs of runs (seeds) or of data sets on which the first is better, ties "
     "counted half",
-    "better": "name of the better embedding where the test finds one: (adjusted) p up to alpha, for bayes a chance "
-    "above 1 - alpha; else empty, and the sign is in advantage",
+    "better": "name of the better embedding if the difference is significant: (adjusted) p up to alpha, for bayes a "
+    "probability above 1 - alpha; else empty, and advantage has the sign",
     "p_first": "posterior probability that the first is practically better",
     "p_rope": "posterior probability that they are practically equivalent",
     "p_second": "posterior probability that the second is practically better",
-    "note": "what must be known to read the row",
+    "note": "information for the interpretation of the row",
 }
 
 OVERALL_COLUMNS: dict[str, str] = {
@@ -185,8 +184,8 @@ OVERALL_COLUMNS: dict[str, str] = {
     "df": "degrees of freedom",
     "df_denominator": "degrees of freedom of the denominator, for an F statistic",
     "p_value": "p-value of no difference between the embeddings; not adjusted",
-    "p_kind": "how the p-value was made: exact, permutation or asymptotic; empty without one",
-    "note": "what must be known to read the row",
+    "p_kind": "kind of the p-value: exact, permutation or asymptotic; empty without one",
+    "note": "information for the interpretation of the row",
 }
 
 STANDING_COLUMNS: dict[str, str] = {
@@ -197,15 +196,15 @@ STANDING_COLUMNS: dict[str, str] = {
     "value": "value of the measure, or its mean over data sets",
     "sd": "standard deviation over data sets",
     "mean_rank": "mean rank over the data sets that have a value of every embedding; 1 is the best",
-    "letters": "embeddings that share a letter do not differ significantly; empty where a pair was not tested",
+    "letters": "embeddings that share a letter do not differ significantly; empty if a pair was not tested",
 }
 
 
 def printable(value: Any, keep: str = "") -> str:
-    r"""Return a value as text that every writer takes, and that cannot steer a terminal.
+    r"""Return a value as text that can be printed and encoded safely.
 
-    Control characters (escapes, line ends), surrogates and non-characters become spaces; marks of the direction of text
-    and characters that nobody sees are left out. Characters in ``keep`` stay.
+    Control characters (escapes, line ends), surrogates and non-characters become spaces; direction marks and invisible
+    characters are removed. Characters in ``keep`` stay.
 
     Examples
     --------
@@ -216,12 +215,12 @@ def printable(value: Any, keep: str = "") -> str:
     if text.isascii() and text.isprintable():
         return text
     spaces = {c for c in set(text) - set(keep) if unicodedata.category(c) in BLANKED or ord(c) & 0xFFFE == 0xFFFE}
-    gone = DIRECTION_MARKS + UNSEEN
-    return text.translate({**dict.fromkeys(map(ord, spaces), " "), **dict.fromkeys(map(ord, gone), "")})
+    removed = DIRECTION_MARKS + UNSEEN
+    return text.translate({**dict.fromkeys(map(ord, spaces), " "), **dict.fromkeys(map(ord, removed), "")})
 
 
 def spread(text: str) -> str:
-    """The text with as many characters as it has columns: a mark after every wide letter, accents composed."""
+    """Return a text with as many characters as columns: a mark follows each wide letter, accents are composed."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFC", text)
@@ -229,17 +228,17 @@ def spread(text: str) -> str:
 
 
 def terminal_width(text: str) -> int:
-    """Number of columns of a terminal that a text takes."""
+    """Return the number of columns of a terminal that a text takes."""
     return len(spread(text))
 
 
 def true_minus(number: str) -> str:
-    """A printed number with the sign of mathematics in place of a hyphen."""
+    """Return a printed number with a minus sign in place of a hyphen."""
     return number.replace("-", "\N{MINUS SIGN}")
 
 
 def format_number(value: Any, digits: int = 4) -> str:
-    """A number as it is printed: ``digits`` significant places behind the point, scientific only when it must be."""
+    """Return a number with ``digits`` places after the point, in scientific notation only if necessary."""
     if value is None or value != value:
         return ""
     if isinstance(value, int):
@@ -250,13 +249,13 @@ def format_number(value: Any, digits: int = 4) -> str:
     return true_minus(f"{round(value, digits) + 0.0:.{digits}f}")
 
 
-P_PLACES = 12  # of a p-value beside its level; what agrees in more is equal
+MAX_P_PLACES = 12  # of a p-value that is close to the level
 
 
 def format_p(p: float, alpha: float = 0.05) -> str:
-    """Return a p-value as it is printed: three places, small ones as a bound, and never as a level that it is not.
+    """Return a p-value with three places, as a bound if it is small.
 
-    Near the level of the test there are as many places as p and the level differ in.
+    A p-value that rounds to the level of the test, but differs from it, has as many places as show the difference.
 
     Examples
     --------
@@ -265,11 +264,11 @@ def format_p(p: float, alpha: float = 0.05) -> str:
     """
     if p != p:
         return ""
-    least = min(0.001, alpha)
-    if p < least:
-        return f"<{least:.6f}".rstrip("0").replace("0.", ".", 1)
+    bound = min(0.001, alpha)
+    if p < bound:
+        return f"<{bound:.6f}".rstrip("0").replace("0.", ".", 1)
     places = 3 if p >= 0.001 else -math.floor(math.log10(p))
-    while places < P_PLACES and p != alpha and f"{p:.{places}f}" == f"{alpha:.{places}f}":
+    while places < MAX_P_PLACES and p != alpha and f"{p:.{places}f}" == f"{alpha:.{places}f}":
         places += 1
     return f"{p:.{places}f}".removeprefix("0")
 
@@ -281,15 +280,15 @@ PARTS = {
 
 
 def part_words(parts: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """The parts of the value of a measure, as they are printed: titles with values."""
+    """Return the parts of the value of a measure as titles with formatted values."""
     return {
         PARTS.get(key, key.replace("_", " ")): format_number(value) if isinstance(value, int | float) else str(value)
         for key, value in parts
     }
 
 
-def block(title: str, words: Mapping[str, str]) -> str:
-    """A title and lines ``name: text``, wrapped to the width of a terminal; entries without text are left out.
+def block(title: str, entries: Mapping[str, str]) -> str:
+    """Return a title and lines ``name: text`` wrapped to the width of a terminal; entries without text are left out.
 
     Examples
     --------
@@ -299,16 +298,16 @@ def block(title: str, words: Mapping[str, str]) -> str:
       range: 0 to 1
     """
     lines = [title]
-    for name, said in words.items():
-        line = f"{name}: {' '.join(said.split())}"
-        lines += textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ") if said else []
+    for name, text in entries.items():
+        line = f"{name}: {' '.join(text.split())}"
+        lines += textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ") if text else []
     return "\n".join(lines)
 
 
-def filled(docstring: str | None, words: Mapping[str, str]) -> str | None:
-    r"""The docstring with every line ``%(name)s`` replaced by the text of that name, indented like the line.
+def filled(docstring: str | None, texts: Mapping[str, str]) -> str | None:
+    r"""Return a docstring with each line ``%(name)s`` replaced by the text of that name, indented like the line.
 
-    No library offers this: numpydoc renders pages, and the substitutions of scipy and matplotlib are private.
+    The substitutions of scipy and matplotlib are private.
 
     Examples
     --------
@@ -317,4 +316,4 @@ def filled(docstring: str | None, words: Mapping[str, str]) -> str | None:
     """
     if docstring is None:  # python -OO
         return None
-    return re.sub(r"^([ ]*)%\((\w+)\)s$", lambda m: textwrap.indent(words[m[2]], m[1]), docstring, flags=re.MULTILINE)
+    return re.sub(r"^([ ]*)%\((\w+)\)s$", lambda m: textwrap.indent(texts[m[2]], m[1]), docstring, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The registry: functions and classes with a card, found by their decorators and imported when first used."""
+"""Registries of functions and classes with a card, found by their decorators and imported when first used."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ __all__ = [
 
 
 DEFINITION = re.compile(r"^@(\w+)|^(?:def|class) (\w+)", re.MULTILINE)  # at the top of a module
-NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # in the name of a class
+WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # in the name of a class
 
 
 class Registry:
-    """The entries of one kind: the functions or classes that a decorator of this kind gives a card.
+    """The entries of one kind: functions or classes that have a card by a decorator of this kind.
 
-    A file holds any number of them, and no list names them. The source is searched for the decorators; a module is
-    imported when one of its entries is used, so that a list of names loads neither numba nor matplotlib.
+    A file may have any number of entries, and no list names them. The source is searched for the decorators; a module
+    is imported when one of its entries is used, so that a list of names imports neither numba nor matplotlib.
 
     Parameters
     ----------
     package : str
-        Dotted name of the folder, or of the only module.
+        Dotted name of the folder or of the only module.
     noun : str
         Name of an entry in error messages.
     plural : str
         Plural of the noun: ``dreval.list_<plural>()`` lists the names. Empty if there is no such function.
     decorators : tuple of str
-        Names of the decorators that give a card.
+        Names of the decorators that attach a card.
     prefix, suffix : str
-        What functions are called before and after the name of the entry: ``hsic_test`` is "hsic".
+        Parts of the name of a function before and after the name of its entry: ``hsic_test`` is "hsic".
     """
 
     def __init__(
@@ -70,18 +70,18 @@ class Registry:
         self.decorators, self.prefix, self.suffix = decorators, prefix, suffix
 
     def name_of(self, thing: str) -> str:
-        """Return the name of the entry that is the function or class called ``thing``.
+        """Return the name of the entry whose function or class is called ``thing``.
 
         Examples
         --------
         >>> TESTS.name_of("hsic_test"), METHODS.name_of("FastICA")
         ('hsic', 'fast_ica')
         """
-        return NEW_WORD.sub("_", thing.removeprefix(self.prefix).removesuffix(self.suffix)).lower()
+        return WORD_BOUNDARY.sub("_", thing.removeprefix(self.prefix).removesuffix(self.suffix)).lower()
 
     @cached_property
     def _places(self) -> dict[str, tuple[str, str]]:
-        """Module, and function or class, of each entry, sorted by name."""
+        """Module and function or class of each entry, sorted by name."""
         places: dict[str, tuple[str, str]] = {}
         for module, file in self._files():
             for thing in _decorated(file.read_text("utf-8"), self.decorators):
@@ -92,7 +92,7 @@ class Registry:
         return dict(sorted(places.items()))
 
     def _files(self) -> Iterator[tuple[str, Path]]:
-        """Modules of the folder, which are not imported, with their files."""
+        """Yield the modules of the folder with their files, without importing them."""
         spec = importlib.util.find_spec(self.package)
         if spec is None or spec.origin is None:
             raise ModuleNotFoundError(f"No module named {self.package!r}")
@@ -102,7 +102,7 @@ class Registry:
             yield from ((f"{self.package}.{file.stem}", file) for file in sorted(Path(folder).glob("*.py")))
 
     def names(self) -> list[str]:
-        """Names of all entries, sorted."""
+        """Return the names of all entries, sorted."""
         return list(self._places)
 
     @property
@@ -111,7 +111,7 @@ class Registry:
         return (f"dreval.list_{self.plural}()",) if self.plural else ()
 
     def public_names(self) -> list[str]:
-        """Names of the entries at the top of the package."""
+        """Return the names of the entries as functions of the package."""
         return [name + self.suffix for name in self._places]
 
     def __iter__(self) -> Iterator[str]:
@@ -121,49 +121,50 @@ class Registry:
         return name in self._places
 
     def get(self, name: str, argument: str | None = None) -> Any:
-        """The entry, an object with an attribute ``card``; the error for an unknown name suggests the nearest."""
+        """Return the entry, which has an attribute ``card``; the error for an unknown name suggests the nearest."""
         name = check_one_of(name, self._places, argument or self.noun.replace(" ", "_"), self.listing, aliases=True)
         module, thing = self._places[name]
         return getattr(importlib.import_module(module), thing)
 
-    def check_run(self, name: Any, found: Collection[str], argument: str, *, curves: bool = False) -> str:
-        """One of the names ``found`` in a result; the error for another entry says how to run it.
+    def check_run(self, name: Any, available: Collection[str], argument: str, *, curves: bool = False) -> str:
+        """Check that a name is available in a result; the error for another entry says how to run it.
 
-        A measure that is a curve has no value in a table; ``curves`` says that there may be some among the names. A
-        table made elsewhere, whose measures are all unknown here, was not run.
+        A measure that is a curve has no value in a table; ``curves`` says that ``available`` may contain curves. If all
+        measures of a table are unknown here, it was made elsewhere, and no error suggests to run them.
         """
         short = name.partition("(")[0] if isinstance(name, str) else name
-        if short != name and short in found:
+        if short != name and short in available:
             raise InputError(argument, "must be a name without parameters", repr(name), f"Pass {short!r}.")
-        foreign = self is MEASURES and not any(one.partition("(")[0] in self for one in found)
-        if not foreign and known_name(name, found) not in found and known_name(name, self._places) in self:
-            if self is MEASURES and not curves and self.card(name).curve:
-                got, cure = f"{name!r}, a curve", f"{{curve}} has its values. Known: {', '.join(sorted(found))}."
-                raise InputError(argument, "must have one value", got, cure, curve="Results.curve")
-            where, call = ("embeddings", "Evaluation") if self is METHODS else (self.plural, "run")
-            cure = f"Add it to {{{where}}} of `{call}`. Those that were run: {', '.join(sorted(found)) or 'none'}."
-            raise InputError(argument, "must be one that was run", repr(name), cure, **{where: where})
-        return check_one_of(name, found, argument)
+        is_foreign = self is MEASURES and not any(measure.partition("(")[0] in self for measure in available)
+        if is_foreign or known_name(name, available) in available or known_name(name, self._places) not in self:
+            return check_one_of(name, available, argument)
+        names = ", ".join(sorted(available))
+        if self is MEASURES and not curves and self.card(name).curve:
+            hint = f"{{curve}} has its values. Known: {names}."
+            raise InputError(argument, "must have one value", f"{name!r}, a curve", hint, curve="Results.curve")
+        option, call = ("embeddings", "Evaluation") if self is METHODS else (self.plural, "run")
+        hint = f"Add it to {{{option}}} of `{call}`. Those that were run: {names or 'none'}."
+        raise InputError(argument, "must be one that was run", repr(name), hint, **{option: option})
 
     def card(self, name: str, argument: str | None = None) -> Any:
-        """The card of one entry."""
+        """Return the card of one entry."""
         return self.get(name, argument).card
 
     def cards(self) -> list[Any]:
-        """The cards of all entries, sorted by name."""
+        """Return the cards of all entries, sorted by name."""
         return [self.card(name) for name in self._places]
 
 
 def _decorated(source: str, decorators: tuple[str, ...]) -> Iterator[str]:
-    """Names of the functions and classes at the top of a module that have one of the decorators."""
-    collected = False
+    """Yield the names of the functions and classes at the top of a module that have one of the decorators."""
+    is_entry = False
     for match in DEFINITION.finditer(source):
         decorator, thing = match.groups()
         if decorator:
-            collected |= decorator in decorators
-        elif collected:
+            is_entry |= decorator in decorators
+        elif is_entry:
             yield thing
-            collected = False
+            is_entry = False
 
 
 MEASURES = Registry("dreval.measures", "measure", "measures", decorators=("measure", "method_measure"))
@@ -177,7 +178,7 @@ SCORES = Registry("dreval.scores", "score of points", "scores", decorators=("sco
 
 @keywords_checked
 def list_measures() -> list[str]:
-    """Names of all measures, as ``Evaluation.run(measures=...)`` takes them.
+    """Return the names of all measures, as ``Evaluation.run(measures=...)`` takes them.
 
     Examples
     --------
@@ -190,7 +191,7 @@ def list_measures() -> list[str]:
 
 @keywords_checked
 def list_tests() -> list[str]:
-    """Names of all independence tests, as ``Evaluation.run(tests=...)`` takes them.
+    """Return the names of all independence tests, as ``Evaluation.run(tests=...)`` takes them.
 
     Examples
     --------
@@ -203,7 +204,7 @@ def list_tests() -> list[str]:
 
 @keywords_checked
 def list_methods() -> list[str]:
-    """Names of all bundled methods, as ``Evaluation(embeddings=...)`` and ``embed`` take them.
+    """Return the names of all bundled methods, as ``Evaluation(embeddings=...)`` and ``embed`` take them.
 
     Examples
     --------
@@ -216,7 +217,7 @@ def list_methods() -> list[str]:
 
 @keywords_checked
 def list_datasets() -> list[str]:
-    """Names of all data sets: bundled and loaders of files (``load_dataset``), and simulated (``simulate``).
+    """Return the names of all data sets: bundled and loaders of files (``load_dataset``), and simulated (``simulate``).
 
     Examples
     --------
@@ -229,7 +230,7 @@ def list_datasets() -> list[str]:
 
 @keywords_checked
 def list_figures() -> list[str]:
-    """Names of all kinds of figures, as ``Results.plot`` and ``Comparison.plot`` take them.
+    """Return the names of all kinds of figures, as ``Results.plot`` and ``Comparison.plot`` take them.
 
     Examples
     --------
@@ -242,7 +243,7 @@ def list_figures() -> list[str]:
 
 @keywords_checked
 def list_scores() -> list[str]:
-    """Names of all scores of points: functions of data and one embedding that give a table of the points.
+    """Return the names of all scores of points: functions of data and one embedding that give a table of the points.
 
     Examples
     --------
@@ -255,32 +256,32 @@ def list_scores() -> list[str]:
 
 KINDS = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
 KINDS |= {"dimension": DIMENSIONS, "score": SCORES}
-ALONE = {"perplexity_curve": "dreval.scores", "sweep": "dreval.study.sweep"}  # functions that have a card
+ALONE = {"perplexity_curve": "dreval.scores", "sweep": "dreval.study.sweep"}  # functions with a card, of no registry
 
 
 @keywords_checked
 def card(name: str, kind: str | None = None) -> Any:
-    """Card of a measure, test, method, data set, figure, analysis of dimensions or score: its declared properties.
+    """Return the card of a measure, test, method, data set, figure, analysis or score: its declared properties.
 
     Parameters
     ----------
     name : str
         A name from one of the lists, or of a function ("hsic_test", "intrinsic_dimension", "sweep").
     kind : {"measure", "test", "method", "dataset", "figure", "dimension", "score"}, optional
-        What it is the name of; needed for names of several things, such as "cca" (a test and a method).
+        Needed for a name of several kinds, such as "cca" (a test and a method).
 
     Returns
     -------
     MeasureCard, TestCard, MethodCard, DatasetCard, FigureCard or AnalysisCard
-        A frozen record. That of a measure has its question, direction, bounds, chance level, invariances, parameters
-        and reference.
+        A frozen record. The card of a measure has its question, direction, bounds, chance level, invariances,
+        parameters and reference.
 
     Raises
     ------
     UnknownName
-        If nothing has that name; the nearest right one is given.
+        If nothing has that name; the error suggests the nearest name.
     InputError
-        If several things have that name and ``kind`` is not given.
+        If several kinds have that name and ``kind`` is not given.
 
     See Also
     --------
@@ -298,12 +299,12 @@ def card(name: str, kind: str | None = None) -> Any:
         return TESTS.card(name.removesuffix(TESTS.suffix))
     if name in ALONE:
         return getattr(importlib.import_module(ALONE[name]), name).card
-    having = [word for word, registry in KINDS.items() if known_name(name, registry.names()) in registry]
-    if len(having) > 1:
-        cure = f"Pass kind={having[0]!r} or kind={having[1]!r}."
-        raise InputError("name", "must name one thing", f"{name!r}, a {' and a '.join(having)}", cure)
-    names = [*ALONE, *(one for registry in KINDS.values() for one in registry)]
-    listing = tuple(call for registry in KINDS.values() for call in registry.listing)
-    if not having:
+    kinds = [key for key, registry in KINDS.items() if known_name(name, registry.names()) in registry]
+    if len(kinds) > 1:
+        hint = f"Pass kind={kinds[0]!r} or kind={kinds[1]!r}."
+        raise InputError("name", "must name one thing", f"{name!r}, a {' and a '.join(kinds)}", hint)
+    if not kinds:
+        names = [*ALONE, *(entry for registry in KINDS.values() for entry in registry)]
+        listing = tuple(call for registry in KINDS.values() for call in registry.listing)
         check_one_of(name, dict.fromkeys(names), "name", listing)
-    return KINDS[having[0]].card(name)
+    return KINDS[kinds[0]].card(name)

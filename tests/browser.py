@@ -17,7 +17,7 @@ KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "Ar
 
 
 def _pipe() -> tuple[int, int]:
-    """A pipe whose ends are above 9, out of the way of the 3 and 4 that Chromium reads and writes."""
+    """Return a pipe with ends above 9, since Chromium reads and writes 3 and 4."""
     ends = os.pipe()
     moved = fcntl.fcntl(ends[0], fcntl.F_DUPFD_CLOEXEC, 10), fcntl.fcntl(ends[1], fcntl.F_DUPFD_CLOEXEC, 10)
     for end in ends:
@@ -65,7 +65,7 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """One command and its answer; events on the way are kept."""
+        """Send a command and return its answer; events received meanwhile are stored."""
         self.count += 1
         message = {"id": self.count, "method": method, "params": parameters}
         if self.session:
@@ -79,7 +79,7 @@ class Browser:
             self.events.append(answer)
 
     def next_message(self) -> dict[str, Any]:
-        """The next message of the browser."""
+        """Return the next message of the browser."""
         while b"\0" not in self.buffer:
             chunk = self.reader.read(1 << 16)
             assert chunk, "the browser went away"
@@ -88,7 +88,7 @@ class Browser:
         return json.loads(message)
 
     def open(self, path: Path, width: int, dark: bool = False) -> None:
-        """Show a file in a window of that width, and wait until it is loaded."""
+        """Open a file in a window of this width, and wait until it is loaded."""
         self.events.clear()
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=scheme)
@@ -100,21 +100,21 @@ class Browser:
             self.events.append(self.next_message())
 
     def evaluate(self, script: str) -> Any:
-        """The value of an expression in the page."""
+        """Return the value of an expression in the page."""
         return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
 
     def await_value(self, script: str) -> Any:
-        """The value that a promise in the page gives."""
+        """Return the value of a promise in the page."""
         got = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in got, got
         return got["result"].get("value")
 
     def point(self, x: float, y: float) -> None:
-        """Move the pointer there."""
+        """Move the pointer to a position."""
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def click(self, x: float, y: float, count: int = 1) -> None:
-        """Click there so many times."""
+        """Click ``count`` times at a position."""
         self.point(x, y)
         for clicks in range(1, count + 1):
             for kind in ("mousePressed", "mouseReleased"):
@@ -128,7 +128,7 @@ class Browser:
             self.call("Input.dispatchMouseEvent", type=kind, **where, button="left", buttons=1, clickCount=1)
 
     def tap(self, x: float, y: float) -> None:
-        """Touch the screen there for a moment."""
+        """Touch the screen at a position for a moment."""
         self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
         self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
@@ -138,11 +138,11 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=KEYS.get(key, 0))
 
     def printed(self) -> bytes:
-        """The page as a PDF file."""
+        """Save the page as a PDF file."""
         return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])
 
     def picture(self, path: Path) -> None:
-        """Write a picture of the whole page."""
+        """Save an image of the whole page."""
         got = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(got["data"]))
 

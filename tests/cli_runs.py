@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a folder as other tools leave it, and a call of ``main``."""
+"""Shared by the tests of the command line: a folder with files of other tools, and a call of ``main``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVALUATE = ("evaluate", "data.csv", "-e", "umap.csv", "-k", "5", "--random-state
 
 
 def fill(folder: Path) -> None:
-    """Data, embeddings and labels as other tools leave them."""
+    """Write data, embeddings and labels in the formats of other tools."""
     features = pd.DataFrame(X, columns=list("abcd"))
     features.to_csv(folder / "data.csv", index=False)
     features.assign(kind=KINDS, age=X[:, 0] ** 2, cell=IDS).to_csv(folder / "full.csv", index=False)
@@ -38,7 +38,7 @@ def fill(folder: Path) -> None:
 
 
 def call(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Run the command line; gives exit code, stdout and stderr."""
+    """Run the command line and return exit code, stdout and stderr."""
     try:
         code = main(arguments)
     except SystemExit as stop:
@@ -47,5 +47,5 @@ def call(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 def without_call(printed: str) -> list[str]:
-    """The parts of a summary but its call, which on the command line is that of the command line."""
+    """Return the parts of a summary without its call, which differs on the command line."""
     return [part for part in printed.split("\n\n") if not ("Call:" in part[:60] or part.startswith("```"))]

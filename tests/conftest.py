@@ -1,4 +1,4 @@
-"""What every test shares: one hypothesis profile, one place for threads, and the folder of real data."""
+"""Settings of all tests: one hypothesis profile, the number of threads, and the folder of real data."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ REDUCED = os.environ.get("DREVAL_CALIBRATION", "full") == "reduced"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--name my_measure`` leaves out what is tested of other measures, methods, tests, data sets and figures."""
+    """Add ``--name my_measure``, which skips tests of all other measures, methods, tests, data sets and figures."""
     parser.addoption("--name", action="append", default=[], metavar="NAME", help="test only this measure, method, ...")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The names asked for are known to the loops inside tests, too."""
-    each.ASKED.update(config.getoption("--name"))
+    """Pass the requested names to the loops inside tests."""
+    each.REQUESTED.update(config.getoption("--name"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Items of other names are left out; of reduced simulations all but the first case of each test."""
-    others = [item for item in items if each.is_of_others(getattr(item, "callspec", _NoCall).params.values())]
+    """Deselect items of other names, and in reduced simulations all but the first case of each test."""
+    deselected = [item for item in items if each.is_not_requested(getattr(item, "callspec", _NoCall).params.values())]
     if REDUCED:
-        long = [item for item in items if item.get_closest_marker("calibration") and item not in set(others)]
+        long = [item for item in items if item.get_closest_marker("calibration") and item not in set(deselected)]
         first = {item.nodeid.partition("[")[0]: item for item in reversed(long)}
-        others += [item for item in long if item is not first[item.nodeid.partition("[")[0]]]
-    if others:
-        config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if item not in set(others)]
+        deselected += [item for item in long if item is not first[item.nodeid.partition("[")[0]]]
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if item not in set(deselected)]
 
 
 class _NoCall:
@@ -72,19 +72,19 @@ class _NoCall:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Only ``test_*.py`` files of this folder are tests; scripts (benchmarks, oracles' makers) are not imported."""
+    """Collect only ``test_*.py`` files of this folder; scripts (benchmarks, scripts of oracles) are not imported."""
     script = collection_path.suffix == ".py" and not collection_path.name.startswith(("test_", "conftest"))
     return True if script and collection_path.is_relative_to(ROOT / "tests") else None
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests are no garbage: a search for it, as in ``multipletests``, need not look at them."""
+    """Exclude the thousands of collected tests from garbage collection, which ``multipletests`` starts."""
     gc.freeze()
 
 
 @pytest.fixture
 def fresh_folder(tmp_path: Path) -> Callable[[], Path]:
-    """Make another empty folder at each call: for loops inside a test."""
+    """Return a function that creates a new empty folder at each call, for loops inside a test."""
     numbers = itertools.count()
 
     def make() -> Path:
@@ -97,21 +97,21 @@ def fresh_folder(tmp_path: Path) -> Callable[[], Path]:
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """The project's folder."""
+    """Return the folder of the project."""
     return ROOT
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Folder of real data sets that may not be redistributed: ``$DREVAL_DATA``, else ``../shared/data``.
+    """Return the folder of real data sets that may not be redistributed: ``$DREVAL_DATA``, else ``../shared/data``.
 
-    They are not part of a public copy of the project, and no test can fetch them; a test that asks for them is
-    skipped, with this reason, where they do not lie. Where ``DREVAL_DATA`` is set the folder must exist.
+    They are not part of a public copy of the project, and no test can download them; tests that need them are skipped
+    without the folder. If ``DREVAL_DATA`` is set, the folder must exist.
     """
-    named = os.environ.get("DREVAL_DATA")
-    folder = Path(named) if named else ROOT.parent / "shared" / "data"
-    if named and not folder.is_dir():
-        pytest.fail(f"DREVAL_DATA names {folder}, which is no folder")
+    variable = os.environ.get("DREVAL_DATA")
+    folder = Path(variable) if variable else ROOT.parent / "shared" / "data"
+    if variable and not folder.is_dir():
+        pytest.fail(f"DREVAL_DATA is {folder}, which is not a folder")
     if not folder.is_dir():
         pytest.skip("real data that may not be redistributed are not here; set DREVAL_DATA to their folder")
     return folder
@@ -119,8 +119,8 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def n_simulations() -> Callable[[int], int]:
-    """Size of a long simulation: ``n_simulations(1000)`` is 1000, or a tenth, at least 40, of reduced simulations.
+    """Return the size of a long simulation: ``n_simulations(1000)`` is 1000, or in reduced runs a tenth, at least 40.
 
-    Bounds on the simulated rates must be computed from the number that was really run.
+    Bounds on the simulated rates must be computed from this number.
     """
     return lambda full: min(full, max(full // 10, 40)) if REDUCED else full

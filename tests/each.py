@@ -1,4 +1,4 @@
-"""One test over a whole registry: cheap claims about many things are one item, and every failure is named."""
+"""One test for all entries of a registry: a cheap claim about many values is one item, which names all failures."""
 
 from __future__ import annotations
 
@@ -10,34 +10,33 @@ from typing import Any
 import pytest
 
 LONGEST = 300  # characters of a value in the note of its failure
-ASKED: set[str] = set()  # the names given by `pytest --name`; empty: all
+REQUESTED: set[str] = set()  # the names in `pytest --name`; empty: all
 
 
 @functools.cache
-def _everything() -> frozenset[str]:
+def _all_names() -> frozenset[str]:
     from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
 
     return frozenset(name for registry in (DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS) for name in registry)
 
 
-def is_of_others(values: Iterable[Any]) -> bool:
-    """Whether values of a test's parameters name registered things, but none that was asked for by `pytest --name`."""
+def is_not_requested(values: Iterable[Any]) -> bool:
+    """Return whether parameters of a test name registered entries, but none that is requested by `pytest --name`."""
     parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
-    words = {part for part in parts if isinstance(part, str)}
-    return bool(ASKED and words & _everything() and not words & ASKED)
+    names = {part for part in parts if isinstance(part, str)}
+    return bool(REQUESTED and names & _all_names() and not names & REQUESTED)
 
 
 def each(names: str, values: Iterable[Any], items: int = 1) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Call the test with every value, as ``pytest.mark.parametrize`` does, but in one item with one set of fixtures.
 
-    With ``items`` the values are dealt out to so many of them, none of which then takes long.
+    With ``items`` the values are distributed over so many items, so that none takes long.
 
-    All values are tried; those that failed are named in one group of exceptions. For claims that cost milliseconds:
-    collecting, scheduling and reporting an item costs more than they do. Below ``given`` every value meets the same
-    drawn examples, which are drawn once; a value that an example does not suit returns, since ``assume`` would end the
-    loop for the others.
+    All values are tried, and one group of exceptions names those that failed. Use it for claims that take milliseconds,
+    since collecting, scheduling and reporting an item takes longer. Below ``given`` all values get the same examples; a
+    value that does not suit an example returns, since ``assume`` would end the loop for all values.
     """
-    keys, kept = [name.strip() for name in names.split(",")], list(values)
+    keys, cases = [name.strip() for name in names.split(",")], list(values)
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         parameters = inspect.signature(test).parameters
@@ -45,8 +44,8 @@ def each(names: str, values: Iterable[Any], items: int = 1) -> Callable[[Callabl
         @functools.wraps(test)
         def loop(item: int = 0, **fixtures: Any) -> None:
             failed: list[BaseException] = []
-            for value in kept[item::items]:
-                if is_of_others([value]):
+            for value in cases[item::items]:
+                if is_not_requested([value]):
                     continue
                 try:
                     test(**fixtures, **dict(zip(keys, value if len(keys) > 1 else (value,), strict=True)))
@@ -54,7 +53,7 @@ def each(names: str, values: Iterable[Any], items: int = 1) -> Callable[[Callabl
                     error.add_note(f"{names}: {str(value)[:LONGEST]}")
                     failed.append(error)
             if failed:
-                raise BaseExceptionGroup(f"{len(failed)} of {len(kept[item::items])} failed", failed)
+                raise BaseExceptionGroup(f"{len(failed)} of {len(cases[item::items])} failed", failed)
 
         del loop.__wrapped__  # pytest would read its signature
         arguments = [p.replace(kind=p.KEYWORD_ONLY) for key, p in parameters.items() if key not in keys]
@@ -64,6 +63,6 @@ def each(names: str, values: Iterable[Any], items: int = 1) -> Callable[[Callabl
         loop.__signature__ = inspect.Signature([*arguments, inspect.Parameter("item", inspect.Parameter.KEYWORD_ONLY)])
         return pytest.mark.parametrize("item", range(items))(loop)
 
-    if not kept:
+    if not cases:
         raise ValueError(f"no {names} to test")
     return decorate

@@ -422,7 +422,7 @@ def _flaw_of_error(error: Exception) -> str:
     """Describe the flaw of an exception; an empty text for a clear error."""
     if not isinstance(error, DrevalError):
         return f"foreign {type(error).__name__}: {' '.join(str(error).split())[:160]}"
-    parts = (error.argument, error.rule, error.got, error.cure)
+    parts = (error.argument, error.requirement, error.received, error.hint)
     return "" if all(isinstance(part, str) and part.strip() for part in parts) else f"error without a part: {parts}"
 
 

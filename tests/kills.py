@@ -1,4 +1,4 @@
-"""Processes killed while they write, and disks that are full: what is left of the files, as a table.
+"""Processes that are killed while they write, and full disks: the state of the files afterwards, as a table.
 
 .venv/bin/python tests/kills.py [KILLS]     kill -9 at so many random moments of each kind of writing (100); as root
                                             also on a small disk that is full
@@ -50,17 +50,17 @@ class Saved:
     name = "result"
 
     def begin(self, folder: Path) -> None:
-        """The folder before."""
+        """Prepare the folder."""
         OLD.save(folder / "r.dreval")
 
     def write(self, folder: Path) -> None:
-        """What is killed."""
+        """Run the operation that is killed."""
         NEW.save(folder / "r.dreval")
 
     def look(self, folder: Path) -> str:
-        """What is left: the old or the new file, whole; anything else is an error."""
-        found = _numbers(dreval.load_results(folder / "r.dreval"))
-        return {_numbers(OLD): "old", _numbers(NEW): "new"}[found]
+        """Return whether the old or the new file is left, complete; anything else is an error."""
+        result = _numbers(dreval.load_results(folder / "r.dreval"))
+        return {_numbers(OLD): "old", _numbers(NEW): "new"}[result]
 
 
 class Reported:
@@ -75,15 +75,15 @@ class Reported:
             self.whole = {Path(place, word + ".html").read_bytes(): word for word in ("old", "new")}
 
     def begin(self, folder: Path) -> None:
-        """The folder before."""
+        """Prepare the folder."""
         OLD.report(folder / "r.html")
 
     def write(self, folder: Path) -> None:
-        """What is killed."""
+        """Run the operation that is killed."""
         NEW.report(folder / "r.html")
 
     def look(self, folder: Path) -> str:
-        """Byte for byte one of the two."""
+        """Return which of the two files is left, byte for byte."""
         return self.whole[(folder / "r.html").read_bytes()]
 
 
@@ -99,14 +99,14 @@ class Stored:
         return dreval.Evaluation(X, TOOLS, n_neighbors=5, random_state=0).run(["trustworthiness"], None, store=store)
 
     def begin(self, folder: Path) -> None:
-        """An empty folder."""
+        """Prepare an empty folder."""
 
     def write(self, folder: Path) -> None:
-        """What is killed."""
+        """Run the operation that is killed."""
         self._run(folder / "s.journal")
 
     def look(self, folder: Path) -> str:
-        """The run goes on, with the numbers of one that was never stopped."""
+        """Continue the run, which must have the numbers of an uninterrupted run."""
         before = (folder / "s.journal").exists()
         if _numbers(self._run(folder / "s.journal")) != self.plain:
             raise ValueError("the resumed run has other numbers")
@@ -130,14 +130,14 @@ class Exported:
         return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
     def begin(self, folder: Path) -> None:
-        """An empty folder."""
+        """Prepare an empty folder."""
 
     def write(self, folder: Path) -> None:
-        """What is killed."""
+        """Run the operation that is killed."""
         self.protocol.export(folder / "tool", embedding=X[:40, :2])
 
     def look(self, folder: Path) -> str:
-        """The export is completed, with the files of one that was never stopped."""
+        """Complete the export, which must have the files of an uninterrupted export."""
         before = len(self._files(folder))
         self.write(folder)
         files = self._files(folder)
@@ -162,7 +162,7 @@ def killed(case: Any, folder: Path, after: float) -> None:
 
 @contextmanager
 def small_disk(size: int) -> Iterator[Path]:
-    """A file system of so many KiB; its owner must be root."""
+    """Mount a file system of this many KiB; only root can."""
     with tempfile.TemporaryDirectory() as place:
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", place], check=True)
         try:
@@ -172,20 +172,20 @@ def small_disk(size: int) -> Iterator[Path]:
 
 
 def full(case: Any, room: int) -> tuple[str, str]:
-    """Write on a disk on which so many bytes are left: the error, and what is left of the files."""
+    """Write on a disk with this many free bytes; return the error and the state of the files."""
     with small_disk(4096) as folder:
         case.begin(folder)
         (folder / "ballast").write_bytes(bytes(max(shutil.disk_usage(folder).free - room, 0)))
         try:
             case.write(folder)
-            said = "written"
+            text = "written"
         except (OSError, DrevalError) as error:
-            said = f"{type(error).__name__}: {error}".replace(str(folder), "")
-        rest = sorted(path.name for path in folder.rglob("*.part"))
-        if rest:
-            raise ValueError(f"left behind: {rest}")
+            text = f"{type(error).__name__}: {error}".replace(str(folder), "")
+        remaining = sorted(path.name for path in folder.rglob("*.part"))
+        if remaining:
+            raise ValueError(f"left behind: {remaining}")
         (folder / "ballast").unlink()
-        return said, case.look(folder)
+        return text, case.look(folder)
 
 
 def main(kills: int) -> None:
@@ -208,14 +208,14 @@ def main(kills: int) -> None:
                 parts += len(list(Path(place).rglob("*.part")))
                 left = case.look(Path(place))
             counts[left] = counts.get(left, 0) + 1
-        found = ", ".join(f"{word} {n}" for word, n in sorted(counts.items()))
-        print(f"{case.name:<22} {kills:>6}  {parts:>11}  {found}", flush=True)
+        result = ", ".join(f"{word} {n}" for word, n in sorted(counts.items()))
+        print(f"{case.name:<22} {kills:>6}  {parts:>11}  {result}", flush=True)
     if os.geteuid() == 0:
         print(f"\n{'disk full':<22} {'bytes':>7}  left       error")
         for case in cases:
             for room in (0, 4096, 40960):
-                said, left = full(case, room)
-                print(f"{case.name:<22} {room:>7}  {left:<9}  {said}", flush=True)
+                text, left = full(case, room)
+                print(f"{case.name:<22} {room:>7}  {left:<9}  {text}", flush=True)
 
 
 if __name__ == "__main__":

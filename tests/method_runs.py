@@ -1,4 +1,4 @@
-"""Methods for tests of what runs a method many times."""
+"""Methods for tests of functions that run a method many times."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def counting(X, n_components, log="", stop=0):
-    """The first columns; each run is counted in a file, and one of them is stopped by the user."""
+    """Return the first columns; count each run in a file, and raise KeyboardInterrupt in one of them."""
     with open(log, "a+") as file:
         file.write("x")
         file.seek(0)
@@ -18,7 +18,7 @@ def counting(X, n_components, log="", stop=0):
 
 
 def printing(X, n_components, random_state, size=0.1):
-    """The first columns with noise; each run is printed as soon as it begins, and takes a moment."""
+    """Return the first columns with noise; print each run when it begins, and wait a moment."""
     print("run", flush=True)
     time.sleep(0.03)
     return X[:, :n_components] + size * np.random.default_rng(random_state).normal(size=(len(X), n_components))

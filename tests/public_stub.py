@@ -1,15 +1,19 @@
-"""Writes the stubs ``dreval/__init__.pyi`` and ``dreval/methods/__init__.pyi`` from the registries.
+"""Write the stubs ``dreval/__init__.pyi`` and ``dreval/methods/__init__.pyi``; ``--check`` only compares them.
 
-Run ``python tests/public_stub.py`` where a public name or its signature has changed. The package finds its names when
-they are first used, so that a type checker needs the stubs: with them it sees a misspelled name or keyword.
+Run ``python tests/public_stub.py`` after a public name or its signature has changed. The public names are those of
+``dreval._MODULES`` and of the registries, and nothing else lists them. The package imports its names when they are
+first used, so that a type checker needs the stubs: with them it finds a misspelled name or keyword.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +21,7 @@ import dreval
 from dreval.registry import DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
-HEAD = '''"""{what}; written by ``python tests/public_stub.py``."""
+HEADER = '''"""{title}; written by ``python tests/public_stub.py``."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,74 +29,97 @@ from typing import Any
 import numpy as np
 
 '''
-KNOWN = {"Any", "Mapping", "Sequence", "None", "bool", "dict", "float", "int", "list", "np.random.Generator", "str"}
-KNOWN |= {"tuple", "IndependenceTest", "IntrinsicDimension", "LocalDistortion", "MeasureRecord", "ParallelAnalysis"}
-KNOWN |= {"PerturbationScore", "SingularityScore"}
+STANDARD_TYPES = {"Any", "Mapping", "Sequence", "None", "bool", "dict", "float", "int", "list", "str", "tuple"}
+STANDARD_TYPES |= {"np.random.Generator"}
 
 
 def stubs() -> dict[Path, str]:
-    """The text of each stub."""
-    return {PACKAGE / "__init__.pyi": _package(), PACKAGE / "methods" / "__init__.pyi": _methods()}
+    """Return the text of each stub by its path."""
+    return {PACKAGE / "__init__.pyi": _package_stub(), PACKAGE / "methods" / "__init__.pyi": _methods_stub()}
 
 
-def _package() -> str:
-    """All public names: classes and functions from their files, measures and tests with their signatures."""
-    places = {**dreval._PLACES, "MeasureRecord": "records.answers"}
-    places |= {
-        "IntrinsicDimension": "records.answers",
-        "LocalDistortion": "records.answers",
-        "ParallelAnalysis": "records.answers",
-        "PerturbationScore": "records.answers",
-        "SingularityScore": "records.answers",
-        "Sweep": "records.sweep",
-    }
-    lines = [f"from dreval import {name} as {name}" for name in dreval._FOLDERS]
-    lines += [f"from dreval.{place} import {name} as {name}" for name, place in sorted(places.items())]
-    names = [*MEASURES, *TESTS.public_names(), *DIMENSIONS, *SCORES]
-    functions = [_function(name, getattr(dreval, name)) for name in sorted(names)]
-    listed = ",\n    ".join(f'"{name}"' for name in dreval.__all__)
-    head = HEAD.format(what="The public names of dreval")
-    imports, rest = "\n".join(sorted(lines)), "\n".join(functions)
-    return f"{head}{imports}\n\n__all__ = [\n    {listed},\n]\n__version__: str\n\n{rest}\n"
+def _package_stub() -> str:
+    """Return the stub of the package: imports of classes and functions, signatures of the entries of registries."""
+    names = sorted([*MEASURES, *TESTS.public_names(), *DIMENSIONS, *SCORES])
+    functions = [_function(name, getattr(dreval, name)) for name in names]
+    used = set(re.findall(r"\w+", "\n".join(functions)))
+    imports = [f"from dreval import {name} as {name}" for name in dreval._SUBMODULES]
+    imports += [f"from dreval.{module} import {name} as {name}" for name, module in dreval._MODULES.items()]
+    imports += [
+        f"from {module} import {name}"
+        for name, module in record_modules().items()
+        if name in used and name not in dreval._MODULES
+    ]
+    public = ",\n    ".join(f'"{name}"' for name in dreval.__all__)
+    parts = [HEADER.format(title="The public names of dreval"), "\n".join(sorted(imports))]
+    return f"{''.join(parts)}\n\n__all__ = [\n    {public},\n]\n__version__: str\n\n" + "\n".join(functions) + "\n"
 
 
-def _methods() -> str:
-    """The classes of all methods with the parameters of each."""
-    made = []
+def _methods_stub() -> str:
+    """Return the stub of the methods: a class with its parameters for each."""
+    classes = []
     for card in METHODS.cards():
-        start = _function("__init__", METHODS.get(card.name).__init__).replace("-> Any", "-> None")
-        more = "def __getattr__(self, name: str) -> Any: ..."
-        made.append(f"class {card.class_name}(Method):\n    {start}\n    {more}\n")
-    head = HEAD.format(what="The classes of all methods")
-    return f"{head}from dreval.methods._method import Method\n\n{''.join(made)}"
+        constructor = _function("__init__", METHODS.get(card.name).__init__).replace("-> Any", "-> None")
+        attributes = "def __getattr__(self, name: str) -> Any: ..."
+        classes.append(f"class {card.class_name}(Method):\n    {constructor}\n    {attributes}\n")
+    header = HEADER.format(title="The classes of all methods")
+    return f"{header}from dreval.methods._method import Method\n\n{''.join(classes)}"
+
+
+@cache
+def record_modules() -> dict[str, str]:
+    """Return the module of each class of ``dreval.records``, which functions may return."""
+    modules = [importlib.import_module(f"dreval.records.{info.name}") for info in pkgutil.iter_modules(_records())]
+    return {
+        name: module.__name__
+        for module in modules
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+
+
+def _records() -> list[str]:
+    return list(importlib.import_module("dreval.records").__path__)
 
 
 def _function(name: str, function: Callable[..., Any]) -> str:
-    """One function on one line: what has a default has it left out."""
+    """Return a function on one line; a default is written as ``...``."""
     signature = inspect.signature(function)
-    parts, bare = [], False
-    for one in signature.parameters.values():
-        if one.kind is one.KEYWORD_ONLY and not bare:
-            parts += ["*"]
-        bare |= one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
-        star = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
-        default = "" if one.default is one.empty else " = ..."
-        typed = "" if one.name == "self" else f": {_type(one.annotation)}"
-        parts.append(f"{star}{one.name}{typed}{default}")
+    parts, has_star = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
+            parts.append("*")
+        has_star |= parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        default = "" if parameter.default is parameter.empty else " = ..."
+        annotation = "" if parameter.name == "self" else f": {_type(parameter.annotation)}"
+        parts.append(f"{stars}{parameter.name}{annotation}{default}")
     return f"def {name}({', '.join(parts)}) -> {_type(signature.return_annotation)}: ..."
 
 
 def _type(annotation: Any) -> str:
-    """An annotation whose words the stub knows; any other is Any."""
+    """Return an annotation whose types the stub imports, else Any."""
     if not isinstance(annotation, str):
         return "Any"
-    words = re.findall(r"[A-Za-z_][\w.]*", annotation)
-    return annotation if set(words) <= KNOWN and "..." not in re.sub(r", \.\.\.\]", "", annotation) else "Any"
+    names = set(re.findall(r"[A-Za-z_][\w.]*", annotation))
+    is_importable = names <= STANDARD_TYPES | record_modules().keys()
+    return annotation if is_importable and "..." not in re.sub(r", \.\.\.\]", "", annotation) else "Any"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the stubs, or with ``--check`` return 1 if one of them is out of date."""
+    if Path(dreval.__file__).resolve().parent != PACKAGE:
+        raise SystemExit(f"These are the stubs of {PACKAGE}, and another dreval is imported: set PYTHONPATH.")
+    outdated = [path for path, text in stubs().items() if path.read_text() != text]
+    if "--check" in arguments:
+        for path in outdated:
+            sys.stderr.write(f"{path} is out of date: run python tests/public_stub.py\n")
+        return int(bool(outdated))
+    for path in outdated:
+        path.write_text(stubs()[path])
+        sys.stdout.write(f"{path}\n")
+    return 0
 
 
 if __name__ == "__main__":
-    if Path(dreval.__file__).resolve().parent != PACKAGE:
-        raise SystemExit(f"this is about {PACKAGE}, and another dreval is imported; set PYTHONPATH")
-    for path, text in stubs().items():
-        path.write_text(text)
-        sys.stdout.write(f"{path}\n")
+    raise SystemExit(main(sys.argv[1:]))

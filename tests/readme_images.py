@@ -1,4 +1,4 @@
-"""The images of the README and of the site's first page: ``python tests/readme_images.py`` makes them anew.
+"""The images of the README and of the site's first page: ``python tests/readme_images.py`` creates them.
 
 The report of three embeddings of the handwritten digits, its first screen on light and on dark paper; and their map.
 Chromium must be there.
@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 1100, 816
 
 
 def main() -> None:
-    """Evaluate, and take the pictures."""
+    """Evaluate, and save the images."""
     digits = dreval.load_dataset("digits")
     methods = {"PCA": "pca", "Isomap": "isomap", "t-SNE": "tsne"}
     evaluation = dreval.Evaluation(digits.data, methods, labels=digits.labels, random_state=0)

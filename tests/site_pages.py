@@ -1,4 +1,4 @@
-"""What a reader of the built site meets in a browser: rules of accessibility, width, errors, and how long a page takes.
+"""Checks of the built site in a browser: accessibility, width, errors, and the time of a page.
 
     python tests/site_pages.py _build/site [part of a name ...]
 
@@ -29,7 +29,7 @@ WIDER = "document.documentElement.scrollWidth - document.documentElement.clientW
 
 
 def main() -> int:
-    """Open the pages, print what is found."""
+    """Open the pages and print all violations."""
     parser = argparse.ArgumentParser()
     parser.add_argument("site", type=Path)
     parser.add_argument("names", nargs="*")
@@ -43,15 +43,15 @@ def main() -> int:
             name = str(page.relative_to(site))
             for width, dark in WINDOWS:
                 browser.open(page, width, dark)
-                found = [f"{browser.evaluate(WIDER)} pixels wider than {width}"] if browser.evaluate(WIDER) > 0 else []
+                result = [f"{browser.evaluate(WIDER)} pixels wider than {width}"] if browser.evaluate(WIDER) > 0 else []
                 times[name] = max(times.get(name, 0.0), browser.evaluate(LOADED))
                 thrown = [event for event in browser.events if event.get("method") == "Runtime.exceptionThrown"]
-                found += [event["params"]["exceptionDetails"]["text"] for event in thrown]
+                result += [event["params"]["exceptionDetails"]["text"] for event in thrown]
                 browser.await_value(SETTLED)
                 browser.evaluate(axe)
-                found += browser.await_value(RUN)
-                wrong += len(found)
-                for words in found:
+                result += browser.await_value(RUN)
+                wrong += len(result)
+                for words in result:
                     print(f"{name} ({width}, {'dark' if dark else 'light'}): {words}")
     slowest = sorted(times, key=times.__getitem__, reverse=True)[:SLOWEST]
     print(f"{len(pages)} pages, {wrong} faults, {perf_counter() - start:.0f} s; the slowest to load:")

@@ -1,4 +1,4 @@
-"""Usual other words: methods, measures, tests, kernels and options by the names that other programs have for them."""
+"""Aliases: methods, measures, tests, kernels and options by the names of other programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Y = X[:, :2]
 
 
 def test_no_alias_hides_a_name() -> None:
-    """A word that stands for another is the name of nothing itself, and means one thing in each registry."""
+    """An alias is not itself a name, and means one thing in each registry."""
     for registry in KINDS.values():
         assert SYNONYMS.keys() & set(registry) == set()
         assert len({name.lower() for name in registry}) == len(list(registry))
@@ -38,25 +38,25 @@ def test_methods_have_their_usual_names() -> None:
 
 
 def test_measures_tests_and_options_have_theirs() -> None:
-    """The table has the names of the package, whatever was asked for."""
+    """The table has the names of the package, also if aliases were requested."""
     table = {"labels": ["a", "b"] * 12, "n_neighbors": 4, "random_state": 0}
     same = dreval.Evaluation(X, {"e": Y}, metric="manhattan", **table)
     other = dreval.Evaluation(X, {"e": Y}, metric="L1", **table)
-    found = other.run("Trustworthiness", "HSIC", "Points", adjust="fdr_bh", n_resamples=9).tidy()
+    result = other.run("Trustworthiness", "HSIC", "Points", adjust="fdr_bh", n_resamples=9).tidy()
     plain = same.run("trustworthiness", "hsic", "points", adjust="benjamini_hochberg", n_resamples=9).tidy()
-    assert found.drop(columns="seconds").equals(plain.drop(columns="seconds"))
+    assert result.drop(columns="seconds").equals(plain.drop(columns="seconds"))
 
 
 def test_kernels_have_theirs() -> None:
     """``rbf`` is ``gaussian`` in tests and in methods."""
     first, second = (dreval.hsic_test(X[:, 0], X[:, 1], kernel=k, random_state=0) for k in ("rbf", "gaussian"))
     assert (first.statistic, first.p_value) == (second.statistic, second.p_value)
-    one, two = (dreval.methods.KernelPCA(kernel=k).fit(X) for k in ("RBF", "gaussian"))
-    assert np.array_equal(one.transform(X[:3]), two.transform(X[:3]))
+    left, right = (dreval.methods.KernelPCA(kernel=k).fit(X) for k in ("RBF", "gaussian"))
+    assert np.array_equal(left.transform(X[:3]), right.transform(X[:3]))
 
 
 def test_names_of_users_have_no_aliases() -> None:
-    """Names that a user chose are matched to the letter, and the nearest is only suggested."""
+    """Names of users are matched exactly; the nearest is only suggested."""
     res = dreval.Evaluation(X, {"pca": Y, "rbf": Y}, n_neighbors=4).run("continuity", None, None)
     with pytest.raises(UnknownName, match="Did you mean 'pca'"):
         res["PCA"]
@@ -72,10 +72,11 @@ def test_an_unknown_keyword_gets_the_right_one() -> None:
 
 
 def test_every_option_with_fixed_words_has_aliases() -> None:
-    """Where the words are a constant or written out, capitals, hyphens and the usual other words are understood."""
+    """Options with fixed choices accept capitals, hyphens and aliases."""
     without, checked = [], 0
-    for path in Path(dreval.__path__[0]).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    texts = {path: path.read_text("utf-8") for path in Path(dreval.__path__[0]).rglob("*.py")}
+    for path in (path for path, text in texts.items() if "check_one_of(" in text):
+        for node in ast.walk(ast.parse(texts[path])):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "check_one_of" and len(node.args) > 2:
                 words = node.args[1]
                 fixed = isinstance(words, ast.Name) and words.id.isupper()
@@ -103,17 +104,17 @@ def test_every_option_with_fixed_words_has_aliases() -> None:
     ],
 )
 def test_options_of_methods_have_theirs(name: str, usual: dict[str, object], other: dict[str, object]) -> None:
-    """The embedding is the same; the parameter stays as it was given, as scikit-learn asks."""
+    """The embedding is the same; the parameter is stored unchanged, as scikit-learn requires."""
     cls = METHODS.get(name)
-    made = [cls(2, random_state=0, **options).fit(X) for options in (usual, other)]
-    assert np.array_equal(made[0].embedding_, made[1].embedding_)
-    assert {key: made[1].get_params()[key] for key in other} == other
+    result = [cls(2, random_state=0, **options).fit(X) for options in (usual, other)]
+    assert np.array_equal(result[0].embedding_, result[1].embedding_)
+    assert {key: result[1].get_params()[key] for key in other} == other
 
 
 def test_options_of_tests_and_measures_have_theirs() -> None:
-    """Also where they are read later: in the record of a test, in a row of the table, across data sets."""
+    """Aliases are also understood later: in the record of a test, in a row of the table, across data sets."""
     plain = dreval.hsic_test(X, Y, method="gamma", permutation="free")
     assert dreval.hsic_test(X, Y, method="Gamma", permutation="Free").p_value == plain.p_value
     assert dreval.stress(X, Y, kind="Raw") == dreval.stress(X, Y, kind="raw")
-    found = dreval.Evaluation(X, {"a": Y}).run("stress", None, None, options={"stress": {"kind": "RAW"}}).tidy()
-    assert found["parameters"].tolist() == ["kind=raw"]
+    result = dreval.Evaluation(X, {"a": Y}).run("stress", None, None, options={"stress": {"kind": "RAW"}}).tidy()
+    assert result["parameters"].tolist() == ["kind=raw"]

@@ -1,4 +1,4 @@
-"""Over the registries: every entry has one complete card, and its page says everything a user must know."""
+"""Cards: every entry of a registry has one complete card and a complete docstring."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ each_measure = each("name", list(MEASURES))
 
 
 def thing(folder: str, name: str) -> Any:
-    """The function or class of a registered thing."""
+    """Return the function or class of a registered entry."""
     return REGISTRIES[folder].get(name)
 
 
 @each("folder", REGISTRIES)
 def test_registries_know_every_card(folder: str) -> None:
-    """The names of a registry are those of all cards that the modules of its folder define, and there are some."""
+    """The names of a registry are those of all cards in the modules of its folder, which are not empty."""
     package = importlib.import_module(f"dreval.{folder}")
     below = [f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(getattr(package, "__path__", []))]
     defined = {
@@ -126,7 +126,7 @@ def test_registries_know_every_card(folder: str) -> None:
 
 @each_thing
 def test_cards_are_complete(folder: str, name: str) -> None:
-    """Every field of a card says something, except where saying nothing has a stated meaning."""
+    """Every field of a card has a value, unless an empty value has a stated meaning."""
     card = thing(folder, name).card
     values = {field.name: getattr(card, field.name) for field in dataclasses.fields(card)}
     empty = {key for key, value in values.items() if value is None or (not isinstance(value, bool) and not value)}
@@ -147,7 +147,7 @@ def test_cards_use_the_closed_words(folder: str, name: str) -> None:
 
 @each_thing
 def test_references_can_be_found(folder: str, name: str) -> None:
-    """A reference names a year and writes out the works that it cites, or says that the thing is defined here."""
+    """A reference names a year and its works, or says that the entry is defined in dreval."""
     card = thing(folder, name).card
 
     assert re.search(r"\b(19|20)\d\d\b|^none\b", card.reference)
@@ -159,20 +159,20 @@ def test_references_can_be_found(folder: str, name: str) -> None:
 def test_pages_have_all_sections(folder: str, name: str) -> None:
     """The docstring has a summary of one sentence and the sections of its kind, in numpydoc's order."""
     page = inspect.getdoc(thing(folder, name)) or ""
-    found = re.findall(r"^(\w[\w ]*)\n-+$", page, flags=re.MULTILINE)
+    result = re.findall(r"^(\w[\w ]*)\n-+$", page, flags=re.MULTILINE)
 
     assert page.splitlines()[0].endswith((".", "?"))
-    assert [section for section in SECTIONS[folder] if section not in found] == []
-    assert [section for section in found if section in SECTIONS[folder]] == SECTIONS[folder]
+    assert [section for section in SECTIONS[folder] if section not in result] == []
+    assert [section for section in result if section in SECTIONS[folder]] == SECTIONS[folder]
 
 
 @each_thing
 def test_pages_name_every_parameter(folder: str, name: str) -> None:
-    """Every parameter of the signature stands in the docstring under its own name."""
+    """Every parameter of the signature is in the docstring."""
     entry = thing(folder, name)
     page = inspect.getdoc(entry) or ""
-    _, _, rest = page.partition("Parameters\n----------\n")
-    described = re.split(r"\n\n\w[\w ]*\n-+\n", rest)[0]
+    _, _, remaining = page.partition("Parameters\n----------\n")
+    described = re.split(r"\n\n\w[\w ]*\n-+\n", remaining)[0]
     documented = {word for line in re.findall(r"^([\w*, ]+?) :", described, re.MULTILINE) for word in line.split(", ")}
 
     assert set(inspect.signature(entry).parameters) - {word.lstrip("*") for word in documented} == set()
@@ -180,17 +180,17 @@ def test_pages_name_every_parameter(folder: str, name: str) -> None:
 
 @each_thing
 def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
-    """The doctests of a thing are found where pytest looks for them: in its own file."""
+    """pytest finds the doctests of an entry in its own file."""
     entry = thing(folder, name)
     module = importlib.import_module(entry.__module__)
-    found = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+    result = [test for test in doctest.DocTestFinder().find(module) if test.examples]
 
-    assert any(test.name.split(".")[-1] == entry.__name__ for test in found)
+    assert any(test.name.split(".")[-1] == entry.__name__ for test in result)
 
 
 @each_measure
 def test_what_a_good_value_does_not_say_is_said(name: str) -> None:
-    """Measures that compare nothing with the data, as of labels alone, have a caution, on card and page alike."""
+    """Measures that do not read the data have a caution, on the card and in the docstring."""
     card = MEASURES.card(name)
     alone = {"labels", "batch", "coordinates"} >= set(card.needs) >= {"coordinates"} and len(card.needs) > 1
     alone |= name in ("class_angular_distortion", "stability")  # a defect may improve it; its maps are compared alone
@@ -204,7 +204,7 @@ def test_what_a_good_value_does_not_say_is_said(name: str) -> None:
 
 @each("folder", ["dimension", "scores"])
 def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
-    """What an analysis does not say stands in the same words on its card and on its page."""
+    """The caution of an analysis is the same on its card and in its docstring."""
     for name in REGISTRIES[folder]:
         page = " ".join((inspect.getdoc(thing(folder, name)) or "").split())
 
@@ -212,7 +212,7 @@ def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
 
 
 def test_no_other_function_has_a_card() -> None:
-    """Of what is public, only entries of the registries and the listed functions have one; ``card`` finds them all."""
+    """Only entries of the registries and the listed functions have a card, and ``card`` finds them all."""
     having = {name for name in dir(dreval) if hasattr(getattr(getattr(dreval, name), "card", None), "reference")}
     entries = {name for registry in (MEASURES, TESTS, DIMENSIONS, SCORES) for name in registry.public_names()}
 
@@ -222,7 +222,7 @@ def test_no_other_function_has_a_card() -> None:
 
 @each("name", list(ALONE))
 def test_functions_in_no_folder_have_a_card_and_a_page(name: str) -> None:
-    """A complete card with a question and a cost, found by its name; the page has all sections and the caution."""
+    """The card is complete and found by its name; the docstring has all sections and the caution."""
     function, card = getattr(dreval, name), dreval.card(name)
     page = inspect.getdoc(function) or ""
 
@@ -237,7 +237,7 @@ def test_functions_in_no_folder_have_a_card_and_a_page(name: str) -> None:
 
 @each_measure
 def test_questions_are_questions_or_sentences(name: str) -> None:
-    """The question of a measure is one sentence that ends."""
+    """The question of a measure is one complete sentence."""
     question = MEASURES.card(name).question
 
     assert question[0].isupper()
@@ -263,7 +263,7 @@ def test_bounds_are_an_interval_with_chance_inside(name: str) -> None:
 
 @each_measure
 def test_the_parameters_on_the_card_are_those_of_the_function(name: str) -> None:
-    """What the card says of parameters and defaults is what the public function takes, by keyword only."""
+    """The parameters and defaults on the card are the keyword-only parameters of the public function."""
     signature = inspect.signature(getattr(dreval, name))
     named = {key: p.default for key, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
 
@@ -272,7 +272,7 @@ def test_the_parameters_on_the_card_are_those_of_the_function(name: str) -> None
 
 @each_measure
 def test_only_curves_are_best_at_zero(name: str) -> None:
-    """The table of results knows higher and lower only."""
+    """The table of results has only higher and lower as directions."""
     card = MEASURES.card(name)
 
     assert card.direction != "zero" or card.curve
@@ -281,14 +281,14 @@ def test_only_curves_are_best_at_zero(name: str) -> None:
 
 @each_measure
 def test_a_measure_without_direction_claims_nothing(name: str) -> None:
-    """Where neither way is better there is no worst or best over ties, and the measure is no default."""
+    """A measure without a direction has no worst or best over ties and is not a default."""
     card = MEASURES.card(name)
 
     assert card.direction != "none" or (card.ties is None and card.default is None)
 
 
 def test_default_measures_have_an_order_without_gaps_in_meaning() -> None:
-    """No two measures claim the same place among the defaults."""
+    """No two measures have the same place among the defaults."""
     places = [card.default for card in MEASURES.cards() if card.default is not None]
 
     assert len(places) == len(set(places))
@@ -308,7 +308,7 @@ def test_max_components_is_a_count(name: str) -> None:
 
 @each("folder, name", [t for t in THINGS if t[0] != "datasets"])
 def test_a_card_is_printed_as_a_block_of_lines(folder: str, name: str) -> None:
-    """In a terminal a card is its title and lines of a word and what is known, without the insides of Python."""
+    """A printed card is its title and lines ``name: text``, without the repr of Python objects."""
     card = thing(folder, name).card
     title, *lines = str(card).split("\n")
 

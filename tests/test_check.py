@@ -1,4 +1,4 @@
-"""The one door: each check gives the normal form of what is right, and refuses the rest in four parts."""
+"""Each check returns the normal form of a valid value, and raises an error of four parts for any other."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 
 
 def outcome(name: str, value: Any) -> tuple[Any, InputError | UnknownName | None]:
-    """The normal form, or the refusal."""
+    """Return the normal form, or the error."""
     try:
         return CHECKS[name](value), None
     except (InputError, UnknownName) as error:
@@ -63,17 +63,17 @@ def outcome(name: str, value: Any) -> tuple[Any, InputError | UnknownName | None
 
 @pytest.mark.parametrize("name", CHECKS)
 @given(value=ANYTHING)
-def test_a_check_gives_a_form_or_a_refusal(name: str, value: Any) -> None:
-    """Whatever comes in: the normal form, which passes again and stays, or a refusal in four parts; nothing else."""
+def test_a_check_returns_a_normal_form_or_raises_an_error(name: str, value: Any) -> None:
+    """Any value gives a normal form that the check returns unchanged, or an error in four parts."""
     form, error = outcome(name, value)
     if error is not None:
-        parts = (error.argument, error.rule, error.got, error.cure)
+        parts = (error.argument, error.requirement, error.received, error.hint)
         assert all(isinstance(part, str) and part.strip() for part in parts)
-        assert str(error) == f"`value` {error.rule}: got {error.got}. {error.cure}"
-        assert error.rule.startswith("must ")
-        assert error.cure.endswith(".")
+        assert str(error) == f"`value` {error.requirement}: got {error.received}. {error.hint}"
+        assert error.requirement.startswith("must ")
+        assert error.hint.endswith(".")
         assert "\n" not in str(error)
-        assert len(error.got) <= 130
+        assert len(error.received) <= 130
     elif name in ("k", "classes"):
         assert np.array_equal(CHECKS[name](form[0])[0], form[0])
     elif isinstance(form, np.ndarray):
@@ -99,19 +99,19 @@ def test_vectors_are_columns() -> None:
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "uint64", "float16", "float32", "longdouble"])
 def test_all_real_types_are_numbers(dtype: str) -> None:
-    """Every real type of numpy is taken; values of integers are exact."""
+    """Every real type of numpy is accepted; integers are exact."""
     assert check_points(np.eye(4).astype(dtype), "X").tolist() == np.eye(4).tolist()
 
 
 def test_numbers_too_large_for_double_precision_are_infinite() -> None:
-    """What overflows float64 is refused as infinity, with its place."""
+    """A value that overflows float64 raises the error of infinity, with its cell."""
     with pytest.raises(InputError, match="infinity in row 1, column 0"):
         check_points(np.array([1, np.longdouble("1e4000"), 2, 3]), "X")
 
 
 @given(st.integers(1, 60), st.lists(st.integers(1, 59), min_size=1, max_size=5))
 def test_numbers_of_neighbors(n: int, ks: list[int]) -> None:
-    """A list is sorted without repeats; k is below n; one number alone is marked as such."""
+    """A list is sorted without repeats; k is below n; a single number is reported as single."""
     if max(ks) >= n:
         with pytest.raises(InputError, match=f"smaller than the number of points: got .* Choose at most {n - 1}"):
             check_k(ks, n)
@@ -123,7 +123,7 @@ def test_numbers_of_neighbors(n: int, ks: list[int]) -> None:
 
 
 def test_integers_and_floats_at_their_bounds() -> None:
-    """Bounds belong to the range; truth values are no numbers; whole floats are no integers."""
+    """Bounds are inclusive; truth values are not numbers; whole floats are not integers."""
     assert [check_int(v, "v", 1, 3) for v in (1, 3, np.uint8(2))] == [1, 3, 2]
     assert [check_float(v, "v", 0.5, 1.0) for v in (0.5, 1, np.float32(0.75))] == [0.5, 1.0, 0.75]
     for wrong in (0, 4, 2.0, True, "2", None, np.float64(2)):
@@ -135,9 +135,9 @@ def test_integers_and_floats_at_their_bounds() -> None:
 
 
 def test_a_percentage_is_answered_with_the_share() -> None:
-    """Where shares are asked for; an open end is part of the rule."""
+    """A percentage suggests the share; an open bound is part of the requirement."""
     assert check_float(0.1, "v", above=0.0, high=1.0) == 0.1
-    for value, options, said in (
+    for value, options, text in (
         (95, {"low": 0.5, "high": 0.999999}, "Did you mean 0.95? Choose a number >= 0.5"),
         (5.0, {"low": 1e-6, "high": 0.5}, "Did you mean 0.05?"),
         (0, {"above": 0.0, "high": 1.0}, "> 0.0 and <= 1.0: got 0. Choose a number > 0.0"),
@@ -146,7 +146,7 @@ def test_a_percentage_is_answered_with_the_share() -> None:
     ):
         with pytest.raises(InputError) as caught:
             check_float(value, "v", **options)
-        assert said in str(caught.value)
+        assert text in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_percentage_is_answered_with_the_share() -> None:
     ],
 )
 def test_the_cure_of_a_number_names_one_that_is_accepted(value: Any, cure: str) -> None:
-    """The rule is not said again: the nearest integer, the bound that was passed, or the type."""
+    """The hint is the nearest integer, the exceeded bound, or the type."""
     with pytest.raises(InputError, match="must be an integer") as caught:
         check_int(value, "v", 1, 3)
     assert str(caught.value).endswith(f". {cure}")
@@ -172,7 +172,7 @@ def test_the_cure_of_a_number_names_one_that_is_accepted(value: Any, cure: str) 
 
 @given(st.lists(st.text("abcdef", min_size=4, max_size=9), min_size=1, max_size=6, unique=True), st.data())
 def test_the_nearest_name_is_offered(names: list[str], data: st.DataObject) -> None:
-    """A right name passes; with one letter wrong, a name is offered, and the known ones are listed in order."""
+    """A valid name passes; a misspelled name gets a suggestion and the sorted list."""
     name = data.draw(st.sampled_from(names))
     assert check_one_of(name, names, "method") == name
     wrong = name[:-1] + "z"
@@ -182,7 +182,7 @@ def test_the_nearest_name_is_offered(names: list[str], data: st.DataObject) -> N
 
 
 def test_no_name_is_offered_where_none_is_like_it() -> None:
-    """A name like no other gets the list; where there is nothing to choose from, that is said."""
+    """A name without a similar option gets the list; without options the message says so."""
     with pytest.raises(UnknownName) as caught:
         check_one_of("qqqq", ("umap", "tsne"), "method")
     assert str(caught.value) == "`method` must be a known name: got 'qqqq'. Known: tsne, umap."
@@ -191,7 +191,7 @@ def test_no_name_is_offered_where_none_is_like_it() -> None:
 
 
 def test_cells_that_are_not_finite_are_named() -> None:
-    """The first three cells, by row and column (by name where there are names), and how many more there are."""
+    """The error has the first three cells by row and column (or its name), and the number of the remaining ones."""
     X = np.ones((5, 2))
     X[1, 1], X[2, 0], X[3, 0], X[4, 1] = np.nan, np.inf, -np.inf, np.nan
     with pytest.raises(InputError) as caught:
@@ -206,7 +206,7 @@ def test_cells_that_are_not_finite_are_named() -> None:
 
 @given(st.lists(st.integers(-5, 5) | st.text(max_size=3), min_size=1, max_size=20))
 def test_classes_are_coded_in_their_order(values: list[Any]) -> None:
-    """Codes count the sorted classes, and give the labels back; objects that all are integers are integers."""
+    """Codes index the sorted classes and reproduce the labels; objects that are all integers are integers."""
     values = [value if value != "" else "empty" for value in values]  # the empty text stands for a missing value
     codes, classes = check_classes(np.array(values, dtype=object), len(values))
     labels = values if all(isinstance(v, int) for v in values) else [str(v) for v in values]
@@ -231,7 +231,7 @@ def test_classes_of_every_type() -> None:
 
 
 def test_rows_must_agree() -> None:
-    """Equal numbers pass in silence."""
+    """Equal numbers pass."""
     check_rows(3, 3, "Y")
 
 
@@ -244,12 +244,12 @@ def test_rows_must_agree() -> None:
     ],
 )  # fmt: skip
 def test_values_are_described_shortly(value: Any, text: str) -> None:
-    """Scalars by their value, arrays by shape and type, long things by their beginning."""
+    """Scalars are described by value, arrays by shape and type, long values by their beginning."""
     assert describe(value) == text
 
 
 def test_numeric_arrays() -> None:
-    """Numbers of any shape pass; complex numbers, text, objects and dates have their own words."""
+    """Numbers of any shape pass; complex numbers, text, objects and dates each have their message."""
     assert check_numeric([[1, 2]], "X").shape == (1, 2)
     for wrong in ([1j], ["a"], [None], np.array(["2020"], dtype="datetime64[D]")):
         with pytest.raises(InputError, match=r"must (be real|hold numbers)"):
@@ -261,7 +261,7 @@ TREE = [getattr(errors, name) for name in errors.__all__]
 
 @pytest.mark.parametrize("kind", [kind for kind in TREE if issubclass(kind, DrevalError)])
 def test_errors_are_value_errors_in_four_parts(kind: type[DrevalError]) -> None:
-    """Each error says its four parts in order, is a ValueError, and survives a pickle."""
+    """Each error has its four parts in order, is a ValueError, and can be pickled."""
     error = kind("n_neighbors", "must be smaller than n", "40", "Choose at most 39.")
     again = pickle.loads(pickle.dumps(error))
 
@@ -272,7 +272,7 @@ def test_errors_are_value_errors_in_four_parts(kind: type[DrevalError]) -> None:
 
 
 def test_warnings_are_a_tree_of_their_own() -> None:
-    """Every warning is a DrevalWarning, so that a user can filter them apart; no error is one."""
+    """Every warning is a DrevalWarning, so that users can filter them; no error is one."""
     warnings = [kind for kind in TREE if issubclass(kind, Warning)]
 
     assert len(warnings) == 5
@@ -283,7 +283,7 @@ def test_warnings_are_a_tree_of_their_own() -> None:
     ("word", "ours"), [("l1", "manhattan"), ("cityblock", "manhattan"), ("L2", "euclidean"), ("euclidian", "euclidean")]
 )
 def test_the_words_of_other_tools_are_known(word: str, ours: str) -> None:
-    """A metric under its other name is answered with ours."""
+    """The error for an alias of a metric suggests its name."""
     with pytest.raises(UnknownName, match=f"Did you mean '{ours}'"):
         check_one_of(word, ("cosine", "euclidean", "manhattan"), "metric")
 
@@ -293,18 +293,18 @@ def test_the_words_of_other_tools_are_known(word: str, ours: str) -> None:
     [([1, 2.5], "f"), ([Decimal("0.5"), Decimal(2)], "f"), ([1, np.int8(2)], "i"), ([True, False], "b"), ([1.0], "f")],
 )
 def test_objects_of_numbers_are_these_numbers(objects: list[Any], kind: str) -> None:
-    """In any shape, and with the type that numpy gives to such numbers."""
-    found = of_one_kind(np.array([objects], dtype=object))
+    """Objects that are numbers get the numeric type of numpy, in any shape."""
+    result = of_one_kind(np.array([objects], dtype=object))
 
-    assert found.dtype.kind == kind
-    assert found.tolist() == [objects]
+    assert result.dtype.kind == kind
+    assert result.tolist() == [objects]
 
 
 @pytest.mark.parametrize(
     "objects", [["a", "b"], [1, "a"], [1.0, None], [True, 2.0], [2**70, 1], [10**400, 0.5], [Decimal("sNaN")], [1j]]
 )
 def test_other_objects_stay_objects(objects: list[Any]) -> None:
-    """Text, several kinds, gaps, and numbers that no type of numpy's holds."""
+    """Text, mixed kinds, missing values and too large numbers are returned unchanged."""
     values = np.array(objects, dtype=object)
 
     assert of_one_kind(values) is values

@@ -1,4 +1,4 @@
-"""What the page on extending adds, each thing one file, meets the contract that everything in the package meets."""
+"""The measure, method and test of the page on extending pass all contract tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUITES = ["measures_contract", "methods_contract", "independence_contract"]
 
 
 def added_files() -> dict[str, str]:
-    """The files that the page writes into a copy of the package, by their places in it."""
+    """Return the files that the page writes into a copy of the package, by path."""
     return dict(re.findall(r"^add\(\"([\w/.]+)\", '''\\\n(.*?)'''\)$", PAGE.read_text("utf-8"), flags=re.DOTALL | re.M))
 
 
@@ -28,13 +28,13 @@ def _hash(folder: Path) -> str:
 
 @pytest.mark.slow
 def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
-    """In a copy of the package a measure, a method and a test of one file each pass every contract test."""
+    """In a copy of the package, a measure, a method and a test, one file each, pass every contract test."""
     for part in ("dreval", "tests"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("*.tmp.*", "*.pyc.*"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     compiled = "dreval/geometry/_loops"  # numba keeps machine code in a folder named after that of the source
-    for kept in (tmp_path / compiled).glob(f"__pycache__/*/_loops_{_hash(ROOT / compiled)}"):
-        kept.rename(kept.with_name(f"_loops_{_hash(tmp_path / compiled)}"))
+    for stored in (tmp_path / compiled).glob(f"__pycache__/*/_loops_{_hash(ROOT / compiled)}"):
+        stored.rename(stored.with_name(f"_loops_{_hash(tmp_path / compiled)}"))
     files = added_files()
     for place, text in files.items():
         (tmp_path / "dreval" / place).write_text(text, "utf-8")
@@ -43,10 +43,10 @@ def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *suites, *names]
 
     few = {**os.environ, "PYTHONPATH": str(tmp_path), "DREVAL_EXAMPLES": "5"}
-    done = subprocess.run(command, cwd=tmp_path, env=few, capture_output=True, text=True)
+    process = subprocess.run(command, cwd=tmp_path, env=few, capture_output=True, text=True)
 
-    passed = re.search(r"(\d+) passed", done.stdout)
+    passed = re.search(r"(\d+) passed", process.stdout)
     assert sorted(Path(place).parent.name for place in files) == ["measures", "methods", "significance"]
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert process.returncode == 0, process.stdout[-3000:]
     assert passed is not None
     assert int(passed[1]) >= 30

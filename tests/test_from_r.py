@@ -1,4 +1,4 @@
-"""The page for users of R: its code for R runs, and prints what the page says."""
+"""The page for users of R: its R code runs and prints the output on the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from page_tables import VIGNETTES
 def test_the_code_of_the_page_runs_in_r(tmp_path: Path) -> None:
     """R writes its data frame and embeddings, calls the command line, and reads the table back."""
     text = (VIGNETTES / "from-r.md").read_text("utf-8")
-    code, said = re.search(
+    code, message = re.search(
         r"^:class: run\n\n(.*?)^```\n\nwhich prints\n\n(.*?)\n\n`", text, re.DOTALL | re.MULTILINE
     ).groups()
     (tmp_path / "page.R").write_text(code)
@@ -24,5 +24,5 @@ def test_the_code_of_the_page_runs_in_r(tmp_path: Path) -> None:
     ran = subprocess.run(
         ["Rscript", "page.R"], cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=True
     )
-    assert [line.strip() for line in ran.stdout.splitlines()] == [line.strip() for line in said.splitlines()]
+    assert [line.strip() for line in ran.stdout.splitlines()] == [line.strip() for line in message.splitlines()]
     assert (tmp_path / "iris.html").stat().st_size > 10_000

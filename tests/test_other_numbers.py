@@ -1,4 +1,4 @@
-"""The tables of other programs' numbers: what is printed is what they gave, and each difference has its reason."""
+"""The tables of numbers of other programs: printed numbers are the stored ones, and each difference has a reason."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class Row(NamedTuple):
     printed: tuple[str, ...]
 
     def numbers(self, embedding: str) -> tuple[float, float]:
-        """Theirs as stored, and ours computed now."""
+        """Return the stored number of the program, and ours as computed now."""
         return STORED[self.program][embedding][self.theirs], float(NAMES[embedding].value(self.ours))
 
 
 def _rows(title: str) -> list[Row]:
-    """The lines of the table under a title."""
+    """Return the lines of the table under a title."""
     section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", TEXT, flags=re.DOTALL | re.MULTILINE)
     assert section is not None
     lines = [line.strip("|").split("|") for line in section[1].splitlines() if line.startswith("| ")]
-    found = [[cell.strip().strip("`") for cell in line] for line in lines if line[0].strip() not in ("program", "---")]
-    return [Row(*line[:3], tuple(line[3:])) for line in found if not line[1].startswith("snc")]
+    result = [[cell.strip().strip("`") for cell in line] for line in lines if line[0].strip() not in ("program", "---")]
+    return [Row(*line[:3], tuple(line[3:])) for line in result if not line[1].startswith("snc")]
 
 
 SAME, TIED, OTHER = (
@@ -61,7 +61,7 @@ def _label(row: Row) -> str:
 
 
 def _explained_as(row: names_elsewhere.Row) -> str:
-    """A row of the names in other tools as this page calls it."""
+    """Return a row of the page of names in other tools by the names of this page."""
     return f"{row.tool.split()[0].strip(',')}, {row.theirs.removeprefix('cm.')}"
 
 
@@ -70,7 +70,7 @@ EXPLAINED = [row for row in names_elsewhere.COMPARED if f'"{_explained_as(row)}"
 
 @pytest.fixture(scope="module")
 def explanations() -> dict[str, Any]:
-    """The functions of the page that say what other programs compute, by "program, name"."""
+    """Return the functions of the page that compute the numbers of other programs, by "program, name"."""
     namespace: dict[str, Any] = {"__name__": "__vignette__"}
     for cell in cells(TEXT):
         exec(cell, namespace)
@@ -82,32 +82,32 @@ def _decimals(cell: str) -> int:
 
 
 def _tie_bounds(row: Row, embedding: str) -> tuple[float, float] | None:
-    """The worst and the best of ours over ties, where it is a measure that knows them or its value at K."""
+    """Return the worst and the best value over ties, for measures that have them."""
     name, at = re.fullmatch(r"(\w+)(\[k\])?.*", row.ours).groups()  # type: ignore[union-attr]
-    known = inspect.signature(getattr(dreval, name)).parameters
-    if "ties" not in known or "." in row.ours:
+    parameters = inspect.signature(getattr(dreval, name)).parameters
+    if "ties" not in parameters or "." in row.ours:
         return None
-    options = {"n_neighbors": K} if "n_neighbors" in known else {}
+    options = {"n_neighbors": K} if "n_neighbors" in parameters else {}
     bounds = getattr(dreval, name)(*CASES[embedding][:2], ties="bounds", **options)
     both = bounds.loc[K] if at else bounds
-    rest = row.ours.removeprefix(name + (at or ""))
-    worst, best = (eval(f"{both[end]}{rest}", {"n": 300}) for end in ("worst", "best"))
+    remaining = row.ours.removeprefix(name + (at or ""))
+    worst, best = (eval(f"{both[end]}{remaining}", {"n": 300}) for end in ("worst", "best"))
     return worst, best
 
 
 @each("row", SAME + TIED + OTHER + ITSELF)
 def test_the_tables_print_what_the_programs_gave_and_what_ours_is(row: Row) -> None:
-    """Every printed number is the stored one, and behind the slash the one computed now, rounded."""
+    """Every printed number is the stored one, and after the slash the one computed now, rounded."""
     for embedding, cell in zip(["copies"] if row in ITSELF else PICTURES, row.printed, strict=True):
-        shown = cell.split(" / ")
-        for number, value in zip(shown, row.numbers(embedding), strict=False):
+        output = cell.split(" / ")
+        for number, value in zip(output, row.numbers(embedding), strict=False):
             assert float(number) == pytest.approx(value, abs=0.5000001 * 10.0 ** -_decimals(number))
-        assert len(shown) == (1 if row in SAME else 2)
+        assert len(output) == (1 if row in SAME else 2)
 
 
 @each("row", SAME)
 def test_the_same_number_is_the_same_to_9_digits(row: Row) -> None:
-    """On all three embeddings."""
+    """The numbers agree on all three embeddings."""
     for embedding in PICTURES:
         theirs, ours = row.numbers(embedding)
         assert ours == pytest.approx(theirs, rel=1e-9)
@@ -115,7 +115,7 @@ def test_the_same_number_is_the_same_to_9_digits(row: Row) -> None:
 
 @each("row", TIED)
 def test_tied_neighbors_explain_what_is_said_to_be_ties(row: Row) -> None:
-    """Some embedding has another number, all are near, and within the bounds over ties where the measure has them."""
+    """Some embedding has another number; all are close, and within the bounds over ties if the measure has them."""
     pairs = {embedding: row.numbers(embedding) for embedding in PICTURES}
     assert any(abs(ours - theirs) > 1e-9 for theirs, ours in pairs.values())
     assert all(abs(ours - theirs) < TIES for theirs, ours in pairs.values())
@@ -158,10 +158,10 @@ def test_what_is_said_of_another_number_gives_that_number(row: Row, explanations
 
 
 def test_every_difference_is_explained(explanations: dict[str, Any]) -> None:
-    """Those of this page, and every row of the names in other tools that says so; and nothing else is."""
-    here = {f"{row.program}, {row.theirs}" for row in OTHER}
-    there = {_explained_as(row) for row in names_elsewhere.COMPARED if row.numbers == "different"}
-    assert set(explanations) == here | there == {_explained_as(row) for row in EXPLAINED}
+    """The rows are those of this page and of the names in other tools, and no others."""
+    left = {f"{row.program}, {row.theirs}" for row in OTHER}
+    right = {_explained_as(row) for row in names_elsewhere.COMPARED if row.numbers == "different"}
+    assert set(explanations) == left | right == {_explained_as(row) for row in EXPLAINED}
 
 
 @each("row", EXPLAINED)
@@ -185,16 +185,16 @@ def test_seeds_of_a_random_measure_differ_as_printed() -> None:
 
 
 def test_versions_are_those_that_were_run() -> None:
-    """What the page says of versions stands in the stored files."""
-    said = re.search(r"Equal to 9 digits.*?\.\n", TEXT, flags=re.DOTALL)
-    assert said is not None
-    versions = re.findall(r"([A-Za-z-]+) (\d[\d.]*\d)", said[0])
+    """The versions on the page are those in the stored files."""
+    text = re.search(r"Equal to 9 digits.*?\.\n", TEXT, flags=re.DOTALL)
+    assert text is not None
+    versions = re.findall(r"([A-Za-z-]+) (\d[\d.]*\d)", text[0])
     assert len(versions) == 6
     for tool, version in versions:
-        assert any(made.lower().startswith(f"{tool} {version}".lower()) for made in STORED["versions"])
+        assert any(result.lower().startswith(f"{tool} {version}".lower()) for result in STORED["versions"])
 
 
 def test_the_page_computes_the_embedding_that_was_stored(explanations: dict[str, Any]) -> None:
-    """The principal components of the page are those that the programs were asked about."""
+    """The principal components of the page are the input of the programs."""
     Y = explanations["dimRed, Q_global"].__globals__["Y"]
     np.testing.assert_allclose(Y, CASES["PCA"].Y, atol=1e-4 * (1 + 1e-9))

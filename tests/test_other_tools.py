@@ -1,4 +1,4 @@
-"""The tables of names in other tools: ours exist, theirs are complete, and the numbers are as the tables say."""
+"""The tables of names in other tools: our names exist, theirs are complete, and the numbers agree with the tables."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Row(NamedTuple):
 
 
 def _rows() -> Iterator[Row]:
-    """All lines of all tables of the page."""
+    """Return all lines of all tables of the page."""
     for section in re.split(r"^## ", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]:
         tool = section.splitlines()[0]
         for line in section.splitlines():
@@ -73,7 +73,7 @@ def _label(row: Row) -> str:
 
 
 def _with_medians(row: Row, name: str) -> float:
-    """Ours with medians in place of means: of the coordinates of a class, or of the values of points."""
+    """Compute our measure with medians in place of means: of the coordinates of a class, or of the values of points."""
     if row.ours == "centroid_triplet_accuracy":
         X, Y, labels = nine_classes(name)
         middle = [np.array([np.median(Z[labels == c], axis=0) for c in range(9)]) for Z in (X, Y)]
@@ -109,13 +109,13 @@ def test_a_row_says_how_it_was_checked_or_why_not(row: Row) -> None:
 
 @each("tool", STORED)
 def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
-    """Names are those that the tool itself gave when its numbers were stored, and the versions agree."""
+    """Names are those that the tool listed when its numbers were stored, and the versions agree."""
     stored = read(STORED[tool])
     for name in CLOUDS:
         assert set(stored[name]) <= {row.theirs for row in ROWS if row.tool == tool}
         assert {row.theirs for row in COMPARED if row.tool == tool} <= set(stored[name])
     for version in re.findall(r"[A-Za-z-]+ [\d.]+|[A-Za-z]+, source \w+", tool):
-        assert any(made.lower().startswith(version.lower()) for made in stored["versions"])
+        assert any(result.lower().startswith(version.lower()) for result in stored["versions"])
 
 
 @each("name", CLOUDS)
@@ -136,10 +136,10 @@ def test_numbers_are_as_the_tables_say(row: Row, name: str) -> None:
     if row.numbers == "one start":
         _, Y, labels = cloud(name)
         c = len(set(labels))
-        one, best = KMeans(c, n_init=1, random_state=0).fit(Y), KMeans(c, n_init=100, random_state=0).fit(Y)
-        found = [SCORES[row.ours](labels, fitted.labels_) for fitted in (one, best)]
-        assert [theirs, ours] == pytest.approx(found, rel=1e-9)
-        assert (one.inertia_ > best.inertia_ * (1 + 1e-9)) == (name == "a")  # on cloud b one start is enough
+        item, best = KMeans(c, n_init=1, random_state=0).fit(Y), KMeans(c, n_init=100, random_state=0).fit(Y)
+        result = [SCORES[row.ours](labels, fitted.labels_) for fitted in (item, best)]
+        assert [theirs, ours] == pytest.approx(result, rel=1e-9)
+        assert (item.inertia_ > best.inertia_ * (1 + 1e-9)) == (name == "a")  # on cloud b one start is enough
         return
     digits = float(row.numbers.removeprefix("equal to ") if row.numbers != "equal" else 1e-9)
     assert ours == pytest.approx(theirs, rel=digits, abs=digits * 1e-3)

@@ -1,4 +1,4 @@
-"""What is packed: the recipe for conda asks for what the package asks for, and all files name one version."""
+"""Packaging: the conda recipe has the requirements of the package, and all files have the same version."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ ROOT = README.parent
 
 
 def test_the_recipe_asks_for_the_same_versions() -> None:
-    """Packages and their least versions, but for conda's name of matplotlib without its windows."""
+    """Packages and lowest versions agree, except for conda's name of matplotlib without windows."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     recipe = (ROOT / ".github" / "recipe.yaml").read_text("utf-8")
     run = re.search(r"^  run:\n(.*?)\n\n", recipe, re.DOTALL | re.MULTILINE)[1]  # type: ignore[index]
-    asked = [line.strip("- ").replace(" ", "").replace("matplotlib-base", "matplotlib") for line in run.splitlines()]
+    requested = [
+        line.strip("- ").replace(" ", "").replace("matplotlib-base", "matplotlib") for line in run.splitlines()
+    ]
 
-    assert asked[0] == "python>=${{python_min}}"
-    assert asked[1:] == project["dependencies"]
+    assert requested[0] == "python>=${{python_min}}"
+    assert requested[1:] == project["dependencies"]
     assert [f"{name} = {place}" for name, place in project["scripts"].items()] == re.findall(
         r"entry_points:\n +- (.*)", recipe
     )

@@ -1,7 +1,8 @@
-"""The names outside users rely on: all there, found lazily, never shadowed, with the parameters as promised."""
+"""Public names: complete, imported lazily, never shadowed, with the promised parameters."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import subprocess
@@ -27,35 +28,9 @@ from dreval.records.comparison import Comparison
 from dreval.records.sweep import Sweep
 from dreval.registry import DATASETS, DIMENSIONS, FIGURES, KINDS, MEASURES, METHODS, SCORES, TESTS
 
-FUNCTIONS = {
-    "bandwidth_curve",
-    "centroid_triplets",
-    "compare",
-    "dependence_ranking",
-    "embed",
-    "card",
-    "intrinsic_dimension",
-    "kappa_curve",
-    "list_datasets",
-    "list_measures",
-    "list_methods",
-    "list_scores",
-    "list_tests",
-    "load_dataset",
-    "load_results",
-    "local_distortion",
-    "parallel_analysis",
-    "perplexity_curve",
-    "perturbation_score",
-    "recommend",
-    "list_figures",
-    "simulate",
-    "singularity_score",
-    "sweep",
-}
-CLASSES = {"Evaluation", "IndependenceTest", "Protocol", "Results", "Study"}
-MODULES = {"errors", "glossary", "methods"}
-VERBS = [
+FUNCTIONS = {name for name in dreval._MODULES if name[0].islower()} | {*DIMENSIONS, *SCORES}
+CLASSES = {name for name in dreval._MODULES if name[0].isupper()}
+METHODS_OF_RESULTS = [
     "tidy",
     "glance",
     "augment",
@@ -79,15 +54,16 @@ def parameters(function: Any) -> dict[str, Any]:
 
 
 def test_dir_lists_exactly_the_public_names() -> None:
-    """``dir(dreval)`` is the fixed names, every measure, every test and the version; nothing else."""
-    expected = FUNCTIONS | CLASSES | MODULES | {*MEASURES, *(f"{name}_test" for name in TESTS), "__version__"}
+    """``dir(dreval)`` is the names of the stub and the version: a change of a public name changes the stub."""
+    stub = ast.parse((Path(dreval.__path__[0]) / "__init__.pyi").read_text())
+    names = next(ast.literal_eval(node.value) for node in stub.body if isinstance(node, ast.Assign))
 
-    assert set(dir(dreval)) == expected
+    assert set(dir(dreval)) == {*names, "__version__"}
 
 
 @each("name", sorted(FUNCTIONS | set(MEASURES) | {f"{name}_test" for name in TESTS}))
 def test_public_functions_are_functions_of_their_own_name(name: str) -> None:
-    """Each public function is reached from the top, is called what it is called there, and is documented."""
+    """Each public function is an attribute of ``dreval``, has that name itself, and is documented."""
     function = getattr(dreval, name)
 
     assert callable(function)
@@ -97,13 +73,13 @@ def test_public_functions_are_functions_of_their_own_name(name: str) -> None:
 
 @each("name", sorted(CLASSES))
 def test_public_classes_are_classes(name: str) -> None:
-    """Each public class is reached from the top and is documented."""
+    """Each public class is an attribute of ``dreval`` and is documented."""
     assert inspect.isclass(getattr(dreval, name))
     assert inspect.getdoc(getattr(dreval, name))
 
 
 def test_importing_a_module_does_not_shadow_a_function() -> None:
-    """Whatever module was imported before, ``dreval.<measure>`` is the function and not the file of that name."""
+    """After any import, ``dreval.<measure>`` is the function and not a module of that name."""
     modules = {registry.get(name).__module__ for registry in (MEASURES, TESTS) for name in registry}
     for module in [*modules, "dreval.evaluation.evaluation", "dreval.report", "dreval.cli._main"]:
         importlib.import_module(module)
@@ -121,10 +97,10 @@ def test_no_name_is_used_twice() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    """A name that nothing has is refused as Python does, so that ``hasattr`` works."""
+    """An unknown name raises AttributeError, so that ``hasattr`` works."""
     assert not hasattr(dreval, "trustworthines")
     with pytest.raises(AttributeError, match="trustworthines"):
-        dreval.trustworthines  # noqa: B018 - the access is what is tested
+        dreval.trustworthines  # noqa: B018 - the access raises
 
 
 @each("name", list(METHODS))
@@ -137,7 +113,7 @@ def test_methods_are_reached_by_class_name(name: str) -> None:
 
 
 def test_evaluation_has_the_promised_parameters() -> None:
-    """``Evaluation`` takes data and embeddings by place and the rest by name, with the promised defaults."""
+    """``Evaluation`` takes data and embeddings by position and all other arguments by keyword, with these defaults."""
     assert parameters(dreval.Evaluation) == {
         "data": inspect.Parameter.empty,
         "embeddings": None,
@@ -174,21 +150,21 @@ def test_run_has_the_promised_parameters() -> None:
 
 
 def test_study_has_the_promised_parameters() -> None:
-    """``Study`` takes the file, data sets, methods, measures and replicates by place; it runs and speaks."""
+    """``Study`` takes path, data sets, methods, measures and replicates by position, and its methods are documented."""
     assert list(parameters(dreval.Study))[:5] == ["path", "datasets", "methods", "measures", "n_replicates"]
-    for verb in ("run", "status", "table", "compare", "report", "embedding", "recipe", "open"):
-        assert inspect.getdoc(getattr(dreval.Study, verb))
+    for name in ("run", "status", "table", "compare", "report", "embedding", "recipe", "open"):
+        assert inspect.getdoc(getattr(dreval.Study, name))
 
 
-@each("verb", VERBS)
-def test_results_have_their_verbs(verb: str) -> None:
-    """Every verb of ``Results`` is a documented method."""
-    assert inspect.getdoc(getattr(dreval.Results, verb))
+@each("name", METHODS_OF_RESULTS)
+def test_results_have_their_methods(name: str) -> None:
+    """Each of these methods of ``Results`` is documented."""
+    assert inspect.getdoc(getattr(dreval.Results, name))
 
 
 @each("name", list(MEASURES))
 def test_measures_are_called_alike(name: str) -> None:
-    """Every measure takes data and embedding, or what makes it, by place, everything else by name only."""
+    """Every measure takes data and embedding (or method) by position and all other arguments by keyword only."""
     signature = inspect.signature(getattr(dreval, name))
     kinds = [(p.name, p.kind) for p in signature.parameters.values()]
 
@@ -196,18 +172,16 @@ def test_measures_are_called_alike(name: str) -> None:
     assert {kind for _, kind in kinds[2:]} <= {inspect.Parameter.KEYWORD_ONLY}
 
 
-def test_analyses_of_dimensions_are_fixed_names() -> None:
-    """Those of the registry are named above; they take the data by place and everything else by name."""
-    assert set(DIMENSIONS) == {"intrinsic_dimension", "parallel_analysis"} < FUNCTIONS
+def test_analyses_of_dimensions_are_called_alike() -> None:
+    """They take the data by position and all other arguments by keyword only."""
     for name in DIMENSIONS:
         kinds = [(p.name, p.kind) for p in inspect.signature(getattr(dreval, name)).parameters.values()]
         assert kinds[0][0] == "X"
         assert {kind for _, kind in kinds[1:]} == {inspect.Parameter.KEYWORD_ONLY}
 
 
-def test_scores_of_points_are_fixed_names() -> None:
-    """Those of the registry are named above; they take data and embedding by place and everything else by name."""
-    assert set(SCORES) == {"local_distortion", "perturbation_score", "singularity_score"} < FUNCTIONS
+def test_scores_of_points_are_called_alike() -> None:
+    """They take data and embedding by position and all other arguments by keyword only."""
     for name in SCORES:
         kinds = [(p.name, p.kind) for p in inspect.signature(getattr(dreval, name)).parameters.values()]
         assert [key for key, _ in kinds[:2]] == ["X", "Y"]
@@ -216,12 +190,12 @@ def test_scores_of_points_are_fixed_names() -> None:
 
 @each("name", list(TESTS))
 def test_independence_tests_are_called_alike(name: str) -> None:
-    """Every test takes the variables, or data and method, by place, and the number of draws and the seed by name."""
-    found = parameters(getattr(dreval, f"{name}_test"))
+    """Every test takes the variables (or data and method) by position, and number of draws and seed by keyword."""
+    defaults = parameters(getattr(dreval, f"{name}_test"))
     of_method = TESTS.card(name).second == "method"
 
-    assert list(found)[:2] == (["X", "source"] if of_method else ["x", "y"])
-    assert {"n_replicates" if of_method else "n_resamples", "random_state"} <= found.keys()
+    assert list(defaults)[:2] == (["X", "source"] if of_method else ["x", "y"])
+    assert {"n_replicates" if of_method else "n_resamples", "random_state"} <= defaults.keys()
 
 
 def test_lists_are_the_registries() -> None:
@@ -229,11 +203,11 @@ def test_lists_are_the_registries() -> None:
     lists = [dreval.list_measures(), dreval.list_tests(), dreval.list_methods(), dreval.list_datasets()]
     lists += [dreval.list_figures(), dreval.list_scores()]
 
-    assert lists == [sorted(one) for one in (MEASURES, TESTS, METHODS, DATASETS, FIGURES, SCORES)]
+    assert lists == [sorted(registry) for registry in (MEASURES, TESTS, METHODS, DATASETS, FIGURES, SCORES)]
 
 
 def test_a_card_is_found_by_its_name() -> None:
-    """Every name of every list has its card; a name of two things needs its kind; an unknown one gets the nearest."""
+    """Every name has a card; an ambiguous name needs its kind; an unknown name gets a suggestion."""
     for kind, registry in KINDS.items():
         for name in registry:
             assert dreval.card(name, kind) is registry.card(name)
@@ -247,18 +221,17 @@ def test_a_card_is_found_by_its_name() -> None:
         dreval.card("map", "figur")
 
 
-@each("arguments", [["--version"], ["list", "measures"]])
-def test_the_package_is_a_command(arguments: list[str]) -> None:
+def test_the_package_is_a_command() -> None:
     """``python -m dreval`` is the command line."""
-    command = [sys.executable, "-m", "dreval", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(dreval.__path__[0]).parent, check=True)
+    command = [sys.executable, "-m", "dreval", "--version"]
+    process = subprocess.run(command, capture_output=True, text=True, cwd=Path(dreval.__path__[0]).parent, check=True)
 
-    assert (dreval.__version__ if arguments == ["--version"] else "trustworthiness") in done.stdout
+    assert process.stdout == f"dreval {dreval.__version__}\n"
 
 
 def test_all_kinds_of_things_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     """``dreval list`` prints a line for every name of each registry."""
-    for registry in (one for one in KINDS.values() if one.plural):
+    for registry in (registry for registry in KINDS.values() if registry.plural):
         assert main(["list", registry.plural]) == 0
         assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(registry)
 
@@ -270,11 +243,11 @@ def test_every_public_function_and_method_has_an_example() -> None:
     kinds += (Sweep,)
     records = {kind.__name__: kind for kind in kinds}
     methods = {
-        f"{name}.{verb}": function
+        f"{name}.{method}": function
         for name, kind in {**public, **records}.items()
         if inspect.isclass(kind)
-        for verb, function in inspect.getmembers(kind, callable)
-        if not verb.startswith("_")
+        for method, function in inspect.getmembers(kind, callable)
+        if not method.startswith("_")
     }
     without = [n for n, o in {**public, **records, **methods}.items() if ">>> " not in (inspect.getdoc(o) or "")]
     assert len(methods) > 50

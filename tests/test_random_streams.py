@@ -1,4 +1,4 @@
-"""Named streams: a draw depends on the seed and its own name, on nothing else."""
+"""Named streams: a draw depends only on the seed and the name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_streams_are_uniform_over_names() -> None:
 
 
 def test_streams_stay_what_they_were() -> None:
-    """The numbers of a stream are part of every stored result: they are those of numpy's PCG64 under this key."""
+    """The numbers of a stream, which are part of every stored result, are those of numpy's PCG64 with this key."""
     import hashlib
 
     words = np.frombuffer(hashlib.sha256(b"test\x1fumap\x1fhsic").digest()[:16], np.uint32).tolist()
@@ -51,12 +51,12 @@ def test_streams_stay_what_they_were() -> None:
 
 @given(st.integers(0, 2**100))
 def test_an_integer_is_its_own_seed(seed: int) -> None:
-    """Integers of any size stay as they are."""
+    """Integers of any size are returned unchanged."""
     assert root_seed(seed) == seed
 
 
 def test_generators_and_nothing_become_integers() -> None:
-    """A Generator gives one draw and moves on; None gives a fresh number each time."""
+    """A Generator makes one draw and advances; None gives a new number each time."""
     rng = np.random.default_rng(0)
 
     assert root_seed(rng) == int(np.random.default_rng(0).integers(2**31))
@@ -68,14 +68,14 @@ def test_generators_and_nothing_become_integers() -> None:
 
 @pytest.mark.parametrize("wrong", [-1, 0.5, "0", True, np.random.RandomState(0)])
 def test_anything_else_is_no_seed(wrong: object) -> None:
-    """A negative or fractional number, a word, a truth value and the old generator are refused."""
+    """A negative or fractional number, text, a truth value and a RandomState raise an error."""
     with pytest.raises(InputError, match="must be a non-negative integer"):
         root_seed(wrong)  # type: ignore[arg-type]
 
 
 @given(n=st.integers(1, 3000), seed=st.integers(0, 2**32 - 1))
-def test_a_permutation_that_is_not_held_is_one(n: int, seed: int) -> None:
-    """Each place once; the inverse leads back; any part, of any shape, is a part of the whole."""
+def test_an_unstored_permutation_is_a_permutation(n: int, seed: int) -> None:
+    """Each index occurs once; the inverse restores it; any part, of any shape, is a part of the whole."""
     order = Permutation(n, np.random.default_rng(seed))
     whole = order[np.arange(n)]
 
@@ -90,20 +90,20 @@ def test_a_permutation_that_is_not_held_is_one(n: int, seed: int) -> None:
 
 @pytest.mark.parametrize("n", [2**20 - 1, 2**20, 2**20 + 1, 10**12])
 def test_permutations_of_many_places(n: int) -> None:
-    """Beside a power of two, and of more places than an array would hold."""
+    """The same holds next to a power of two, and for more indices than an array could store."""
     order, some = Permutation(n, np.random.default_rng(0)), np.random.default_rng(1).integers(0, n, 5000)
-    found = order[np.unique(some)]
+    result = order[np.unique(some)]
 
-    assert len(np.unique(found)) == len(found)
-    assert found.min() >= 0
-    assert found.max() < n
-    assert_array_equal(order.inverse(found), np.unique(some))
+    assert len(np.unique(result)) == len(result)
+    assert result.min() >= 0
+    assert result.max() < n
+    assert_array_equal(order.inverse(result), np.unique(some))
 
 
 def test_permutations_are_uniform() -> None:
-    """All 24 of four places are as frequent: the chi-square of 6000 is below its 99.99 % point."""
-    found = np.array([Permutation(4, np.random.default_rng(seed))[np.arange(4)] for seed in range(6000)])
-    _, counts = np.unique(found @ [1, 10, 100, 1000], return_counts=True)
+    """All 24 permutations of four are equally frequent: the chi-square of 6000 is below its 99.99 % point."""
+    result = np.array([Permutation(4, np.random.default_rng(seed))[np.arange(4)] for seed in range(6000)])
+    _, counts = np.unique(result @ [1, 10, 100, 1000], return_counts=True)
 
     assert len(counts) == 24
     assert ((counts - 250) ** 2 / 250).sum() < 58.0  # chi-square with 23 degrees of freedom
@@ -111,15 +111,15 @@ def test_permutations_are_uniform() -> None:
 
 @pytest.mark.parametrize("n", [37, 100])
 def test_moments_of_permutations_are_those_of_random_ones(n: int) -> None:
-    """Image of each place, number of places that stay, products of two images: within 4.5 standard errors."""
+    """Images, number of fixed points and products of two images are within 4.5 standard errors of their means."""
     size = 3000
-    found = np.array([Permutation(n, np.random.default_rng(seed))[np.arange(n)] for seed in range(size)])
+    result = np.array([Permutation(n, np.random.default_rng(seed))[np.arange(n)] for seed in range(size)])
     spread = np.sqrt((n * n - 1) / 12)
-    standard = (found - (n - 1) / 2) / spread
+    standard = (result - (n - 1) / 2) / spread
 
     assert (np.abs(standard.mean(axis=0)) < 4.5 / np.sqrt(size)).all()
-    assert abs((found == np.arange(n)).sum(axis=1).mean() - 1) < 4.5 / np.sqrt(size)
+    assert abs((result == np.arange(n)).sum(axis=1).mean() - 1) < 4.5 / np.sqrt(size)
     for step in (1, 2, n // 2):  # correlation of two places, -1/(n-1)
         product = standard[:, step:] * standard[:, :-step]
         assert abs(product.mean() + 1 / (n - 1)) < 4.5 / np.sqrt(product.size)
-    assert abs((np.diff(found, axis=1) > 0).sum(axis=1).mean() - (n - 1) / 2) < 4.5 * np.sqrt((n + 1) / 12 / size)
+    assert abs((np.diff(result, axis=1) > 0).sum(axis=1).mean() - (n - 1) / 2) < 4.5 * np.sqrt((n + 1) / 12 / size)

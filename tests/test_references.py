@@ -1,4 +1,4 @@
-"""The works: each once, found by whoever cites it, and written so that BibTeX and LaTeX read it."""
+"""Cited works: each is stored once, cited by its key, and valid for BibTeX and LaTeX."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def test_the_file_is_sorted_and_names_every_work_once() -> None:
 
 
 def test_every_card_of_the_package_cites_its_works_by_key() -> None:
-    """But for what is defined here; and no work is left that nothing cites, a card or a method of inference."""
+    """All entries not defined in dreval cite a work; every work is cited by a card or a method of inference."""
     cards = [card for registry in (MEASURES, TESTS, METHODS, DATASETS, DIMENSIONS, SCORES) for card in registry.cards()]
     more = [thing.card for thing in (*COSTS.values(), *MAPPINGS.values())]
-    own = [card.name for card in (*cards, *more) if not card.works]
+    ours = [card.name for card in (*cards, *more) if not card.works]
 
     cited = {key for card in (*cards, *more) for key in card.works} | {
         key for some in INFERENCE.values() for key in some
     }
 
     assert set(works()) == cited
-    assert [card.reference.split()[0] for card in cards if card.name in own] == ["none:"] * len(own)
+    assert [card.reference.split()[0] for card in cards if card.name in ours] == ["none:"] * len(ours)
 
 
 @each_work
@@ -72,7 +72,7 @@ def test_a_work_says_what_its_kind_needs(key: str) -> None:
 
 @each_work
 def test_a_parser_reads_what_was_written(key: str) -> None:
-    """Of another library: the same authors, title, year and place, from an entry in ASCII with closed braces."""
+    """Another library reads the same authors, title, year and venue from an ASCII entry with closed braces."""
     work = reference(key)
     written = work.bibtex()
     entry = parse_string(written, "bibtex").entries[key]
@@ -89,12 +89,12 @@ def test_a_parser_reads_what_was_written(key: str) -> None:
 
 
 def _read(text: str) -> str:
-    """Letters in place of the commands of LaTeX."""
+    """Commands of LaTeX become letters."""
     return re.sub(r"[{}]", "", text.encode().decode("latex+utf-8"))
 
 
 def test_capitals_are_kept_and_signs_are_escaped() -> None:
-    """Words with capitals stand in braces, but for the first letter of a title; signs of LaTeX are commands."""
+    """Words with capitals are in braces, except at the beginning of a title; LaTeX's special characters are escaped."""
     work = Reference("a2000", "article", ("Łoś, Ł.", "van der Ø, ß."), 2000, "The ROC & 50% of t-SNE", journal="A_B #1")
 
     assert work.bibtex().splitlines()[1:4] == [
@@ -105,27 +105,27 @@ def test_capitals_are_kept_and_signs_are_escaped() -> None:
 
 
 def test_a_list_of_works_is_sorted_and_has_each_once() -> None:
-    """Whatever the order in which the works came."""
+    """The order of the works does not matter."""
     some = [reference(key) for key in ("venna2001", "bach2002", "venna2001")]
 
     assert re.findall(r"@\w+\{(\w+),", bibliography(some)) == ["bach2002", "venna2001"]
 
 
 def test_names_in_a_sentence() -> None:
-    """One, two, more; a part in front of the family name stays with it."""
+    """One, two or more authors; a particle stays with the family name."""
     assert reference("demsar2006").names == "Demšar"
     assert reference("vandermaaten2008").names == "van der Maaten and Hinton"
     assert reference("tenenbaum2000").names == "Tenenbaum et al."
 
 
 def test_words_that_cite_know_their_works() -> None:
-    """Keys are written out once each; words of other authors stay as they are, also where a card is copied."""
+    """Each key is written out once; other text is unchanged, also if a card is copied."""
     card = dreval.card("trustworthiness")
-    said = Citation("@sammon1969, Eq. 1; @sammon1969, Eq. 2. a@b.org")
+    text = Citation("@sammon1969, Eq. 1; @sammon1969, Eq. 2. a@b.org")
 
-    assert said.works == ("sammon1969",)
-    assert said.count("Sammon, J. W. (1969)") == 2
-    assert said.endswith("a@b.org")
+    assert text.works == ("sammon1969",)
+    assert text.count("Sammon, J. W. (1969)") == 2
+    assert text.endswith("a@b.org")
     assert Citation("Voorhees (1999)").works == ()
     assert replace(card, title="T").works == card.works == ("venna2001", "venna2007")
 

@@ -1,4 +1,4 @@
-"""The registry: decorators are the list, nothing is imported before it is asked for, a wrong name gets the nearest."""
+"""The registry: decorators define the entries, modules are imported when used, and errors suggest names."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from each import each
 
 from dreval import registry
-from dreval._check import MANY_NAMES
+from dreval._check import MAX_LISTED_NAMES
 from dreval.errors import UnknownName
 from dreval.registry import DATASETS, MEASURES, METHODS, TESTS, Registry
 
 
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], package: str) -> Registry:
-    """A registry over a folder with these files."""
+    """Return a registry of a folder with these files."""
     folder = tmp_path / package
     folder.mkdir()
     for name, text in {"__init__": "", **files}.items():
@@ -38,7 +38,7 @@ also = carded
 
 
 def test_an_entry_is_what_has_a_decorator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Functions and classes of any file, however many it holds; dropping one in is all it takes."""
+    """Decorated functions and classes of any file are entries; nothing else lists them."""
     files = {
         "family": "from shelf_one._carded import also, carded\n\n\n@carded(\n    title=1,\n)\ndef beta_x(): ...\n\n\n"
         "def plain(): ...\n\n\n@also(2)\nclass FastICA:\n    @carded(3)\n    def inner(self): ...\n",
@@ -67,12 +67,12 @@ def test_a_registry_may_be_one_module(tmp_path: Path, monkeypatch: pytest.Monkey
     assert shelf.names() == ["alpha"]
     assert "shelf_alone" not in sys.modules
     assert shelf.card("alpha") == "card of 5"
-    with pytest.raises(ModuleNotFoundError, match="shelf_that_is_not"):
-        Registry("shelf_that_is_not", "thing", decorators=("carded",)).names()
+    with pytest.raises(ModuleNotFoundError, match="shelf_that_does_not_exist"):
+        Registry("shelf_that_does_not_exist", "thing", decorators=("carded",)).names()
 
 
 def test_nothing_is_imported_for_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names come from the source: a file that cannot be imported has them, too, and fails only when asked for."""
+    """Names are read from the source: a file that cannot be imported has names, and fails when they are used."""
     broken = "raise ValueError('broken')\n@carded(1)\ndef broken(): ...\n"
     shelf = make(tmp_path, monkeypatch, {"broken": broken}, "shelf_two")
 
@@ -82,33 +82,33 @@ def test_nothing_is_imported_for_a_list(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_one_name_for_two_things_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a file imports is not its own; a name that two files define is an error of their authors."""
-    one = "@carded(1)\ndef one(): ...\n"
-    shelf = make(tmp_path, monkeypatch, {"a": one, "b": "from shelf_three.a import one\n"}, "shelf_three")
+    """Imported functions are not entries of a file; a name that two files define raises an error."""
+    item = "@carded(1)\ndef one(): ...\n"
+    shelf = make(tmp_path, monkeypatch, {"a": item, "b": "from shelf_three.a import one\n"}, "shelf_three")
     assert shelf.names() == ["one"]
 
-    twice = make(tmp_path, monkeypatch, {"a": one, "b": one}, "shelf_four")
+    twice = make(tmp_path, monkeypatch, {"a": item, "b": item}, "shelf_four")
     with pytest.raises(ImportError, match=r"shelf_four.a and shelf_four.b both define the thing 'one'"):
         twice.names()
 
 
 @each("shelf", [MEASURES, TESTS, METHODS, DATASETS])
 def test_a_wrong_name_gets_the_nearest_one(shelf: Registry) -> None:
-    """One letter too many is understood; the message names the kind of thing or the argument, and where names are."""
+    """The error suggests the nearest name, and names the argument and the call that lists the names."""
     name = shelf.names()[0]
     with pytest.raises(UnknownName, match=f"Did you mean '{name}'") as caught:
         shelf.get(name + "e")
     assert caught.value.argument == shelf.noun.replace(" ", "_")
     (call,) = shelf.listing
     assert getattr(registry, call.removeprefix("dreval.").removesuffix("()"))() == shelf.names()
-    many = len(shelf.names()) > MANY_NAMES
+    many = len(shelf.names()) > MAX_LISTED_NAMES
     assert str(caught.value).endswith(f"{call} lists them all." if many else f"Known: {', '.join(shelf.names())}.")
     with pytest.raises(UnknownName, match="`measures` must be a known name"):
         shelf.get(name + "e", "measures")
 
 
 def test_lists_are_fresh() -> None:
-    """What a caller does to a list of names stays with the caller."""
+    """A caller can modify a list of names without an effect on the registry."""
     registry.list_measures().clear()
 
     assert "trustworthiness" in registry.list_measures()
@@ -118,7 +118,7 @@ def test_lists_are_fresh() -> None:
 
 
 def test_lists_import_no_numerics() -> None:
-    """Asking for names loads neither numba nor any measure."""
+    """Listing names imports neither numba nor a measure."""
     code = "import sys, dreval; dreval.list_measures(), dreval.list_methods(); print(sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 

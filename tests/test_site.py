@@ -1,4 +1,4 @@
-"""What the site makes of the registries and the texts, as far as it needs no sphinx."""
+"""The pages that the site writes from registries and texts, tested without sphinx."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CARDS = [*MEASURES.cards(), *METHODS.cards(), *TESTS.cards()]
 
 @each("card", CARDS)
 def test_card_fields_say_what_the_card_prints(card: object) -> None:
-    """Every name that a card prints is a field, and all its words are there, but for their markup and line breaks."""
-    found = TEXT.card_fields(card)
+    """Every name on a card is a field, and all its text is on the page, except for markup and line breaks."""
+    result = TEXT.card_fields(card)
 
     printed = " ".join(" ".join(repr(card).splitlines()[1:]).split())
-    assert " ".join(f"{name}: {words}" for name, words in found.items()).replace("\\", "") == printed
-    assert "reference" in found
+    assert " ".join(f"{name}: {words}" for name, words in result.items()).replace("\\", "") == printed
+    assert "reference" in result
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_card_fields_say_what_the_card_prints(card: object) -> None:
     ],
 )
 def test_figures_are_described_by_the_call_that_drew_them(code: str, words: str) -> None:
-    """What is shown last, or what made it; no name of a file."""
+    """A figure is the last one shown, or its call; it has no file name."""
     assert TEXT.figure_words(code) == words
 
 
@@ -60,18 +60,18 @@ def test_figures_are_described_by_the_call_that_drew_them(code: str, words: str)
     ],
 )
 def test_formulas_are_set(text: str, pieces: list[tuple[str, str]]) -> None:
-    """A subscript stands low, a power high, a sign is one letter, and nothing else changes."""
+    """Subscripts, powers and signs are converted, and nothing else changes."""
     assert TEXT.formula_pieces(text) == pieces
 
 
 @each("name", [*MEASURES, *METHODS, *TESTS.public_names(), *glossary.COLUMNS, "n_neighbors", "mean_"])
 def test_names_are_no_formulas(name: str) -> None:
-    """Names of the package with an underscore are left as they are."""
+    """Names of the package with an underscore are unchanged."""
     assert TEXT.formula_pieces(name) == [("", name)]
 
 
 def test_docstrings_keep_examples_and_formulas() -> None:
-    """Bars and trailing underscores are escaped in prose, and nowhere else."""
+    """Bars and trailing underscores are escaped in text, and nowhere else."""
     lines = [
         "|a & b| of mean_ and ``|c|``",
         ".. math:: |x_i|",
@@ -102,13 +102,13 @@ def test_scatter_draws_every_point_within_the_drawing(columns: int) -> None:
 
     paths = {path.get("stroke"): path.get("d") for path in root.iter("path")}
     marks = {color: re.findall(r"M(\S+) (\S+)h0", d) for color, d in paths.items()}
-    assert {color: len(found) for color, found in marks.items()} == {"#111111": 10, "#222222": 20}
-    assert all(0 <= float(number) <= DRAWING.SIDE for found in marks.values() for mark in found for number in mark)
+    assert {color: len(result) for color, result in marks.items()} == {"#111111": 10, "#222222": 20}
+    assert all(0 <= float(number) <= DRAWING.SIDE for result in marks.values() for mark in result for number in mark)
     assert root.get("aria-label") == 'a "label" & more'
 
 
 def test_colors_run_from_worse_to_better() -> None:
-    """The worst value has the first color of the ramp, the best the last, whichever way is better; none has none."""
+    """The worst value has the first color and the best the last, for any direction; a missing value has none."""
     values = np.array([0.0, 0.5, 1.0, np.nan])
 
     higher, lower = (DRAWING.from_worse_to_better(values, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
@@ -120,20 +120,20 @@ def test_colors_run_from_worse_to_better() -> None:
 
 
 def test_family_has_a_perfect_copy_and_one_without_relation() -> None:
-    """The six embeddings have the points of the sheet: the first is the data, the last has rows exchanged."""
+    """The six embeddings have the points of the sheet: the first is the data, the last has permuted rows."""
     family = site_module("_measures")
 
     data, latent, labels = family.sheet()
-    found = family.embeddings()
+    result = family.embeddings()
 
-    assert list(found) == list(family.EMBEDDINGS)
-    assert np.array_equal(found["copy"], data)
-    assert np.array_equal(np.sort(found["random"], axis=0), np.sort(latent, axis=0))
-    assert all(len(points) == len(labels) for points in found.values())
+    assert list(result) == list(family.EMBEDDINGS)
+    assert np.array_equal(result["copy"], data)
+    assert np.array_equal(np.sort(result["random"], axis=0), np.sort(latent, axis=0))
+    assert all(len(points) == len(labels) for points in result.values())
 
 
 def test_every_public_name_has_a_place_in_the_reference() -> None:
-    """The groups are written by hand; nothing is missing, and nothing stands twice."""
+    """The groups are complete and have no entry twice."""
     reference = site_module("_reference")
     placed = [name for _, names in reference.GROUPS.values() for name in names.split()]
     assert sorted(placed) == sorted(reference.public_names())
@@ -161,7 +161,7 @@ def _vignette(folder: Path, name: str, line: str = "", body: str = "# Title\n\nF
 
 
 def test_vignettes_are_ordered_by_their_line(tmp_path: Path) -> None:
-    """A vignette lies where its line says; without one it is an evaluation, and one in `papers` is a paper's."""
+    """The section of a vignette is in its front matter; the default is evaluate, or papers in the folder `papers`."""
     _vignette(tmp_path, "b.md", "dreval: {section: data, order: 1}\n")
     _vignette(tmp_path, "a.md", "dreval: {section: data, order: 2}\n")
     _vignette(tmp_path, "c.md")
@@ -171,21 +171,21 @@ def test_vignettes_are_ordered_by_their_line(tmp_path: Path) -> None:
 
     names = {section: [text.name for text in SECTIONS.vignettes(tmp_path, section)] for section in SECTIONS.SECTIONS}
 
-    found = {section: listed for section, listed in names.items() if listed}
-    assert found == {"data": ["b", "a"], "evaluate": ["c"], "papers": ["papers/d"]}
+    result = {section: listed for section, listed in names.items() if listed}
+    assert result == {"data": ["b", "a"], "evaluate": ["c"], "papers": ["papers/d"]}
 
 
 def test_vignette_gives_its_title_and_first_sentences(tmp_path: Path) -> None:
-    """Headings in code are no titles, and a list shows two sentences."""
+    """Headings in code are not titles, and a list shows two sentences."""
     body = "```{code-cell} python\n# a comment\n```\n\n# The title\n\nOne is\nfirst. Is two second? Three.\n"
 
-    found = SECTIONS.read_vignette(_vignette(tmp_path, "a.md", body=body), tmp_path)
+    result = SECTIONS.read_vignette(_vignette(tmp_path, "a.md", body=body), tmp_path)
 
-    assert (found.title, found.opening) == ("The title", "One is first. Is two second?")
+    assert (result.title, result.opening) == ("The title", "One is first. Is two second?")
 
 
 def test_unknown_section_is_refused(tmp_path: Path) -> None:
-    """A wrong word in the head of a vignette names the right ones."""
+    """The error for a wrong word in the front matter names the valid ones."""
     path = _vignette(tmp_path, "a.md", "dreval: {section: tasks}\n")
 
     with pytest.raises(ValueError, match=r"must be one of start, evaluate, .*, papers: got 'tasks'"):
@@ -193,7 +193,7 @@ def test_unknown_section_is_refused(tmp_path: Path) -> None:
 
 
 def test_sections_of_the_vignettes_have_no_ties() -> None:
-    """Every vignette says where it belongs, and no two of a section claim one place."""
+    """Every vignette has a section, and no two of a section have the same order."""
     for section in SECTIONS.SECTIONS:
         orders = [text.order for text in SECTIONS.vignettes(VIGNETTES, section)]
         assert orders
@@ -202,7 +202,7 @@ def test_sections_of_the_vignettes_have_no_ties() -> None:
 
 
 def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Links to missing files, missing places and places outside are told; good ones and those of others are not."""
+    """Links to missing files and anchors and to files outside are reported; valid and external links are not."""
     check = site_module("check_links")
     (tmp_path / "sub").mkdir()
     (tmp_path / "_static").mkdir()
@@ -224,5 +224,5 @@ def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_site_without_pages_is_no_success(tmp_path: Path) -> None:
-    """An empty folder has no broken link, and yet the check fails."""
+    """The check of an empty folder fails although it has no broken link."""
     assert site_module("check_links").main(str(tmp_path)) == 1

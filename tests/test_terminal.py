@@ -1,4 +1,4 @@
-"""No name reaches a terminal raw: escapes, other control characters and marks of direction."""
+"""Names are printed without escapes, other control characters and direction marks."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ Y = X[:, :2] + 0.1
 
 
 def clean(text: object) -> bool:
-    """Whether a terminal shows each line as it is."""
-    said = str(text).replace("\n", "")
-    return not any(ord(c) < 32 or 127 <= ord(c) < 160 or c in DIRECTION_MARKS + UNSEEN for c in said)
+    """Return whether each line has only printable characters."""
+    message = str(text).replace("\n", "")
+    return not any(ord(c) < 32 or 127 <= ord(c) < 160 or c in DIRECTION_MARKS + UNSEEN for c in message)
 
 
 def frame() -> pd.DataFrame:
-    """Columns, classes and row names that steer a terminal."""
-    made = pd.DataFrame(X, columns=[f"{BAD}{j}" for j in range(4)], index=[f"{BAD}{i}" for i in range(40)])
-    made[f"{BAD} kind"] = [f"{BAD}{i % 3}" for i in range(40)]
-    return made
+    """Return data whose columns, classes and row names have control characters."""
+    result = pd.DataFrame(X, columns=[f"{BAD}{j}" for j in range(4)], index=[f"{BAD}{i}" for i in range(40)])
+    result[f"{BAD} kind"] = [f"{BAD}{i % 3}" for i in range(40)]
+    return result
 
 
 def results() -> dreval.Results:
@@ -60,12 +60,12 @@ def results() -> dreval.Results:
 
 
 def test_what_is_printable() -> None:
-    """Every control character and mark of direction goes; letters of all scripts and emoji stay."""
+    """Every control character and direction mark is removed; letters of all scripts and emoji stay."""
     every = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029])) + DIRECTION_MARKS + UNSEEN
     assert printable(every) == " " * (0x20 + 0x21 + 2)
     assert clean(printable(BAD))
-    kept = "größe 嵌入 עברית عربي 🌍 👩‍🔬 नमस्ते a‌b"
-    assert printable(kept) == kept
+    stored = "größe 嵌入 עברית عربي 🌍 👩‍🔬 नमस्ते a‌b"
+    assert printable(stored) == stored
     assert printable("a\n\tb", keep="\n\t") == "a\n\tb"
 
 
@@ -89,35 +89,35 @@ ERRORS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors(name: str) -> None:
-    """In all four parts, also after other names were given to the arguments."""
+    """All four parts are clean, also after arguments were renamed."""
     with pytest.raises(DrevalError) as caught:
         ERRORS[name]()
     error = caught.value
-    for one in (error, error.named({"data": BAD}), error.altered(cure=BAD)):
-        assert clean(one)
-        assert all(map(clean, (one.argument, one.rule, one.got, one.cure)))
+    for item in (error, error.named({"data": BAD}), error.altered(hint=BAD)):
+        assert clean(item)
+        assert all(map(clean, (item.argument, item.requirement, item.received, item.hint)))
 
 
 def test_warnings_and_notes() -> None:
-    """Of names, of user code, and of texts in values."""
-    said = note("warned", BAD, category=BAD, message=BAD)
-    assert clean(said)
-    assert clean(InputWarning(said))
+    """Notes are clean in names, messages of user code and values."""
+    text = note("warned", BAD, category=BAD, message=BAD)
+    assert clean(text)
+    assert clean(InputWarning(text))
     assert clean(InputWarning(BAD))
     with pytest.warns(dreval.errors.EmbeddingFailed) as caught:
         dreval.Evaluation(X, {"u": Y, "f": lambda *_: 1 / len(BAD[:0])}, n_neighbors=5).run("trustworthiness", None)
-    assert all(clean(one.message) for one in caught)
+    assert all(clean(item.message) for item in caught)
 
 
 def test_printed_records(tmp_path: Path) -> None:
-    """What is printed of a result, its parts, and of one that was loaded."""
-    made = results()
-    loaded = dreval.load_results(made.save(tmp_path / "r.dreval"))
-    for one in (made, loaded):
-        summary = one.summary()
-        parts = (one, repr(one), summary, summary.as_markdown(), one.paragraph(), one.bibtex())
+    """A result, its parts and a loaded result are printed clean."""
+    result = results()
+    loaded = dreval.load_results(result.save(tmp_path / "r.dreval"))
+    for item in (result, loaded):
+        summary = item.summary()
+        parts = (item, repr(item), summary, summary.as_markdown(), item.paragraph(), item.bibtex())
         assert all(map(clean, parts))
-        assert all(clean(text) for text in one.notes["note"]) if "note" in one.notes else True
+        assert all(clean(text) for text in item.notes["note"]) if "note" in item.notes else True
     data = as_data(frame().iloc[:, :4], name=BAD)
     embedding = dreval.embed(X, "pca")
     for record in (data, as_source(Y, BAD, as_data(X)), embedding, dreval.Evaluation(data, {"u": Y})):
@@ -126,7 +126,7 @@ def test_printed_records(tmp_path: Path) -> None:
 
 
 def test_progress() -> None:
-    """Descriptions of a bar, which name embeddings, methods and data sets."""
+    """Descriptions of a progress bar, which name embeddings, methods and data sets, are clean."""
     stream = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stderr", stream)
@@ -134,14 +134,14 @@ def test_progress() -> None:
             bar.reset(total=3)
             bar.set_description(BAD)
             bar.update(1)
-    shown = stream.getvalue()
-    assert "a" in shown
-    assert "\x1b[31m" not in shown
-    assert not set(shown) & set(DIRECTION_MARKS + "\x07\x9b\b\x85")
+    output = stream.getvalue()
+    assert "a" in output
+    assert "\x1b[31m" not in output
+    assert not set(output) & set(DIRECTION_MARKS + "\x07\x9b\b\x85")
 
 
-def test_a_journal_of_other_names(tmp_path: Path) -> None:
-    """States, reasons and tables of a study are printed clean; its methods may have raised anything."""
+def test_a_journal_of_other_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """States, reasons and tables of a study are printed clean, whatever its methods raised."""
 
     def tool(*_: Any) -> np.ndarray:
         raise ValueError(BAD)
@@ -151,53 +151,54 @@ def test_a_journal_of_other_names(tmp_path: Path) -> None:
     study.run(progress=False)
     opened = dreval.Study.open(path)
     assert all(map(clean, (study, repr(study), opened.status(), repr(opened.status()))))
-    shown = run("study", "status", path)
-    assert "tool" in shown.stdout + shown.stderr or "failed" in shown.stdout
-    assert clean(shown.stdout)
-    assert clean(shown.stderr)
+    main(["study", "status", str(path)])
+    output = capsys.readouterr()
+    assert "failed" in output.out
+    assert clean(output.out)
+    assert clean(output.err)
 
 
 def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own."""
+    """Run the command line in its own process."""
     command = [sys.executable, "-m", "dreval", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 @pytest.mark.slow
 def test_the_command_line(tmp_path: Path) -> None:
-    """Output, errors and warnings; JSON keeps the names, in escapes of its own."""
+    """Output, errors and warnings are clean; JSON keeps the names with its escapes."""
     table = frame().drop(columns=f"{BAD} kind").rename(columns=lambda name: name.replace("\r", "").replace("\x85", ""))
     table.columns = [name.replace("\u2028", "") for name in table.columns]
     table.reset_index(drop=True).to_csv(tmp_path / "x.csv", index=False)
     pd.DataFrame(Y, columns=["y1", "y2"]).to_csv(tmp_path / "y.csv", index=False)
-    made = run("evaluate", tmp_path / "x.csv", "-e", f"u={tmp_path / 'y.csv'}", "--labels", "nothing")
-    assert made.returncode == 2
-    assert clean(made.stderr)
-    made = run("evaluate", tmp_path / "x.csv", "-e", f"u={tmp_path / 'y.csv'}", "--measures", "trustworthiness")
-    assert made.returncode == 0, made.stderr
-    assert clean(made.stdout)
-    assert clean(made.stderr)
-    shown = run(
+    result = run("evaluate", tmp_path / "x.csv", "-e", f"u={tmp_path / 'y.csv'}", "--labels", "nothing")
+    assert result.returncode == 2
+    assert clean(result.stderr)
+    result = run("evaluate", tmp_path / "x.csv", "-e", f"u={tmp_path / 'y.csv'}", "--measures", "trustworthiness")
+    assert result.returncode == 0, result.stderr
+    assert clean(result.stdout)
+    assert clean(result.stderr)
+    output = run(
         "evaluate", tmp_path / "x.csv", "-e", f"u={tmp_path / 'y.csv'}", "--measures", "trustworthiness", "--json"
     )
-    assert clean(shown.stdout)
-    assert json.loads(shown.stdout)
+    assert clean(output.stdout)
+    assert json.loads(output.stdout)
 
 
 @pytest.mark.parametrize(
     "words", [["evaluate", "x", f"--{BAD}"], ["evaluate", BAD, "--header", BAD], [BAD], ["list", BAD]]
 )
 def test_the_parser_of_the_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Its errors name what was typed."""
+    """Its errors name the argument that was typed."""
     with pytest.raises(SystemExit):
         main(words)
-    shown = capsys.readouterr()
-    assert "error" in shown.err
-    assert clean(shown.err)
+    output = capsys.readouterr()
+    assert "error" in output.err
+    assert clean(output.err)
 
 
-def test_names_in_a_journal_of_somebody_else(tmp_path: Path) -> None:
-    """A study refuses such names; a file that has them prints clean, and errors of it too."""
+def test_names_in_a_journal_of_somebody_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A study rejects such names; a file that has them, and its errors, are printed clean."""
     path = tmp_path / "s.journal"
     dreval.Study(path, {"x": X, "y": X**3}, ["pca"], "trustworthiness", n_neighbors=5).run(progress=False)
     with closing(sqlite3.connect(path)) as db, db:
@@ -218,13 +219,15 @@ def test_names_in_a_journal_of_somebody_else(tmp_path: Path) -> None:
     with pytest.raises(DrevalError) as caught:
         opened.embedding("nothing", "pca")
     assert clean(caught.value)
-    shown = run("study", "status", path)
-    assert clean(shown.stdout)
-    assert clean(shown.stderr)
+    main(["study", "status", str(path)])
+    output = capsys.readouterr()
+    assert output.out
+    assert clean(output.out)
+    assert clean(output.err)
 
 
 def test_figures_of_labels_with_a_byte_order_mark(tmp_path: Path) -> None:
-    """The writer of .pdf files has no letter for it, and ends in an error."""
+    """A byte-order mark in labels is removed, since the writer of .pdf files raises an error for it."""
     labels = np.array(["\ufeffa", "\ufeffb"] * 20)
     ev = dreval.Evaluation(X, {"u": Y}, labels=labels, n_neighbors=5, random_state=0)
     path = ev.run("trustworthiness", None, None).report(tmp_path / "r.tex")

@@ -1,4 +1,4 @@
-"""Unknown names and keywords: the nearest right one is suggested, and none where nothing is near."""
+"""Unknown names and keywords: the error suggests the nearest, or none if nothing is similar."""
 
 from __future__ import annotations
 
@@ -110,18 +110,18 @@ TYPED = [
 
 
 def test_the_nearest_name_is_the_one_a_person_would_suggest() -> None:
-    """Of some seventy typed names each gets the suggestion that was written down, or none."""
+    """Each of some seventy typed names gets the expected suggestion, or none."""
     assert len(TYPED) > 60
     wrong = {
-        (kind, typed): (wanted, found)
-        for kind, typed, wanted in TYPED
-        if (found := nearest_name(typed, NAMES[kind])) != wanted
+        (kind, typed): (expected, result)
+        for kind, typed, expected in TYPED
+        if (result := nearest_name(typed, NAMES[kind])) != expected
     }
     assert wrong == {}
 
 
 def test_the_few_names_that_begin_so_are_all_suggested() -> None:
-    """Where one name is not nearest, up to four that begin with the letters; no list of more."""
+    """Without one nearest name, up to four names that begin with the letters are suggested, and never more."""
     assert near_names("trust", MEASURES) == ["trustability", "trustworthiness"]
     assert near_names("tr", MEASURES) == near_names(3, MEASURES) == []
     assert near_names("abc", [f"abcdefghijkl_{letter}" for letter in "mnop"]) != []
@@ -149,22 +149,22 @@ RUN_NAMES = {
 
 @pytest.fixture(scope="module")
 def results() -> dreval.Results:
-    """Two embeddings, with a curve and a test."""
+    """Return results of two embeddings, with a curve and a test."""
     evaluation = dreval.Evaluation(X, {"a": Y, "b": X[:, 1:]}, labels=list("ab") * 12, n_neighbors=5, random_state=0)
     return evaluation.run(["trustworthiness", "silhouette", "r_nx"], "hsic", n_resamples=9)
 
 
 @each("what", RUN_NAMES)
 def test_a_right_name_that_was_not_run_is_no_unknown_name(what: str, results: dreval.Results) -> None:
-    """The error says so, where to add it, and what was run."""
+    """The error for a measure that was not run says where to add it, and which were run."""
     ask, argument, where, listed = RUN_NAMES[what]
-    said = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {listed}"
-    with pytest.raises(InputError, match=said):
+    text = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {listed}"
+    with pytest.raises(InputError, match=text):
         ask(results)
 
 
 def test_a_curve_that_was_run_has_no_single_value(results: dreval.Results) -> None:
-    """Where one value is asked for the error names the verb of curves, and the other way about."""
+    """The error for a curve in place of a value names the method of curves, and vice versa."""
     for ask in (lambda: results.ranking("r_nx"), lambda: results.plot("map", measure="r_nx")):
         with pytest.raises(InputError, match=r"must have one value: got 'r_nx', a curve. `Results.curve` has"):
             ask()
@@ -190,21 +190,21 @@ CURES = {
 
 @each("what", CURES)
 def test_a_cure_names_what_was_meant(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The argument of the function that was called; files where a path is meant; bounds that the value breaks."""
+    """The error names the argument of the called function, similar files for a path, and exceeded bounds."""
     (tmp_path / "lab.csv").touch()
     monkeypatch.chdir(tmp_path)
-    ask, said = CURES[what]
-    with pytest.raises(DrevalError, match=said):
+    ask, text = CURES[what]
+    with pytest.raises(DrevalError, match=text):
         ask()
 
 
 def test_the_card_of_a_test_is_found_by_its_function() -> None:
-    """Also where a method has the test's name."""
+    """The suggestion of a test is right also if a method has its name."""
     assert all(dreval.card(f"{name}_test") == dreval.card(name, "test") for name in TESTS)
 
 
 def _callables() -> Iterator[tuple[str, Any]]:
-    """Every public function, class, method of the registry and verb of a record; bound to nothing."""
+    """Return every public function, class, method and record method, unbound."""
     for name in dreval.__all__:
         thing = getattr(dreval, name)
         if callable(thing):
@@ -227,18 +227,20 @@ def _callables() -> Iterator[tuple[str, Any]]:
         METHODS.get("pca"),
     )
     for record in classes:
-        for verb in (one for one in dir(record) if not one.startswith("_") and inspect.isroutine(getattr(record, one))):
+        for verb in (
+            item for item in dir(record) if not item.startswith("_") and inspect.isroutine(getattr(record, item))
+        ):
             yield f"{record.__name__}.{verb}", getattr(record, verb)
 
 
 def _takes_any(thing: Any) -> bool:
-    """Whether it passes unknown keywords on, so that a call needs real arguments to be answered."""
+    """Return whether a callable passes keywords on, so that only a call with real arguments raises the error."""
     return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(thing).parameters.values())
 
 
 @each("name, thing", [(name, thing) for name, thing in _callables() if not _takes_any(thing)])
 def test_every_public_callable_refuses_an_unknown_keyword(name: str, thing: Any) -> None:
-    """Before anything else is looked at, as an error of ours that is a TypeError too and names the function."""
+    """Before any other check, an unknown keyword raises UnknownKeyword, a TypeError too, which names the function."""
     least = [
         p for p in inspect.signature(thing).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
     ]
@@ -250,7 +252,7 @@ def test_every_public_callable_refuses_an_unknown_keyword(name: str, thing: Any)
 
 
 def test_functions_that_pass_keywords_on_refuse_unknown_ones(tmp_path: Path) -> None:
-    """Each by a call with real arguments; none is left out."""
+    """Callables that pass keywords on raise the error in calls with real arguments."""
     results = dreval.Evaluation(X, {"a": Y}, n_neighbors=5, random_state=0).run("continuity", None)
     record, study = dreval.embed(X, "pca"), _study(tmp_path)
     calls = {
@@ -353,22 +355,22 @@ def test_the_command_line_suggests_the_nearest_option(
     """The verb refuses an unknown option, before any file is read, with the nearest of its own."""
     with pytest.raises(SystemExit) as caught:
         main(words.split())
-    said = capsys.readouterr().err.splitlines()[-1]
+    text = capsys.readouterr().err.splitlines()[-1]
     assert caught.value.code == 2
-    assert "unrecognized arguments" in said
-    assert said.endswith(f"(did you mean {near}?)") if near else "did you mean" not in said
+    assert "unrecognized arguments" in text
+    assert text.endswith(f"(did you mean {near}?)") if near else "did you mean" not in text
 
 
 def test_a_mistyped_verb_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """Verbs and their subcommands; where nothing is near all are listed."""
-    for words, said in (
+    for words, text in (
         (["evalute"], "'evalute'. Did you mean 'evaluate'? Choose from"),
         (["study", "rn"], "'rn'. Did you mean 'run'?"),
         (["zzz"], "evaluate"),
     ):
         with pytest.raises(SystemExit):
             main(words)
-        assert said in capsys.readouterr().err
+        assert text in capsys.readouterr().err
 
 
 def test_words_of_the_command_line_have_aliases(capsys: pytest.CaptureFixture[str]) -> None:

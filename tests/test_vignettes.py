@@ -21,12 +21,12 @@ LAST_SECTION = "Conclusions that do not follow"
 
 
 def cells(text: str) -> list[str]:
-    """Code of a text in the order of reading: MyST cells, or plain blocks of Python."""
+    """Return the code of a text in order: MyST cells, or plain blocks of Python."""
     return re.findall(r"^```(?:\{code-cell\} )?python\n(?::tags:.*?\n)?(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def prose(text: str) -> str:
-    """The text without its blocks of code."""
+    """Return the text without its blocks of code."""
     return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
@@ -42,7 +42,7 @@ def run_cells(path: Path, text: str) -> None:
 def test_vignettes_run_from_top_to_bottom(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A vignette has code, all of it runs without a warning, and what it says to be printed is printed."""
+    """A vignette has code, which runs without a warning and prints the output in the text."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(SOURCES))  # where the site runs them
     text = path.read_text("utf-8")
@@ -84,34 +84,34 @@ def test_links_between_texts_lead_to_files(path: Path) -> None:
 
 @pytest.mark.slow
 def test_demo_leaves_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The demo prints the summary of three embeddings and says where its report is."""
+    """The demo prints the summary of three embeddings and the path of its report."""
     demo = runpy.run_path(str(README.parent / "vignettes" / "demo.py"))
 
     path = demo["main"](str(tmp_path))
-    said = capsys.readouterr().out
+    text = capsys.readouterr().out
 
     assert path.parent == tmp_path.resolve()
     assert path.stat().st_size > 10_000
-    assert str(path) in said
-    assert all(name in said for name in demo["METHODS"])
+    assert str(path) in text
+    assert all(name in text for name in demo["METHODS"])
 
 
 def test_readme_example_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The Python of the README runs from top to bottom, and prints what the README says it prints."""
+    """The Python of the README runs from top to bottom, and prints the output in the README."""
     monkeypatch.chdir(tmp_path)
     text = README.read_text("utf-8")
 
     assert cells(text)
     run_cells(README, text)
-    said = re.split(r"which prints\n", text)[1].split("An embedding is")[0]
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    message = re.split(r"which prints\n", text)[1].split("An embedding is")[0]
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
     printed = {line.strip() for line in capsys.readouterr().out.splitlines()}
     assert len(lines) > 8
     assert [line for line in lines if line not in printed] == []
 
 
 def test_counts_of_other_tools_are_those_of_their_page() -> None:
-    """``python tests/page_tables.py`` writes them."""
+    """The counts are those of ``python tests/page_tables.py``."""
     assert f"{BEGIN}{beside()}{END}" in OTHER_TOOLS.read_text("utf-8")

@@ -1,1 +1,1 @@
-"""The command line: one file is one verb."""
+"""The command line: each file is one command."""

@@ -1,9 +1,9 @@
-"""The command line: the names and defaults of the Python functions, no numerics of its own.
+"""The command line: the Python functions with the same names and defaults.
 
-Exit codes: 0 done, 1 done but something failed or is missing, 2 refused, 3 a defect in dreval, 130 stopped by Ctrl-C.
-With ``--json`` stdout holds one JSON document and nothing else; errors and progress go to stderr.
+Exit codes: 0 done, 1 something failed or is missing, 2 invalid input, 3 an internal error, 130 stopped by Ctrl-C. With
+``--json`` stdout is one JSON document; errors and progress go to stderr.
 
-A file of this folder without a leading underscore is one verb: its function ``add_verb`` adds it to the parser.
+Each file of this folder without a leading underscore is a command, which its function ``add_command`` adds.
 """
 
 from __future__ import annotations
@@ -34,14 +34,18 @@ from dreval.records.frames import noted_rows, notes_in
 from dreval.records.notes import FIRST_ROW_CODES, Note, joined
 from dreval.registry import KINDS, METHODS
 
-DONE, NOT_ALL, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130
+DONE = 0  # exit codes
+INCOMPLETE = 1
+INVALID_INPUT = 2
+INTERNAL_ERROR = 3
+INTERRUPTED = 130
 DATA = f"data file, rows are points: {' '.join(suffix for suffix in SUFFIXES if not suffix.endswith('.gz'))}"
 FIGURES = (".png", ".svg", ".pdf")
-Say = Callable[[str], None]
+Printer = Callable[[str], None]
 
 
-class Verb(argparse.ArgumentParser):
-    """The parser of a verb: help texts keep their line breaks, and errors say what to do."""
+class CommandParser(argparse.ArgumentParser):
+    """The parser of a command: help texts keep their line breaks, and errors say what to do."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         settings.setdefault("formatter_class", _Formatter)
@@ -49,77 +53,77 @@ class Verb(argparse.ArgumentParser):
         self.set_defaults(parser=self)
 
     def error(self, message: str) -> NoReturn:
-        """Report an error; unrecognized arguments get the nearest option, or how one option takes several values."""
-        stray = message.removeprefix("unrecognized arguments: ")
-        first = stray.split()[0] if stray.strip() else ""
-        if first in ("-e", "--embedding"):
-            message += " (embeddings are given to dreval evaluate; what its --save writes is read by dreval compare)"
-        elif stray != message and "embedding" in self.flags and (first in METHODS or Path(first).suffix):
-            message += f" (embeddings are named by -e, as in -e {first})"
-        elif stray != message and not stray.startswith("-"):
+        """Report an error; for unrecognized arguments, suggest the nearest option or the right form of the argument."""
+        unrecognized = message.removeprefix("unrecognized arguments: ")
+        argument = unrecognized.split()[0] if unrecognized.strip() else ""
+        if argument in ("-e", "--embedding"):
+            message += " (pass embeddings to dreval evaluate; dreval compare reads the results that its --save writes)"
+        elif unrecognized != message and "embedding" in self.flags and (argument in METHODS or Path(argument).suffix):
+            message += f" (embeddings are named by -e, as in -e {argument})"
+        elif unrecognized != message and not unrecognized.startswith("-"):
             message += " (several values of one option are separated by commas, as in --measures a,b)"
-        elif stray != message:
-            near = nearest_name(stray.split()[0].partition("=")[0].strip("-").replace("-", "_"), self.flags)
-            message += f" (did you mean --{near.replace('_', '-')}?)" if near else ""
+        elif unrecognized != message:
+            nearest = nearest_name(argument.partition("=")[0].strip("-").replace("-", "_"), self.flags)
+            message += f" (did you mean --{nearest.replace('_', '-')}?)" if nearest else ""
         super().error(printable(message))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a word that is none of the choices, with the nearest of them."""
+        """Check that a value is one of the choices; the error suggests the nearest."""
         choices = [str(choice) for choice in action.choices or ()]
-        if choices and value not in choices and (near := did_you_mean(value, choices)):
-            listed = ", ".join(map(repr, choices))
-            raise argparse.ArgumentError(action, f"invalid choice: {value!r}. {near}Choose from {listed}.")
+        if choices and value not in choices and (question := did_you_mean(value, choices)):
+            options = ", ".join(map(repr, choices))
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}. {question}Choose from {options}.")
         super()._check_value(action, value)
 
     def _get_value(self, action: argparse.Action, text: str) -> Any:
-        """Read a value; the error for what is no number says which one it must be."""
+        """Convert a value; the error for an invalid number says which kind of number is required."""
         try:
             return super()._get_value(action, text)
         except argparse.ArgumentError as error:
-            rules = {int: "an integer", float: "a number with a decimal point"}
-            if (rule := rules.get(action.type)) is None:  # type: ignore[call-overload]
+            kinds = {int: "an integer", float: "a number with a decimal point"}
+            if (kind := kinds.get(action.type)) is None:  # type: ignore[call-overload]
                 raise
-            raise argparse.ArgumentError(action, f"must be {rule}: got {text!r}") from error
+            raise argparse.ArgumentError(action, f"must be {kind}: got {text!r}") from error
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; the verb itself, whose options are known here, refuses what is not one of them."""
-        found, stray = super().parse_known_args(args, namespace)
-        if stray:
-            self.error(f"unrecognized arguments: {' '.join(stray)}")
-        return found, stray
+        """Parse the arguments; report those that this parser does not have, since it has the nearest options."""
+        options, unrecognized = super().parse_known_args(args, namespace)
+        if unrecognized:
+            self.error(f"unrecognized arguments: {' '.join(unrecognized)}")
+        return options, unrecognized
 
     @property
     def flags(self) -> set[str]:
-        """Names of the Python arguments that are options here."""
+        """Names of the Python arguments that are options of this command."""
         return {action.dest for action in self._actions if action.option_strings}
 
-    def steps(self, metavar: str) -> Callable[..., Verb]:
-        """A function ``add(name, run, about, epilog)`` that adds subcommands; the verb alone prints its help."""
-        below = self.add_subparsers(metavar=metavar, parser_class=Verb)
+    def steps(self, metavar: str) -> Callable[..., CommandParser]:
+        """Return a function ``add(name, run, about, epilog)`` that adds subcommands; without one, print the help."""
+        subparsers = self.add_subparsers(metavar=metavar, parser_class=CommandParser)
         self.set_defaults(run=None)
 
-        def add(name: str, run: Callable[[Any, Say], int] | None, about: str, epilog: str = "") -> Verb:
-            verb: Verb = below.add_parser(name, help=about, description=about, epilog=epilog)
-            verb.set_defaults(run=run)
-            return verb
+        def add(name: str, run: Callable[[Any, Printer], int] | None, about: str, epilog: str = "") -> CommandParser:
+            parser: CommandParser = subparsers.add_parser(name, help=about, description=about, epilog=epilog)
+            parser.set_defaults(run=run)
+            return parser
 
         return add
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help of 80 columns at most."""
+    """Formatter of help texts of at most 80 columns."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=min(int(os.environ.get("COLUMNS") or 80), 80))
 
 
-def add_answer(verb: argparse.ArgumentParser, document: str, *, with_quiet: bool = False) -> Any:
+def add_answer(parser: argparse.ArgumentParser, document: str, *, with_quiet: bool = False) -> Any:
     """Add the options ``--quiet`` and ``--json``, which exclude each other; ``document`` lists the keys of the JSON.
 
     With ``with_quiet``, ``--quiet`` goes with any output format, and the caller adds more formats to the group.
     """
-    output = verb.add_mutually_exclusive_group()
-    (verb if with_quiet else output).add_argument("--quiet", action="store_true", help="print nothing")
+    output = parser.add_mutually_exclusive_group()
+    (parser if with_quiet else output).add_argument("--quiet", action="store_true", help="print nothing")
     output.add_argument("--json", action="store_true", help=f"print one JSON document: {document}")
     return output
 
@@ -135,24 +139,24 @@ def add_paragraph(output: Any) -> None:
 
 
 def paragraphs(record: Any, form: str) -> str:
-    """The results and the methods for a paper."""
+    """Return the results and the methods as paragraphs for a paper."""
     from dreval.report.contents.paragraph import paragraph
 
     return "\n\n".join(paragraph(record, part, form) for part in PAPER_PARTS)
 
 
 def names(text: str) -> str | list[str]:
-    """Names separated by commas; "default" and "all" stay as they are."""
-    return text if text in ("default", "all") else [word.strip() for word in text.split(",") if word.strip()]
+    """Return names separated by commas as a list; "default" and "all" are returned unchanged."""
+    return text if text in ("default", "all") else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def names_or_none(text: str) -> str | list[str] | None:
-    """Names separated by commas, or None for "none"."""
+    """Return names separated by commas as a list, or None for "none"."""
     return None if text == "none" else names(text)
 
 
 def integers(text: str) -> list[int]:
-    """Integers separated by commas."""
+    """Return integers separated by commas as a list."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
@@ -160,12 +164,12 @@ def integers(text: str) -> list[int]:
 
 
 def one_of(options: Collection[str]) -> dict[str, Any]:
-    """The settings of an option with fixed words, which is understood in capitals and by usual other words too."""
+    """Return the settings of an option with fixed choices, which may also be written in capitals or as an alias."""
     return {"type": partial(known_name, options=options), "choices": options}
 
 
 def add_header(arguments: Any, default: str | None = "auto") -> None:
-    """Add the option ``--header``, with the values of Python's ``header``."""
+    """Add the option ``--header``, with the values of the Python argument ``header``."""
     arguments.add_argument(
         "--header", type=_header, default=default, metavar="WORD",
         help="the first row of each text file has the column names (yes), is data (no), or auto",
@@ -173,15 +177,15 @@ def add_header(arguments: Any, default: str | None = "auto") -> None:
 
 
 def _header(text: str) -> bool | str:
-    """Whether the first row has names: yes, no or auto."""
-    words: dict[str, bool | str] = {"auto": "auto", "yes": True, "true": True, "no": False, "false": False}
-    if text.lower() not in words:
+    """Return whether the first row has names: yes, no or auto."""
+    values: dict[str, bool | str] = {"auto": "auto", "yes": True, "true": True, "no": False, "false": False}
+    if text.lower() not in values:
         raise argparse.ArgumentTypeError(f"must be yes, no or auto: got {text!r}")
-    return words[text.lower()]
+    return values[text.lower()]
 
 
 def anchors(text: str) -> int | str:
-    """A number of anchors, "auto" or "none"."""
+    """Return a number of anchors, "auto" or "none"."""
     if text in ("auto", "none"):
         return text
     try:
@@ -191,34 +195,34 @@ def anchors(text: str) -> int | str:
 
 
 def neighbors(text: str) -> list[int] | str:
-    """Integers separated by commas, or "auto"."""
+    """Return integers separated by commas as a list, or "auto"."""
     return text if text == "auto" else integers(text)
 
 
 def pairs(text: str, form: str = "NAME=VALUE separated by commas") -> dict[str, str]:
-    """NAME=VALUE pairs separated by commas, as a dict; ``form`` is what the error asks for."""
-    found = [part.partition("=") for part in text.split(",")]
-    if not all(name and equals and value for name, equals, value in found):
+    """Return NAME=VALUE pairs separated by commas as a dict; the error describes the required ``form``."""
+    parts = [part.partition("=") for part in text.split(",")]
+    if not all(name and equals and value for name, equals, value in parts):
         raise argparse.ArgumentTypeError(f"must be {form}: got {text!r}")
-    return {name.strip(): value.strip() for name, _, value in found}
+    return {name.strip(): value.strip() for name, _, value in parts}
 
 
 def check_output(path: Path | None, argument: str, read: Iterable[str | None], suffixes: Sequence[str] = ()) -> None:
-    """Check, before anything is computed, that a file can be written and is none of those that are ``read``.
+    """Check, before anything is computed, that a file can be written and is not one of the files ``read``.
 
-    It must not be the file of a study or a store either; ``check_different`` compares the outputs of one command.
+    Nor may it be the file of a study or a store. ``check_different`` compares the outputs of one command.
     """
     if path is None:
         return
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(argument, f"must end in {' or '.join(suffixes)}", repr(str(path)), f"Write out{suffixes[0]}.")
     if not path.parent.is_dir():
-        raise InputError(argument, "must be in an existing folder", repr(str(path.parent)), "Make the folder first.")
+        raise InputError(argument, "must be in an existing folder", repr(str(path.parent)), "Create the folder first.")
     if path.is_dir():
         raise InputError(argument, "must be a file", f"the folder {str(path)!r}", "Name a file in it.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        rule = "must be a place where a file can be written"
-        raise InputError(argument, rule, repr(str(path)), "Choose another path.")
+        requirement = "must be a place where a file can be written"
+        raise InputError(argument, requirement, repr(str(path)), "Choose another path.")
     files = [split_member(text)[0] for text in read if text]
     if path.exists() and any(os.path.exists(file) and os.path.samefile(file, path) for file in files):
         raise InputError(argument, "must not be a file that is read", repr(str(path)), "Choose another path.")
@@ -226,16 +230,16 @@ def check_output(path: Path | None, argument: str, read: Iterable[str | None], s
 
 
 def check_different(outputs: Iterable[tuple[str, Path | None]]) -> None:
-    """Check that the files that one command writes, each named by its option, are different files."""
-    taken: dict[str, str] = {}
+    """Check that the output files of one command, each with its option, are different."""
+    options: dict[str, str] = {}
     for argument, path in outputs:
         if path is None:
             continue
-        place = os.path.realpath(path)
-        if place in taken:
-            rule = f"must not be a file that {taken[place]} writes too"
-            raise InputError(argument, rule, repr(str(path)), "Choose another path.")
-        taken[place] = argument
+        file = os.path.realpath(path)
+        if file in options:
+            requirement = f"must not be a file that {options[file]} writes too"
+            raise InputError(argument, requirement, repr(str(path)), "Choose another path.")
+        options[file] = argument
 
 
 def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -> None:
@@ -249,57 +253,61 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
         page_target(path)
 
 
-def in_flags(one: Note, options: Any) -> Note:
-    """A note on a variable of the points, a file or intervals, with the option in place of Python's argument."""
-    word, _, rest = one.code.partition(".")
-    if one.code in FIRST_ROW_CODES and "header" in options.parser.flags:
-        return one.altered(remedy=f"pass --header {'yes' if dict(one.values)['header'] else 'no'}")
-    if one.code == "interval.coordinates":
-        return one.altered(way="--ci replicates")
-    return one.altered(way=f"--{word}") if rest == "none" and word in options.parser.flags else one
+def with_option_name(note: Note, options: Any) -> Note:
+    """Return a note on a variable, a file or intervals with the option in place of the Python argument."""
+    name, _, reason = note.code.partition(".")
+    if note.code in FIRST_ROW_CODES and "header" in options.parser.flags:
+        return note.altered(remedy=f"pass --header {'yes' if dict(note.values)['header'] else 'no'}")
+    if note.code == "interval.coordinates":
+        return note.altered(way="--ci replicates")
+    return note.altered(way=f"--{name}") if reason == "none" and name in options.parser.flags else note
 
 
-def with_flags(results: Any, options: Any) -> Any:
-    """A copy of a result whose notes name options."""
-    said = [in_flags(one, options) for one in notes_in(results.notes)]
-    notes = results.notes.assign(values=[FixedDict(one.values) for one in said], text=[one.text for one in said])
+def with_option_names(results: Any, options: Any) -> Any:
+    """Return a copy of a result whose notes name options in place of Python arguments."""
+    renamed = [with_option_name(note, options) for note in notes_in(results.notes)]
+    notes = results.notes.assign(
+        values=[FixedDict(note.values) for note in renamed], text=[note.text for note in renamed]
+    )
     table = results.table.assign(note=[joined(row["notes"]) for row in noted_rows(results.table, notes)])
     return replace(results, table=table, notes=notes)
 
 
-def with_command(made: Any, options: Any, *more: str) -> Any:
-    """A copy of a result or comparison whose recipe holds the command line that reproduces it."""
-    call = shlex.join(["dreval", *options.command, *more])
-    return replace(made, recipe={**made.recipe, "call": call})
+def with_command(record: Any, options: Any, *arguments: str) -> Any:
+    """Return a copy of a result or comparison whose recipe holds the command line that reproduces it."""
+    call = shlex.join(["dreval", *options.command, *arguments])
+    return replace(record, recipe={**record.recipe, "call": call})
 
 
 @contextmanager
 def option(argument: str) -> Iterator[None]:
-    """A block whose errors on the path of an output name the option that holds it."""
+    """Rename the path of an output in errors of a block to the option that has it."""
     try:
         yield
     except DrevalError as error:
         raise error.named(dict.fromkeys(("path", "plot"), argument)) from error
 
 
-def write_files(wanted: Iterable[tuple[str, Path | None, Callable[[Path], Any], str]], say: Say, quiet: bool) -> None:
-    """Write the requested files, each named by its option and written by its function, and print their paths."""
-    for argument, path, write, what in wanted:
+def write_files(
+    outputs: Iterable[tuple[str, Path | None, Callable[[Path], Any], str]], say: Printer, quiet: bool
+) -> None:
+    """Write the requested files and print their paths; an output is its option, path, function and noun."""
+    for argument, path, write, noun in outputs:
         if path is None:
             continue
         with option(argument):
             write(path)
         if not quiet:
-            say(f"\n{what} written to {path}")
+            say(f"\n{noun} written to {path}")
 
 
 def json_text(document: dict[str, Any]) -> str:
-    """One strict JSON document: tables are lists of rows; missing and infinite numbers are null."""
+    """Return one strict JSON document: tables are lists of rows; missing and infinite numbers are null."""
     return json.dumps(_plain(document), indent=1, default=str, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
-    """A value made of JSON types."""
+    """Return a value converted to JSON types."""
     if hasattr(value, "to_dict") and hasattr(value, "columns"):
         return [_plain(row) for row in value.to_dict("records")]
     if isinstance(value, dict):
@@ -318,46 +326,46 @@ EPILOG = """examples:
   dreval embed data.csv isomap isomap.csv
   dreval list methods
 
-dreval VERB --help has examples of each verb. Exit codes: 0 done, 1 something
-failed or is missing, 2 refused, 3 a defect in dreval, 130 stopped by Ctrl-C.
-With DREVAL_DEBUG=1 every error has its traceback."""
+dreval COMMAND --help has examples of each command. Exit codes: 0 done,
+1 something failed or is missing, 2 invalid input, 3 internal error of dreval,
+130 stopped by Ctrl-C. With DREVAL_DEBUG=1 every error has its traceback."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     options = _parser().parse_args(arguments)
     options.command = list(sys.argv[1:] if arguments is None else arguments)
-    if hasattr(sys.stdout, "reconfigure"):  # a name that the terminal cannot print must not lose the result
+    if hasattr(sys.stdout, "reconfigure"):  # a name that the terminal cannot encode must not stop the output
         sys.stdout.reconfigure(errors="backslashreplace")
     if os.environ.get("DREVAL_DEBUG", "0") not in ("", "0"):
         return _run(options)
     try:
-        with _Defects():
+        with _InternalErrors():
             return _run(options)
     except KeyboardInterrupt:
-        more = "; the same command goes on from here" if getattr(options, "store", None) else ""
-        _tell(f"stopped{more}")
-        return STOPPED
+        hint = "; the same command continues from here" if getattr(options, "store", None) else ""
+        _print_error(f"stopped{hint}")
+        return INTERRUPTED
     except MemoryError as error:
-        _tell(f"out of memory ({' '.join(str(error).split()) or 'no details'})")
-        return REFUSED
+        _print_error(f"out of memory ({' '.join(str(error).split()) or 'no details'})")
+        return INVALID_INPUT
     except DrevalError as error:
-        _tell(error.named(_flags(options)))
-        return REFUSED
+        _print_error(error.named(_flags(options)))
+        return INVALID_INPUT
     except OSError as error:
-        _tell(error)
-        return REFUSED
+        _print_error(error)
+        return INVALID_INPUT
 
 
 def _flags(options: Any) -> dict[str, str]:
-    """The options of a verb, and calls of the command line, by the names of Python's arguments and functions."""
+    """Return the options of a command, and commands that list names, by the Python arguments and functions."""
     flags = {name: f"--{name.replace('_', '-')}" for name in options.parser.flags}
-    flags |= {call: f"dreval list {one.plural}" for one in KINDS.values() for call in one.listing}
+    flags |= {call: f"dreval list {registry.plural}" for registry in KINDS.values() for call in registry.listing}
     return flags | {"options['replicates']['n_replicates']": "--n-replicates"}
 
 
-class _Defects:
-    """A block in which an internal error ends with a message and an exit code of its own instead of a traceback."""
+class _InternalErrors:
+    """A context in which an internal error ends with a message and its exit code instead of a traceback."""
 
     def __enter__(self) -> None:
         return None
@@ -365,14 +373,14 @@ class _Defects:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         if not isinstance(error, Exception) or isinstance(error, DrevalError | OSError | MemoryError):
             return
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        _tell(f"internal error of dreval, not of its input ({why})")
-        _tell("set DREVAL_DEBUG=1 to see the traceback; please report it")
-        raise SystemExit(BROKEN) from None
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        _print_error(f"internal error of dreval, not of its input ({reason})")
+        _print_error("set DREVAL_DEBUG=1 to see the traceback; please report it")
+        raise SystemExit(INTERNAL_ERROR) from None
 
 
 def _run(options: Any) -> int:
-    """Run the verb, or print the help of a verb that needs a subcommand."""
+    """Run the command, or print the help of a command that needs a subcommand."""
     output = _Output()
     if options.run is None:
         output.say(options.parser.format_help().rstrip())
@@ -389,27 +397,27 @@ def _run(options: Any) -> int:
 
 
 class _Output:
-    """Prints; what follows is done even if the reader of the output ended first, as in `dreval ... | head -1`.
+    """The output on stdout. If it cannot be written, the command continues, and ``check`` raises the error at its end.
 
-    Where the output can not be written, what follows is done too, and ``check`` refuses then.
+    It is no error that the reader of the output ended first, as in `dreval ... | head -1`.
     """
 
     def __init__(self) -> None:
-        self.lost: OSError | None = None
+        self.error: OSError | None = None
 
     def say(self, text: str) -> None:
         """Print a text."""
         try:
             print(printable(text, keep="\n\t"), flush=True)
         except OSError as error:
-            self.lost = None if isinstance(error, BrokenPipeError) else error
+            self.error = None if isinstance(error, BrokenPipeError) else error
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def check(self) -> None:
-        """Refuse an output that could not be written."""
-        if self.lost is not None:
-            got, cure = str(self.lost.strerror).lower(), "Free space there, or send the output elsewhere."
-            raise InputError("stdout", "must be a place that output can be written to", got, cure) from self.lost
+        """Raise an error if the output could not be written."""
+        if self.error is not None:
+            received, hint = str(self.error.strerror).lower(), "Free space there, or send the output elsewhere."
+            raise InputError("stdout", "must be a place that output can be written to", received, hint) from self.error
 
 
 def _discard(_: str) -> None:
@@ -420,21 +428,21 @@ def _show_warning(options: Any, message: Warning | str, *_: Any, **__: Any) -> N
     """Print a warning as one line, without its place in the source."""
     if isinstance(message, EmbeddingFailed):
         message = message.named(_flags(options))
-    said = getattr(message, "note", None)
-    _tell(message if said is None else in_flags(said, options))
+    note = getattr(message, "note", None)
+    _print_error(message if note is None else with_option_name(note, options))
 
 
-def _tell(message: object) -> None:
-    """Print a line on stderr, which may be closed, as by services and ``2>&-``, or full."""
+def _print_error(message: object) -> None:
+    """Print a line on stderr, which may be closed (by services and ``2>&-``) or full."""
     with usable_stderr(), suppress(OSError):
         print(f"dreval: {printable(message)}", file=sys.stderr)
 
 
-def _parser() -> Verb:
-    parser = Verb(prog="dreval", description="Formal evaluation of dimensionality reduction.", epilog=EPILOG)
+def _parser() -> CommandParser:
+    parser = CommandParser(prog="dreval", description="Formal evaluation of dimensionality reduction.", epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"dreval {__version__}")
-    add = parser.steps("VERB")
+    add = parser.steps("COMMAND")
     for module in iter_modules([str(Path(__file__).parent)]):
         if not module.name.startswith("_"):
-            import_module(f"dreval.cli.{module.name}").add_verb(add)
+            import_module(f"dreval.cli.{module.name}").add_command(add)
     return parser

@@ -1,4 +1,4 @@
-"""The verb ``dreval compare``, with the names and defaults of ``dreval.compare`` and ``Results.compare``."""
+"""The command ``dreval compare``, with the names and defaults of ``dreval.compare`` and ``Results.compare``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from dreval.cli._main import (
     DONE,
     FIGURES,
-    Say,
-    Verb,
+    CommandParser,
+    Printer,
     add_answer,
     add_paragraph,
     check_output,
@@ -37,48 +37,50 @@ EPILOG = """examples:
   dreval compare study.dreval --paragraph latex
   dreval compare study.dreval --report out.html
 
-One saved result is compared by its points; a study, several files, or a table
-with the columns dataset, embedding and value, across data sets.
+One saved result is compared by its points. A study, several files, or a table
+with the columns dataset, embedding and value are compared across data sets.
 
-exit codes: 0 done, 2 refused"""
+exit codes: 0 done, 2 invalid input"""
 
 
-def add_verb(add: Callable[..., Verb]) -> None:
-    """Add the verb to the command line."""
-    verb = add("compare", _compare, "Compare embeddings on one data set, or across data sets.", EPILOG)
-    verb.add_argument("results", nargs="+", help="saved results and studies (.dreval), tables (.csv .tsv .parquet)")
-    verb.add_argument("--names", type=names, metavar="NAME[,...]", help="the embeddings to compare (all)")
-    verb.add_argument("--measure", action="append", metavar="NAME", help="a measure; repeat for several (all)")
-    verb.add_argument("--baseline", metavar="NAME", help="compare the others with this embedding only")
-    verb.add_argument("--margin", type=_margin, metavar="M", help="one data set: margin of equivalence, or NAME=M,...")
-    verb.add_argument(
+def add_command(add: Callable[..., CommandParser]) -> None:
+    """Add the command and its arguments to the parser."""
+    parser = add("compare", _compare, "Compare embeddings on one data set, or across data sets.", EPILOG)
+    parser.add_argument("results", nargs="+", help="saved results and studies (.dreval), tables (.csv .tsv .parquet)")
+    parser.add_argument("--names", type=names, metavar="NAME[,...]", help="the embeddings to compare (all)")
+    parser.add_argument("--measure", action="append", metavar="NAME", help="a measure; repeat for several (all)")
+    parser.add_argument("--baseline", metavar="NAME", help="compare all embeddings with this one only")
+    parser.add_argument(
+        "--margin", type=_margin, metavar="M", help="one data set: margin of equivalence, or NAME=M,..."
+    )
+    parser.add_argument(
         "--direction",
         type=_directions,
         metavar="WORD",
         help="higher, lower, or NAME=lower,... (from the card of the measure)",
     )
-    verb.add_argument(
+    parser.add_argument(
         "--tests",
         type=names,
         metavar="TEST[,...]",
         help="default, all, or of: friedman, nemenyi, wilcoxon, mixed, bayes",
     )
-    verb.add_argument(
+    parser.add_argument(
         "--rope",
         type=float,
         metavar="R",
         help="several data sets: half-width of the region of practical equivalence; adds bayes",
     )
-    verb.add_argument("--columns", type=pairs, metavar="NAME=COLUMN,...", help="names of the columns of tables")
-    verb.add_argument(
+    parser.add_argument("--columns", type=pairs, metavar="NAME=COLUMN,...", help="names of the columns of tables")
+    parser.add_argument(
         "--alpha", type=float, default=0.05, help="significance level (0.05); intervals of differences at 1 - alpha"
     )
-    verb.add_argument("--adjust", default="holm", help="adjustment of p-values: holm, benjamini_hochberg or none")
-    verb.add_argument("--random-state", type=int, metavar="SEED", help="seed of the draws of bayes (0)")
-    verb.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
-    verb.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
-    output = add_answer(verb, "recipe, pairs, overall, standing, notes", with_quiet=True)
-    verb.add_argument("--full", action="store_true", help="print all standings and pairs, however many")
+    parser.add_argument("--adjust", default="holm", help="adjustment of p-values: holm, benjamini_hochberg or none")
+    parser.add_argument("--random-state", type=int, metavar="SEED", help="seed of the draws of bayes (0)")
+    parser.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
+    parser.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
+    output = add_answer(parser, "recipe, pairs, overall, standing, notes", with_quiet=True)
+    parser.add_argument("--full", action="store_true", help="print all standings and pairs, however many")
     add_paragraph(output)
     output.add_argument("--bibtex", action="store_true", help="print the works that the methods cite, for BibTeX")
     output.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
@@ -86,12 +88,12 @@ def add_verb(add: Callable[..., Verb]) -> None:
 
 
 def _directions(text: str) -> str | dict[str, str]:
-    """One direction for all measures, or one for each."""
+    """Return one direction for all measures, or one for each."""
     return pairs(text) if "=" in text else text
 
 
-def _compare(options: Any, say: Say) -> int:
-    """Compare, print the result, and write the requested files; a figure that fails leaves the printed result."""
+def _compare(options: Any, say: Printer) -> int:
+    """Compare, print the result, and write the requested files; the result is printed before a figure can fail."""
     check_report(options.report, "--report", options.results)
     check_output(options.plot, "--plot", options.results, FIGURES)
     comparison = with_command(_comparison(options), options)
@@ -108,11 +110,11 @@ def _compare(options: Any, say: Say) -> int:
 
         summary = comparison_summary(comparison, options.full, shell=True)
         say(summary.as_markdown() if options.markdown else summary.as_latex() if options.latex else str(summary))
-    wanted = [
+    outputs = [
         ("--report", options.report, partial(_write, comparison), "report"),
         ("--plot", options.plot, partial(_draw, comparison), "figure"),
     ]
-    write_files(wanted, say, bool(options.json or options.paragraph or options.bibtex))
+    write_files(outputs, say, bool(options.json or options.paragraph or options.bibtex))
     return DONE
 
 
@@ -140,15 +142,15 @@ def _comparison(options: Any) -> Any:
 
 
 def _margin(text: str) -> float | dict[str, float]:
-    """One margin, or one for each measure."""
+    """Return one margin, or one for each measure."""
     try:
         return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
     except ValueError:
-        rule = "must be a number with a decimal point, or NAME=NUMBER separated by commas"
-        raise argparse.ArgumentTypeError(f"{rule}: got {text!r}") from None
+        requirement = "must be a number with a decimal point, or NAME=NUMBER separated by commas"
+        raise argparse.ArgumentTypeError(f"{requirement}: got {text!r}") from None
 
 
 def _document(comparison: Any) -> str:
-    """All tables and the recipe as one document."""
+    """Return all tables and the recipe as one JSON document."""
     tables = {name: getattr(comparison, name) for name in ("pairs", "overall", "standing")}
     return json_text({"recipe": dict(comparison.recipe), **tables, "notes": plain_notes(comparison.notes)})

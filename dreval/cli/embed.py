@@ -1,4 +1,4 @@
-"""The verb ``dreval embed``, with the names and defaults of ``dreval.embed``."""
+"""The command ``dreval embed``, with the names and defaults of ``dreval.embed``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dreval.cli._main import DATA, DONE, Say, Verb, add_answer, add_header, check_output, in_flags, json_text, names
+from dreval.cli._main import (
+    DATA,
+    DONE,
+    CommandParser,
+    Printer,
+    add_answer,
+    add_header,
+    check_output,
+    json_text,
+    names,
+    with_option_name,
+)
 from dreval.records.base import write_whole
 from dreval.registry import METHODS
 
@@ -19,35 +30,36 @@ EPILOG = """examples:
 
 Other parameters of methods can be set from Python: dreval.embed.
 
-exit codes: 0 done, 2 refused"""
+exit codes: 0 done, 2 invalid input"""
 
 
-def add_verb(add: Callable[..., Verb]) -> None:
-    """Add the verb to the command line."""
-    verb = add("embed", _embed, "Embed a data file with a bundled method.", EPILOG)
-    verb.add_argument("data", help=DATA)
-    verb.add_argument("method", help=f"one of {len(METHODS.names())}, see: dreval list methods")
-    verb.add_argument("output", type=Path, help="file for the coordinates: .csv or .npy")
-    verb.add_argument("-d", "--n-components", type=int, default=2, metavar="D", help="columns of the embedding (2)")
-    verb.add_argument(
+def add_command(add: Callable[..., CommandParser]) -> None:
+    """Add the command and its arguments to the parser."""
+    parser = add("embed", _embed, "Embed a data file with a bundled method.", EPILOG)
+    parser.add_argument("data", help=DATA)
+    parser.add_argument("method", help=f"one of {len(METHODS.names())}, see: dreval list methods")
+    parser.add_argument("output", type=Path, help="file for the coordinates: .csv or .npy")
+    parser.add_argument("-d", "--n-components", type=int, default=2, metavar="D", help="columns of the embedding (2)")
+    parser.add_argument(
         "-k", "--n-neighbors", type=int, metavar="K", help="number of neighbors, for methods that use them"
     )
-    verb.add_argument("--ids", metavar="COLUMN", help="column with the row names; kept in a .csv")
-    verb.add_argument(
-        "--labels", help="classes, for supervised methods: a column of the data (no feature then), or file.csv[:column]"
+    parser.add_argument("--ids", metavar="COLUMN", help="column with the row names; written to a .csv")
+    parser.add_argument(
+        "--labels",
+        help="classes, for supervised methods: a column of the data (then not a feature), or file.csv[:column]",
     )
-    verb.add_argument(
+    parser.add_argument(
         "--response", type=names, metavar="COLUMN[,...]",
         help="numbers, for supervised methods: columns of the data, or a file",
     )  # fmt: skip
-    add_header(verb)
-    verb.add_argument("--layer", help="of a .h5ad file: a layer, or raw, in place of X")
-    verb.add_argument("--use-rep", metavar="KEY", help="of a .h5ad file: an array of obsm, in place of X")
-    verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
-    add_answer(verb, "method, n, n_components, parameters, random_state, notes, output")
+    add_header(parser)
+    parser.add_argument("--layer", help="of a .h5ad file: a layer, or raw, in place of X")
+    parser.add_argument("--use-rep", metavar="KEY", help="of a .h5ad file: an array of obsm, in place of X")
+    parser.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
+    add_answer(parser, "method, n, n_components, parameters, random_state, notes, output")
 
 
-def _embed(options: Any, say: Say) -> int:
+def _embed(options: Any, say: Printer) -> int:
     """Embed, write the coordinates, and print a summary."""
     import numpy as np
 
@@ -56,28 +68,27 @@ def _embed(options: Any, say: Say) -> int:
     check_output(options.output, "output", [options.data, options.labels], (".csv", ".npy"))
     options.method = options.method.removeprefix(BUNDLED)
     METHODS.get(options.method, "method")
-    known = {"ids": options.ids, "labels": options.labels, "layer": options.layer, "use_rep": options.use_rep}
-    known["header"] = options.header
-    data, y = data_and_response(options.data, options.response, **known)
-    more = {} if options.n_neighbors is None else {"n_neighbors": options.n_neighbors}
-    more |= {"labels": data.labels, "response": y, "random_state": options.random_state}
-    made = embed(data.X, options.method, options.n_components, **more)
-    said = tuple(dict.fromkeys(in_flags(note, options) for note in (*data.notes, *made.notes)))
-    made = replace(made, notes=said)
-    _write(options, data, np.asarray(made))
+    columns = {name: getattr(options, name) for name in ("ids", "labels", "layer", "use_rep", "header")}
+    data, y = data_and_response(options.data, options.response, **columns)
+    settings = {} if options.n_neighbors is None else {"n_neighbors": options.n_neighbors}
+    settings |= {"labels": data.labels, "response": y, "random_state": options.random_state}
+    embedding = embed(data.X, options.method, options.n_components, **settings)
+    notes = dict.fromkeys(with_option_name(note, options) for note in (*data.notes, *embedding.notes))
+    embedding = replace(embedding, notes=tuple(notes))
+    _write(options, data, np.asarray(embedding))
     if options.json:
-        say(_document(made, options))
+        say(_document(embedding, options))
         return DONE
-    n, d = made.shape
-    seed = "" if made.random_state is None else f" (random_state {made.random_state})"
+    n, d = embedding.shape
+    seed = "" if embedding.random_state is None else f" (random_state {embedding.random_state})"
     say(f"{options.method}: {n} points, {d} component{'s' * (d > 1)}{seed}, written to {options.output}")
-    for note in made.notes:
+    for note in embedding.notes:
         say(f"note: {note}")
     return DONE
 
 
 def _write(options: Any, data: Any, Y: Any) -> None:
-    """Write the coordinates; row names come first, in an unnamed column unless ``--ids`` names it."""
+    """Write the coordinates; the first column has the row names, if any, under the name of ``--ids``."""
     import numpy as np
     import pandas as pd
 
@@ -92,9 +103,16 @@ def _write(options: Any, data: Any, Y: Any) -> None:
     write_whole(options.output, frame.to_csv(index=False), "output")
 
 
-def _document(made: Any, options: Any) -> str:
-    """The embedding as a JSON document, without its coordinates."""
-    n, d = made.shape
-    known = {"method": options.method, "n": n, "n_components": d, "parameters": dict(made.parameters)}
-    rest = {"random_state": made.random_state, "notes": list(made.notes), "output": str(options.output)}
-    return json_text({**known, **rest})
+def _document(embedding: Any, options: Any) -> str:
+    """Return the embedding as a JSON document, without its coordinates."""
+    n, d = embedding.shape
+    document = {
+        "method": options.method,
+        "n": n,
+        "n_components": d,
+        "parameters": dict(embedding.parameters),
+        "random_state": embedding.random_state,
+        "notes": list(embedding.notes),
+        "output": str(options.output),
+    }
+    return json_text(document)

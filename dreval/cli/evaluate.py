@@ -1,4 +1,4 @@
-"""The verb ``dreval evaluate``, with the names and defaults of ``dreval.Evaluation``."""
+"""The command ``dreval evaluate``, with the names and defaults of ``dreval.Evaluation``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dreval.cli._main import (
     DATA,
     DONE,
     FIGURES,
-    NOT_ALL,
-    Say,
-    Verb,
+    INCOMPLETE,
+    CommandParser,
+    Printer,
     add_answer,
     add_header,
     add_paragraph,
@@ -30,7 +30,7 @@ from dreval.cli._main import (
     pairs,
     paragraphs,
     with_command,
-    with_flags,
+    with_option_names,
     write_files,
 )
 from dreval.errors import InputError
@@ -51,51 +51,51 @@ EPILOG = """examples:
 
 Saved results are read by dreval compare and by dreval.load_results.
 
-exit codes: 0 done, 1 some embedding failed, or nothing has a value of a measure
-or test that was asked for by name, 2 refused"""
+exit codes: 0 done, 1 some embedding failed, or no embedding has a value of a
+measure or test that was requested by name, 2 invalid input"""
 
 
-def add_verb(add: Callable[..., Verb]) -> None:
-    """Add the verb to the command line."""
-    verb = add("evaluate", _evaluate, "Evaluate embeddings of a data file.", EPILOG)
-    verb.add_argument("data", help=DATA)
-    verb.add_argument(
+def add_command(add: Callable[..., CommandParser]) -> None:
+    """Add the command and its arguments to the parser."""
+    parser = add("evaluate", _evaluate, "Evaluate embeddings of a data file.", EPILOG)
+    parser.add_argument("data", help=DATA)
+    parser.add_argument(
         "-e", "--embedding", action="append", default=[], metavar="[NAME=]SOURCE",
         help="a file of coordinates (of its columns x and y: file.csv:x,y), a bundled method, or a key of obsm; "
         "repeat for several",
     )  # fmt: skip
-    _add_variables(verb)
-    _add_analysis(verb)
-    verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
-    verb.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
-    written = verb.add_argument_group("output files")
-    written.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
-    written.add_argument(
+    _add_variables(parser)
+    _add_analysis(parser)
+    parser.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
+    parser.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
+    files = parser.add_argument_group("output files")
+    files.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
+    files.add_argument(
         "--plot", action="append", default=[], type=partial(pairs, form="KIND=PATH"), metavar="KIND=PATH",
         help="write a figure, as scatter=map.png (kinds: dreval list figures); repeat for several",
     )  # fmt: skip
-    written.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
-    written.add_argument(
+    files.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
+    files.add_argument(
         "--store",
         type=Path,
         metavar="PATH",
-        help="keep finished embeddings here; the same command goes on after a stop",
+        help="store finished embeddings here; the same command continues after a stop",
     )
-    output = add_answer(verb, "recipe, table (the columns of Results.tidy()), notes")
+    output = add_answer(parser, "recipe, table (the columns of Results.tidy()), notes")
     output.add_argument("--full", action="store_true", help="print every value, interval, test and note")
     add_paragraph(output)
 
 
-def _add_variables(verb: Verb) -> None:
+def _add_variables(parser: CommandParser) -> None:
     """Add the arguments for variables of the points."""
-    variables = verb.add_argument_group("variables of the points")
+    variables = parser.add_argument_group("variables of the points")
     variables.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
     variables.add_argument("--batch", help="batch of each point, as labels: a column of the data, or file.csv[:column]")
     variables.add_argument("--latent", metavar="PATH", help="true latent variables of the points, as a file")
     variables.add_argument(
         "--covariates", type=names, metavar="COLUMN[:TYPE][,...]",
         help="variables to test against: columns of the data, a.csv:x,a.csv:y of a file, or a whole file; numbers are "
-        "numbers and text is classes, unless :number or :class is appended to a column",
+        "numeric and text is classes, unless :number or :class is appended to a column",
     )  # fmt: skip
     variables.add_argument("--ids", metavar="COLUMN", help="column with the row names, by which files are aligned")
     add_header(variables)
@@ -103,9 +103,9 @@ def _add_variables(verb: Verb) -> None:
     variables.add_argument("--use-rep", metavar="KEY", help="of a .h5ad file: an array of obsm, in place of X")
 
 
-def _add_analysis(verb: Verb) -> None:
+def _add_analysis(parser: CommandParser) -> None:
     """Add the arguments for measures, tests and intervals."""
-    analysis = verb.add_argument_group("measures, tests and intervals")
+    analysis = parser.add_argument_group("measures, tests and intervals")
     analysis.add_argument(
         "-k",
         "--n-neighbors",
@@ -146,7 +146,7 @@ def _add_analysis(verb: Verb) -> None:
 
 
 def _named_source(text: str) -> tuple[str, str]:
-    """NAME=SOURCE, or a source named by its method or by its file without the suffix."""
+    """Return the name and the source in NAME=SOURCE; without a name that of the method, or of the file."""
     from dreval.inputs.source import BUNDLED
 
     name, equals, source = text.partition("=")
@@ -162,15 +162,15 @@ def _named_source(text: str) -> tuple[str, str]:
     return (text if text in METHODS else Path(file.name.removesuffix(".gz")).stem), text
 
 
-def _evaluate(options: Any, say: Say) -> int:
+def _evaluate(options: Any, say: Printer) -> int:
     """Evaluate, print the summary, and write the requested files."""
     sources = [_named_source(text) for text in options.embedding]
     if not sources:
         raise InputError("--embedding", "must be given", "none", "Add -e umap=umap.csv, or -e isomap.")
     names = [name for name, _ in sources]
-    if taken := [name for name in names if names.count(name) > 1]:
-        cure = f"Write -e NAME={sources[names.index(taken[0])][1]}."
-        raise InputError("--embedding", "must have different names", f"{taken[0]!r} twice", cure)
+    if repeated := [name for name in names if names.count(name) > 1]:
+        hint = f"Write -e NAME={sources[names.index(repeated[0])][1]}."
+        raise InputError("--embedding", "must have different names", f"{repeated[0]!r} twice", hint)
     read = [options.data, options.labels, options.batch, options.latent, *(source for _, source in sources)]
     from dreval.records.archive import check_saved, save_results
 
@@ -182,22 +182,22 @@ def _evaluate(options: Any, say: Say) -> int:
     if options.save:
         check_saved(options.save, "--save")
     _check_plots(plots, read)
-    evaluation, asked = _evaluation(options, sources)
+    evaluation, requested = _evaluation(options, sources)
     if options.estimate_cost:
-        estimated = evaluation.estimate_cost(**asked)
+        estimate = evaluation.estimate_cost(**requested)
         totals = ("seconds", "processor_seconds", "mebibytes", "not_included")
-        plain = {**{name: getattr(estimated, name) for name in totals}, "table": estimated.tidy()}
-        say(json_text(plain) if options.json else str(estimated))
+        document = {**{name: getattr(estimate, name) for name in totals}, "table": estimate.tidy()}
+        say(json_text(document) if options.json else str(estimate))
         return DONE
     results = evaluation.run(
-        **asked,
+        **requested,
         conf_level=options.conf_level,
         adjust=None if options.adjust == "none" else options.adjust,
         store=options.store,
         progress=False if options.quiet else None,
     )
     seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
-    results = with_command(with_flags(results, options), options, *seed)
+    results = with_command(with_option_names(results, options), options, *seed)
     if options.json:
         say(json_text({"recipe": dict(results.recipe), "table": results.tidy(), "notes": plain_notes(results.notes)}))
     elif options.paragraph:
@@ -211,10 +211,10 @@ def _evaluate(options: Any, say: Say) -> int:
     figures = [("--plot", path, partial(_draw, results, kind), "figure") for kind, path in plots]
     write_files([saved, report, *figures], say, bool(options.json or options.paragraph))
     table = results.tidy()
-    known = table[["value", "p_value"]].notna().any(axis=1)
+    has_value = table[["value", "p_value"]].notna().any(axis=1)
     by_name = [column for column in ("measure", "test") if isinstance(getattr(options, f"{column}s"), list)]
-    full = all(known.groupby(table[column].mask(table[column] == "")).any().all() for column in by_name)
-    return DONE if full and not results.failed else NOT_ALL
+    complete = all(has_value.groupby(table[column].mask(table[column] == "")).any().all() for column in by_name)
+    return DONE if complete and not results.failed else INCOMPLETE
 
 
 def _check_plots(figures: list[tuple[str, Path]], read: list[str | None]) -> None:
@@ -243,14 +243,20 @@ def _draw(results: Any, kind: str, path: Path) -> None:
 
 
 def _evaluation(options: Any, sources: list[tuple[str, str]]) -> tuple[Any, dict[str, Any]]:
-    """The evaluation that the options describe, and what is asked of it."""
+    """Return the evaluation of these options, and the requested measures, tests and intervals."""
     from dreval.evaluation.evaluation import Evaluation
 
-    same = ("labels", "batch", "latent", "covariates", "ids", "layer", "use_rep", "header")
-    same += ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
-    evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in same})
+    arguments = ("labels", "batch", "latent", "covariates", "ids", "layer", "use_rep", "header")
+    arguments += ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
+    evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in arguments})
     for name, source in sources:
         evaluation = evaluation.with_embedding(name, source)
     replicates = {"replicates": {"n_replicates": options.n_replicates}} if options.n_replicates is not None else None
-    asked = {"measures": options.measures, "tests": options.tests, "ci": None if options.ci == "none" else options.ci}
-    return evaluation, {**asked, "n_resamples": options.n_resamples, "options": replicates}
+    requested = {
+        "measures": options.measures,
+        "tests": options.tests,
+        "ci": None if options.ci == "none" else options.ci,
+        "n_resamples": options.n_resamples,
+        "options": replicates,
+    }
+    return evaluation, requested

@@ -1,11 +1,11 @@
-"""The verb ``dreval list``: names of measures, methods, tests, data sets, figures, scores, and measures for a goal."""
+"""The command ``dreval list``: names of measures, methods, tests, data sets, figures and scores; measures for goals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from dreval.cli._main import DONE, Say, Verb, add_answer, json_text, one_of
+from dreval.cli._main import DONE, CommandParser, Printer, add_answer, json_text, one_of
 from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
 
 REGISTRIES = {registry.plural: registry for registry in (MEASURES, METHODS, TESTS, DATASETS, FIGURES, SCORES)}
@@ -15,22 +15,22 @@ EPILOG = """examples:
   dreval list tests --json
   dreval list goals
 
-In Python, dreval.card(name) is the card of each, and dreval.recommend(goal) has
-the reasons.
+In Python, dreval.card(name) returns the card of each, and
+dreval.recommend(goal) the reasons.
 
-exit codes: 0 done, 2 refused"""
+exit codes: 0 done, 2 invalid input"""
 
 
-def add_verb(add: Callable[..., Verb]) -> None:
-    """Add the verb to the command line."""
-    verb = add("list", _list, "List measures, methods, tests, data sets, figures, scores or goals.", EPILOG)
+def add_command(add: Callable[..., CommandParser]) -> None:
+    """Add the command and its arguments to the parser."""
+    parser = add("list", _list, "List measures, methods, tests, data sets, figures, scores or goals.", EPILOG)
     kinds = one_of(sorted([*REGISTRIES, "goals"]))
-    verb.add_argument("kind", **kinds, help="what to list; goals come with the measures recommended for each")
-    verb.add_argument("--markdown", action="store_true", help="as a Markdown table")
-    add_answer(verb, "kind, items (name, what)")
+    parser.add_argument("kind", **kinds, help="what to list; goals come with the measures recommended for each")
+    parser.add_argument("--markdown", action="store_true", help="as a Markdown table")
+    add_answer(parser, "kind, items (name, what)")
 
 
-def _list(options: Any, say: Say) -> int:
+def _list(options: Any, say: Printer) -> int:
     """Print one line for each entry: its name and its question or title."""
     if options.kind == "goals":
         from dreval.measures.core import GOALS, recommend

@@ -1,4 +1,4 @@
-"""The verb ``dreval protocol``: export, status and collect, with the words and defaults of ``dreval.Protocol``."""
+"""The command ``dreval protocol``: export, status and collect, with the names and defaults of ``dreval.Protocol``."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dreval.cli._main import DATA, DONE, NOT_ALL, Say, Verb, add_answer, add_header, json_text
+from dreval.cli._main import DATA, DONE, INCOMPLETE, CommandParser, Printer, add_answer, add_header, json_text
 from dreval.errors import DrevalError
 from dreval.records.notes import refusal
 from dreval.registry import MEASURES, TESTS
 
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
-ASKED = ("trustability", "tractable_consistency", "stability", "noise")  # each where its runs were exported
+COLLECTED = ("trustability", "tractable_consistency", "stability", "noise")  # each if its runs were exported
 
 ABOUT = "Run a method outside Python, by exchanging files, for measures that re-run it."
 STEPS = """steps:
@@ -24,39 +24,41 @@ STEPS = """steps:
   dreval protocol status umap
   dreval protocol collect umap
 
-exit codes: 0 done, 1 something is missing, 2 refused"""
+exit codes: 0 done, 1 something is missing, 2 invalid input"""
 EXPORT = """examples:
   dreval protocol export cells.csv umap --ids cell --n-transformations 50
   dreval protocol export data.csv umap --embedding umap.csv  # both rounds
 
-exit codes: 0 done, 2 refused"""
+exit codes: 0 done, 2 invalid input"""
 STATUS = """examples:
   dreval protocol status umap
   dreval protocol status umap --json
 
-exit codes: 0 all files returned, 1 some are missing or wrong, 2 refused"""
+exit codes: 0 all files returned, 1 some are missing or wrong, 2 invalid input"""
 COLLECT = """examples:
   dreval protocol collect umap
   dreval protocol collect umap --partial --json
 
 exit codes: 0 done, 1 some measure has no value or some run is missing
-(--partial), 2 refused"""
+(--partial), 2 invalid input"""
 
 
-def add_verb(add: Callable[..., Verb]) -> None:
-    """Add the verb to the command line."""
+def add_command(add: Callable[..., CommandParser]) -> None:
+    """Add the command and its arguments to the parser."""
     step = add("protocol", None, ABOUT, STEPS).steps("STEP")
     _add_export(step("export", _export, "Write the input files of the next round.", EXPORT))
-    verb = step("status", _status, "Print which files have been returned, and what to do next.", STATUS)
-    verb.add_argument("folder", type=Path, help="folder of an export")
-    add_answer(verb, KEYS)
-    verb = step("collect", _collect, "Check the returned files and compute the measures.", COLLECT)
-    verb.add_argument("folder", type=Path, help="folder of an export")
-    verb.add_argument("--partial", action="store_true", help="accept missing files; the measures count them as failed")
-    add_answer(verb, "tool, notes, measures (value, chance, parts, recipe, notes), tests (p_value, notes, ...)")
+    parser = step("status", _status, "Print which files have been returned, and what to do next.", STATUS)
+    parser.add_argument("folder", type=Path, help="folder of an export")
+    add_answer(parser, KEYS)
+    parser = step("collect", _collect, "Check the returned files and compute the measures.", COLLECT)
+    parser.add_argument("folder", type=Path, help="folder of an export")
+    parser.add_argument(
+        "--partial", action="store_true", help="accept missing files; measures count them as failed runs"
+    )
+    add_answer(parser, "tool, notes, measures (value, chance, parts, recipe, notes), tests (p_value, notes, ...)")
 
 
-def _add_export(step: Verb) -> None:
+def _add_export(step: CommandParser) -> None:
     step.add_argument("data", help=DATA)
     step.add_argument("folder", type=Path, help="new folder, or one with the returned embedding (second round)")
     step.add_argument("-d", "--n-components", type=int, metavar="D", help="columns of the embedding (2)")
@@ -72,7 +74,7 @@ def _add_export(step: Verb) -> None:
     step.add_argument("--labels", help="column of the data that is not a feature")
     step.add_argument("--ids", help="column with the row names, by which returned rows are matched")
     add_header(step)
-    step.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the folder)")
+    step.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and stored in the folder)")
     step.add_argument("--format", help="csv or parquet (csv)")
     step.add_argument("--embedding", metavar="FILE", help="embedding of the data, if it exists already")
     add_answer(step, KEYS)
@@ -82,35 +84,36 @@ def _count(text: str) -> int | str:
     return text if text == "all" else int(text)
 
 
-def _export(options: Any, say: Say) -> int:
+def _export(options: Any, say: Printer) -> int:
     from dreval.protocol.protocol import Protocol
 
     names = ("n_components", "transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
     names += ("noise", "null", "seeds", "halves")
     settings = {name: getattr(options, name) for name in (*names, "labels", "ids", "header", "random_state")}
-    made = Protocol(options.data, **settings).export(options.folder, format=options.format, embedding=options.embedding)
-    say(_document_of_status(made) if options.json else str(made))
+    protocol = Protocol(options.data, **settings)
+    status = protocol.export(options.folder, format=options.format, embedding=options.embedding)
+    say(_status_document(status) if options.json else str(status))
     return DONE
 
 
-def _status(options: Any, say: Say) -> int:
+def _status(options: Any, say: Printer) -> int:
     from dreval.protocol.protocol import Protocol
 
     status = Protocol.status(options.folder)
-    say(_document_of_status(status) if options.json else str(status))
-    return DONE if status.complete else NOT_ALL
+    say(_status_document(status) if options.json else str(status))
+    return DONE if status.complete else INCOMPLETE
 
 
-def _document_of_status(status: Any) -> str:
-    """The status as a JSON document."""
+def _status_document(status: Any) -> str:
+    """Return the status as a JSON document."""
     counts = {state: len(getattr(status, state)) for state in ("returned", "missing", "wrong")}
-    known = {"folder": str(status.folder), "round": status.round, "complete": status.complete, **counts}
-    return json_text({**known, "tasks": status.table, "notes": list(status.notes)})
+    header = {"folder": str(status.folder), "round": status.round, "complete": status.complete, **counts}
+    return json_text({**header, "tasks": status.table, "notes": list(status.notes)})
 
 
 @dataclass
 class _NoValue:
-    """A measure without a value, and the error that says why."""
+    """A measure without a value, with the error that is the reason."""
 
     name: str
     error: DrevalError
@@ -119,17 +122,17 @@ class _NoValue:
         return f"{(MEASURES if self.name in MEASURES else TESTS).card(self.name).title}: no value. {self.error}"
 
 
-def _collect(options: Any, say: Say) -> int:
+def _collect(options: Any, say: Printer) -> int:
     from dreval.protocol.protocol import Protocol
 
     source = Protocol.collect(options.folder, partial=options.partial)
     settings = source.recording.settings
     counts = (1, settings["n_transformations"], settings["seeds"] + settings["halves"], settings["noise"])
-    found = {name: _compute(name, source) for name, count in zip(ASKED, counts, strict=True) if count != 0}
-    lost = any(run.values is None for run in source.recording.runs)
-    failed = lost or any(isinstance(one, _NoValue) for one in found.values())
-    say(_document(source, found) if options.json else "\n\n".join(map(str, [*found.values(), *source.notes])))
-    return NOT_ALL if failed else DONE
+    results = {name: _compute(name, source) for name, count in zip(COLLECTED, counts, strict=True) if count != 0}
+    is_incomplete = any(run.values is None for run in source.recording.runs)
+    is_incomplete |= any(isinstance(result, _NoValue) for result in results.values())
+    say(_document(source, results) if options.json else "\n\n".join(map(str, [*results.values(), *source.notes])))
+    return INCOMPLETE if is_incomplete else DONE
 
 
 def _compute(name: str, source: Any) -> Any:
@@ -139,19 +142,18 @@ def _compute(name: str, source: Any) -> Any:
         return _NoValue(name, error)
 
 
-def _document(source: Any, found: dict[str, Any]) -> str:
-    """A JSON document with value, chance level, parts and notes of each measure; missing ones are null."""
-    body: dict[str, Any] = {"tool": source.name, "notes": list(source.notes), "measures": {}, "tests": {}}
-    for name, one in found.items():
-        refused = isinstance(one, _NoValue)
+def _document(source: Any, results: dict[str, Any]) -> str:
+    """Return a JSON document with value, chance level, parts and notes of each measure; missing values are null."""
+    document: dict[str, Any] = {"tool": source.name, "notes": list(source.notes), "measures": {}, "tests": {}}
+    for name, result in results.items():
+        failed = isinstance(result, _NoValue)
+        notes = [refusal(result.error)] if failed else result.notes
         if name in TESTS:
-            numbers = {"p_value": None} if refused else one.glance().iloc[0].to_dict()
-            body["tests"][name] = {**numbers, "notes": [refusal(one.error)] if refused else one.notes}
-            continue
-        parts = {} if refused else dict(one.parts)
-        numbers = {"value": None, "chance": None} if refused else {"value": one.value, "chance": one.chance}
-        rest = (
-            {"recipe": None, "notes": [refusal(one.error)]} if refused else {"recipe": one.recipe, "notes": one.notes}
-        )
-        body["measures"][name] = {**numbers, **parts, **rest}
-    return json_text(body)
+            row = {"p_value": None} if failed else result.glance().iloc[0].to_dict()
+            document["tests"][name] = {**row, "notes": notes}
+        elif failed:
+            document["measures"][name] = {"value": None, "chance": None, "recipe": None, "notes": notes}
+        else:
+            values = {"value": result.value, "chance": result.chance, **dict(result.parts)}
+            document["measures"][name] = {**values, "recipe": result.recipe, "notes": notes}
+    return json_text(document)

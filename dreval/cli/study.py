@@ -1,4 +1,4 @@
-"""The verb ``dreval study``: run, status and report, with the names and defaults of ``dreval.Study``."""
+"""The command ``dreval study``: run, status and report, with the names and defaults of ``dreval.Study``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from dreval._check import check_one_of
 from dreval.cli._main import (
     DONE,
-    NOT_ALL,
-    STOPPED,
-    Say,
-    Verb,
+    INCOMPLETE,
+    INTERRUPTED,
+    CommandParser,
+    Printer,
     add_answer,
     add_header,
     anchors,
@@ -32,7 +32,7 @@ from dreval.records.base import write_whole
 from dreval.registry import MEASURES, METHODS
 
 ABOUT = "Run methods on data sets, with replicates, into one resumable file."
-CODES = "exit codes: 0 all cells done, 1 some failed or are not done, 2 refused"
+CODES = "exit codes: 0 all cells done, 1 some failed or are not done, 2 invalid input"
 COUNTS = "file, cells, done, failed, running, waiting, seconds"
 STEPS = f"""steps:
   dreval study run study.dreval -x wdbc -x data.csv -m pca -m isomap -r 5
@@ -51,7 +51,7 @@ The same command repeated continues where the last one stopped; several
 processes may run on one file at the same time. study.toml holds the arguments
 of dreval.Study; its paths are relative to the working folder:
 
-  path = "study.dreval"            # this name, where it is left out
+  path = "study.dreval"            # default: the name of the .toml
   datasets = ["wdbc", "mine.csv"]
   n_replicates = 5
   random_state = 0
@@ -70,30 +70,30 @@ REPORT = """examples:
   dreval study report study.dreval report.html
   dreval study report study.dreval report.md --title "Two methods"
 
-exit codes: 0 done, 2 refused"""
+exit codes: 0 done, 2 invalid input"""
 
 
-def add_verb(add: Callable[..., Verb]) -> None:
-    """Add the verb to the command line."""
+def add_command(add: Callable[..., CommandParser]) -> None:
+    """Add the command and its arguments to the parser."""
     step = add("study", None, ABOUT, STEPS).steps("STEP")
-    verb = step("run", _run, "Compute the cells that are missing.", RUN)
-    _add_arguments(verb)
-    verb.add_argument("--n-jobs", type=int, metavar="J", help="processes (1)")
-    verb.add_argument("--limit", type=int, metavar="N", help="stop after that many cells")
-    verb.add_argument("--retry-failed", action="store_true", help="compute failed cells again")
-    add_answer(verb, f"{COUNTS}, states (a row for each cell)")
-    verb = step("status", _status, "Print the state of all cells.", STATUS)
-    verb.add_argument("file", type=Path, help="file of a study")
-    verb.add_argument("--table", type=Path, metavar="PATH", help="write all values to this file (.csv)")
-    add_answer(verb, f"{COUNTS}, states (a row for each cell)")
-    verb = step("report", _report, "Write a report of the results.", REPORT)
-    verb.add_argument("file", type=Path, help="file of a study")
-    verb.add_argument("report", type=Path, help="path of the report (.html .md .tex)")
-    verb.add_argument("--title", help="heading of the report")
-    add_answer(verb, f"report, {COUNTS}")
+    parser = step("run", _run, "Compute the cells that are missing.", RUN)
+    _add_arguments(parser)
+    parser.add_argument("--n-jobs", type=int, metavar="J", help="processes (1)")
+    parser.add_argument("--limit", type=int, metavar="N", help="stop after this number of cells")
+    parser.add_argument("--retry-failed", action="store_true", help="recompute failed cells")
+    add_answer(parser, f"{COUNTS}, states (a row for each cell)")
+    parser = step("status", _status, "Print the state of all cells.", STATUS)
+    parser.add_argument("file", type=Path, help="file of a study")
+    parser.add_argument("--table", type=Path, metavar="PATH", help="write all values to this file (.csv)")
+    add_answer(parser, f"{COUNTS}, states (a row for each cell)")
+    parser = step("report", _report, "Write a report of the results.", REPORT)
+    parser.add_argument("file", type=Path, help="file of a study")
+    parser.add_argument("report", type=Path, help="path of the report (.html .md .tex)")
+    parser.add_argument("--title", help="heading of the report")
+    add_answer(parser, f"report, {COUNTS}")
 
 
-def _run(options: Any, say: Say) -> int:
+def _run(options: Any, say: Printer) -> int:
     from dreval.study.study import Study
 
     path, arguments = _study_arguments(options)
@@ -105,11 +105,11 @@ def _run(options: Any, say: Say) -> int:
         _print_status(study.status(), options, say)
         if not options.json:
             say("\nstopped; the same command continues from here")
-        return STOPPED
+        return INTERRUPTED
     return _print_status(study.status(), options, say)
 
 
-def _status(options: Any, say: Say) -> int:
+def _status(options: Any, say: Printer) -> int:
     from dreval.study.study import Study
 
     check_output(options.table, "--table", [str(options.file)], (".csv",))
@@ -119,7 +119,7 @@ def _status(options: Any, say: Say) -> int:
     return _print_status(study.status(), options, say)
 
 
-def _report(options: Any, say: Say) -> int:
+def _report(options: Any, say: Printer) -> int:
     from dreval.report.others import write_study
     from dreval.study.study import Study
 
@@ -132,24 +132,24 @@ def _report(options: Any, say: Say) -> int:
     return DONE
 
 
-def _print_status(status: Any, options: Any, say: Say) -> int:
+def _print_status(status: Any, options: Any, say: Printer) -> int:
     """Print the state of the study and return the exit code."""
     say(json_text({**_counts(status), "states": status.cells, "notes": status.notes}) if options.json else str(status))
-    return DONE if status.complete and not status.count("failed") else NOT_ALL
+    return DONE if status.complete and not status.count("failed") else INCOMPLETE
 
 
 def _counts(status: Any) -> dict[str, Any]:
-    """The file, and the number of cells in each state."""
+    """Return the file and the number of cells in each state."""
     from dreval.journal.study import STATES
 
     counts = {state: status.count(state) for state in STATES}
     return {"file": status.name, "cells": len(status.cells), **counts, "seconds": status.seconds}
 
 
-def _add_arguments(verb: Verb) -> None:
+def _add_arguments(parser: CommandParser) -> None:
     """Add the arguments of ``Study``."""
-    verb.add_argument("file", type=Path, help="file of the study (created if missing), or a .toml")
-    arguments = verb.add_argument_group("arguments of the study, without a .toml")
+    parser.add_argument("file", type=Path, help="file of the study (created if missing), or a .toml")
+    arguments = parser.add_argument_group("arguments of the study, without a .toml")
     arguments.add_argument(
         "-x", "--datasets", action="append", metavar="[NAME=]DATA", help="a data file, or a bundled set"
     )
@@ -167,7 +167,7 @@ def _add_arguments(verb: Verb) -> None:
     arguments.add_argument("-r", "--n-replicates", type=int, metavar="R", help="runs of a method on a data set (1)")
     arguments.add_argument("-d", "--n-components", type=integers, metavar="D[,D...]", help="columns of embeddings (2)")
     arguments.add_argument("-k", "--n-neighbors", type=integers, metavar="K[,K...]", help="numbers of neighbors (15)")
-    arguments.add_argument("--subsample", type=float, metavar="S", help="share of the points that each replicate sees")
+    arguments.add_argument("--subsample", type=float, metavar="S", help="share of the points in each replicate")
     arguments.add_argument(
         "--metric", **one_of(METRICS), metavar="METRIC",
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
@@ -177,7 +177,7 @@ def _add_arguments(verb: Verb) -> None:
         "--anchors", type=anchors, metavar="M",
         help="evaluate at M random points, against all points; auto (default): 2000 beyond 20,000 points; none: all",
     )  # fmt: skip
-    arguments.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the file)")
+    arguments.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and stored in the file)")
 
 
 ARGUMENTS = (
@@ -197,39 +197,39 @@ ARGUMENTS = (
 
 
 def _study_arguments(options: Any) -> tuple[Path, dict[str, Any]]:
-    """The file of the study, and the arguments of ``Study``, from the command line or from a .toml."""
-    given = {name: getattr(options, name) for name in ARGUMENTS if getattr(options, name) is not None}
+    """Return the file of the study and the arguments of ``Study``, from the command line or from a .toml."""
+    arguments = {name: getattr(options, name) for name in ARGUMENTS if getattr(options, name) is not None}
     if options.file.suffix.lower() == ".toml":
-        if given:
-            name = next(iter(given)).replace("_", "-")
-            cure = f"Write it into {options.file.name}."
-            raise InputError(f"--{name}", "must be set in the .toml, if there is one", "both", cure)
+        if arguments:
+            name = next(iter(arguments)).replace("_", "-")
+            hint = f"Write it into {options.file.name}."
+            raise InputError(f"--{name}", "must be set in the .toml, if there is one", "both", hint)
         return _read_toml(options.file)
     for name, example in (("datasets", "-x wdbc"), ("methods", "-m pca")):
-        if name not in given:
+        if name not in arguments:
             raise InputError(f"--{name}", "must be given", "none", f"Add {example}, or name a .toml.")
-        given[name] = _pairs(given[name])
-    if "labels" in given:
-        given["labels"] = _labels(given["labels"])
-    return options.file, given
+        arguments[name] = _pairs(arguments[name])
+    if "labels" in arguments:
+        arguments["labels"] = _labels(arguments["labels"])
+    return options.file, arguments
 
 
 def _pairs(texts: list[str]) -> Any:
-    """A dict of NAME=VALUE pairs; a list where no value has a name."""
+    """Return NAME=VALUE pairs as a dict; a list if no value has a name."""
     if not any("=" in text for text in texts):
         return texts
-    made: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         name, _, value = text.rpartition("=")
         name = name or Path(value).name.partition(".")[0]
-        if name in made:
-            raise InputError("NAME=", "must be new", f"{name!r}, which is taken", "Choose another name.")
-        made[name] = value
-    return made
+        if name in values:
+            raise InputError("NAME=", "must be unique", f"{name!r} twice", "Choose another name.")
+        values[name] = value
+    return values
 
 
 def _labels(texts: list[str]) -> dict[str, str]:
-    """A dict of data set names to labels."""
+    """Return NAME=LABELS pairs as a dict."""
     for text in texts:
         if not all(text.partition("=")):
             raise InputError("--labels", "must be NAME=LABELS", repr(text), "Write --labels mine=kind.")
@@ -237,20 +237,20 @@ def _labels(texts: list[str]) -> dict[str, str]:
 
 
 def _read_toml(path: Path) -> tuple[Path, dict[str, Any]]:
-    """The arguments of ``Study`` in a .toml; ``path`` defaults to the name of the .toml."""
+    """Return the file and the arguments of ``Study`` in a .toml; ``path`` defaults to the name of the .toml."""
     from dreval.study.study import Study
 
     if not path.is_file():
         raise MissingFile("file", "must be an existing file", repr(str(path)), "Check the name.")
     try:
-        found = tomllib.loads(path.read_text("utf-8"))
+        arguments = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        got = f"{str(path)!r} ({error})"
-        raise InputError("file", "must be TOML", got, "See dreval study run --help for an example.") from error
-    known = list(signature(Study).parameters)
-    for name in found:
-        check_one_of(name, known, str(path))
+        received = f"{str(path)!r} ({error})"
+        raise InputError("file", "must be TOML", received, "See dreval study run --help for an example.") from error
+    parameters = list(signature(Study).parameters)
+    for name in arguments:
+        check_one_of(name, parameters, str(path))
     for name in ("datasets", "methods"):
-        if name not in found:
+        if name not in arguments:
             raise InputError(str(path), f"must have {name}", "none", f'Write {name} = ["..."].')
-    return Path(found.pop("path", path.with_suffix(".dreval"))), found
+    return Path(arguments.pop("path", path.with_suffix(".dreval"))), arguments

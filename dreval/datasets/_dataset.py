@@ -33,8 +33,8 @@ Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
 class DatasetCard(Cites):
     """Metadata of a data set.
 
-    ``kind`` is "bundled", "simulated", or "loader" for a file that the user has; ``n`` and ``p`` are the size of a
-    bundled set or file and the default size of a simulated one; ``parameters`` are the parameters of a simulation with
+    ``kind`` is "bundled", "simulated", or "loader" for a file of the user; ``n`` and ``p`` are the size of a bundled
+    set or file and the default size of a simulated set; ``parameters`` are the parameters of a simulation with
     their defaults; ``files`` are patterns of the names of a loader's files.
     """
 
@@ -50,7 +50,7 @@ class DatasetCard(Cites):
     files: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        words = {
+        lines = {
             "name": self.name,
             "kind": self.kind,
             "points": f"{self.n:,}{' by default' if self.kind == 'simulated' else ''}",
@@ -61,12 +61,12 @@ class DatasetCard(Cites):
             "license": self.license,
             "reference": self.reference,
         }
-        return block(self.title, words)
+        return block(self.title, lines)
 
 
 @dataclass(frozen=True)
 class Draw:
-    """Return value of the function of one data set, from which ``load_dataset`` and ``simulate`` make a ``Dataset``."""
+    """Return value of the function of one data set; ``load_dataset`` and ``simulate`` add card and recipe to it."""
 
     data: FloatArray
     labels: npt.NDArray[Any] | None = None
@@ -84,7 +84,7 @@ class Dataset:
     data : ndarray (n, p)
         The points, one per row.
     labels : ndarray (n,) or None
-        Classes, where the set has classes.
+        Classes, if the set has classes.
     latent : ndarray (n, q) or None
         The true coordinates a simulation drew the points from; the page of each simulation says what they are.
     card : DatasetCard
@@ -104,7 +104,7 @@ class Dataset:
     recipe: dict[str, Any] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
-        """The points as a DataFrame with named columns, and a last column ``label`` where there are classes."""
+        """Return the points as a DataFrame with named columns, and a last column ``label`` if there are classes."""
         import pandas as pd
 
         frame = pd.DataFrame(self.data, columns=list(self.feature_names))
@@ -121,7 +121,7 @@ class Dataset:
 
 
 def dataset(**fields: Any) -> Callable[[Maker], Maker]:
-    """Attach the card to the function of one data set and fill its docstring; the name is the function's."""
+    """Decorate the function of one data set: attach its card, whose name is that of the function."""
 
     def attach(make: Maker) -> Maker:
         keywords = inspect.signature(make).parameters.values()
@@ -138,7 +138,7 @@ def dataset(**fields: Any) -> Callable[[Maker], Maker]:
 def simulate(
     name: str, n: int | None = None, random_state: int | np.random.Generator | None = None, **parameters: Any
 ) -> Dataset:
-    """A data set drawn from a known distribution, with its true latent coordinates.
+    """Simulate a data set from a known distribution, with its true latent coordinates.
 
     Parameters
     ----------
@@ -147,20 +147,20 @@ def simulate(
     n : int, optional
         Number of points, at least 4; by default that of the card.
     random_state : int, Generator or None
-        The seed. None draws a new one, which is kept in ``recipe``. The draws of one seed depend on the name of the
-        data set, so that two simulations with one seed are not copies of each other.
+        The seed. None draws a new seed, which is stored in ``recipe``. The draws depend on the seed and on the name of
+        the data set, so that two simulations with the same seed are not copies of each other.
     **parameters
         Parameters of the simulation (``noise``, ``spacing`` ...); its card lists them with their defaults.
 
     Returns
     -------
     Dataset
-        ``data`` (n, p), ``latent`` (n, q), ``labels`` (n,) where there are classes, and ``recipe``.
+        ``data`` (n, p), ``latent`` (n, q), ``labels`` (n,) if there are classes, and ``recipe``.
 
     Raises
     ------
     UnknownName
-        If no data set, or no parameter of this one, has that name; the nearest right one is named.
+        If no data set, or no parameter of this data set, has that name; the error suggests the nearest name.
     InputError
         If the data set is bundled, or a parameter is out of its range.
 
@@ -183,39 +183,39 @@ def simulate(
     """
     make = DATASETS.get(name, "name")
     if make.card.kind != "simulated":
-        raise other_verb(name, make.card.kind, "simulated")
+        raise wrong_kind(name, make.card.kind, "simulated")
     size = make.card.n if n is None else check_int(n, "n", low=MIN_POINTS)
     check_parameters(parameters, ["n", "random_state", *make.card.parameters], name)
     root = root_seed(random_state)
     draw = make(size, stream(root, "dataset", name), **parameters)
-    return finish(draw, make.card, {"n": size, "random_state": root, **make.card.parameters, **parameters})
+    return complete(draw, make.card, {"n": size, "random_state": root, **make.card.parameters, **parameters})
 
 
-def other_verb(name: str, kind: str, wanted: str) -> InputError:
-    """The error for a data set of another kind, with the call that gives it."""
-    is_, call = {
+def wrong_kind(name: str, kind: str, required: str) -> InputError:
+    """Return the error for a data set that is not of the required kind, with the call that returns it."""
+    description, call = {
         "bundled": ("bundled", f"dreval.load_dataset({name!r})"),
         "simulated": ("simulated", f"dreval.simulate({name!r})"),
         "loader": ("read from a file of yours", f"dreval.load_dataset({name!r}, path)"),
     }[kind]
-    return InputError("name", f"must be a {wanted} data set", f"{name!r}, which is {is_}", f"Call {call}.")
+    received = f"{name!r}, which is {description}"
+    return InputError("name", f"must be a {required} data set", received, f"Call {call}.")
 
 
-def finish(draw: Draw, card: DatasetCard, recipe: dict[str, Any]) -> Dataset:
-    """The data set of a draw; columns without a name are called x1, x2, ..."""
+def complete(draw: Draw, card: DatasetCard, recipe: dict[str, Any]) -> Dataset:
+    """Return the data set of a draw; columns without names are called x1, x2, ..."""
     names = draw.feature_names or tuple(f"x{j + 1}" for j in range(draw.data.shape[1]))
     return Dataset(draw.data, draw.labels, draw.latent, card, names, recipe)
 
 
 def read_bundled(name: str) -> Draw:
-    """Features, names and labels of ``<name>.csv.gz``; the last column holds the labels."""
-    inside = files("dreval") / "data"  # in the installed package, or beside it in a source tree
-    folder = inside if inside.is_dir() else Path(__file__).resolve().parents[2] / "data"
+    """Read features, names and labels of ``<name>.csv.gz``; the last column holds the labels."""
+    installed = files("dreval") / "data"  # in a source tree the folder is next to the package
+    folder = installed if installed.is_dir() else Path(__file__).resolve().parents[2] / "data"
     file = folder / f"{name}.csv.gz"
     if not file.is_file():
-        raise InputError(
-            "name", f"must have its file {name}.csv.gz in the package", "no such file", "Install dreval again."
-        )
+        requirement = f"must have its file {name}.csv.gz in the package"
+        raise InputError("name", requirement, "no such file", "Install dreval again.")
     names, *rows = (line.split(",") for line in gzip.decompress(file.read_bytes()).decode().splitlines())
     table = np.array(rows)
     labels = table[:, -1]

@@ -15,7 +15,7 @@ from dreval.datasets._dataset import Draw, dataset, read_bundled
     reference="@kaynak1995.",
 )
 def digits() -> Draw:
-    """Images of 1797 handwritten digits, 8 x 8 gray values from 0 to 16, row by row.
+    """Return images of 1797 handwritten digits, 8 x 8 gray values from 0 to 16, row by row.
 
     Three pixels are 0 in every image: constant columns. Gray values are integers, so that many distances are tied.
 
@@ -53,7 +53,7 @@ def digits() -> Draw:
     reference="@street1993.",
 )
 def wdbc() -> Draw:
-    """Thirty measurements of cell nuclei in 569 breast masses, 212 malignant and 357 benign.
+    """Return thirty measurements of cell nuclei in 569 breast masses, 212 malignant and 357 benign.
 
     The columns are on scales that differ by five orders of magnitude: without scaling, Euclidean distance is
     essentially the difference of areas. Labels are text, since two opposite numeric codings are in use.

@@ -1,6 +1,6 @@
-"""Read data sets from the files of their authors, which are not part of this package.
+"""Data sets in files of their authors, which are not part of this package.
 
-``load_dataset`` opens the file, checks its size and refuses web pages; one function for each format does the rest.
+``load_dataset`` opens and unpacks the file and rejects web pages; each format has a function that reads it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, describe, keywords_checked, nearest_name
-from dreval.datasets._dataset import Dataset, Draw, dataset, finish, other_verb
+from dreval.datasets._dataset import Dataset, Draw, complete, dataset, wrong_kind
 from dreval.errors import InputError, MissingFile, message_of
 from dreval.registry import DATASETS
-
-# Files as their publishers have them: ``load_dataset``, and what the loaders of single files share.
 
 WEB_PAGE = (b"<!doctype", b"<html", b"<head", b"<?xml")
 SEPARATORS = {",": "commas", "\t": "tabs", " ": "spaces"}
@@ -32,73 +30,73 @@ SEPARATORS = {",": "commas", "\t": "tabs", " ": "spaces"}
 
 @dataclass(frozen=True)
 class RawFile:
-    """A file in memory, unpacked where it was packed; ``argument`` is how the user passed its path."""
+    """A file in memory, unpacked; ``argument`` is the argument with which its path was passed."""
 
     path: Path
     content: bytes
     argument: str = "path"
     labels: RawFile | None = None
 
-    def refuse(self, rule: str, got: str, cure: str) -> InputError:
-        """The error for this file; its name is part of what was got."""
-        return InputError(self.argument, rule, f"{self.path.name!r} with {got}", cure)
+    def error(self, requirement: str, received: str, hint: str) -> InputError:
+        """Return the error for this file; its name is part of the description of what was received."""
+        return InputError(self.argument, requirement, f"{self.path.name!r} with {received}", hint)
 
     def lines(self) -> list[str]:
-        """Lines of a text file without empty ones."""
+        """Return the lines of a text file that are not empty."""
         if b"\0" in self.content[:4096]:
-            raise self.refuse("must be a text file", "binary content", "Pass the file as its publisher has it.")
+            raise self.error("must be a text file", "binary content", "Pass the file as it was published.")
         return [line for line in self.content.decode("latin-1").splitlines() if line.strip()]
 
-    def fields(self, separator: str, width: int, known: dict[int, str] | None = None) -> list[list[str]]:
-        """Rows of ``width`` fields; another width raises an error, which names a known file of that width."""
+    def fields(self, separator: str, width: int, alternatives: dict[int, str] | None = None) -> list[list[str]]:
+        """Return rows of ``width`` fields; the error for another width names the file of ``alternatives`` with it."""
         rows = [line.strip(" \r").split(separator) for line in self.lines()]
         for number, row in enumerate(rows, 1):
             if len(row) == width:
                 continue
-            rule = f"must have {width} fields in every line, separated by {SEPARATORS[separator]}"
-            other = (known or {}).get(len(row)) if number == 1 else None
-            cure = f"This looks like {other}." if other else "Download the file again; it is another file or cut short."
-            raise self.refuse(rule, f"{len(row)} in line {number}", cure)
+            requirement = f"must have {width} fields in every line, separated by {SEPARATORS[separator]}"
+            other = (alternatives or {}).get(len(row)) if number == 1 else None
+            hint = f"This looks like {other}." if other else "Download the file again; it is another file or cut short."
+            raise self.error(requirement, f"{len(row)} in line {number}", hint)
         return rows
 
     def numbers(self, rows: list[list[str]]) -> FloatArray:
-        """Fields as finite numbers; the first that is none is named."""
+        """Return the fields as finite numbers; the error names the first field that is not a number."""
         try:
             values = np.array(rows, dtype=object).astype(np.float64)
         except ValueError:
             values = np.array([[_number(cell) for cell in row] for row in rows])
         bad = np.argwhere(~np.isfinite(values))
         if len(bad):
-            i, j = (int(place) for place in bad[0])
-            cure = "Pass the file as its publisher has it, without a header."
-            raise self.refuse("must hold numbers", f"{rows[i][j]!r} in line {i + 1}", cure)
+            i, j = (int(index) for index in bad[0])
+            hint = "Pass the file as it was published, without a header."
+            raise self.error("must hold numbers", f"{rows[i][j]!r} in line {i + 1}", hint)
         return values
 
-    def without_labels(self) -> None:
-        """Refuse a file of labels where the file itself holds them, or there are none."""
+    def check_no_labels(self) -> None:
+        """Check that no file of labels was passed, since this file holds its labels or has none."""
         if self.labels is not None:
             raise InputError("labels", f"must be left out for {self.path.name!r}", "a path", "Leave it out.")
 
 
 def _number(cell: str) -> float:
-    """A number, or NaN for what is none."""
+    """Return a number, or NaN for any other text."""
     try:
         return float(cell)
     except ValueError:
         return float("nan")
 
 
-def same_count(file: RawFile, what: str, wanted: dict[str, int], found: dict[str, int]) -> None:
-    """Refuse a file that has not the known numbers of rows or classes."""
-    if wanted == found:
+def check_counts(file: RawFile, noun: str, expected: dict[str, int], actual: dict[str, int]) -> None:
+    """Check that a file has the published numbers of rows or classes."""
+    if expected == actual:
         return
-    words = [", ".join(f"{count} {name}" for name, count in counts.items()) for counts in (wanted, found)]
-    cure = "Download the file again; it is cut short, or another version."
-    raise file.refuse(f"must have the {what} of the published file ({words[0]})", words[1] or "none", cure)
+    texts = [", ".join(f"{count} {name}" for name, count in counts.items()) for counts in (expected, actual)]
+    hint = "Download the file again; it is cut short, or another version."
+    raise file.error(f"must have the {noun} of the published file ({texts[0]})", texts[1] or "none", hint)
 
 
 def pixel_names(rows: int, columns: int) -> tuple[str, ...]:
-    """Names pixel_<row>_<column> of the pixels of an image, row by row."""
+    """Return the names pixel_<row>_<column> of the pixels of an image, row by row."""
     return tuple(f"pixel_{i}_{j}" for i in range(rows) for j in range(columns))
 
 
@@ -106,61 +104,59 @@ def open_raw(path: Any, argument: str = "path") -> RawFile:
     """Read a file into memory, unpacking gzip; web pages, folders, empty and broken files raise an error."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(argument, "must be a path", describe(path), "Pass the path of a file as text.")
-    place = Path(path).expanduser()
-    if not place.exists():
-        near = nearest_name(place.name, os.listdir(place.parent) if place.parent.is_dir() else [])
-        cure = f"Did you mean {near!r}?" if near else "Download it first and pass the path of the copy."
-        raise MissingFile(argument, "must be an existing file", repr(str(path)), cure)
-    if place.is_dir():
+    file = Path(path).expanduser()
+    if not file.exists():
+        nearest = nearest_name(file.name, os.listdir(file.parent) if file.parent.is_dir() else [])
+        hint = f"Did you mean {nearest!r}?" if nearest else "Download it first and pass the path of the copy."
+        raise MissingFile(argument, "must be an existing file", repr(str(path)), hint)
+    if file.is_dir():
         raise InputError(argument, "must be a file", f"the folder {str(path)!r}", "Name a file within it.")
-    content = place.read_bytes()
+    content = file.read_bytes()
     if content[:2] == b"\x1f\x8b":
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            got, cure = (
-                f"{place.name!r}, whose packing is broken ({error})",
-                "Download the file again; it is cut short.",
-            )
-            raise InputError(argument, "must be a whole gzip file", got, cure) from error
+            received = f"{file.name!r}, which cannot be unpacked ({error})"
+            hint = "Download the file again; it is cut short."
+            raise InputError(argument, "must be a complete gzip file", received, hint) from error
     if content[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(WEB_PAGE):
-        cure = "Download the raw file; a browser or a login page was saved in its place."
-        raise InputError(argument, "must be a data file", f"{place.name!r}, which is a web page (HTML)", cure)
+        hint = "Download the raw file; a browser or a login page was saved in its place."
+        raise InputError(argument, "must be a data file", f"{file.name!r}, which is a web page (HTML)", hint)
     if not content.strip():
-        raise InputError(argument, "must not be empty", f"{place.name!r} of 0 bytes", "Download the file again.")
-    return RawFile(place, content, argument)
+        raise InputError(argument, "must not be empty", f"{file.name!r} of 0 bytes", "Download the file again.")
+    return RawFile(file, content, argument)
 
 
 @keywords_checked
 def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, labels: Any = None) -> Dataset:
-    """A data set that comes with the package, or a well-known data file in the form its publisher gives it.
+    """Load a data set of the package, or a well-known data file in its published form.
 
-    Each known file has a loader that knows its layout and its traps: where the labels are, what is an id, which axis
-    holds the points. A file that is something else raises an error with the reason.
+    Each of these files has a loader for its layout and its traps: where the labels are, which column is an id, which
+    axis holds the points. Any other file raises an error with the reason.
 
     Parameters
     ----------
     name : str
-        Without ``path`` one of the bundled sets, "digits" or "wdbc"; with it a loader, as "sonar_file" ("sonar" will
-        do). ``list_datasets()`` lists both with the simulated sets; the names of loaders end in ``_file``.
+        Without ``path`` a bundled set, "digits" or "wdbc"; with ``path`` a loader, such as "sonar_file" (or "sonar").
+        ``list_datasets()`` lists both with the simulated sets; the names of loaders end in ``_file``.
     path : str or path-like, optional
-        The file; packed by gzip or not.
+        The file, which may be packed by gzip.
     labels : str or path-like, optional
-        File of the labels where they are in a file of their own (idx, and ``tictgts2000.txt`` of ``ticeval2000.txt``).
+        File of the labels, if they are in another file (idx, and ``tictgts2000.txt`` of ``ticeval2000.txt``).
 
     Returns
     -------
     Dataset
-        ``data`` (n, p) float64, nothing scaled; ``labels`` (n,) where there are classes; ``feature_names``; the
-        ``card`` with source and license. ``latent`` is None: it is not known. ``recipe`` holds the path.
+        ``data`` (n, p) float64, nothing scaled; ``labels`` (n,) if there are classes; ``feature_names``; the
+        ``card`` with source and license. ``latent`` is None, since it is unknown. ``recipe`` holds the path.
 
     Raises
     ------
     UnknownName
-        If there is no data set of that name, or no such file; the nearest right name is given.
+        If there is no data set of that name, or no such file; the error suggests the nearest name.
     InputError
-        If the data set is simulated, or a loader and no ``path`` is given; if the file is a web page, another file of
-        the same name, has another number of columns or rows, or is cut short.
+        If the data set is simulated, or a loader without a ``path``; if the file is a web page or another file of the
+        same name, has another number of columns or rows, or is cut short.
 
     See Also
     --------
@@ -169,7 +165,7 @@ def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, label
 
     Notes
     -----
-    O(size of the file) time and memory; the file is read by each call. Nothing is downloaded.
+    O(size of the file) time and memory; each call reads the file. Nothing is downloaded.
 
     Examples
     --------
@@ -180,7 +176,7 @@ def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, label
     >>> wdbc.feature_names[0], wdbc.labels[0].item(), wdbc.card.license
     ('mean radius', 'malignant', 'BSD-3-Clause')
 
-    A file of your own, here one that is written first:
+    A file of yours, which is written first in this example:
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -195,22 +191,23 @@ def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, label
     make = DATASETS.get(name, "name")
     kind = make.card.kind
     if kind == "simulated":
-        raise other_verb(name, kind, "bundled")
+        raise wrong_kind(name, kind, "bundled")
     if kind == "bundled":
         for argument, value in (("path", path), ("labels", labels)):
             if value is not None:
-                loaders = ", ".join(one for one in DATASETS if one.endswith("_file"))
+                loaders = ", ".join(loader for loader in DATASETS if loader.endswith("_file"))
                 raise InputError(argument, "must be left out", f"{name!r} with a file", f"Loaders of files: {loaders}.")
-        return finish(make(), make.card, {})
+        return complete(make(), make.card, {})
     if path is None:
         raise InputError("path", "must be given", f"{name!r} alone", f"Pass the file: load_dataset({name!r}, path).")
     file = open_raw(path)
     if labels is not None:
         file = RawFile(file.path, file.content, "path", open_raw(labels, "labels"))
-    return finish(make(file), make.card, {"path": str(file.path)})
+    return complete(make(file), make.card, {"path": str(file.path)})
 
 
-COIL2000_TRAINING, COIL2000_EVALUATION = (5822, 348), (4000, 238)  # rows, and owners of a caravan policy among them
+COIL2000_TRAINING = (5822, 348)  # rows, and owners of a caravan policy among them
+COIL2000_EVALUATION = (4000, 238)
 
 
 @dataset(
@@ -224,7 +221,7 @@ COIL2000_TRAINING, COIL2000_EVALUATION = (5822, 348), (4000, 238)  # rows, and o
     files=("ticdata2000*", "ticeval2000*", "tictgts2000*"),
 )
 def coil2000_file(file: RawFile) -> Draw:
-    r"""Eighty-five counts and codes of 5822 customers of an insurer, 348 of whom own a caravan policy.
+    r"""Read eighty-five counts and codes of 5822 customers of an insurer, 348 of whom own a caravan policy.
 
     ``ticdata2000.txt`` has 86 columns separated by tabs, the target last; ``ticeval2000.txt`` (4000 customers) has 85,
     and its targets are in ``tictgts2000.txt``: pass that path as ``labels``. Columns 1 and 5 are nominal codes, not
@@ -233,7 +230,7 @@ def coil2000_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``load_dataset`` makes it from the path.
+        ``load_dataset`` reads it from the path.
 
     Returns
     -------
@@ -243,7 +240,7 @@ def coil2000_file(file: RawFile) -> Draw:
     Raises
     ------
     InputError
-        If the number of columns, rows or owners is not that of the published files, or the file holds targets only.
+        If the numbers of columns, rows or owners differ from the published files, or the file holds targets only.
 
     See Also
     --------
@@ -262,28 +259,28 @@ def coil2000_file(file: RawFile) -> Draw:
     ...     dreval.load_dataset("coil2000_file", file)
     <Dataset coil2000_file: 4000 points in 85 dimensions>
     """
-    first = file.lines()[0].split("\t")
-    if len(first) == 1:
-        cure = "Pass ticeval2000.txt as `path` and this file as `labels`."
-        raise file.refuse("must hold the 85 features", "one column of targets", cure)
-    training = len(first) != 85
-    rows, positive = COIL2000_TRAINING if training else COIL2000_EVALUATION
-    values = file.numbers(file.fields("\t", 86 if training else 85))
-    same_count(file, "rows", {"rows": rows}, {"rows": len(values)})
-    if not training:
+    width = len(file.lines()[0].split("\t"))
+    if width == 1:
+        hint = "Pass ticeval2000.txt as `path` and this file as `labels`."
+        raise file.error("must hold the 85 features", "one column of targets", hint)
+    is_training = width != 85
+    rows, positive = COIL2000_TRAINING if is_training else COIL2000_EVALUATION
+    values = file.numbers(file.fields("\t", 86 if is_training else 85))
+    check_counts(file, "rows", {"rows": rows}, {"rows": len(values)})
+    if not is_training:
         if file.labels is None:
             return Draw(values)
         targets = file.labels.numbers(file.labels.fields("\t", 1))
-        same_count(file.labels, "rows", {"rows": rows}, {"rows": len(targets)})
+        check_counts(file.labels, "rows", {"rows": rows}, {"rows": len(targets)})
         return Draw(values, labels=_check_coil2000(file.labels, targets[:, 0], positive))
-    file.without_labels()
+    file.check_no_labels()
     return Draw(np.ascontiguousarray(values[:, :-1]), labels=_check_coil2000(file, values[:, -1], positive))
 
 
 def _check_coil2000(file: RawFile, target: npt.NDArray[np.float64], positive: int) -> npt.NDArray[np.int64]:
-    """The targets 0 and 1, as many 1 as there should be."""
-    found = {"0": int((target == 0).sum()), "1": int((target == 1).sum())}
-    same_count(file, "targets", {"0": len(target) - positive, "1": positive}, found)
+    """Return the targets 0 and 1 after a check of their numbers."""
+    counts = {"0": int((target == 0).sum()), "1": int((target == 1).sum())}
+    check_counts(file, "targets", {"0": len(target) - positive, "1": positive}, counts)
     return target.astype(np.int64)
 
 
@@ -302,15 +299,15 @@ BROKEN_MATLAB = (ValueError, TypeError, LookupError, OSError, EOFError, Attribut
     files=("frey_rawface*.mat",),
 )
 def frey_faces_file(file: RawFile) -> Draw:
-    """Images of one face, 1965 successive frames of a film, 28 x 20 gray values.
+    """Read images of one face, 1965 successive frames of a film, 28 x 20 gray values.
 
-    The MATLAB matrix ``ff`` has one image per column; here it has one per row. Frames follow each other in time, so
-    neighbors in the data are mostly neighbors in the file.
+    The MATLAB matrix ``ff`` has one image per column; ``data`` has one per row. Frames follow each other in time, so
+    that neighbors in the data are mostly neighbors in the file.
 
     Parameters
     ----------
     file : RawFile
-        ``load_dataset`` makes it from the path.
+        ``load_dataset`` reads it from the path.
 
     Returns
     -------
@@ -320,7 +317,7 @@ def frey_faces_file(file: RawFile) -> Draw:
     Raises
     ------
     InputError
-        If the file is no MATLAB 5 file, or holds no matrix ``ff`` of 560 x 1965.
+        If the file is not a MATLAB 5 file, or has no matrix ``ff`` of 560 x 1965.
 
     See Also
     --------
@@ -339,23 +336,23 @@ def frey_faces_file(file: RawFile) -> Draw:
     ...     dreval.load_dataset("frey_faces_file", file)
     <Dataset frey_faces_file: 1965 points in 560 dimensions>
     """
-    file.without_labels()
+    file.check_no_labels()
     if not file.content.startswith(b"MATLAB 5.0"):
-        raise file.refuse("must be a MATLAB 5 file", f"{file.content[:10]!r} at its start", "Download the file again.")
+        raise file.error("must be a MATLAB 5 file", f"{file.content[:10]!r} at its start", "Download the file again.")
     from scipy.io import loadmat
 
     try:
-        found = loadmat(io.BytesIO(file.content))
+        contents = loadmat(io.BytesIO(file.content))
     except BROKEN_MATLAB as error:
-        why = message_of(error)[:80]
-        raise file.refuse("must be a whole MATLAB 5 file", f"a broken matrix ({why})", "Download it again.") from error
-    keys = ", ".join(sorted(key for key in found if not key.startswith("__"))) or "nothing"
-    matrix = found.get("ff")
+        received = f"a broken matrix ({message_of(error)[:80]})"
+        raise file.error("must be a complete MATLAB 5 file", received, "Download it again.") from error
+    keys = ", ".join(sorted(key for key in contents if not key.startswith("__"))) or "nothing"
+    matrix = contents.get("ff")
     if matrix is None:
-        raise file.refuse("must hold the matrix `ff`", keys, "Pass frey_rawface.mat as its authors have it.")
+        raise file.error("must hold the matrix `ff`", keys, "Pass frey_rawface.mat as its authors published it.")
     if np.shape(matrix) != (FREY_SIZE[0] * FREY_SIZE[1], 1965):
-        got = f"one of {' x '.join(map(str, np.shape(matrix)))}"
-        raise file.refuse("must hold `ff` of 560 x 1965", got, "Pass frey_rawface.mat as its authors have it.")
+        received = f"one of {' x '.join(map(str, np.shape(matrix)))}"
+        raise file.error("must hold `ff` of 560 x 1965", received, "Pass frey_rawface.mat as its authors published it.")
     return Draw(np.ascontiguousarray(matrix.T, dtype=np.float64), feature_names=pixel_names(*FREY_SIZE))
 
 
@@ -370,15 +367,15 @@ def frey_faces_file(file: RawFile) -> Draw:
     files=("guo_qpcr*.csv", "singlecell.csv"),
 )
 def guo_qpcr_file(file: RawFile) -> Draw:
-    r"""Expression of 48 genes in 437 cells of mouse embryos from one cell to 64 cells.
+    r"""Read expression of 48 genes in 437 cells of mouse embryos from one cell to 64 cells.
 
-    The first column holds the stage and, from 32 cells on, the type of the cell: classes, no row names. The genes are
-    standardized already (mean 0, variance 1).
+    The first column holds the stage and, from 32 cells on, the type of the cell: classes, not row names. The genes are
+    already standardized (mean 0, variance 1).
 
     Parameters
     ----------
     file : RawFile
-        ``load_dataset`` makes it from the path.
+        ``load_dataset`` reads it from the path.
 
     Returns
     -------
@@ -408,15 +405,15 @@ def guo_qpcr_file(file: RawFile) -> Draw:
     ...     dreval.load_dataset("guo_qpcr_file", file)
     <Dataset guo_qpcr_file: 437 points in 48 dimensions, 1 classes>
     """
-    file.without_labels()
-    head, *rows = file.fields(",", 49)
-    head = [cell.strip().strip('"') for cell in head]
-    if head[:2] != ["", "Actb"]:
-        cure = "Pass guo_qpcr.csv with its header; other versions of the data have other cells and scales."
-        raise file.refuse("must begin with a header of an empty cell and Actb", f"{head[0]!r}, {head[1]!r}", cure)
-    same_count(file, "rows", {"rows": 437}, {"rows": len(rows)})
+    file.check_no_labels()
+    header, *rows = file.fields(",", 49)
+    header = [cell.strip().strip('"') for cell in header]
+    if header[:2] != ["", "Actb"]:
+        hint = "Pass guo_qpcr.csv with its header; other versions of the data have other cells and scales."
+        raise file.error("must begin with a header of an empty cell and Actb", f"{header[0]!r}, {header[1]!r}", hint)
+    check_counts(file, "rows", {"rows": 437}, {"rows": len(rows)})
     labels = np.array([row[0].strip().strip('"') for row in rows])
-    return Draw(file.numbers([row[1:] for row in rows]), labels=labels, feature_names=tuple(head[1:]))
+    return Draw(file.numbers([row[1:] for row in rows]), labels=labels, feature_names=tuple(header[1:]))
 
 
 UNSIGNED_BYTE = 8
@@ -434,15 +431,15 @@ IDX_SOURCE = "http://yann.lecun.com/exdb/mnist"
     files=("*images-idx3-ubyte*", "*images.idx3-ubyte*", "*-idx3-ubyte*"),
 )
 def idx_file(file: RawFile) -> Draw:
-    """Images as bytes, one after the other, with their size at the head of the file.
+    """Read images as bytes, one after the other, with their size in the header of the file.
 
-    The head is four bytes (0, 0, type, number of axes) and the length of each axis as a big-endian integer. Labels are
-    in a file of their own with one axis: pass its path as ``labels``.
+    The header is four bytes (0, 0, type, number of axes) and the length of each axis as a big-endian integer. Labels
+    are in another file with one axis: pass its path as ``labels``.
 
     Parameters
     ----------
     file : RawFile
-        ``load_dataset`` makes it from the path.
+        ``load_dataset`` reads it from the path.
 
     Returns
     -------
@@ -453,7 +450,7 @@ def idx_file(file: RawFile) -> Draw:
     Raises
     ------
     InputError
-        If the head is another one, the file is shorter or longer than its head says, or the labels are not as many.
+        If the header is invalid, the file is shorter or longer than the header states, or the number of labels differs.
 
     See Also
     --------
@@ -478,33 +475,35 @@ def idx_file(file: RawFile) -> Draw:
     images = _idx_array(file, 3, "images")
     labels = None if file.labels is None else _idx_array(file.labels, 1, "labels").astype(np.int64)
     if labels is not None and file.labels is not None and len(labels) != len(images):
-        cure = "Pass the labels of the same part: train with train, t10k with t10k."
-        rule = f"must have one label for each of the {len(images)} images"
-        raise file.labels.refuse(rule, f"{len(labels)} labels", cure)
+        hint = "Pass the labels of the same part: train with train, t10k with t10k."
+        requirement = f"must have one label for each of the {len(images)} images"
+        raise file.labels.error(requirement, f"{len(labels)} labels", hint)
     n, rows, columns = images.shape
     return Draw(images.reshape(n, -1).astype(np.float64), labels=labels, feature_names=pixel_names(rows, columns))
 
 
-def _idx_array(file: RawFile, axes: int, what: str) -> npt.NDArray[np.uint8]:
-    """The array of a file with that many axes, of unsigned bytes."""
-    head = file.content[:4]
-    if len(head) < 4 or head[:2] != b"\0\0":
-        got, cure = f"the bytes {head.hex(' ')} at its start", "Pass the file as its publisher has it."
-        raise file.refuse("must be an IDX file, which begins with two zero bytes", got, cure)
-    if (head[2], head[3]) != (UNSIGNED_BYTE, axes):
-        number = struct.unpack(">I", head)[0]
-        other = "the images" if head[3] == 3 else "labels"
-        cure = f"These are {other}: images are `path`, labels `labels`." if head[3] in (1, 3) else "Pass another file."
-        rule = f"must be an IDX file of {what} (magic number {UNSIGNED_BYTE * 256 + axes})"
-        raise file.refuse(rule, f"the magic number {number}", cure)
+def _idx_array(file: RawFile, axes: int, noun: str) -> npt.NDArray[np.uint8]:
+    """Return the array of unsigned bytes in a file with this number of axes."""
+    magic = file.content[:4]
+    if len(magic) < 4 or magic[:2] != b"\0\0":
+        received, hint = f"the bytes {magic.hex(' ')} at its start", "Pass the file as it was published."
+        raise file.error("must be an IDX file, which begins with two zero bytes", received, hint)
+    if (magic[2], magic[3]) != (UNSIGNED_BYTE, axes):
+        number = struct.unpack(">I", magic)[0]
+        content = "the images" if magic[3] == 3 else "labels"
+        hint = (
+            f"These are {content}: images are `path`, labels `labels`." if magic[3] in (1, 3) else "Pass another file."
+        )
+        requirement = f"must be an IDX file of {noun} (magic number {UNSIGNED_BYTE * 256 + axes})"
+        raise file.error(requirement, f"the magic number {number}", hint)
     start = 4 + 4 * axes
     if len(file.content) < start:
-        raise file.refuse("must be whole", "a head that is cut short", "Download the file again.")
+        raise file.error("must be complete", "a header that is cut short", "Download the file again.")
     shape = struct.unpack(f">{axes}I", file.content[4:start])
-    size, found = math.prod(shape), len(file.content) - start
-    if size != found or size == 0:
-        got = f"{found} bytes for {' x '.join(map(str, shape))}"
-        raise file.refuse("must be as long as its head says", got, "Download the file again; it is cut short.")
+    expected_size, size = math.prod(shape), len(file.content) - start
+    if expected_size != size or expected_size == 0:
+        received = f"{size} bytes for {' x '.join(map(str, shape))}"
+        raise file.error("must be as long as its header states", received, "Download the file again; it is cut short.")
     return np.frombuffer(file.content, np.uint8, offset=start).reshape(shape)
 
 
@@ -519,15 +518,15 @@ def _idx_array(file: RawFile, axes: int, what: str) -> npt.NDArray[np.uint8]:
     files=("mammoth_3d*.json",),
 )
 def mammoth_file(file: RawFile) -> Draw:
-    """Ten thousand points on the skeleton of a mammoth, sorted by parts whose labels are not in the file.
+    """Read ten thousand points on the skeleton of a mammoth, sorted by parts whose labels are not in the file.
 
-    The file is a list of triples in the order (y, z, x); here the columns are x, y and z. Files of embeddings from the
-    same folder have another order of points and must not be paired with it.
+    The file is a list of triples in the order (y, z, x); the columns of ``data`` are x, y and z. Embeddings in the same
+    folder have another order of points and must not be paired with it.
 
     Parameters
     ----------
     file : RawFile
-        ``load_dataset`` makes it from the path.
+        ``load_dataset`` reads it from the path.
 
     Returns
     -------
@@ -537,7 +536,7 @@ def mammoth_file(file: RawFile) -> Draw:
     Raises
     ------
     InputError
-        If the file is no JSON list of 10,000 triples of numbers.
+        If the file is not a JSON list of 10,000 triples of numbers.
 
     See Also
     --------
@@ -556,20 +555,20 @@ def mammoth_file(file: RawFile) -> Draw:
     ...     dreval.load_dataset("mammoth_file", file).data[0].tolist()
     [1.0, 2.0, 3.0]
     """
-    file.without_labels()
+    file.check_no_labels()
     try:
         points = json.loads(file.content)
     except ValueError as error:
-        raise file.refuse("must be whole JSON", f"an error in it ({error})", "Download the file again.") from error
+        raise file.error("must be complete JSON", f"an error in it ({error})", "Download the file again.") from error
     kinds = {type(point).__name__ for point in points} if isinstance(points, list) else {type(points).__name__}
     if kinds != {"list"}:
-        cure = "Pass mammoth_3d.json, a list of triples."
-        raise file.refuse("must be a list of triples", f"a list of {', '.join(sorted(kinds))}", cure)
+        hint = "Pass mammoth_3d.json, a list of triples."
+        raise file.error("must be a list of triples", f"a list of {', '.join(sorted(kinds))}", hint)
     lengths = sorted({len(point) for point in points})
     if lengths != [3]:
-        cure = "Pass mammoth_3d.json; files with 2 numbers a point are embeddings."
-        raise file.refuse("must have 3 numbers for each point", f"{', '.join(map(str, lengths))}", cure)
-    same_count(file, "points", {"points": 10000}, {"points": len(points)})
+        hint = "Pass mammoth_3d.json; files with 2 numbers a point are embeddings."
+        raise file.error("must have 3 numbers for each point", f"{', '.join(map(str, lengths))}", hint)
+    check_counts(file, "points", {"points": 10000}, {"points": len(points)})
     values = file.numbers([[str(value) for value in point] for point in points])
     return Draw(np.ascontiguousarray(values[:, [2, 0, 1]]), feature_names=("x", "y", "z"))
 
@@ -589,7 +588,7 @@ SONAR_COUNTS = {"R": 97, "M": 111}
     files=("sonar.all-data*", "sonar.data", "sonar.csv"),
 )
 def sonar_file(file: RawFile) -> Draw:
-    r"""Energy in 60 frequency bands of 208 sonar echoes, 97 from rocks and 111 from mines.
+    r"""Read energy in 60 frequency bands of 208 sonar echoes, 97 from rocks and 111 from mines.
 
     The file has no header; the label R or M comes last. Rows are sorted by class, so that the first rows are not a
     random sample.
@@ -597,7 +596,7 @@ def sonar_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``load_dataset`` makes it from the path.
+        ``load_dataset`` reads it from the path.
 
     Returns
     -------
@@ -626,15 +625,15 @@ def sonar_file(file: RawFile) -> Draw:
     ...     dreval.load_dataset("sonar_file", file)
     <Dataset sonar_file: 208 points in 60 dimensions, 2 classes>
     """
-    file.without_labels()
-    rows = file.fields(",", 61, {1: "a file with a line of counts at its head, or with another separator"})
+    file.check_no_labels()
+    rows = file.fields(",", 61, {1: "a file with a line of counts at its beginning, or with another separator"})
     labels = [row[-1].strip() for row in rows]
-    wrong = [label for label in labels if label not in SONAR_CLASSES]
-    if wrong:
-        cure = "Pass the file of the repository; copies with a header or with -1 and 1 are in circulation."
-        raise file.refuse("must have R or M at the end of every line", f"{wrong[0]!r}", cure)
+    invalid = [label for label in labels if label not in SONAR_CLASSES]
+    if invalid:
+        hint = "Pass the file of the repository; copies with a header or with -1 and 1 are in circulation."
+        raise file.error("must have R or M at the end of every line", f"{invalid[0]!r}", hint)
     data = file.numbers([row[:-1] for row in rows])
-    same_count(file, "classes", SONAR_COUNTS, {label: labels.count(label) for label in SONAR_COUNTS})
+    check_counts(file, "classes", SONAR_COUNTS, {label: labels.count(label) for label in SONAR_COUNTS})
     return Draw(data, labels=np.array([SONAR_CLASSES[label] for label in labels]))
 
 
@@ -652,14 +651,14 @@ USPS_ROWS = {"train": 7291, "test": 2007}
     files=("zip.train*", "zip.test*"),
 )
 def usps_file(file: RawFile) -> Draw:
-    r"""Handwritten digits from envelopes, 16 x 16 gray values from -1 (background) to 1, deslanted.
+    r"""Read handwritten digits from envelopes, 16 x 16 gray values from -1 (background) to 1, deslanted.
 
     The label comes first, as 6.0000 in the training file and as 6 in the test file; lines may end in a blank.
 
     Parameters
     ----------
     file : RawFile
-        ``load_dataset`` makes it from the path.
+        ``load_dataset`` reads it from the path.
 
     Returns
     -------
@@ -689,18 +688,18 @@ def usps_file(file: RawFile) -> Draw:
     ...     dreval.load_dataset("usps_file", file)
     <Dataset usps_file: 2007 points in 256 dimensions, 1 classes>
     """
-    file.without_labels()
+    file.check_no_labels()
     values = file.numbers(file.fields(" ", 257))
     labels, data = values[:, 0], np.ascontiguousarray(values[:, 1:])
     if not np.isin(labels, np.arange(10)).all():
-        wrong = labels[~np.isin(labels, np.arange(10))][0]
-        raise file.refuse("must have a digit first in every line", f"{wrong:g}", "Pass zip.train or zip.test.")
+        invalid = labels[~np.isin(labels, np.arange(10))][0]
+        raise file.error("must have a digit first in every line", f"{invalid:g}", "Pass zip.train or zip.test.")
     if np.abs(data).max() > 1.0:
-        cure = "Pass zip.train or zip.test; usps_all has other rows and another scale."
-        raise file.refuse("must hold gray values from -1 to 1", f"{np.abs(data).max():g}", cure)
+        hint = "Pass zip.train or zip.test; usps_all has other rows and another scale."
+        raise file.error("must hold gray values from -1 to 1", f"{np.abs(data).max():g}", hint)
     if len(data) not in USPS_ROWS.values():
-        cure = "Download the file again; it is cut short."
-        raise file.refuse("must have 7291 (train) or 2007 (test) rows", f"{len(data)} rows", cure)
+        hint = "Download the file again; it is cut short."
+        raise file.error("must have 7291 (train) or 2007 (test) rows", f"{len(data)} rows", hint)
     return Draw(data, labels=labels.astype(np.int64), feature_names=pixel_names(16, 16))
 
 
@@ -719,7 +718,7 @@ WDBC_MEASURES = (
     "fractal dimension",
 )
 WDBC_NAMES = tuple(form.format(measure) for form in ("mean {}", "{} error", "worst {}") for measure in WDBC_MEASURES)
-WDBC_OTHERS = {
+WDBC_ALTERNATIVES = {
     11: "breast-cancer-wisconsin.data, the original Wisconsin data (699 rows, 9 features coded 1 to 10)",
     35: "wpbc.data, the prognostic Wisconsin data (198 rows, N or R)",
     31: "a copy without ids or with scikit-learn's header; scikit-learn codes malignant as 0",
@@ -738,7 +737,7 @@ WDBC_OTHERS = {
     files=("wdbc.data*", "wdbc.csv"),
 )
 def wdbc_file(file: RawFile) -> Draw:
-    r"""Thirty measurements of cell nuclei in 569 breast masses, as the repository has them.
+    r"""Read thirty measurements of cell nuclei in 569 breast masses, in the file of the repository.
 
     The file has no header; the id comes first, then the diagnosis M or B, then the numbers. The two other Wisconsin
     files of the same name raise an error.
@@ -746,7 +745,7 @@ def wdbc_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``load_dataset`` makes it from the path.
+        ``load_dataset`` reads it from the path.
 
     Returns
     -------
@@ -776,13 +775,13 @@ def wdbc_file(file: RawFile) -> Draw:
     Traceback (most recent call last):
     dreval.errors.InputError: `path` must have 32 fields in every line...This looks like breast-cancer-wisconsin.data...
     """
-    file.without_labels()
-    rows = file.fields(",", 32, WDBC_OTHERS)
+    file.check_no_labels()
+    rows = file.fields(",", 32, WDBC_ALTERNATIVES)
     labels = [row[1].strip() for row in rows]
-    wrong = [label for label in labels if label not in WDBC_CLASSES]
-    if wrong:
-        cure = "Pass the file of the repository, without a header."
-        raise file.refuse("must have M or B in the second place of every line", f"{wrong[0]!r}", cure)
+    invalid = [label for label in labels if label not in WDBC_CLASSES]
+    if invalid:
+        hint = "Pass the file of the repository, without a header."
+        raise file.error("must have M or B in the second place of every line", f"{invalid[0]!r}", hint)
     data = file.numbers([row[2:] for row in rows])
-    same_count(file, "classes", WDBC_COUNTS, {label: labels.count(label) for label in WDBC_COUNTS})
+    check_counts(file, "classes", WDBC_COUNTS, {label: labels.count(label) for label in WDBC_COUNTS})
     return Draw(data, labels=np.array([WDBC_CLASSES[label] for label in labels]), feature_names=WDBC_NAMES)

@@ -1,4 +1,4 @@
-"""Draw data from known distributions with their true latent coordinates, each function one shape."""
+"""Simulated data with their true latent coordinates; each function draws one shape."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from dreval._check import FloatArray, check_float, check_int, check_one_of
 from dreval.datasets._dataset import Draw, dataset
 from dreval.errors import InputError
 
-# Curves, spheres and noise that several simulations share.
-
 ROLL_ANGLES = (1.5 * np.pi, 4.5 * np.pi)
 ROLL_HEIGHT = 21.0
 
 
 def check_positive(value: Any, argument: str) -> float:
-    """A finite number above 0."""
+    """Return a finite number above 0."""
     number = check_float(value, argument, low=0.0)
     if number == 0.0:
         raise InputError(argument, "must be above 0", "0", "Choose a positive number, such as 1.")
@@ -27,18 +25,18 @@ def check_positive(value: Any, argument: str) -> float:
 
 
 def add_noise(points: FloatArray, noise: Any, rng: np.random.Generator) -> FloatArray:
-    """Points plus independent normal noise of that standard deviation in each coordinate."""
+    """Return points plus independent normal noise of this standard deviation in each coordinate."""
     sd = check_float(noise, "noise", low=0.0)
     return points + sd * rng.standard_normal(points.shape)
 
 
 def _arc_length(t: FloatArray | float) -> Any:
-    """Length of the spiral (t cos t, t sin t) from 0 to t: (t sqrt(1 + t^2) + asinh t) / 2."""
+    """Return the length of the spiral (t cos t, t sin t) from 0 to t: (t sqrt(1 + t^2) + asinh t) / 2."""
     return 0.5 * (t * np.sqrt(1.0 + np.square(t)) + np.arcsinh(t))
 
 
 def _angle_at(arc: FloatArray) -> FloatArray:
-    """The angle at which the spiral has this length, by Newton's method (the length is convex, so it converges)."""
+    """Return the angle at which the spiral has this length, by Newton's method (it converges: the length is convex)."""
     t = np.sqrt(2.0 * arc)
     for _ in range(50):
         step = (_arc_length(t) - arc) / np.sqrt(1.0 + np.square(t))
@@ -51,7 +49,7 @@ def _angle_at(arc: FloatArray) -> FloatArray:
 def spiral_angles(
     n: int, low: float, high: float, spacing: Any, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Angles in [low, high], uniform in arc length ("arc") or in the angle ("t"), and arc lengths from ``low``."""
+    """Draw angles in [low, high], uniform in arc length ("arc") or angle ("t"), and return them with arc lengths."""
     start, u = _arc_length(low), rng.uniform(size=n)
     if check_one_of(spacing, ("arc", "t"), "spacing", aliases=True) == "t":
         t = low + (high - low) * u
@@ -61,35 +59,35 @@ def spiral_angles(
 
 
 def roll(n: int, spacing: Any, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Points of the Swiss roll (n, 3) and their isometric coordinates (n, 2): arc length and height."""
+    """Draw points of the Swiss roll (n, 3) and their isometric coordinates (n, 2): arc length and height."""
     t, arc = spiral_angles(n, *ROLL_ANGLES, spacing, rng)
     height = rng.uniform(0.0, ROLL_HEIGHT, n)
     return np.column_stack([t * np.cos(t), height, t * np.sin(t)]), np.column_stack([arc, height])
 
 
 def directions(n: int, p: int, rng: np.random.Generator) -> FloatArray:
-    """Points uniform on the unit sphere of R^p."""
+    """Draw points uniform on the unit sphere of R^p."""
     normal = rng.standard_normal((n, p))
     return normal / np.linalg.norm(normal, axis=1, keepdims=True)
 
 
 def clusters(centers: FloatArray, n: int, rng: np.random.Generator) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-    """Normal points of unit covariance about the centers (c, p) and their classes; the sizes differ by at most 1."""
+    """Draw normal points of unit covariance about the centers (c, p), and classes whose sizes differ by at most 1."""
     labels = np.sort(np.arange(n) % len(centers))
     return centers[labels] + rng.standard_normal((n, centers.shape[1])), labels
 
 
 def two_circles(n: int, apart: float, rng: np.random.Generator) -> tuple[FloatArray, npt.NDArray[np.int64], FloatArray]:
-    """Unit circles in the plane z = 0 about 0 and in y = 0 about (apart, 0, 0); classes; cosine and sine."""
+    """Draw unit circles in z = 0 about 0 and in y = 0 about (apart, 0, 0); return points, classes, cosine and sine."""
     labels = np.sort(np.arange(n) % 2)
     angle = rng.uniform(0.0, 2.0 * np.pi, n)
-    c, s, second = np.cos(angle), np.sin(angle), labels == 1
-    points = np.column_stack([c + apart * labels, np.where(second, 0.0, s), np.where(second, s, 0.0)])
+    c, s, is_second = np.cos(angle), np.sin(angle), labels == 1
+    points = np.column_stack([c + apart * labels, np.where(is_second, 0.0, s), np.where(is_second, s, 0.0)])
     return points, labels, np.column_stack([c, s])
 
 
 def slow_latent(n: int, q: int, rng: np.random.Generator) -> FloatArray:
-    """Stationary Gaussian series (n, q) with covariance 6 exp(-|i - j| / 5), as a first-order autoregression."""
+    """Draw a stationary Gaussian series (n, q) with covariance 6 exp(-|i - j| / 5), as a first-order autoregression."""
     keep = np.exp(-1.0 / 5.0)
     series = np.sqrt(6.0) * rng.standard_normal((n, q))
     for i in range(1, n):
@@ -105,7 +103,7 @@ def slow_latent(n: int, q: int, rng: np.random.Generator) -> FloatArray:
     reference="@li2022, Section 3.1, Eq. 16 and 19.",
 )
 def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_features: int = 100) -> Draw:
-    r"""A latent variable of two dimensions mapped to Gaussian bumps, a model of place cells.
+    r"""Draw a latent variable of two dimensions mapped to Gaussian bumps, a model of place cells.
 
     z is a stationary Gaussian process in time, :math:`\mathrm{Cov}(z_i, z_j) = 6 \exp(-|i - j| / 5)`, in both
     coordinates, and :math:`x = 20 \exp(-|z - c|^2)` with centers c drawn, with replacement, from the 100 x 100 points
@@ -116,7 +114,7 @@ def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_feature
     n : int
         Number of points, successive times.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
     n_features : int
@@ -162,7 +160,7 @@ def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_feature
     reference="@roy2021, Figure 22.",
 )
 def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, radius: float = 10.0) -> Draw:
-    """Normal clusters of unit covariance with centers evenly spaced on a circle in space.
+    """Draw normal clusters of unit covariance with centers evenly spaced on a circle in space.
 
     All neighboring clusters have the same distance, so that an embedding that opens the circle tears two of them apart.
     The paper shows a figure only; number, radius and spread are ours.
@@ -172,7 +170,7 @@ def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, 
     n : int
         Number of points. The sizes of the clusters differ by at most 1.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     n_clusters : int
         Number of clusters.
     radius : float
@@ -219,7 +217,7 @@ def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, 
     reference="@goldberg2009, Table 1.",
 )
 def cylinder(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0, height: float = 2.0) -> Draw:
-    r"""The lateral surface :math:`x = (r \cos a, r \sin a, h)` of a cylinder, uniform in area.
+    r"""Draw the lateral surface :math:`x = (r \cos a, r \sin a, h)` of a cylinder, uniform in area.
 
     Locally isometric to the plane, but closed: an embedding in the plane must cut it open or stretch one rim. The paper
     does not state radius and height, on which unscaled measures depend.
@@ -229,7 +227,7 @@ def cylinder(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: fl
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
     radius : float
@@ -269,7 +267,7 @@ def cylinder(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: fl
     return Draw(add_noise(points, noise, rng), latent=np.column_stack([r * angle, h]))
 
 
-Shape = Callable[[FloatArray, np.random.Generator], tuple[FloatArray, FloatArray]]  # of u uniform on [-1, 1]
+Shape = Callable[[FloatArray, np.random.Generator], tuple[FloatArray, FloatArray]]  # of (u, rng), u uniform on [-1, 1]
 
 
 def _random_sign(u: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -277,7 +275,7 @@ def _random_sign(u: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 def _rotated_square(u: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Uniform on a square that stands on its corner: uncorrelated, and not independent."""
+    """Return points uniform on a square with its corners on the axes: uncorrelated, but dependent."""
     v = rng.uniform(-1.0, 1.0, len(u))
     return (u - v) / 2, (u + v) / 2
 
@@ -314,7 +312,7 @@ DEPENDENCE_SHAPES: dict[str, Shape] = {
     reference="@vogelstein2019; scales are ours.",
 )
 def dependence(n: int, rng: np.random.Generator, *, shape: Any = "circle", noise: float = 0.1) -> Draw:
-    """Two variables (x, y) that lie on a curve or in a region, plus noise.
+    """Draw two variables (x, y) that lie on a curve or in a region, plus noise.
 
     The shapes, with u uniform on [-1, 1]: "linear" (u, u), "step" (u, sign u), "quadratic" (u, 2u^2 - 1), "cubic" (u,
     4u^3 - 3u), "w" (u, 8u^4 - 8u^2 + 1), "sine" (u, sin 4 pi u), "absolute" (u, 2|u| - 1), "circle" (cos pi u, sin pi
@@ -327,7 +325,7 @@ def dependence(n: int, rng: np.random.Generator, *, shape: Any = "circle", noise
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     shape : str
         Name of the shape, as above.
     noise : float
@@ -377,7 +375,7 @@ def dependence(n: int, rng: np.random.Generator, *, shape: Any = "circle", noise
 def gp_map(
     n: int, rng: np.random.Generator, *, noise: float = 0.05, n_features: int = 100, bandwidth: float = 3.0
 ) -> Draw:
-    r"""A latent of three dimensions mapped to each feature by a draw from a Gaussian process.
+    r"""Draw a latent of three dimensions mapped to each feature by a draw from a Gaussian process.
 
     z is a stationary Gaussian process in time, :math:`\mathrm{Cov}(z_i, z_j) = 6 \exp(-|i - j| / 5)`, independent in
     its three coordinates; each feature is normal with mean 0 and covariance :math:`\exp(-|z_i - z_j|^2 / (2 l^2))` over
@@ -388,7 +386,7 @@ def gp_map(
     n : int
         Number of points, successive times.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
     n_features : int
@@ -437,7 +435,7 @@ def gp_map(
     reference="@roy2021, Figure 14.",
 )
 def grid(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
-    """The points of a square grid with spacing 1, each with a small displacement.
+    """Draw the points of a square grid with spacing 1, each with a small displacement.
 
     Rows of ceil(sqrt(n)) places, filled from the first; the last row may be short. Without noise nearly all distances
     are tied. The paper shows a figure only.
@@ -447,7 +445,7 @@ def grid(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``);
         without it every draw is the same.
@@ -489,7 +487,7 @@ def grid(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     reference="@goldberg2009, Table 1.",
 )
 def hemisphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0) -> Draw:
-    """The half z >= 0 of a sphere, uniform in area.
+    """Draw the half z >= 0 of a sphere, uniform in area.
 
     One chart covers it, but none is isometric: even the best embedding in the plane distorts. The paper does not state
     the radius, on which unscaled measures depend.
@@ -499,7 +497,7 @@ def hemisphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: 
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
     radius : float
@@ -548,7 +546,7 @@ def hemisphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: 
     reference="@roy2021, Figure 18.",
 )
 def linked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
-    r"""Two linked unit circles in space: neither can be pulled off the other without cutting it.
+    r"""Draw two linked unit circles in space: neither can be pulled off the other without cutting it.
 
     The circles :math:`(\cos a, \sin a, 0)` and :math:`(1 + \cos a, 0, \sin a)`; each passes through the other's center.
     No embedding in the plane shows both without a crossing or a cut. The paper shows a figure only; sizes are ours.
@@ -558,7 +556,7 @@ def linked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> D
     n : int
         Number of points; the first circle takes the odd one.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
 
@@ -603,17 +601,17 @@ def linked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> D
 def localized_clusters(
     n: int, rng: np.random.Generator, *, n_clusters: int = 10, n_features: int = 3, spread: float = 0.02
 ) -> Draw:
-    """Small normal clusters about centers that are uniform in the unit cube.
+    """Draw small normal clusters about centers that are uniform in the unit cube.
 
     Within a cluster there is no structure, between clusters only that of the centers, so that local and global measures
-    assess different things here.
+    assess different things in these data.
 
     Parameters
     ----------
     n : int
         Number of points. The sizes of the clusters differ by at most 1.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     n_clusters : int
         Number of clusters.
     n_features : int
@@ -660,16 +658,16 @@ def localized_clusters(
     reference="@roy2021, Tables 1 and 2, set-up S1.",
 )
 def s1(n: int, rng: np.random.Generator) -> Draw:
-    """Three normal clusters of unit covariance in R^10 whose centers are drawn from N(0, 25 I).
+    """Draw three normal clusters of unit covariance in R^10 whose centers are drawn from N(0, 25 I).
 
     The paper says "different location and common covariance matrix" only; the numbers are ours.
 
     Parameters
     ----------
     n : int
-        Number of points. The clusters have n / 3 points each; the first ones take what is left over.
+        Number of points. The clusters have n / 3 points each; the first ones take the remainder.
     rng : Generator
-        ``simulate`` makes it from ``random_state``; each seed draws other centers.
+        ``simulate`` creates it from ``random_state``; each seed draws other centers.
 
     Returns
     -------
@@ -705,14 +703,14 @@ def s1(n: int, rng: np.random.Generator) -> Draw:
     reference="@roy2021, Tables 1 and 2, set-up S2.",
 )
 def s2(n: int, rng: np.random.Generator) -> Draw:
-    """Independent uniform points on [0, 1]^10: density 1 on the cube.
+    """Draw independent uniform points on [0, 1]^10: density 1 on the cube.
 
     Parameters
     ----------
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
 
     Returns
     -------
@@ -746,7 +744,7 @@ def s2(n: int, rng: np.random.Generator) -> Draw:
     reference="@roy2021, Tables 1 and 2, set-up S3.",
 )
 def s3(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
-    """Uniform points of the unit sphere in R^3 plus normal noise.
+    """Draw uniform points of the unit sphere in R^3 plus normal noise.
 
     The paper says "approximately on the surface of the unit sphere" only; the noise is ours.
 
@@ -755,7 +753,7 @@ def s3(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of the noise in each coordinate of ``data`` (not of ``latent``).
 
@@ -796,7 +794,7 @@ def s3(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     reference="@roy2021, Tables 1 and 2, set-up S4.",
 )
 def s4(n: int, rng: np.random.Generator, *, noise: float = 0.2) -> Draw:
-    """The Swiss roll, uniform in arc length and height, plus normal noise.
+    """Draw the Swiss roll, uniform in arc length and height, plus normal noise.
 
     The paper says "approximately on a swiss roll" only; the noise is ours, the roll is that of ``swiss_roll``.
 
@@ -805,7 +803,7 @@ def s4(n: int, rng: np.random.Generator, *, noise: float = 0.2) -> Draw:
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of the noise in each coordinate of ``data`` (not of ``latent``).
 
@@ -846,7 +844,7 @@ def s4(n: int, rng: np.random.Generator, *, noise: float = 0.2) -> Draw:
     reference="@li2022, Section 3.1, Eq. 16 and 18.",
 )
 def sine_map(n: int, rng: np.random.Generator, *, noise: float = 0.1, n_features: int = 100) -> Draw:
-    r"""A latent of one dimension mapped to sine waves of random frequency and phase.
+    r"""Draw a latent of one dimension mapped to sine waves of random frequency and phase.
 
     z is a stationary Gaussian process in time, :math:`\mathrm{Cov}(z_i, z_j) = 6 \exp(-|i - j| / 5)`, and :math:`x =
     \sin(w z + f)` with w uniform on (-1, 1) and f uniform on :math:`(-\pi, \pi)`, one of each for every feature.
@@ -856,7 +854,7 @@ def sine_map(n: int, rng: np.random.Generator, *, noise: float = 0.1, n_features
     n : int
         Number of points, successive times.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
     n_features : int
@@ -901,7 +899,7 @@ def sine_map(n: int, rng: np.random.Generator, *, noise: float = 0.1, n_features
     reference="@muller1959.",
 )
 def sphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0, n_features: int = 3) -> Draw:
-    r"""The sphere of radius r in R^p, uniform: normal vectors scaled to length r.
+    r"""Draw the sphere of radius r in R^p, uniform: normal vectors scaled to length r.
 
     No single chart covers a sphere, so every embedding with p - 1 dimensions tears it.
 
@@ -910,7 +908,7 @@ def sphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: floa
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
     radius : float
@@ -957,7 +955,7 @@ def sphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: floa
     reference="@roy2021, Figure 11.",
 )
 def spiral(n: int, rng: np.random.Generator, *, noise: float = 0.0, spacing: Any = "arc", turns: float = 3.0) -> Draw:
-    r"""The spiral :math:`x = (t \cos t, t \sin t)`, t from 0 to :math:`2\pi` ``turns``: a line rolled up in the plane.
+    r"""Draw the spiral :math:`x = (t \cos t, t \sin t)`, t from 0 to :math:`2\pi` ``turns``: a line rolled up.
 
     The paper states neither range nor density; these are ours.
 
@@ -966,7 +964,7 @@ def spiral(n: int, rng: np.random.Generator, *, noise: float = 0.0, spacing: Any
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
     spacing : {"arc", "t"}
@@ -1020,7 +1018,7 @@ STACKED_SPREADS = np.array([0.5, 4.0, 10.0])  # standard deviations across the s
     reference="@hammer2010, Figure 1.",
 )
 def stacked_gaussians(n: int, rng: np.random.Generator, *, gap: float = 4.0) -> Draw:
-    """Three flat normal clusters one above the other: the largest components project them onto each other.
+    """Draw three flat normal clusters one above the other: the largest components project them onto each other.
 
     Centers 0, gap and 2 gap on the first axis; standard deviations 0.5, 4 and 10 along the three axes. With the default
     gap the first axis holds 9 % of the variance, yet it alone separates the classes. The paper gives no numbers; these
@@ -1031,7 +1029,7 @@ def stacked_gaussians(n: int, rng: np.random.Generator, *, gap: float = 4.0) -> 
     n : int
         Number of points. The sizes of the clusters differ by at most 1.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     gap : float
         Distance between neighboring centers.
 
@@ -1076,7 +1074,7 @@ def stacked_gaussians(n: int, rng: np.random.Generator, *, gap: float = 4.0) -> 
     reference="@goldberg2009, Table 1.",
 )
 def swiss_roll(n: int, rng: np.random.Generator, *, noise: float = 0.0, spacing: Any = "arc") -> Draw:
-    r"""The Swiss roll :math:`x = (t \cos t, h, t \sin t)`, t from :math:`3\pi/2` to :math:`9\pi/2`, h from 0 to 21.
+    r"""Draw the Swiss roll :math:`(t \cos t, h, t \sin t)`, t from :math:`3\pi/2` to :math:`9\pi/2`, h from 0 to 21.
 
     A rectangle of about 90 by 21 rolled up without stretching: straight-line distances are misleading between the
     turns, which are :math:`2\pi` apart, and a good embedding unrolls it.
@@ -1086,7 +1084,7 @@ def swiss_roll(n: int, rng: np.random.Generator, *, noise: float = 0.0, spacing:
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
     spacing : {"arc", "t"}
@@ -1140,16 +1138,16 @@ THREE_CENTERS = np.array([0.0, 10.0, 50.0])
     reference="@wattenberg2016.",
 )
 def three_clusters(n: int, rng: np.random.Generator, *, n_features: int = 2) -> Draw:
-    """Three normal clusters of unit covariance with centers 0, 10 and 50 on the first axis.
+    """Draw three normal clusters of unit covariance with centers 0, 10 and 50 on the first axis.
 
     In an embedding that keeps global structure one gap is four times as wide as the other.
 
     Parameters
     ----------
     n : int
-        Number of points. The clusters have n / 3 points each; the first ones take what is left over.
+        Number of points. The clusters have n / 3 points each; the first ones take the remainder.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     n_features : int
         Dimension p of the space; 2 and 50 are used in the reference.
 
@@ -1195,7 +1193,7 @@ def three_clusters(n: int, rng: np.random.Generator, *, n_features: int = 2) -> 
     reference="@roy2021, Figure 24.",
 )
 def trefoil(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
-    r"""The trefoil knot :math:`x = (\sin t + 2 \sin 2t, \cos t - 2 \cos 2t, -\sin 3t)`.
+    r"""Draw the trefoil knot :math:`x = (\sin t + 2 \sin 2t, \cos t - 2 \cos 2t, -\sin 3t)`.
 
     A closed curve that cannot be untied; t is uniform on :math:`[0, 2\pi)`. An embedding in the plane must cross itself
     or cut the curve. The paper shows a figure only.
@@ -1205,7 +1203,7 @@ def trefoil(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     n : int
         Number of points.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
 
@@ -1249,7 +1247,7 @@ def trefoil(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
 def two_lines(
     n: int, rng: np.random.Generator, *, noise: float = 1.0, length: float = 100.0, gap: float = 10.0
 ) -> Draw:
-    """Two long parallel clusters in the plane: a straight line between them separates the classes.
+    """Draw two long parallel clusters in the plane: a straight line between them separates the classes.
 
     x = (s, 0) for the first and (s, gap) for the second class, s uniform on [0, length], plus noise. The dimension
     across the clusters separates the classes, the one along them holds nearly all variance. The paper shows a figure
@@ -1260,7 +1258,7 @@ def two_lines(
     n : int
         Number of points; the first cluster takes the odd one.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
     length : float
@@ -1307,7 +1305,7 @@ def two_lines(
     reference="@roy2021, Figure 20.",
 )
 def unlinked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
-    r"""Two unit circles in space, at right angles and apart from each other.
+    r"""Draw two unit circles in space, at right angles and apart from each other.
 
     The circles :math:`(\cos a, \sin a, 0)` and :math:`(3 + \cos a, 0, \sin a)`; an embedding in the plane can show both
     whole. The paper shows a figure only; sizes are ours.
@@ -1317,7 +1315,7 @@ def unlinked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) ->
     n : int
         Number of points; the first circle takes the odd one.
     rng : Generator
-        ``simulate`` makes it from ``random_state``.
+        ``simulate`` creates it from ``random_state``.
     noise : float
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
 

@@ -98,7 +98,7 @@ def check_embedding(
         check_spread(points, argument)
         check_columns(points, argument)
     except InputError as error:
-        raise error.altered(MethodFailed, cure=hint) from error
+        raise error.altered(MethodFailed, hint=hint) from error
     return points
 
 

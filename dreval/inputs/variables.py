@@ -857,9 +857,9 @@ def _one_column(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.Se
     names = [str(name) for name in frame.columns]
     if len(names) != 1:
         listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-        hint = "Name one: {example}, or pass one column of the frame."
-        received, example = f"{len(names)} columns ({listed})", Hint(argument, "file.csv:column")
-        raise InputError(argument, "must be one value per point", received, hint, example=example)
+        hint = "Name one: {selection}, or pass one column of the frame."
+        received, selection = f"{len(names)} columns ({listed})", Hint(argument, "file.csv:column")
+        raise InputError(argument, "must be one value per point", received, hint, selection=selection)
     series = frame.iloc[:, 0]
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
 

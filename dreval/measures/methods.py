@@ -1175,8 +1175,8 @@ def _full_embedding(case: Case, d: int) -> FloatArray:
         Y = case.source.embed(case.data.X, d, case.seed, case.data.labels, case.data)
     except MethodFailed as error:
         request = f"This measure requests n_components={d}, as many as the data have columns."
-        hint = f'{request} {error.cure} Some methods need another setting for so many, such as TSNE(method="exact").'
-        raise error.altered(cure=hint) from error
+        hint = f'{request} {error.hint} Some methods need another setting for so many, such as TSNE(method="exact").'
+        raise error.altered(hint=hint) from error
     return at_most(case, Y, d)
 
 

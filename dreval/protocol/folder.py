@@ -199,7 +199,7 @@ def _faults(manifest: Manifest) -> Iterator[str]:
         if manifest.settings["n_transformations"] != 0:
             transform_count(manifest.settings["n_transformations"], len(manifest.ids), 1)
     except DrevalError as error:
-        yield f"the setting {error.argument}, which {error.rule}"
+        yield f"the setting {error.argument}, which {error.requirement}"
     else:
         if not same:
             yield "other settings than those of a protocol"

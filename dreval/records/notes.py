@@ -138,7 +138,7 @@ def define(code: str, severity: str, sentence: str, hint: str = "") -> Callable[
 
 def refusal(error: DrevalError, scope: str = "") -> Note:
     """Return the note for an error."""
-    return note("refused", scope, argument=error.argument, rule=error.rule, got=error.got, cure=error.cure)
+    return note("refused", scope, argument=error.argument, rule=error.requirement, got=error.received, cure=error.hint)
 
 
 def joined(notes: Iterable[Note]) -> str:

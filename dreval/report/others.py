@@ -500,7 +500,7 @@ def _compare_or_reason(path: Path) -> tuple[Comparison | None, str]:
     try:
         return compare(path), ""
     except DrevalError as error:
-        return None, f"a comparison {error.rule}; here are {error.got}"
+        return None, f"a comparison {error.requirement}; here are {error.received}"
 
 
 def _ranking_parts(view: StudyView, comparison: Comparison | None, best: str) -> list[Part]:

@@ -135,8 +135,8 @@ def _checked_name(name: Any, names: Mapping[str, Any], argument: str) -> str:
     try:
         return check_name(name, names)
     except InputError as error:
-        requirement = f"must have names: each {error.rule}"
-        raise error.altered(InputError, argument=argument, rule=requirement, cure="Choose other names.") from error
+        requirement = f"must have names: each {error.requirement}"
+        raise error.altered(InputError, argument=argument, requirement=requirement, hint="Choose other names.") from error
 
 
 def _default_name(value: Any, argument: str, example: str) -> str:
@@ -280,7 +280,7 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
         check_anchors(settings.anchors, n)
         plan = plan_measures(settings.measures, settings.n_neighbors, n, data.variables(), settings.options)
     except DrevalError as error:
-        raise error.altered(got=f"{error.got} (data set {name!r})") from error
+        raise error.altered(received=f"{error.received} (data set {name!r})") from error
     if not [task for task in plan if not task.card.curve]:
         requirement, hint = "must name at least one measure", "Pass {default}, or names from {listing}."
         hints = {"default": Hint("measures", "default"), "listing": Hint("dreval.list_measures()")}

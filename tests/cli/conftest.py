@@ -1,4 +1,4 @@
-"""A working folder and a call of the command line for every test of it; a file may have a folder of its own."""
+"""A working folder and a call of the command line for each test."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Any:
-    """Run the command line, the verb that a file names as ``VERB`` first; gives exit code, stdout and stderr."""
-    verb = getattr(request.module, "VERB", None)
-    return partial(call, capfd, *([verb] if verb else []))
+    """Return a function that runs the command line (``COMMAND`` of the file first) and returns code and output."""
+    command = getattr(request.module, "COMMAND", None)
+    return partial(call, capfd, *([command] if command else []))

@@ -1,4 +1,4 @@
-"""The command line: exit codes, what is printed where, and the same numbers as Python."""
+"""The command line: exit codes, output streams, and the same numbers as Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dreval.measures.core import OF_POINTS
 
 
 def test_a_file_without_an_option_is_told_of_embeddings(run: Any) -> None:
-    """A second file, or a method, beside the data is meant as an embedding."""
+    """The error for a second file or a method suggests to pass it as an embedding."""
     for word in ("umap.csv", "pca"):
         code, _, err = run("evaluate", "data.csv", word)
         assert code == 2
@@ -32,15 +32,15 @@ def test_a_file_without_an_option_is_told_of_embeddings(run: Any) -> None:
 
 
 def test_words_without_commas_are_told_of_them(run: Any) -> None:
-    """Two measures without a comma: the refusal says how; an option that is none is not told so."""
-    for words, told in ((("--measures", "stress", "trustworthiness"), True), (("--bogus",), False)):
+    """The error for two measures without a comma says how to separate them; that for an unknown option does not."""
+    for words, expected in ((("--measures", "stress", "trustworthiness"), True), (("--bogus",), False)):
         code, _, err = run(*EVALUATE, *words)
         assert code == 2
-        assert ("separated by commas, as in --measures a,b" in err) == told
+        assert ("separated by commas, as in --measures a,b" in err) == expected
 
 
 def test_the_summary_goes_to_stdout(run: Any) -> None:
-    """All is well: code 0, the summary of the same call in Python on stdout, nothing on stderr; notes name options."""
+    """Success is code 0, the summary of the same call in Python on stdout, nothing on stderr; notes name options."""
     code, out, err = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv")
     same = dreval.Evaluation("data.csv", labels="labels.csv", n_neighbors=5, random_state=0)
     same = (
@@ -83,9 +83,9 @@ def test_an_estimate_of_the_cost_runs_nothing(run: Any, folder: Path) -> None:
     assert "the runs of pca" in " ".join(out.split())
     code, out, err = run(*EVALUATE, *words, "--json")
     assert (code, err) == (0, "")
-    made = json.loads(out)
-    assert made["not_included"] == ["pca"]
-    assert made["seconds"] == pytest.approx(sum(row["seconds"] or 0 for row in made["table"]))
+    result = json.loads(out)
+    assert result["not_included"] == ["pca"]
+    assert result["seconds"] == pytest.approx(sum(row["seconds"] or 0 for row in result["table"]))
     assert not (folder / "result.dreval").exists()
     assert not (folder / "s.journal").exists()
 
@@ -102,7 +102,7 @@ def test_a_failing_embedding_is_code_1(run: Any) -> None:
 
 @pytest.mark.parametrize("asked", [("--measures", "stability"), ("--tests", "noise", "--measures", "continuity")])
 def test_what_was_asked_by_name_without_any_value_is_code_1(run: Any, asked: tuple[str, ...]) -> None:
-    """Coordinates cannot be embedded again: code 1 where no embedding has a value, 0 where one has."""
+    """Coordinates cannot be re-embedded: code 1 if no embedding has a value, 0 if one has."""
     words = ("evaluate", "data.csv", "-e", "umap.csv", *asked, "--ci", "none", "--n-resamples", "9")
 
     assert run(*words)[0] == 1
@@ -111,7 +111,7 @@ def test_what_was_asked_by_name_without_any_value_is_code_1(run: Any, asked: tup
 
 @pytest.mark.parametrize("form", ["text", "latex"])
 def test_a_paragraph_goes_to_stdout(run: Any, form: str) -> None:
-    """The results and the methods of the same call in Python, and nothing else; files are written all the same."""
+    """It prints the results and methods of the same call in Python, and nothing else; files are still written."""
     words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
     code, out, err = run(*words, "--paragraph", form, "--save", "p.dreval")
     same = dreval.load_results("p.dreval")
@@ -122,7 +122,7 @@ def test_a_paragraph_goes_to_stdout(run: Any, form: str) -> None:
 
 
 def test_methods_are_run_anew(run: Any) -> None:
-    """``--n-replicates`` gives the intervals of the same call in Python; one run is refused in its words."""
+    """``--n-replicates`` gives the intervals of the same call in Python; the error for one run names the option."""
     words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
     code, out, _ = run(*words, "--n-replicates", "3", "--conf-level", "0.8", "--json")
     same = dreval.Evaluation("data.csv", {"pca": "pca"}, n_neighbors=5, random_state=0)
@@ -140,7 +140,7 @@ def test_methods_are_run_anew(run: Any) -> None:
 
 @pytest.mark.parametrize(("option", "name"), [("--save", "s.dreval"), ("--report", "s.html"), ("--plot", "map=s.png")])
 def test_finished_work_is_not_overwritten(run: Any, folder: Path, option: str, name: str) -> None:
-    """The file of a study or a store is no place for an output, and this is known before anything is computed."""
+    """An output to the file of a study or a store raises an error before anything is computed."""
     with Store(folder / name.removeprefix("map=")) as store:
         store.open_run({"method": "pca"})
     before = (folder / name.removeprefix("map=")).read_bytes()
@@ -210,7 +210,7 @@ def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name:
     ],
 )
 def test_refusals_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...], message: str) -> None:
-    """What cannot be answered: code 2, one line on stderr with the four parts, nothing on stdout, nothing written."""
+    """Invalid input is code 2, one line on stderr with the four parts, no output and no file."""
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     code, out, err = run(*arguments)
 
@@ -227,7 +227,7 @@ def test_refusals_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...],
      (*EVALUATE, "--quiet", "--json"), (*EVALUATE, "--lab", "labels.csv"), ("embed", "data.csv"), ("list",)],
 )  # fmt: skip
 def test_unknown_options_are_code_2(run: Any, arguments: tuple[str, ...]) -> None:
-    """What the command line does not know, or misses: code 2 and the usage on stderr; options are never abbreviated."""
+    """Unknown or missing arguments are code 2 and the usage on stderr; options are never abbreviated."""
     code, out, err = run(*arguments)
 
     assert (code, out) == (2, "")
@@ -235,7 +235,7 @@ def test_unknown_options_are_code_2(run: Any, arguments: tuple[str, ...]) -> Non
 
 
 def test_k_beyond_real_data(run: Any, folder: Path) -> None:
-    """600 neighbors among the 569 tumours are refused with the largest possible number."""
+    """600 neighbors among the 569 tumours raise an error with the largest possible number."""
     wdbc = dreval.load_dataset("wdbc")
     wdbc.to_frame().to_csv("wdbc.csv", index=False)
     code, _, err = run("evaluate", "wdbc.csv", "-e", "pca", "--labels", "label", "-k", "5,600")
@@ -248,7 +248,7 @@ def test_k_beyond_real_data(run: Any, folder: Path) -> None:
 
 @pytest.mark.parametrize("extra", [(), ("-e", "short.npy"), ("--tests", "all", "--labels", "labels.csv")])
 def test_quiet_prints_nothing(run: Any, extra: tuple[str, ...]) -> None:
-    """With --quiet only a failed embedding is told, on stderr; the code and the files say what happened."""
+    """With --quiet only a failed embedding is reported, on stderr; the code and the files are the same."""
     code, out, err = run(*EVALUATE, *extra, "--quiet", "--save", "r.dreval", "--report", "r.md")
 
     assert (code, out) == (int("short.npy" in extra), "")
@@ -259,7 +259,7 @@ def test_quiet_prints_nothing(run: Any, extra: tuple[str, ...]) -> None:
 
 
 def test_warnings_are_one_line(run: Any, folder: Path) -> None:
-    """What was assumed is told on stderr in one line without the place in the source; --quiet keeps it back."""
+    """An assumption is one line on stderr without the line of the source; --quiet suppresses it."""
     mostly = pd.read_csv("data.csv").assign(age=np.r_[np.ones(35), np.arange(5.0)])
     mostly.to_csv("mostly.csv", index=False)
     call = ("evaluate", "mostly.csv", "-e", "umap.csv", "-k", "5", "--covariates", "age")
@@ -291,18 +291,18 @@ def test_json_is_one_strict_document(run: Any) -> None:
 
 
 def test_files_are_written_and_named(run: Any) -> None:
-    """The report and the saved result are written, and said so below the summary."""
+    """The report and the saved result are written, and their paths are printed below the summary."""
     code, out, _ = run(*EVALUATE, "--report", "out.html", "--save", "out.dreval")
     loaded = dreval.load_results("out.dreval")
 
     assert code == 0
-    said = str(loaded.summary()).replace(".summary(full=True), .report(path)", "--full, --report page.html")
-    assert out == f"{said}\n\nresult written to out.dreval\n\nreport written to out.html\n"
+    text = str(loaded.summary()).replace(".summary(full=True), .report(path)", "--full, --report page.html")
+    assert out == f"{text}\n\nresult written to out.dreval\n\nreport written to out.html\n"
     assert "<html" in Path("out.html").read_text(encoding="utf-8")
 
 
 def test_a_result_that_cannot_be_saved_is_printed_all_the_same(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the disk is full at the end, the summary has been printed already; the code is 2."""
+    """If the disk is full at the end, the summary is printed before; the code is 2."""
 
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -318,19 +318,19 @@ def test_a_result_that_cannot_be_saved_is_printed_all_the_same(run: Any, monkeyp
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
 def test_an_output_that_cannot_be_written_is_refused_after_the_files(tmp_path: Path) -> None:
-    """What was asked for is written; then one error in four parts, and code 2."""
+    """The other outputs are written; then one error in four parts, and code 2."""
     np.savetxt(tmp_path / "x.csv", np.random.default_rng(0).normal(size=(20, 3)), delimiter=",", header="a,b,c")
     words = [sys.executable, "-m", "dreval", "evaluate", "x.csv", "-e", "pca", "-k", "3", "--save", "r.dreval"]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        process = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 
-    assert done.returncode == 2
-    assert "`stdout` must be a place that output can be written to: got no space left on device." in done.stderr
+    assert process.returncode == 2
+    assert "`stdout` must be a place that output can be written to: got no space left on device." in process.stderr
     assert dreval.load_results(tmp_path / "r.dreval").names == ["pca"]
 
 
 def test_places_without_permission_are_refused_early(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that cannot be written to is refused before anything is computed."""
+    """A folder that cannot be written to raises an error before anything is computed."""
     monkeypatch.setattr(os, "access", lambda *_: False)
     code, out, err = run(*EVALUATE, "--save", "out.dreval")
 
@@ -339,7 +339,7 @@ def test_places_without_permission_are_refused_early(run: Any, monkeypatch: pyte
 
 
 def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
-    """Values by embedding and measure."""
+    """Return the values by embedding and measure."""
     code, out, err = run("evaluate", *arguments, "-k", "5", "--random-state", "0", "--json")
     assert (code, err) == (0, "")
     rows = json.loads(out)["table"]
@@ -363,12 +363,12 @@ def test_what_a_measure_lacks_is_named_as_an_option(run: Any, folder: Path) -> N
         assert f"dreval: {measure}: {table[measure]}\n" in err
         assert f"{measure} of umap: {table[measure]}." in out
         assert saved.tidy().set_index("measure").loc[measure, "note"] == table[measure]
-    given = ("--batch", "meta.csv:kind", "--labels", "labels.csv", "--latent", "tsne.npy")
-    assert None not in values(run, "data.csv", "-e", "umap.csv", *named, *given, "--ci", "none").values()
+    arguments = ("--batch", "meta.csv:kind", "--labels", "labels.csv", "--latent", "tsne.npy")
+    assert None not in values(run, "data.csv", "-e", "umap.csv", *named, *arguments, "--ci", "none").values()
 
 
 def test_batches_in_every_way(run: Any) -> None:
-    """Batches as a column of the data, which is no feature then, and as a column of a file give the same numbers."""
+    """Batches as a column of the data, which is then not a feature, and as a column of a file give the same numbers."""
     drop = ("--covariates", "age", "--ids", "cell")
     few = ("--measures", "ilisi,stress", "--tests", "none", "--ci", "none")
     column = values(run, "full.csv", "-e", "umap.csv", "--batch", "kind", *drop, *few)
@@ -414,7 +414,7 @@ def test_rows_are_matched_by_ids(run: Any) -> None:
     ],
 )
 def test_names_of_embeddings(run: Any, source: str, name: str) -> None:
-    """An embedding is called what stands before the first =, else like its method, or its file without the ending."""
+    """The name of an embedding is the text before the first =, else its method, or its file without the suffix."""
     for file in ("p=30.csv", "perplexity.30.csv", "packed.csv.gz"):
         pd.DataFrame(Y).to_csv(file, index=False)
 
@@ -444,7 +444,7 @@ def test_options_are_those_of_python(run: Any) -> None:
 
 
 def test_anchors_and_no_tests(run: Any) -> None:
-    """Anchors, no tests and no adjustment by their words."""
+    """Anchors, no tests and no adjustment have their options."""
     words = ["--labels", "labels.csv", "--anchors", "9", "--tests", "none", "--adjust", "none", "--full"]
     code, out, _ = run(*EVALUATE, *words)
 
@@ -466,7 +466,7 @@ def test_the_command_with_its_seed_makes_the_result_again(run: Any) -> None:
 
 
 def test_a_failing_embedding_is_told_in_options(run: Any, folder: Path) -> None:
-    """Its cure names the option of the command line, as that of a refusal does, and no argument of Python."""
+    """The hint of a note names the option of the command line, as in an error, and not the Python argument."""
     rows = [f"{i},{(7 * i) % 11},{(5 * i) % 13}.5" for i in range(30)]
     (folder / "named.csv").write_text("\n".join(["x,a,b", *rows]))
     (folder / "map.csv").write_text("\n".join(["x,u,v", *rows[::-1]]))

@@ -1,4 +1,4 @@
-"""The verb ``dreval compare``."""
+"""The command ``dreval compare``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from each import each
 
 import dreval
 
-VERB = "compare"
+COMMAND = "compare"
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three saved results, one table of all, and a table of unknown direction."""
+    """Write three saved results, one table of all, and a table of unknown direction."""
     monkeypatch.chdir(tmp_path)
     parts = []
     for seed in range(3):
@@ -33,12 +33,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_one_result_is_compared_by_its_points(run: Any) -> None:
-    """As ``Results.compare`` prints it."""
+    """It prints the summary of ``Results.compare``."""
     code, out, err = run("0.dreval", "--measure", "continuity", "--adjust", "none")
 
     assert (code, err) == (0, "")
-    found = dreval.load_results("0.dreval").compare(measure=["continuity"], adjust=None)
-    assert without_call(out) == without_call(f"{found.summary()}\n")
+    result = dreval.load_results("0.dreval").compare(measure=["continuity"], adjust=None)
+    assert without_call(out) == without_call(f"{result.summary()}\n")
     assert "dreval compare 0.dreval --measure continuity --adjust none" in out
 
 
@@ -47,7 +47,7 @@ def test_one_result_is_compared_by_its_points(run: Any) -> None:
     [((), "as_text"), (("--markdown",), "as_markdown"), (("--latex",), "as_latex")],
 )
 def test_several_results_are_compared_across_data_sets(run: Any, flags: tuple[str, ...], form: str) -> None:
-    """As ``dreval.compare`` prints it, in each form."""
+    """It prints the summary of ``dreval.compare``, in each form."""
     files = [f"{i}.dreval" for i in range(3)]
     code, out, err = run(*files, "--rope", "0.01", "--random-state", "4", *flags)
 
@@ -57,7 +57,7 @@ def test_several_results_are_compared_across_data_sets(run: Any, flags: tuple[st
 
 
 def test_a_table_made_elsewhere(run: Any) -> None:
-    """Columns and direction are said on the command line; words and a document come out, and a figure."""
+    """Columns and direction are options; the output is text, a document or a figure."""
     named = ("table.csv", "--columns", "dataset=problem", "--direction", "value=higher")
     code, words, _ = run(*named, "--paragraph", "latex", "--plot", "cd.svg")
     document = json.loads(run(*named, "--json")[1])
@@ -71,7 +71,7 @@ def test_a_table_made_elsewhere(run: Any) -> None:
 
 
 def test_works_for_bibtex(run: Any) -> None:
-    """As ``Comparison.bibtex`` gives them, and nothing else."""
+    """It prints the works of ``Comparison.bibtex``, and nothing else."""
     code, out, err = run("0.dreval", "--bibtex")
 
     assert (code, err) == (0, "")
@@ -80,24 +80,24 @@ def test_works_for_bibtex(run: Any) -> None:
 
 @pytest.mark.parametrize("form", ["html", *(pytest.param(form, marks=pytest.mark.slow) for form in ("md", "tex"))])
 def test_a_report_says_the_command_that_makes_it(run: Any, form: str) -> None:
-    """The page of ``Comparison.report``, but for the call; its place is said, and not within a document."""
+    """The page is that of ``Comparison.report``, except for the call; its path is printed, but not into a document."""
     command = ("0.dreval", "--report", f"out.{form}")
     code, out, err = run(*command)
     document = run(*command, "--json")[1]
     dreval.load_results("0.dreval").compare().report(f"same.{form}")
-    made, same = (Path(f"{name}.{form}").read_text("utf-8").replace("-{}-", "--") for name in ("out", "same"))
+    result, same = (Path(f"{name}.{form}").read_text("utf-8").replace("-{}-", "--") for name in ("out", "same"))
     call = f"dreval compare 0.dreval --report out.{form}"
 
     assert (code, err) == (0, "")
     assert out.endswith(f"report written to out.{form}\n")
     assert json.loads(document)["recipe"]["call"] == f"{call} --json"
-    assert call in made
+    assert call in result
     assert call not in same
-    assert len(made.splitlines()) == len(same.splitlines())
+    assert len(result.splitlines()) == len(same.splitlines())
 
 
 def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:
-    """Of one embedding twice there is no interval to draw: the comparison is printed, then the reason."""
+    """An embedding compared with itself has no interval to draw: the comparison is printed, then the reason."""
     X = np.random.default_rng(0).normal(size=(24, 3))
     same = dreval.Evaluation(X, {"one": X[:, :2], "again": X[:, :2]}, n_neighbors=3, random_state=0)
     same.run("continuity", None).save("same.dreval")
@@ -124,7 +124,7 @@ def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:
     ],
 )
 def test_refusals(run: Any, arguments: tuple[str, ...], message: str) -> None:
-    """Code 2 and the reason on stderr, in the words of the command line."""
+    """Invalid input is code 2, with the reason on stderr in terms of the command line."""
     code, out, err = run(*arguments)
 
     assert (code, out) == (2, "")
@@ -132,7 +132,7 @@ def test_refusals(run: Any, arguments: tuple[str, ...], message: str) -> None:
 
 
 def test_pairs_must_be_pairs(run: Any) -> None:
-    """A malformed list of names is a mistake of usage."""
+    """A malformed list of names is an error of usage."""
     code, _, err = run("table.csv", "--columns", "dataset")
 
     assert code == 2

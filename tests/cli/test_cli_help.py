@@ -1,4 +1,4 @@
-"""The help of the command line teaches by example, and every example runs; every answer is also one JSON document."""
+"""The help of the command line has examples, which all run; each command can print one JSON document."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ from protocol_runs import play, projection
 
 import dreval
 from dreval.cli import _main
-from dreval.cli._main import Verb, _parser, json_text, main
+from dreval.cli._main import CommandParser, _parser, json_text, main
 
 
-def parsers(parser: Verb, name: str = "dreval") -> Iterator[tuple[str, Verb]]:
-    """All verbs and their steps by what is typed."""
+def parsers(parser: CommandParser, name: str = "dreval") -> Iterator[tuple[str, CommandParser]]:
+    """Yield each command and subcommand, by its full name, with its parser."""
     yield name, parser
     for action in parser._actions:
         if isinstance(action.choices, dict):
-            for word, below in action.choices.items():
-                yield from parsers(below, f"{name} {word}")
+            for choice, subparser in action.choices.items():
+                yield from parsers(subparser, f"{name} {choice}")
 
 
-VERBS = dict(parsers(_parser()))
-ANSWERS = {name: verb for name, verb in VERBS.items() if verb.get_default("run") is not None}
+COMMANDS = dict(parsers(_parser()))
+ANSWERS = {name: command for name, command in COMMANDS.items() if command.get_default("run") is not None}
 
 
 def examples(name: str) -> list[list[str]]:
-    """The commands in the epilog of a verb."""
-    lines = [line.strip() for line in (VERBS[name].epilog or "").splitlines()]
-    return [shlex.split(line, comments=True) for line in lines if line.startswith("dreval ") and "VERB" not in line]
+    """Return the command lines in the epilog of a command."""
+    lines = [line.strip() for line in (COMMANDS[name].epilog or "").splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("dreval ") and "COMMAND" not in line]
 
 
-def test_a_verb_is_a_file() -> None:
-    """The verbs are the files of the folder, those of the design among them; each step below them answers."""
-    verbs = [name.split()[1] for name in VERBS if len(name.split()) == 2]
-    assert verbs == sorted(path.stem for path in Path(_main.__file__).parent.glob("[!_]*.py"))
-    assert {"compare", "embed", "evaluate", "list", "protocol", "study", "sweep"} <= set(verbs)
-    assert len(ANSWERS) == len(verbs) - 2 + 3 + 3  # protocol and study have three steps each
+def test_a_command_is_a_file() -> None:
+    """Each file of the folder is a command; each command or step without steps prints an answer."""
+    commands = [name.split()[1] for name in COMMANDS if len(name.split()) == 2]
+    assert commands == sorted(path.stem for path in Path(_main.__file__).parent.glob("[!_]*.py"))
+    assert {"compare", "embed", "evaluate", "list", "protocol", "study", "sweep"} <= set(commands)
+    assert len(ANSWERS) == len(commands) - 2 + 3 + 3  # protocol and study have three steps each
 
 
-@each("columns, name", itertools.product(["80", "200", "60"], VERBS))
+@each("columns, name", itertools.product(["80", "200", "60"], COMMANDS))
 def test_help_fits_a_terminal(run: Any, monkeypatch: pytest.MonkeyPatch, name: str, columns: str) -> None:
-    """No line is wider than 80 columns, there are two examples or more, and the exit codes are told."""
+    """No line is wider than 80 columns, there are two examples or more, and the exit codes are listed."""
     monkeypatch.setenv("COLUMNS", columns)
     code, out, err = run(*name.split()[1:], "--help")
 
@@ -62,13 +62,13 @@ def test_help_fits_a_terminal(run: Any, monkeypatch: pytest.MonkeyPatch, name: s
 
 
 @each("name", ["dreval", "dreval study", "dreval protocol"])
-def test_what_has_verbs_shows_its_help(run: Any, name: str) -> None:
-    """`dreval` alone, and a verb without its step, show what there is; code 0."""
+def test_a_command_with_subcommands_prints_its_help(run: Any, name: str) -> None:
+    """`dreval` alone, and a command without its step, print their help; code 0."""
     assert run(*name.split()[1:]) == run(*name.split()[1:], "--help")
 
 
 @each("name", ANSWERS)
-def test_every_verb_has_json_and_quiet(name: str) -> None:
+def test_every_command_has_json_and_quiet(name: str) -> None:
     """Both are options, and the help names the keys of the document."""
     assert {"json", "quiet"} <= ANSWERS[name].flags
     helped = {action.dest: action.help for action in ANSWERS[name]._actions}
@@ -84,21 +84,23 @@ CHEAPER = {
 
 
 def prepare(words: list[str]) -> list[str]:
-    """The files that an example takes for granted, and a cheaper way to ask the same."""
-    verb = " ".join(words[:3] if words[1] in ("study", "protocol") else words[:2])
+    """Create the files that an example needs, and return the command line with options that make it cheaper."""
+    command = " ".join(words[:3] if words[1] in ("study", "protocol") else words[:2])
     if "study.toml" in words:
         Path("study.toml").write_text('datasets = ["data.csv"]\nmethods = ["pca"]\nmeasures = "stress"\n', "utf-8")
     if words[1] == "compare":
         save()
-    if verb in ("dreval study status", "dreval study report") or (verb == "dreval compare" and "study.dreval" in words):
+    if command in ("dreval study status", "dreval study report") or (
+        command == "dreval compare" and "study.dreval" in words
+    ):
         study()
-    if verb in ("dreval protocol status", "dreval protocol collect"):
+    if command in ("dreval protocol status", "dreval protocol collect"):
         exported()
-    return [*words, *(["--n-jobs", "1"] if "study.toml" in words else CHEAPER.get(verb, []))]
+    return [*words, *(["--n-jobs", "1"] if "study.toml" in words else CHEAPER.get(command, []))]
 
 
 def save() -> None:
-    """Two saved results and a table of values."""
+    """Write two saved results and a table of values."""
     for name, shift in (("iris", 0.0), ("wine", 1.0)):
         evaluation = dreval.Evaluation(X + shift * X**2, {"a": Y, "b": "pca"}, n_neighbors=5, random_state=0)
         evaluation.run(["trustworthiness"], None).save(f"{name}.dreval")
@@ -107,28 +109,28 @@ def save() -> None:
 
 
 def study() -> None:
-    """A study of two methods on three data sets."""
+    """Write a study of two methods on three data sets."""
     data = {"one": X, "two": X**2, "three": X**3}
     dreval.Study("study.dreval", data, ["pca", "classical_mds"], "procrustes_disparity", random_state=0).run()
 
 
 def exported() -> None:
-    """A protocol of both rounds that has come back."""
+    """Write a protocol with the returned files of both rounds."""
     protocol = dreval.Protocol(X, n_transformations=2, n_replicates=1, random_state=0)
     protocol.export("umap", embedding=projection(X, 2, 0))
     play(Path("umap"), projection)
 
 
-def told(name: str) -> list[str]:
-    """The examples that a verb gives of itself; those on AnnData run where anndata is."""
+def own_examples(name: str) -> list[str]:
+    """Return the examples of a command that call it, without those on AnnData."""
     return [
         shlex.join(words) for words in examples(name) if "cells.h5ad" not in words and " ".join(words).startswith(name)
     ]
 
 
-@pytest.mark.parametrize("command", sorted({line for name in ANSWERS for line in told(name)}))
+@pytest.mark.parametrize("command", sorted({line for name in ANSWERS for line in own_examples(name)}))
 def test_examples_run(run: Any, command: str) -> None:
-    """Each command of the help does what it says: code 0, something on stdout, nothing on stderr."""
+    """Each command line of the help ends with code 0, prints something on stdout, and nothing on stderr."""
     code, out, err = run(*prepare(shlex.split(command))[1:])
 
     assert (code, err) == (0, "")
@@ -136,8 +138,8 @@ def test_examples_run(run: Any, command: str) -> None:
 
 
 def strict(text: str) -> Any:
-    """One JSON document without NaN."""
-    return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    """Parse one JSON document without NaN."""
+    return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
 
 
 DOCUMENTS = [
@@ -160,7 +162,7 @@ DOCUMENTS = [
 
 
 @pytest.mark.parametrize(("words", "keys"), DOCUMENTS)
-def test_the_document_of_each_verb(run: Any, words: tuple[str, ...], keys: str) -> None:
+def test_the_document_of_each_command(run: Any, words: tuple[str, ...], keys: str) -> None:
     """--json prints one strict document with these keys and nothing else; --quiet nothing, with the same code."""
     prepare(["dreval", *words])
     code, out, err = run(*words, "--json")
@@ -171,14 +173,16 @@ def test_the_document_of_each_verb(run: Any, words: tuple[str, ...], keys: str) 
         assert run(*words, "--quiet") == (0, "", "")
 
 
-def test_json_knows_numbers_of_numpy_and_missing_ones() -> None:
+def test_json_converts_numpy_and_missing_numbers() -> None:
     """Tables are rows, numbers of numpy are numbers, NaN and infinity are null."""
     frame = pd.DataFrame({"a": [1, 2], "b": [0.5, float("nan")]})
-    made = strict(json_text({"t": frame, "x": X[:1, :1], "i": X.argmax(), "n": float("inf"), "l": ({"k": KINDS[:1]},)}))
+    document = strict(
+        json_text({"t": frame, "x": X[:1, :1], "i": X.argmax(), "n": float("inf"), "l": ({"k": KINDS[:1]},)})
+    )
 
-    assert made["t"] == [{"a": 1, "b": 0.5}, {"a": 2, "b": None}]
-    assert made["x"] == [[X[0, 0]]]
-    assert (made["n"], made["l"]) == (None, [{"k": ["benign"]}])
+    assert document["t"] == [{"a": 1, "b": 0.5}, {"a": 2, "b": None}]
+    assert document["x"] == [[X[0, 0]]]
+    assert (document["n"], document["l"]) == (None, [{"k": ["benign"]}])
 
 
 def test_json_goes_on_when_stopped(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,11 +199,8 @@ def test_json_goes_on_when_stopped(run: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert (code, err, strict(out)["waiting"]) == (130, "", 1)
 
 
-# what goes wrong
-
-
 def test_ctrl_c_is_code_130(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One word on stderr and no traceback."""
+    """Stderr has one line and no traceback."""
 
     def stop(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
@@ -209,7 +210,7 @@ def test_ctrl_c_is_code_130(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_defect_is_code_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What dreval did not foresee is said in two lines, without a traceback; with DREVAL_DEBUG it is raised."""
+    """An internal error is reported in two lines without a traceback; with DREVAL_DEBUG it is raised."""
 
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("by 0")
@@ -226,7 +227,7 @@ def test_a_defect_is_code_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_memory_is_code_2(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Data that do not fit are no defect."""
+    """Too little memory is not an internal error."""
 
     def fail(*_: Any, **__: Any) -> None:
         raise MemoryError("Unable to allocate 7 TiB")
@@ -235,31 +236,31 @@ def test_no_memory_is_code_2(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(*EVALUATE) == (2, "", "dreval: out of memory (Unable to allocate 7 TiB)\n")
 
 
-def test_long_lists_are_not_poured_out(run: Any) -> None:
-    """A wrong name gets the nearest right one and the command that lists them, in the words of the command line."""
-    for words, cure in (
+def test_long_lists_are_not_printed(run: Any) -> None:
+    """The error for a wrong name has the nearest name and the command of the command line that lists them."""
+    for words, hint in (
         (("embed", "data.csv", "isomp", "o.csv"), "Did you mean 'isomap'? dreval list methods lists them all.\n"),
         ((*EVALUATE, "--measures", "stres"), "Did you mean 'stress'? dreval list measures lists them all.\n"),
         (("evaluate", "data.csv", "-e", "qqqq"), "got 'qqqq'. dreval list methods lists them all.\n"),
     ):
         code, _, err = run(*words)
-        assert (code, err.endswith(cure)) == (2, True), err
+        assert (code, err.endswith(hint)) == (2, True), err
 
 
 def test_help_loads_nothing_heavy() -> None:
-    """--help of a verb needs neither pandas nor scipy nor matplotlib, so that it comes at once."""
+    """--help of a command imports neither pandas nor scipy nor matplotlib, so that it is fast."""
     code = (
         "import sys\nfrom dreval.cli._main import main\n"
         "try:\n    main(['study', 'run', '--help'])\nexcept SystemExit:\n"
         "    pass\nprint(*sorted({'pandas', 'scipy', 'matplotlib', 'numba', 'jinja2'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert done.stdout.splitlines()[-1] == ""
+    assert process.stdout.splitlines()[-1] == ""
 
 
 def test_names_of_points_go_along(run: Any) -> None:
-    """Row names that nobody asked for come back as row names, by which the file is matched."""
+    """Row names of the data are written with the embedding, and rows are matched by them."""
     pd.DataFrame(X, columns=list("abcd"), index=[f"p{i}" for i in range(40)]).to_csv("named.csv")
     run("embed", "named.csv", "pca", "pca.csv")
     frame = pd.read_csv("pca.csv", index_col=0)

@@ -1,4 +1,4 @@
-"""``dreval protocol``: the words, defaults and numbers of ``dreval.Protocol``, with exit codes."""
+"""``dreval protocol``: the names, defaults and numbers of ``dreval.Protocol``, with exit codes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_from_the_first_export_to_the_measures(run: Any) -> None:
-    """Codes 0, 1, 0, 1, 0, 0 on the way; the numbers are those of the method in Python with the same seed."""
+    """The codes are 0, 1, 0, 1, 0, 0; the numbers are those of the method in Python with the same seed."""
     assert run(*EXPORT, *SETTINGS)[0] == 0
     code, out, _ = run("protocol", "status", "tool")
     assert (code, "returned/data.csv" in out) == (1, True)
@@ -41,14 +41,14 @@ def test_from_the_first_export_to_the_measures(run: Any) -> None:
     assert run("protocol", "status", "tool")[0] == 0
 
     code, out, err = run("protocol", "collect", "tool", "--json")
-    found = json.loads(out)["measures"]
+    result = json.loads(out)["measures"]
     settings = {"n_transformations": 5, "n_replicates": 1, "random_state": 3}
     tci = dreval.tractable_consistency(X, projection, **settings)
     assert (code, err) == (0, "")
-    assert found["tractable_consistency"]["value"] == pytest.approx(float(tci), rel=1e-12)
-    assert found["tractable_consistency"]["reseed_max"] == pytest.approx(tci.parts["reseed_max"], rel=1e-12)
+    assert result["tractable_consistency"]["value"] == pytest.approx(float(tci), rel=1e-12)
+    assert result["tractable_consistency"]["reseed_max"] == pytest.approx(tci.parts["reseed_max"], rel=1e-12)
     trust = dreval.trustability(X, projection, random_state=3)
-    assert found["trustability"]["value"] == pytest.approx(float(trust), rel=1e-12)
+    assert result["trustability"]["value"] == pytest.approx(float(trust), rel=1e-12)
     assert run("protocol", "collect", "tool", "--quiet") == (0, "", "")
 
 
@@ -66,16 +66,16 @@ def test_an_embedding_saves_a_round(run: Any) -> None:
 
 
 def test_missing_numbers_are_null(run: Any) -> None:
-    """After round 1 the JSON has null and the reason for what cannot be known yet, and the code is 1."""
+    """After round 1 the JSON has null and the reason for missing values, and the code is 1."""
     run(*EXPORT, *SETTINGS)
     play(Path("tool"), projection)
 
     code, out, _ = run("protocol", "collect", "tool", "--partial", "--json")
 
-    found = json.loads(out)["measures"]
-    assert (code, found["tractable_consistency"]["value"]) == (1, None)
-    assert "round 1" in found["tractable_consistency"]["notes"][0]["text"]
-    assert found["trustability"]["value"] > 0
+    result = json.loads(out)["measures"]
+    assert (code, result["tractable_consistency"]["value"]) == (1, None)
+    assert "round 1" in result["tractable_consistency"]["notes"][0]["text"]
+    assert result["trustability"]["value"] > 0
 
 
 @each(
@@ -91,7 +91,7 @@ def test_missing_numbers_are_null(run: Any) -> None:
     ],
 )
 def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
-    """What is refused: code 2, the reason on stderr, no folder."""
+    """Invalid input is code 2, with the reason on stderr and no folder."""
     code, out, err = run(*arguments)
 
     assert (code, out) == (2, "")
@@ -108,8 +108,11 @@ def test_help_says_what_there_is(run: Any, step: tuple[str, ...]) -> None:
     assert f"  dreval protocol {' '.join(step)}".rstrip() in out
     assert "exit codes: 0" in out
     if step == ("export",):
-        known = [*inspect.signature(dreval.Protocol).parameters, *inspect.signature(dreval.Protocol.export).parameters]
-        words = [f"--{name.replace('_', '-')}" for name in known if name not in ("self", "data", "folder")]
+        expected = [
+            *inspect.signature(dreval.Protocol).parameters,
+            *inspect.signature(dreval.Protocol.export).parameters,
+        ]
+        words = [f"--{name.replace('_', '-')}" for name in expected if name not in ("self", "data", "folder")]
         assert [word for word in words if word not in out] == []
 
 

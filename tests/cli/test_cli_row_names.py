@@ -31,16 +31,18 @@ def test_shuffled_files_give_what_files_in_order_give(names: str, run: Any, fold
     for name, frame in {"log": TABLE, "pca": embedding, "known": MORE}.items():
         frame.set_axis(list(index)).to_csv(folder / f"{name}.csv")
         frame.set_axis(list(index)).iloc[ORDER].to_csv(folder / f"{name}_shuf.csv")
-    asked = ("--measures", "trustworthiness,knn_accuracy", "--tests", "hsic")
+    requested = ("--measures", "trustworthiness,knn_accuracy", "--tests", "hsic")
     tables = [
-        table(run, "log.csv", "-e", f"e=pca{s}.csv", "--labels", f"known{s}.csv:type", "--covariates", spelled, *asked)
+        table(
+            run, "log.csv", "-e", f"e=pca{s}.csv", "--labels", f"known{s}.csv:type", "--covariates", spelled, *requested
+        )
         for s in ("", "_shuf")
         for spelled in (f"known{s}.csv:pc", f"known{s}.csv:pc,known{s}.csv:time")
     ]
-    for one, other in ((tables[0], tables[2]), (tables[1], tables[3])):
-        assert one["variable"].tolist() == other["variable"].tolist()
+    for item, other in ((tables[0], tables[2]), (tables[1], tables[3])):
+        assert item["variable"].tolist() == other["variable"].tolist()
         for column in ("value", "statistic", "p_value"):
-            np.testing.assert_allclose(one[column].astype(float), other[column].astype(float), rtol=1e-9)
+            np.testing.assert_allclose(item[column].astype(float), other[column].astype(float), rtol=1e-9)
     assert tables[1]["variable"].tolist() == ["", "", "labels", "pc", "time"]
 
 

@@ -1,4 +1,4 @@
-"""The verb ``dreval study``, and studies in ``dreval compare``."""
+"""The command ``dreval study``, and studies in ``dreval compare``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pandas.testing import assert_frame_equal
 import dreval
 import dreval.study.study
 
-VERB = "study"
+COMMAND = "study"
 SMALL = ("--measures", "procrustes_disparity", "-k", "3", "--random-state", "0")
 RUN = ("run", "s.dreval", "-x", "a.csv", "-x", "other=b.csv", "-x", "c.csv", "-m", "pca", "-m", "mds=classical_mds")
 
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_run_goes_on_where_it_stopped(run: Any) -> None:
-    """Exit code 1 and the status while something is missing, 0 when all is done; the file is that of ``Study``."""
+    """The code is 1 while cells are missing, 0 when all are done; the file is that of ``Study``."""
     first = run(*RUN, *SMALL, "--limit", "2")
     second = run(*RUN, *SMALL)
     datasets = {"a": "a.csv", "other": "b.csv", "c": "c.csv"}
@@ -62,7 +62,7 @@ def test_a_study_in_a_file(run: Any) -> None:
 
 
 def test_status_and_table(run: Any) -> None:
-    """As text, as a document, and all values as CSV."""
+    """The status is printed as text or as a document, and all values are written as CSV."""
     run(*RUN, *SMALL, "--limit", "4", "--quiet")
     code, out, _ = run("status", "s.dreval", "--json", "--table", "values.csv")
     document = json.loads(out)
@@ -78,7 +78,7 @@ def test_status_and_table(run: Any) -> None:
 
 
 def test_reports(run: Any) -> None:
-    """A page and a text, with a title; quiet, or as a document."""
+    """It writes a page or a text with a title; the output is quiet or a document."""
     run(*RUN, *SMALL, "--quiet")
 
     assert run("report", "s.dreval", "r.md", "--title", "Mine") == (0, "report written to r.md\n", "")
@@ -88,7 +88,7 @@ def test_reports(run: Any) -> None:
 
 
 def test_failures_give_code_1(run: Any) -> None:
-    """A method that needs labels, on data sets of which one has some."""
+    """A method that needs labels runs only on the data sets that have labels."""
     pd.read_csv("a.csv").assign(kind=np.resize(["u", "v", "w"], 12)).to_csv("a.csv", index=False)
     words = ("run", "f.dreval", "-x", "a.csv", "-x", "b.csv", "-m", "sir", "--labels", "a=kind", *SMALL)
     code, out, _ = run(*words)
@@ -114,7 +114,7 @@ def test_ctrl_c_is_said_and_nothing_is_lost(run: Any, monkeypatch: pytest.Monkey
 
 
 def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    """A study alone, and beside a saved result and a table."""
+    """A study is compared alone, or with a saved result and a table."""
     run(*RUN, *SMALL, "--quiet")
     alone = call(capfd, "compare", "s.dreval", "--json")
     X = np.random.default_rng(9).normal(size=(12, 3))
@@ -128,8 +128,8 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
     assert (alone[0], code, err) == (0, 0, "")
     assert json.loads(alone[1])["pairs"][0]["n"] == 3
     assert json.loads(out)["pairs"][0]["n"] == 5
-    kept = {(one["test"], one["code"], one["text"]) for one in json.loads(out)["notes"]}
-    assert ("friedman", "ranks.two", "needs three embeddings; see the test of the pair") in kept
+    stored = {(item["test"], item["code"], item["text"]) for item in json.loads(out)["notes"]}
+    assert ("friedman", "ranks.two", "needs three embeddings; see the test of the pair") in stored
 
 
 @each(
@@ -139,7 +139,7 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
         (("run", "s.dreval", "-x", "a.csv"), "`--methods` must be given"),
         (("run", "s.dreval", "-x", "a.csv", "-m", "pka"), "Did you mean 'pca'"),
         (("run", "s.dreval", "-x", "d.csv", "-m", "pca"), "must be an existing file"),
-        (("run", "s.dreval", "-x", "z=a.csv", "-x", "z=b.csv", "-m", "pca"), "'z', which is taken"),
+        (("run", "s.dreval", "-x", "z=a.csv", "-x", "z=b.csv", "-m", "pca"), "'z' twice"),
         (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "--labels", "kind"), "must be NAME=LABELS"),
         (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "-r", "0"), "`--n-replicates` must be"),
         (("run", "nowhere.toml"), "must be an existing file"),
@@ -150,7 +150,7 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
     ],
 )
 def test_refusals(run: Any, words: tuple[str, ...], message: str) -> None:
-    """Code 2 and the reason on stderr, in the words of the command line."""
+    """Invalid input is code 2, with the reason on stderr in terms of the command line."""
     code, out, err = run(*words)
 
     assert (code, out) == (2, "")
@@ -168,7 +168,7 @@ def test_refusals(run: Any, words: tuple[str, ...], message: str) -> None:
     ],
 )
 def test_refused_toml(run: Any, text: str, message: str) -> None:
-    """What is wrong in the file is said with its name."""
+    """The error for a wrong entry of the file has the name of the file."""
     Path("plan.toml").write_text(text, encoding="utf-8")
     code, _, err = run("run", "plan.toml")
 

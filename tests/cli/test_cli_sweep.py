@@ -1,4 +1,4 @@
-"""`dreval sweep`: the same numbers as in Python, exit codes, files, and what it refuses."""
+"""`dreval sweep`: the same numbers as in Python, exit codes, files, and errors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.testing import assert_allclose
 
 import dreval
 
-VERB = "sweep"
+COMMAND = "sweep"
 ISOMAP = ("data.csv", "-m", "isomap", "--random-state", "0", "--grid")
 
 
 def test_it_prints_and_writes_what_python_gives(run: Any) -> None:
-    """The summary but its call, the table and a figure; the document has the set."""
+    """It prints the summary, and writes the table and a figure; the document has the best set."""
     expected = dreval.sweep("data.csv", "isomap", {"n_neighbors": [10, 15]}, random_state=0)
     code, out, err = run(*ISOMAP, "n_neighbors=10,15", "--table", "t.csv", "--plot", "p.png")
 
@@ -32,7 +32,7 @@ def test_it_prints_and_writes_what_python_gives(run: Any) -> None:
 
 
 def test_a_report_and_the_saved_sweep_are_those_of_python(run: Any) -> None:
-    """The text letter by letter, the file with every digit; outputs are different files."""
+    """Text, file and document agree exactly; outputs are different files."""
     grid = {"n_neighbors": [10, 15]}
     expected = dreval.sweep("data.csv", "isomap", grid, measures=["r_nx_auc"], random_state=0)
     code, out, err = run(*ISOMAP, "n_neighbors=10,15", "--report", "r.md", "--save", "s.dreval")
@@ -49,7 +49,7 @@ def test_a_report_and_the_saved_sweep_are_those_of_python(run: Any) -> None:
 
 
 def test_a_setting_that_fails_is_code_1(run: Any) -> None:
-    """The others have their values."""
+    """The other settings have their values."""
     code, out, err = run(*ISOMAP, "n_neighbors=0,10,15")
 
     assert (code, err) == (1, "")
@@ -57,7 +57,7 @@ def test_a_setting_that_fails_is_code_1(run: Any) -> None:
 
 
 def test_a_store_is_used_again(run: Any) -> None:
-    """The second command gives the same from the file."""
+    """The second command reads the same results from the file."""
     words = (*ISOMAP, "n_neighbors=10,15", "--store", "s.journal", "--json")
     first = run(*words)
 
@@ -79,7 +79,7 @@ def test_a_store_is_used_again(run: Any) -> None:
     ],
 )
 def test_refusals_are_code_2(run: Any, words: tuple[str, ...], said: str) -> None:
-    """One line says what is wrong; nothing is printed."""
+    """An error is one line, and nothing is printed."""
     code, out, err = run(*ISOMAP[:-1], "--grid", *words)
 
     assert (code, out) == (2, "")

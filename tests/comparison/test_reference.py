@@ -256,7 +256,7 @@ def test_a_second_result_is_no_list_of_names(two_results):
             with pytest.raises((InputError, UnknownName)) as error:
                 call(value)
             assert error.value.argument in ("names", "measure", "measures")
-            assert error.value.got
+            assert error.value.received
     with pytest.raises(InputError, match="into one Evaluation") as error:
         dreval.compare(first, second)
     assert error.value.argument == "names"

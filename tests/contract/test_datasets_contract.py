@@ -27,7 +27,7 @@ def _load(name):
 
 
 def test_every_data_set_is_bundled_simulated_or_a_file():
-    """The three kinds cover the registry; loaders are known by their names, and only they have file names."""
+    """The three kinds cover the registry; names of loaders end in ``_file``, and only loaders have file names."""
     assert sorted(BUNDLED + SIMULATED + LOADERS) == DATASETS.names() == dreval.list_datasets()
     assert LOADERS == [name for name in DATASETS if name.endswith("_file")]
     assert LOADERS == [name for name in DATASETS if DATASETS.card(name).files]
@@ -55,21 +55,21 @@ def test_card_and_data_agree(name):
 @given(n=st.integers(4, 60), seed=st.integers(0, 2**40))
 @each("name", SIMULATED)
 def test_simulations_have_n_points_and_obey_the_seed(name, n, seed):
-    """n is respected; one seed, one draw, whether given as a number or kept in the recipe; another seed, another."""
-    one, two, other = (dreval.simulate(name, n, random_state=s) for s in (seed, seed, seed + 1))
-    assert len(one.data) == n
-    assert_array_equal(one.data, two.data)
-    assert_array_equal(one.latent, two.latent)
-    assert not np.array_equal(one.data, other.data)
-    assert_array_equal(dreval.simulate(name, **one.recipe).data, one.data)
+    """n is the number of points; a seed, passed or from the recipe, gives the same data; another seed gives others."""
+    sample, copy, other = (dreval.simulate(name, n, random_state=s) for s in (seed, seed, seed + 1))
+    assert len(sample.data) == n
+    assert_array_equal(sample.data, copy.data)
+    assert_array_equal(sample.latent, copy.latent)
+    assert not np.array_equal(sample.data, other.data)
+    assert_array_equal(dreval.simulate(name, **sample.recipe).data, sample.data)
 
 
 @each("name", SIMULATED)
 def test_a_run_without_a_seed_can_be_drawn_again(name):
-    """random_state=None keeps the seed it used; two such runs differ."""
-    one, two = dreval.simulate(name, 20), dreval.simulate(name, 20)
-    assert not np.array_equal(one.data, two.data)
-    assert_array_equal(dreval.simulate(name, **one.recipe).data, one.data)
+    """random_state=None stores the seed it used; two such runs differ."""
+    sample, copy = dreval.simulate(name, 20), dreval.simulate(name, 20)
+    assert not np.array_equal(sample.data, copy.data)
+    assert_array_equal(dreval.simulate(name, **sample.recipe).data, sample.data)
     generated = [dreval.simulate(name, 20, np.random.default_rng(3)).data for _ in range(2)]
     assert_array_equal(*generated)
 
@@ -86,21 +86,21 @@ def test_the_page_of_each_set_is_complete(name):
 
 @each("name", BUNDLED)
 def test_bundled_sets_are_not_simulated(name):
-    """The other verb is named."""
+    """The error names the other function."""
     with pytest.raises(InputError, match=rf"Call dreval\.load_dataset\('{name}'\)\."):
         dreval.simulate(name)
 
 
 @each("name", SIMULATED)
 def test_simulated_sets_are_not_loaded(name):
-    """The other verb is named."""
+    """The error names the other function."""
     with pytest.raises(InputError, match=rf"Call dreval\.simulate\('{name}'\)\."):
         dreval.load_dataset(name)
 
 
 @each("name", LOADERS)
 def test_files_are_read_and_neither_loaded_nor_simulated(name):
-    """The right verb is named, also where the name is passed as data."""
+    """The error names the right function, also if the name is passed as data."""
     with pytest.raises(InputError, match=rf"`path` must be given.*load_dataset\('{name}', path\)\."):
         dreval.load_dataset(name)
     with pytest.raises(InputError, match=rf"Call dreval\.load_dataset\('{name}', path\)\."):
@@ -111,13 +111,13 @@ def test_files_are_read_and_neither_loaded_nor_simulated(name):
 
 @each("name", LOADERS)
 def test_the_page_of_each_loader_is_complete(name):
-    """What it takes, what it gives, what it refuses, and an example."""
+    """The docstring has parameters, returns, errors and an example."""
     for section in ("Parameters", "Returns", "Raises", "Examples"):
         assert f"{section}\n---" in inspect.getdoc(DATASETS.get(name))
 
 
 def test_unknown_names_get_the_nearest():
-    """Of data sets and of parameters."""
+    """Errors for unknown data sets and parameters suggest the nearest name."""
     with pytest.raises(UnknownName, match=r"`name` must be a known name: got 'swissroll'. Did you mean 'swiss_roll'"):
         dreval.simulate("swissroll")
     with pytest.raises(UnknownName, match="Did you mean 'digits'"):

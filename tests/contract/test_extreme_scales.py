@@ -30,7 +30,7 @@ Long = np.longdouble  # 15 bits of exponent: the naive formulas below neither ov
 
 
 def _cases():
-    """Every measure of embeddings, with every choice of its parameters."""
+    """Yield every measure of embeddings with every choice of its parameters."""
     for name in MEASURES:
         card = MEASURES.card(name)
         for kind in card.choices.get("kind", (None,)) if card.level != "algorithm" else ():
@@ -58,7 +58,7 @@ def _numbers(name, data, embedding, **options):
 
 
 def _refused_beyond(expected, compute):
-    """The expected number where a float holds its square, else a refusal that says so."""
+    """The value is the expected one if a float can store its square; else an error says so."""
     with np.errstate(over="ignore", under="ignore"):
         size = abs(Long(expected))
     if 2.0 ** Long(-499) < size < 2.0 ** Long(499):
@@ -71,7 +71,7 @@ def _refused_beyond(expected, compute):
 @pytest.mark.parametrize("power", EXPONENTS)
 @each_measure
 def test_both_spaces_in_another_unit(name, options, power):
-    """The very same bits, or, for what is measured in the unit of the data, the value times its power of the unit."""
+    """The bits are the same, or for measures in the unit of the data the value times its power of the unit."""
     base, unit = _numbers(name, X, Y, **options), 2.0**power
     degree = DEGREES.get("-".join([name, *options.values()]), 0)
     if degree == 0:
@@ -85,7 +85,7 @@ def test_both_spaces_in_another_unit(name, options, power):
 @pytest.mark.parametrize("power", EXPONENTS)
 @each_measure
 def test_one_space_in_another_unit(name, options, power):
-    """The very same bits for every measure that does not depend on the unit of the embedding."""
+    """Measures that do not depend on the unit of the embedding have the same bits."""
     if "scale" not in MEASURES.card(name).invariances:
         return
     base, unit = _numbers(name, X, Y, **options), 2.0**power
@@ -94,7 +94,7 @@ def test_one_space_in_another_unit(name, options, power):
 
 
 def _naive_stress(kind, a, b):
-    """Kruskal's and Sammon's formulas term by term."""
+    """Compute Kruskal's and Sammon's formulas term by term."""
     x, y = (pdist(points).astype(Long) * Long(2) ** power for points, power in ((X, a), (Y, b)))
     raw = np.sum((x - y) ** 2)
     values = {
@@ -111,13 +111,13 @@ def _naive_procrustes(kind, a, b):
     order = np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, : K + 1]
     a, b, total = Long(2) ** a, Long(2) ** b, Long(0)
     for members in order:
-        own, image = X[members] - X[members].mean(axis=0), Y[members] - Y[members].mean(axis=0)
-        size = np.sum(own**2)
+        ours, image = X[members] - X[members].mean(axis=0), Y[members] - Y[members].mean(axis=0)
+        size = np.sum(ours**2)
         if kind == "rpca":
-            left, sizes, axes = np.linalg.svd(own, full_matrices=False)
-            own = (left[:, :2] * sizes[:2]) @ axes[:2]
-        nuclear = np.linalg.svd(own.T @ image, compute_uv=False).sum()
-        part = a**2 * Long(np.sum(own**2)) + b**2 * Long(np.sum(image**2)) - 2 * a * b * Long(nuclear)
+            left, sizes, axes = np.linalg.svd(ours, full_matrices=False)
+            ours = (left[:, :2] * sizes[:2]) @ axes[:2]
+        nuclear = np.linalg.svd(ours.T @ image, compute_uv=False).sum()
+        part = a**2 * Long(np.sum(ours**2)) + b**2 * Long(np.sum(image**2)) - 2 * a * b * Long(nuclear)
         total += part / (a**2 * Long(size)) if kind == "rn" else part
     return total / N
 
@@ -127,7 +127,7 @@ UNITS = [(a, b) for a in (-1000, -600, -400, -90, 0, 90, 400, 600, 1000) for b i
 
 @each("kind", ["raw", "normalized", "kruskal", "sammon"])
 def test_stresses_of_any_two_units(kind):
-    """Every combination of units gives the naive value in 15 bits of exponent, or is refused where it must be."""
+    """Every combination of units gives the naive value in 15 bits of exponent, or the required error."""
     name, options = ("sammon_stress", {}) if kind == "sammon" else ("stress", {"kind": kind})
     for a, b in UNITS:
         compute = lambda a=a, b=b: _numbers(name, X * 2.0**a, Y * 2.0**b, **options)  # noqa: E731
@@ -136,7 +136,7 @@ def test_stresses_of_any_two_units(kind):
 
 @each("kind", ["r", "rn", "rpca"])
 def test_local_procrustes_of_any_two_units(kind):
-    """As for the stresses."""
+    """The same holds as for the stresses."""
     for a, b in UNITS:
         compute = lambda a=a, b=b: _numbers(f"procrustes_{kind}", X * 2.0**a, Y * 2.0**b)  # noqa: E731
         _refused_beyond(_naive_procrustes(kind, a, b), compute)
@@ -155,7 +155,7 @@ def test_denormal_numbers(name, options):
 
 
 def _value_or_reason(compute):
-    """What is found, or nothing and the reason."""
+    """Return the value, or None and the reason."""
     try:
         return compute(), None
     except DrevalError as reason:
@@ -165,7 +165,7 @@ def _value_or_reason(compute):
 @pytest.mark.parametrize("power", [60, 440])
 @measures_in_parts
 def test_one_huge_coordinate(name, options, power):
-    """One entry of the data, or of the embedding, beside which the others nearly vanish: finite, or its reason."""
+    """With one huge entry in the data or the embedding, a measure is finite or has a reason."""
     for space in (0, 1):
         spaces = [X.copy(), Y.copy()]
         spaces[space][3, 1] = 2.0**power
@@ -182,7 +182,7 @@ def test_one_huge_coordinate(name, options, power):
 
 @each_measure
 def test_rows_that_would_count_as_copies_are_refused(name, options):
-    """Beside 2 ** 900 differences of size 1 have no square: an error at the door, in data and in embedding alike."""
+    """Next to 2 ** 900, differences of size 1 underflow: an error of the check, for data and embedding."""
     for space, argument in ((0, "X"), (1, "Y")):
         spaces = [X.copy(), Y.copy()]
         spaces[space][3, 1] = 2.0**900
@@ -191,7 +191,7 @@ def test_rows_that_would_count_as_copies_are_refused(name, options):
 
 
 def test_small_entries_that_no_row_needs_are_data():
-    """Numbers near 0 beside others are read as always, dense and sparse, where the rows differ elsewhere too."""
+    """Numbers near 0 next to larger ones are accepted, dense and sparse, if the rows differ in other columns, too."""
     small = np.c_[X, np.where(LABELS == 0, 1e-300, 0.0)]
     assert dreval.trustworthiness(small, Y, n_neighbors=K) == dreval.trustworthiness(X, Y, n_neighbors=K)
     assert dreval.trustworthiness(csr_array(small), Y, n_neighbors=K) == pytest.approx(
@@ -228,31 +228,31 @@ def test_an_evaluation_at_extreme_units(names):
         assert not np.isinf(table.select_dtypes("number").to_numpy(float)).any()
         assert (table["note"] != "")[table["value"].isna()].all()
         for column in ("value", "chance", "se"):  # values without each point are those of the same numbers, too
-            here, there = (one.loc["Y"].loc[unitless, column].astype(float) for one in (table, base))
-            assert_allclose(here, there, rtol=1e-9, atol=1e-12, err_msg=column)
+            left, right = (item.loc["Y"].loc[unitless, column].astype(float) for item in (table, base))
+            assert_allclose(left, right, rtol=1e-9, atol=1e-12, err_msg=column)
 
 
 def _table(a, b, names):
-    known = {"labels": LABELS, "latent": LATENT, "batch": BATCH}
-    ev = dreval.Evaluation(X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, **known, n_neighbors=K, random_state=0)
+    variables = {"labels": LABELS, "latent": LATENT, "batch": BATCH}
+    ev = dreval.Evaluation(X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, **variables, n_neighbors=K, random_state=0)
     return ev.run(names, None, ci="points").tidy().set_index(["embedding", "measure"])
 
 
 @each_power
 @each("name", [name for name in TESTS if TESTS.card(name).second != "method"])
 def test_tests_of_independence(name, power):
-    """The same p-value and effect size in every unit, or a refusal that says what to do."""
+    """The same p-value and effect size in every unit, or an error that says what to do."""
     test, unit = TESTS.get(name), 2.0**power
     pairs = [(X, Y), (X * unit, Y), (X, Y * unit), (X * unit, Y * unit)]
     if test.card.second == "groups":
         pairs = [(X[LABELS > 0] + 0.5, X[LABELS == 0]), ((X[LABELS > 0] + 0.5) * unit, X[LABELS == 0] * unit)]
-    known = test(*pairs[0], n_resamples=19, random_state=0)
+    expected = test(*pairs[0], n_resamples=19, random_state=0)
     for data, other in pairs[1:]:
-        found, reason = _value_or_reason(lambda: test(data, other, n_resamples=19, random_state=0))  # noqa: B023
+        result, reason = _value_or_reason(lambda: test(data, other, n_resamples=19, random_state=0))  # noqa: B023
         if reason is not None:
             assert "must have a usual scale" in reason
             assert reason.endswith("Rescale it.")
             continue
-        assert found.p_value == known.p_value
-        assert math.isfinite(found.statistic)
-        assert found.effect_size == pytest.approx(known.effect_size, rel=1e-12)
+        assert result.p_value == expected.p_value
+        assert math.isfinite(result.statistic)
+        assert result.effect_size == pytest.approx(expected.effect_size, rel=1e-12)

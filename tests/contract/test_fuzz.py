@@ -17,7 +17,7 @@ ONE = np.array([1.0])
 
 @pytest.mark.slow
 def test_a_part_of_the_matrix():
-    """A twenty-fifth of the forms of each subject, another one each time: no failure, and every form has its turn."""
+    """Every 25th form of each subject, starting at another one, gives no failure; each form occurs."""
     report = fuzz.run(every=25)
     print(report)
     assert report.failures == []
@@ -35,7 +35,7 @@ def test_the_whole_matrix(n_simulations):
 
 
 def test_the_matrix_holds_the_registries():
-    """Nothing is registered that is not tried; forms have names of their own."""
+    """Every registered entry is a subject; names of forms are unique."""
     names = {subject.name.removeprefix("methods.").split(".")[0] for subject in SUBJECTS}
     assert names == {*MEASURES, *TESTS.names(), *METHODS.names()}
     assert len({form.name for form in FORMS}) == len(FORMS) > 80
@@ -64,13 +64,13 @@ def test_the_matrix_holds_the_registries():
     ],
 )
 def test_the_judge_sees_what_is_wrong(found, must, known, verdict):
-    """What is right is a number or an error; all else is called by its fault."""
-    said = judge(found, must, known, 1e-12)
-    assert said == verdict if verdict in ("number", "error") else said.startswith(verdict)
+    """A right outcome is a number or an error; any other is described."""
+    text = judge(found, must, known, 1e-12)
+    assert text == verdict if verdict in ("number", "error") else text.startswith(verdict)
 
 
 def test_a_subject_that_writes_warns_or_errs_is_found_out():
-    """Calls are counted, and what a careless function does is a failure: it writes, overflows, answers what is none."""
+    """Calls are counted; a function that writes to its input, overflows or accepts invalid input is a failure."""
 
     def careless(values, _):
         array = np.asarray(values["X"], float)

@@ -21,7 +21,7 @@ every_test = each("name", NAMES)
 
 
 def run(name, X, Y, **options):
-    """A test of two variables, or of two samples with the same columns."""
+    """Draw two variables, or two samples with the same columns, for a test."""
     if TESTS.card(name).second == "groups":
         Y = Y[:, : X.shape[1]]
         X = X[:, : Y.shape[1]]
@@ -37,11 +37,11 @@ def data(n=40, seed=0):
 @given(X=clouds(min_n=8, min_p=2, max_p=2), Y=clouds(min_n=8, min_p=2, max_p=2))
 @every_test
 def test_p_values_on_any_data(name, X, Y):
-    """On ties, duplicates, outliers and any scale: a p in (0, 1] inside its interval, or a refusal."""
+    """On ties, duplicates, outliers and any scale: p is in (0, 1] and inside its interval, or an error is raised."""
     n = min(len(X), len(Y))
     before = X.copy(), Y.copy()
     try:
-        found = run(name, X[:n], Y[:n])
+        result = run(name, X[:n], Y[:n])
     except InputError:
         refused = True
     else:
@@ -49,26 +49,26 @@ def test_p_values_on_any_data(name, X, Y):
     if refused:
         event("refused")
     else:
-        assert 0 < found.p_value <= 1
-        assert found.p_interval[0] <= found.p_value <= found.p_interval[1]
-        assert np.isfinite([found.statistic, found.effect_size]).all()
-        assert np.isfinite(found.null_distribution).all()
-        assert found.effect_size <= 1 + 1e-9
+        assert 0 < result.p_value <= 1
+        assert result.p_interval[0] <= result.p_value <= result.p_interval[1]
+        assert np.isfinite([result.statistic, result.effect_size]).all()
+        assert np.isfinite(result.null_distribution).all()
+        assert result.effect_size <= 1 + 1e-9
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(Y, before[1])
 
 
 @every_test
 def test_numbers_depend_on_the_seed_only(name):
-    """Any number of threads, and a run again from the recipe, give the same numbers; another seed gives others."""
+    """Any number of threads, and a re-run from the recipe, give the same numbers; another seed gives others."""
     X, Y = data()
-    one, two = run(name, X, Y, n_jobs=1, n_resamples=99), run(name, X, Y, n_jobs=2, n_resamples=99)
-    again = run(name, X, Y, **one.recipe["parameters"], random_state=one.recipe["random_state"])
+    left, right = run(name, X, Y, n_jobs=1, n_resamples=99), run(name, X, Y, n_jobs=2, n_resamples=99)
+    again = run(name, X, Y, **left.recipe["parameters"], random_state=left.recipe["random_state"])
     other = run(name, X, Y, n_resamples=99, random_state=1)
 
-    np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
-    np.testing.assert_array_equal(one.null_distribution, again.null_distribution)
-    assert not np.array_equal(one.null_distribution, other.null_distribution)
+    np.testing.assert_array_equal(left.null_distribution, right.null_distribution)
+    np.testing.assert_array_equal(left.null_distribution, again.null_distribution)
+    assert not np.array_equal(left.null_distribution, other.null_distribution)
 
 
 @given(seed=st.integers(0, 1000))
@@ -77,19 +77,19 @@ def test_order_of_the_rows_does_not_matter(name, seed):
     """The rows of all variables permuted together (within its sample each) keep statistic and effect."""
     X, Y = data()
     order = np.random.default_rng(seed).permutation(len(X))
-    one, two = run(name, X, Y, n_resamples=1), run(name, X[order], Y[order], n_resamples=1)
-    assert one.statistic == pytest.approx(two.statistic, rel=1e-8)
+    left, right = run(name, X, Y, n_resamples=1), run(name, X[order], Y[order], n_resamples=1)
+    assert left.statistic == pytest.approx(right.statistic, rel=1e-8)
     if name != "kcca":  # whose effect is measured from the permuted mean
-        assert one.effect_size == pytest.approx(two.effect_size, rel=1e-6)
+        assert left.effect_size == pytest.approx(right.effect_size, rel=1e-6)
 
 
 @every_test
 def test_frames_are_their_values(name):
-    """A frame and a series give what their arrays give."""
+    """A frame and a series give the same result as their arrays."""
     X, Y = data()
     framed = run(name, pd.DataFrame(X, columns=["a", "b"]).to_numpy(), Y)
-    found = TESTS.get(name)(pd.DataFrame(X), pd.DataFrame(Y), n_resamples=39, random_state=0)
-    np.testing.assert_array_equal(framed.null_distribution, found.null_distribution)
+    result = TESTS.get(name)(pd.DataFrame(X), pd.DataFrame(Y), n_resamples=39, random_state=0)
+    np.testing.assert_array_equal(framed.null_distribution, result.null_distribution)
 
 
 @every_test
@@ -122,19 +122,19 @@ def test_stopping_early_keeps_the_draws(name):
 
 @each("name, permutation", itertools.product(NAMES, ["within", "free"]))
 def test_enumeration_is_exact(name, permutation):
-    """Of few rows all orders are enumerated: p is the share of them that reach the statistic."""
+    """For few rows all orders are enumerated: p is the share of them that reach the statistic."""
     X, Y = data(n=6, seed=3)
     X, Y = (X[:3], Y[:3]) if TESTS.card(name).second == "groups" else (X[:, :1], Y[:, :1])
     blocks = np.array([0, 0, 1, 1, 0, 1]) if permutation == "within" else None
     with_groups = TESTS.card(name).second == "groups"
-    found = TESTS.get(name)(X, Y, permutation=permutation, blocks=blocks, n_resamples=720)
-    count = len(found.null_distribution)
+    result = TESTS.get(name)(X, Y, permutation=permutation, blocks=blocks, n_resamples=720)
+    count = len(result.null_distribution)
     expected = {"free": 720, "within": 36}[permutation]
     if with_groups:
         expected = {"free": 20, "within": 9}[permutation]  # 3 of 6 rows; 2 of 3 rows and 1 of 3 rows
     assert count == expected
-    assert found.p_value == pytest.approx(np.mean(found.null_distribution >= found.statistic - 1e-10))
-    assert found.p_interval == (found.p_value, found.p_value)
+    assert result.p_value == pytest.approx(np.mean(result.null_distribution >= result.statistic - 1e-10))
+    assert result.p_interval == (result.p_value, result.p_value)
 
 
 @every_test
@@ -147,16 +147,16 @@ def test_null_distribution_is_that_of_permuted_rows(name):
         pool = np.concatenate([X[:3], Y[:2]])
         orders = [list(p) for p in itertools.permutations(range(5)) if p[:3] == tuple(sorted(p[:3]))]
         naive = [function(pool[p[:3]], pool[p[3:]], n_resamples=1).statistic for p in orders if p[3] < p[4]]
-        found = function(pool[:3], pool[3:], n_resamples=120)
+        result = function(pool[:3], pool[3:], n_resamples=120)
     else:
         naive = [function(X, Y[list(p)], n_resamples=1).statistic for p in itertools.permutations(range(5))]
-        found = function(X, Y, n_resamples=120)
-    np.testing.assert_allclose(np.sort(found.null_distribution), np.sort(naive), rtol=1e-7, atol=1e-10)
+        result = function(X, Y, n_resamples=120)
+    np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(naive), rtol=1e-7, atol=1e-10)
 
 
 @every_test
 def test_refusals(name):
-    """Bad settings of the permutations are refused by name before anything is computed."""
+    """Invalid settings of the permutations raise an error with their name before anything is computed."""
     X, Y = data()
     for options, message in (
         ({"n_resamples": 0}, "`n_resamples` must be an integer >= 1"),
@@ -175,6 +175,6 @@ def test_refusals(name):
 def test_summary_fits_eighty_columns(name):
     """The printed result fits 80 columns, and the embedding shows the observed statistic."""
     X, Y = data()
-    found = run(name, X, Y)
-    assert max(map(len, str(found.summary()).splitlines())) <= 80
-    assert found.plot().axes[0].get_xlabel() == "statistic of 39 permutations"
+    result = run(name, X, Y)
+    assert max(map(len, str(result.summary()).splitlines())) <= 80
+    assert result.plot().axes[0].get_xlabel() == "statistic of 39 permutations"

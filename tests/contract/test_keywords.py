@@ -1,4 +1,4 @@
-"""One keyword for one thing, over all functions, verbs, methods, data sets, options and the command line."""
+"""One keyword for one thing in all functions, record methods, methods, data sets, options and commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dreval.records.answers import Embedding
 from dreval.records.comparison import Comparison
 from dreval.registry import DATASETS, FIGURES, METHODS
 
-# The first of each group is ours; the others are words for the same thing.
+# Synonyms: the first of each group is the keyword of dreval.
 GROUPS = [
     ("algorithm", "solver", "optimizer"),
     ("amplitude", "amplitudes", "magnitude"),
@@ -50,28 +50,28 @@ GROUPS = [
     ("repulsion", "repulsion_strength"),
     ("tol", "tolerance", "eps", "epsilon"),
 ]
-# A keyword that is a number in one place and a word in another, and means one thing all the same.
+# Keywords that are numbers or texts with one meaning.
 NUMBERS_OR_WORDS = ("n_neighbors",)  # "auto"
 
 
 def _public() -> Iterator[tuple[str, Any]]:
-    """Every public callable, with its name."""
+    """Yield every public callable with its name."""
     for name in dreval.__all__:
         thing = getattr(dreval, name)
         if callable(thing):
             yield name, thing
     for record in (dreval.Evaluation, dreval.Results, dreval.Study, dreval.Protocol, Comparison, Embedding):
-        for verb in (one for one in dir(record) if not one.startswith("_") and callable(getattr(record, one))):
-            yield f"{record.__name__}.{verb}", getattr(record, verb)
+        for method in (item for item in dir(record) if not item.startswith("_") and callable(getattr(record, item))):
+            yield f"{record.__name__}.{method}", getattr(record, method)
     yield from ((f"methods.{METHODS.card(name).class_name}", METHODS.get(name)) for name in METHODS)
 
 
 def keywords() -> dict[str, dict[str, Any]]:
-    """Where each keyword is, with its default there."""
-    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    """Return the callables of each keyword with its defaults."""
+    result: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, thing in _public():
         for parameter in inspect.signature(thing).parameters.values():
-            found[parameter.name][name] = parameter.default
+            result[parameter.name][name] = parameter.default
     several = [(name, DATASETS.card(name).parameters) for name in DATASETS]
     several += [(f"plot {card.name}", dict.fromkeys(card.options)) for card in FIGURES.cards()]
     several += [(name, dict.fromkeys(options_of(thing))) for name, thing in {**COSTS, **MAPPINGS}.items()]
@@ -79,12 +79,12 @@ def keywords() -> dict[str, dict[str, Any]]:
     several += [("command line", dict.fromkeys(_flags(_parser())))]
     for name, options in several:
         for key in options:
-            found[key][name] = options[key] if isinstance(options, dict) else None
-    return found
+            result[key][name] = options[key] if isinstance(options, dict) else None
+    return result
 
 
 def _flags(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The options of a verb and of all below it."""
+    """Yield the options of a command and of all its subcommands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for below in action.choices.values():
@@ -94,25 +94,25 @@ def _flags(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def test_a_thing_has_one_keyword() -> None:
-    """Of the words for one thing only the first of its group is a keyword."""
-    known = keywords()
-    assert len(known) > 150
-    assert {word: list(known[word]) for group in GROUPS for word in group[1:] if word in known} == {}
-    assert {group[0] for group in GROUPS} <= known.keys()
+    """Of each group of synonyms only the first is a keyword."""
+    table = keywords()
+    assert len(table) > 150
+    assert {word: list(table[word]) for group in GROUPS for word in group[1:] if word in table} == {}
+    assert {group[0] for group in GROUPS} <= table.keys()
 
 
 def test_a_keyword_means_one_thing() -> None:
-    """Its defaults are all numbers, all words or all yes and no."""
+    """The defaults of a keyword are all numbers, all texts or all truth values."""
     kinds = {
         key: {_kind(default) for default in places.values()} - {None}
         for key, places in keywords().items()
         if key not in NUMBERS_OR_WORDS
     }
-    assert {key: found for key, found in kinds.items() if len(found) > 1} == {}
+    assert {key: result for key, result in kinds.items() if len(result) > 1} == {}
 
 
 def _kind(default: Any) -> str | None:
-    """Number, word, or yes and no; None for a default that says nothing."""
+    """Return the kind of a default: number, text or truth value; None for others."""
     if isinstance(default, bool):
         return "yes or no"
     if isinstance(default, str):

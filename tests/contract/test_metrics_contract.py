@@ -28,7 +28,7 @@ LABELS = np.arange(40) % 3
 
 
 def _cloud(seed=0):
-    """Sparse continuous data in general position, and an embedding of them."""
+    """Return sparse continuous data in general position, and an embedding of them."""
     rng = np.random.default_rng(seed)
     X = rng.gamma(1.0, size=(40, 25)) * (rng.random((40, 25)) < 0.4)
     X[np.arange(40), rng.integers(0, 25, 40)] += 0.5
@@ -43,18 +43,18 @@ def _distances(X, metric):
 
 
 def _value(name, X, Y, **options):
-    """The value of a measure, as an array."""
-    known = {"labels": LABELS, "latent": Y[:, 0] + 1, "batch": np.arange(X.shape[0]) // 3 % 2}
-    known |= {"random_state": 0, "n_neighbors": 6, "size": 10}
+    """Return the value of a measure as an array."""
+    expected = {"labels": LABELS, "latent": Y[:, 0] + 1, "batch": np.arange(X.shape[0]) // 3 % 2}
+    expected |= {"random_state": 0, "n_neighbors": 6, "size": 10}
     accepted = inspect.signature(getattr(dreval, name)).parameters
-    chosen = {key: value for key, value in known.items() if key in accepted}
+    chosen = {key: value for key, value in expected.items() if key in accepted}
     return np.asarray(getattr(dreval, name)(X, Y, **chosen, **options))
 
 
 @pytest.mark.parametrize("metric", ["correlation", "manhattan"])
 @each("name", DISTANCE_ONLY)
 def test_precomputed_distances_are_the_metric(name, metric):
-    """The matrix of a metric's distances gives what the metric gives, for every measure that needs no coordinates."""
+    """Precomputed distances give the same value as their metric, for every measure that needs no coordinates."""
     X, Y = _cloud()
     expected = _value(name, X, Y, metric=metric)
     np.testing.assert_allclose(_value(name, _distances(X, metric), Y, metric="precomputed"), expected, atol=1e-10)
@@ -63,7 +63,7 @@ def test_precomputed_distances_are_the_metric(name, metric):
 @pytest.mark.parametrize("metric", ["cosine", "hamming"])
 @each("name", NAMES, items=2)
 def test_sparse_data_have_the_values_of_dense_data(name, metric):
-    """To the last bit where distances alone are read; else to rounding of products."""
+    """Values agree exactly if only distances are read; else up to rounding of products."""
     X, Y = _cloud(1)
     options = {"metric": metric} if name in MEASURING else {}
     dense, few = (_value(name, Z, Y, **options) for Z in (X, sparse.csc_array(X)))
@@ -74,7 +74,7 @@ def test_sparse_data_have_the_values_of_dense_data(name, metric):
 
 @each("name", NAMES, items=2)
 def test_the_metric_is_a_parameter_where_it_matters(name):
-    """Who reads distances of the data has it and changes with it; who needs coordinates refuses precomputed ones."""
+    """Measures of data distances have ``metric`` and depend on it; measures of coordinates reject precomputed ones."""
     X, Y = _cloud(2)
     assert ("metric" in inspect.signature(getattr(dreval, name)).parameters) == (name in MEASURING)
     if name in MEASURING and name not in {"k_max"}:  # a whole number, which may stay
@@ -118,7 +118,7 @@ def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
 
 @each("name", METHODS)
 def test_measures_of_methods_read_sparse_data_and_no_distances(name):
-    """Sparse data are made dense for what runs a method; precomputed distances have no coordinates to change."""
+    """Sparse data become dense for a method; precomputed distances have no coordinates to change."""
     X, _ = _cloud(6)
     options = {"n_transformations": 5} if "n_transformations" in MEASURES.card(name).parameters else {}
     dense, few = (getattr(dreval, name)(Z, "pca", random_state=0, **options) for Z in (X, sparse.csr_array(X)))
@@ -164,7 +164,7 @@ def test_methods_on_distances():
 
 @pytest.mark.slow
 def test_sparse_data_beyond_memory():
-    """300 x 5,000,000 numbers, 11 GiB if dense, are evaluated in less than 1 GiB; what cannot be says why."""
+    """300 x 5,000,000 numbers, 11 GiB if dense, are evaluated in less than 1 GiB; other measures have a reason."""
     n, p, rng = 300, 5_000_000, np.random.default_rng(0)
     places = np.repeat(np.arange(n), 20), rng.integers(0, p, 20 * n)
     data = sparse.csr_array((rng.gamma(1.0, size=20 * n), places), (n, p))

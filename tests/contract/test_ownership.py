@@ -27,17 +27,19 @@ FITS = {"fit", "fit_transform", "get_params", "set_params", "set_output", "card"
 
 
 def _variants():
-    """Every method with joined parts; those that know it also with separate parts, distances and a given start."""
+    """Yield every method with joined parts, and if supported also with separate parts, distances and a start."""
     for name in METHODS.names():
-        known = inspect.signature(METHODS.get(name)).parameters
+        parameters = inspect.signature(METHODS.get(name)).parameters
         settings = {"random_state": 0}
-        settings |= {"max_iter": 30} if "max_iter" in known else {}
-        settings |= {"n_neighbors": 8} if "n_neighbors" in known and known["n_neighbors"].default is not None else {}
-        ways = ["connect", "separate", "largest"] if "disconnected" in known else [None]
+        settings |= {"max_iter": 30} if "max_iter" in parameters else {}
+        settings |= (
+            {"n_neighbors": 8} if "n_neighbors" in parameters and parameters["n_neighbors"].default is not None else {}
+        )
+        ways = ["connect", "separate", "largest"] if "disconnected" in parameters else [None]
         for way in ways[: 1 if name == "locally_linear_coordination" else 3]:
             more = {} if way is None else {"disconnected": way}
             yield name, settings | more
-        if "init" in known and name not in ("tsne", "umap", "linear_tsne", "parametric_tsne", "sne"):
+        if "init" in parameters and name not in ("tsne", "umap", "linear_tsne", "parametric_tsne", "sne"):
             yield name, settings | {"init": "array"}
     yield "classical_mds", {"metric": "precomputed"}
     yield "kernel_pca", {"kernel": "precomputed"}
@@ -47,7 +49,7 @@ every_variant = each("name, settings", _variants(), items=3)
 
 
 def _data(settings):
-    """Fresh arrays: data (n, 3), or an (n, n) matrix, and a response."""
+    """Return new arrays: data (n, 3), or an (n, n) matrix, and a response."""
     X = np.random.default_rng(0).normal(size=(N, 3)) * [3.0, 2.0, 1.0]
     y = np.column_stack([X[:, 0] + 0.1 * X[:, 1] ** 2, X[:, 1] - X[:, 2]])
     if settings.get("disconnected") in ("separate", "largest"):
@@ -60,7 +62,7 @@ def _data(settings):
 
 
 def _fitted(name, settings, X, y):
-    """The fitted method, and the start that it was given."""
+    """Return the fitted method and its start."""
     starts = {key: X[:, :2].copy() for key, value in settings.items() if isinstance(value, str) and value == "array"}
     method = METHODS.get(name)(2, **settings | starts)
     columns = y if name == "cca" else y[:, 0]
@@ -71,10 +73,10 @@ def _fitted(name, settings, X, y):
 
 
 def _answers(method):
-    """What every public verb gives, or its refusal, and the public attributes of the fit."""
+    """Return the result or error of every public method, and the public attributes of the fit."""
     rows = ROWS if method.n_features_in_ == 3 else np.tile(ROWS @ ROWS.T, N // 5) + 1.0
     arguments = {"inverse_transform": PLACES, "kernel_inverse_transform": PLACES, "fitted_turns": PLACES}
-    found = {name: value for name, value in vars(method).items() if name.endswith("_")}
+    result = {name: value for name, value in vars(method).items() if name.endswith("_")}
     for verb, function in inspect.getmembers(method, callable):
         if verb.startswith("_") or verb in FITS:
             continue
@@ -82,14 +84,14 @@ def _answers(method):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DrevalWarning)
-                found[verb] = function(arguments.get(verb, rows)) if takes else function()
+                result[verb] = function(arguments.get(verb, rows)) if takes else function()
         except DrevalError as refusal:
-            found[verb] = str(refusal)
-    return found
+            result[verb] = str(refusal)
+    return result
 
 
 def _assert_same(here, there, what):
-    """Equal to the last bit, however deep; parts of a graph are methods themselves."""
+    """Return whether two results are bitwise equal at any depth; parts of a graph are methods themselves."""
     if isinstance(here, Method):
         _assert_same(_answers(here), _answers(there), what)
     elif isinstance(here, dict):
@@ -98,8 +100,8 @@ def _assert_same(here, there, what):
             _assert_same(value, there[key], f"{what}.{key}")
     elif isinstance(here, tuple | list):
         assert len(here) == len(there), what
-        for one, other in zip(here, there, strict=True):
-            _assert_same(one, other, what)
+        for item, other in zip(here, there, strict=True):
+            _assert_same(item, other, what)
     elif isinstance(here, pd.DataFrame):
         pd.testing.assert_frame_equal(here, there)
     elif hasattr(here, "toarray"):
@@ -110,7 +112,7 @@ def _assert_same(here, there, what):
 
 
 def _overwrite(value):
-    """Write into every array of an answer that can be written to."""
+    """Write into every writable array of a result."""
     for array in value if isinstance(value, tuple | list) else [value]:
         if isinstance(array, np.ndarray) and array.flags.writeable and array.dtype.kind in "fi":
             array += 13
@@ -120,8 +122,8 @@ def _overwrite(value):
 def test_a_fit_keeps_nothing_of_the_caller(name, settings):
     """Data, response and start are not written to, may be read-only, and may be overwritten after the fit."""
     (X, y), (kept_X, kept_y) = _data(settings), _data(settings)
-    for kept in (kept_X, kept_y):
-        kept.flags.writeable = False
+    for stored in (kept_X, kept_y):
+        stored.flags.writeable = False
     (method, starts), (twin, _) = _fitted(name, settings, X, y), _fitted(name, settings, kept_X, kept_y)
     assert_array_equal(X, kept_X)
     assert_array_equal(y, kept_y)
@@ -133,7 +135,7 @@ def test_a_fit_keeps_nothing_of_the_caller(name, settings):
 
 @every_variant
 def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
-    """Fitted arrays are read-only; what a verb gave, or was given, may be overwritten, and it answers as before."""
+    """Fitted arrays are read-only; results and arguments of a method may be overwritten without an effect on it."""
     X, y = _data(settings)
     (method, _), (twin, _) = _fitted(name, settings, X, y), _fitted(name, settings, X, y)
     rows = X[:5].copy()
@@ -152,7 +154,7 @@ def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
 
 
 def test_the_embedding_of_fit_transform_is_the_callers_own():
-    """It can be written to, and is no view of what the method keeps."""
+    """The embedding is writable, and not a view of arrays of the method."""
     X = _data({})[0]
     method = dreval.methods.KernelPCA(2)
     Y = method.fit_transform(X)
@@ -163,15 +165,15 @@ def test_the_embedding_of_fit_transform_is_the_callers_own():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_fit_keeps_one_copy_of_the_data(dtype):
-    """Of a large array one float64 copy stays, whatever its type."""
+    """Only one float64 copy of a large array is stored, for any type."""
     X = np.random.default_rng(0).normal(size=(20_000, 50)).astype(dtype)
     dreval.methods.PCA(2).fit(X[:50])
     tracemalloc.start()
     method = dreval.methods.PCA(2).fit(X)
-    kept, _ = tracemalloc.get_traced_memory()
+    stored, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     size = 8 * X.size
-    assert size <= kept <= 1.2 * size
+    assert size <= stored <= 1.2 * size
     assert method.embedding_.shape == (20_000, 2)
 
 
@@ -192,7 +194,7 @@ def _evaluation_inputs():
 
 
 def _evaluation(given, ids):
-    """An evaluation of coordinates, a method with a given start, an estimator and a function."""
+    """Return an evaluation of coordinates, a method with a start, an estimator and a function."""
     ev = dreval.Evaluation(
         given["data"],
         {"Y": given["Y"], "f": lambda X, n_components: X[:, :n_components]},
@@ -211,19 +213,19 @@ def _evaluation(given, ids):
 
 @pytest.mark.parametrize(("ids", "frame"), [("ids", False), ("numbers", True)])
 def test_an_evaluation_owns_what_it_was_given(ids, frame):
-    """Arrays changed between construction and run: the numbers of an untouched twin; changed data are refused."""
-    given, kept = _evaluation_inputs(), _evaluation_inputs()
-    buffer = given["data"]
+    """Arrays changed between construction and run do not change the numbers; changed data raise an error."""
+    arguments, stored = _evaluation_inputs(), _evaluation_inputs()
+    buffer = arguments["data"]
     if frame:
-        given["data"], kept["data"] = pd.DataFrame(buffer, copy=False), pd.DataFrame(kept["data"])
-    ev, twin = _evaluation(given, ids), _evaluation(kept, ids)
-    for array in (buffer, *(given[name] for name in given if name != "data")):
+        arguments["data"], stored["data"] = pd.DataFrame(buffer, copy=False), pd.DataFrame(stored["data"])
+    ev, twin = _evaluation(arguments, ids), _evaluation(stored, ids)
+    for array in (buffer, *(arguments[name] for name in arguments if name != "data")):
         array[:] = array[::-1].copy()
     with pytest.raises(DrevalError, match="must stay as they were when they were passed"):
         ev.run("trustworthiness", None, None)
     buffer[:] = buffer[::-1].copy()
     run = {"measures": ["trustworthiness", "stress", "knn_accuracy", "latent_r2"], "tests": "dcov", "ci": None}
-    res, expected = (one.run(**run, n_resamples=19) for one in (ev, twin))
+    res, expected = (item.run(**run, n_resamples=19) for item in (ev, twin))
     pd.testing.assert_frame_equal(res.tidy().drop(columns="seconds"), expected.tidy().drop(columns="seconds"))
     for name in expected.names:
         pd.testing.assert_frame_equal(res.augment(name), expected.augment(name))
@@ -233,8 +235,8 @@ def test_an_evaluation_owns_what_it_was_given(ids, frame):
 def test_an_embedding_record_and_its_certificate_own_their_data():
     """The data may change after ``embed``; the coordinates are read-only, and their maps and certificate stay."""
     X = _data({})[0]
-    kept = X.copy()
-    record, twin = dreval.embed(X, "pca"), dreval.embed(kept, "pca")
+    stored = X.copy()
+    record, twin = dreval.embed(X, "pca"), dreval.embed(stored, "pca")
     X[:] = 0.0
     with pytest.raises(ValueError, match="read-only"):
         record.coordinates[0, 0] = 1.0
@@ -245,12 +247,12 @@ def test_an_embedding_record_and_its_certificate_own_their_data():
     np.array(record)[0, 0] = 1e6
     assert_array_equal(record.transform(ROWS), twin.transform(ROWS))
     assert_array_equal(record.inverse_transform(PLACES), twin.inverse_transform(PLACES))
-    first, second = (certify(one, n_resamples=19, random_state=0, n_jobs=1) for one in (record, twin))
+    first, second = (certify(item, n_resamples=19, random_state=0, n_jobs=1) for item in (record, twin))
     assert repr(first) == repr(second)
 
 
 def test_a_record_with_other_data_makes_its_maps_anew():
-    """Maps that were made of the first data are not those of a copy of the record with other data."""
+    """A copy of a record with other data does not have the maps of the first data."""
     X = _data({})[0]
     record = dreval.embed(X, "pca")
     record.transform(ROWS)
@@ -259,14 +261,14 @@ def test_a_record_with_other_data_makes_its_maps_anew():
 
 
 def test_a_protocol_owns_its_data(tmp_path):
-    """What is exported are the data as they were when the protocol was made."""
+    """The exported data are those at the construction of the protocol."""
     X = _data({})[0]
-    kept = X.copy()
+    stored = X.copy()
     protocol = dreval.Protocol(X, random_state=0)
     X[:] = 0.0
     folders = tmp_path / "a", tmp_path / "b"
     protocol.export(folders[0])
-    dreval.Protocol(kept, random_state=0).export(folders[1])
+    dreval.Protocol(stored, random_state=0).export(folders[1])
     tables = [sorted(path.relative_to(folder) for path in folder.rglob("*.csv")) for folder in folders]
     assert tables[0] == tables[1] != []
     for name in tables[0]:

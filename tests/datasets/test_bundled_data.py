@@ -26,7 +26,7 @@ def _card_rows(root, name):
 
 
 def test_every_bundled_set_has_an_oracle():
-    """No bundled set goes unchecked."""
+    """Every bundled set is checked."""
     assert sorted(ORACLES) == BUNDLED
 
 
@@ -44,13 +44,13 @@ def test_file_is_the_one_of_its_card(name, root):
 @pytest.mark.parametrize("name", BUNDLED)
 def test_values_are_those_of_scikit_learn(name):
     """Every number, every name, every class, in the same order."""
-    mine, theirs = dreval.load_dataset(name), ORACLES[name]()
-    assert_array_equal(mine.data, theirs.data)
-    assert_array_equal(mine.labels.astype(str), theirs.target_names[theirs.target].astype(str))
-    assert mine.feature_names == tuple(map(str, theirs.feature_names))
-    assert mine.data.dtype == np.float64
-    assert mine.data.flags.c_contiguous
-    assert mine.latent is None
+    ours, theirs = dreval.load_dataset(name), ORACLES[name]()
+    assert_array_equal(ours.data, theirs.data)
+    assert_array_equal(ours.labels.astype(str), theirs.target_names[theirs.target].astype(str))
+    assert ours.feature_names == tuple(map(str, theirs.feature_names))
+    assert ours.data.dtype == np.float64
+    assert ours.data.flags.c_contiguous
+    assert ours.latent is None
 
 
 def test_digits_are_integers_and_diagnoses_words():
@@ -61,9 +61,9 @@ def test_digits_are_integers_and_diagnoses_words():
 
 def test_wdbc_is_the_file_of_the_repository(shared_data):
     """An independent copy of wdbc.data has the same numbers, and its M are our malignant."""
-    other, mine = np.load(shared_data / "wdbc.npz", allow_pickle=False), dreval.load_dataset("wdbc")
-    assert_array_equal(mine.data, other["X"])
-    assert_array_equal(mine.labels == "malignant", other["y"] == 1)
+    other, ours = np.load(shared_data / "wdbc.npz", allow_pickle=False), dreval.load_dataset("wdbc")
+    assert_array_equal(ours.data, other["X"])
+    assert_array_equal(ours.labels == "malignant", other["y"] == 1)
 
 
 def test_license_text_lies_beside_the_data(root):
@@ -83,7 +83,7 @@ def test_frame_has_names_and_labels():
 
 
 def test_the_folder_inside_the_package_comes_first(tmp_path, monkeypatch):
-    """An installed package reads its own files; a file that is missing is said by name."""
+    """An installed package reads its own files; the error for a missing file names it."""
     (tmp_path / "data").mkdir()
     monkeypatch.setattr(_dataset, "files", lambda _: tmp_path)
     with pytest.raises(InputError, match=r"wdbc\.csv\.gz"):

@@ -1,4 +1,4 @@
-"""Loaders: the real files against independent copies of their content, and every wrong file by its reason."""
+"""Loaders: the real files agree with independent copies, and every wrong file raises its error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dreval.registry import DATASETS
 
 def load(path, name=None, **options):
     """The data set of a file, by the loader whose files are called like this one; any loader for other names."""
-    like = [card.name for card in DATASETS.cards() for one in card.files if fnmatch(str(path).lower(), f"*{one}")]
+    like = [card.name for card in DATASETS.cards() for item in card.files if fnmatch(str(path).lower(), f"*{item}")]
     return dreval.load_dataset(name or [*like, "wdbc_file"][0], path, **options)
 
 
@@ -30,20 +30,20 @@ def _known(shared_data, name):
 
 def test_sonar_is_read(shared_data):
     """The numbers and classes of an independent copy."""
-    mine, other = load(shared_data / "raw" / "sonar.all-data"), _known(shared_data, "sonar")
-    assert mine.card.name == "sonar_file"
-    assert_array_equal(mine.data, other["X"])
-    assert_array_equal(mine.labels == "mine", other["y"] == 1)
-    assert mine.recipe == {"path": str(shared_data / "raw" / "sonar.all-data")}
+    ours, other = load(shared_data / "raw" / "sonar.all-data"), _known(shared_data, "sonar")
+    assert ours.card.name == "sonar_file"
+    assert_array_equal(ours.data, other["X"])
+    assert_array_equal(ours.labels == "mine", other["y"] == 1)
+    assert ours.recipe == {"path": str(shared_data / "raw" / "sonar.all-data")}
 
 
 def test_wdbc_is_read(shared_data):
     """The numbers, names and classes of the bundled copy, which is scikit-learn's."""
-    mine, bundled = load(shared_data / "raw" / "wdbc.data"), dreval.load_dataset("wdbc")
-    assert_array_equal(mine.data, bundled.data)
-    assert_array_equal(mine.labels, bundled.labels)
-    assert mine.feature_names == bundled.feature_names
-    assert_array_equal(mine.data, _known(shared_data, "wdbc")["X"])
+    ours, bundled = load(shared_data / "raw" / "wdbc.data"), dreval.load_dataset("wdbc")
+    assert_array_equal(ours.data, bundled.data)
+    assert_array_equal(ours.labels, bundled.labels)
+    assert ours.feature_names == bundled.feature_names
+    assert_array_equal(ours.data, _known(shared_data, "wdbc")["X"])
 
 
 def test_coil_2000_is_read(shared_data):
@@ -99,10 +99,10 @@ def test_idx_is_read(shared_data, tmp_path, packed):
     files = tmp_path / "t10k-images-idx3-ubyte", tmp_path / "t10k-labels-idx1-ubyte"
     for file, content in zip(files, (images, labels), strict=True):
         file.write_bytes(gzip.compress(content, 1) if packed else content)
-    mine = load(files[0], labels=files[1])
-    assert_array_equal(mine.data, other["X"])
-    assert_array_equal(mine.labels, other["y"])
-    assert len(mine.feature_names) == 784
+    ours = load(files[0], labels=files[1])
+    assert_array_equal(ours.data, other["X"])
+    assert_array_equal(ours.labels, other["y"])
+    assert len(ours.feature_names) == 784
     assert load(files[0]).labels is None
 
 
@@ -147,12 +147,12 @@ def test_a_web_page_is_refused(tmp_path, name):
 
 @pytest.mark.parametrize("name", [*REAL, "x-images-idx3-ubyte"])
 def test_every_real_file_is_refused_by_every_other_loader(shared_data, name):
-    """Whatever file is passed for another, it is refused and never read as something it is not."""
+    """A file passed to the loader of another raises an error."""
     if name not in REAL:
         return
-    mine = load(shared_data / "raw" / name).card.name
+    ours = load(shared_data / "raw" / name).card.name
     for kind in dreval.list_datasets():
-        if kind.endswith("_file") and kind != mine:
+        if kind.endswith("_file") and kind != ours:
             with pytest.raises(InputError, match=rf"`path` must .*'{name}'"):
                 load(shared_data / "raw" / name, kind)
 
@@ -220,12 +220,12 @@ def test_right_text_files_are_read_whatever_their_line_ends(tmp_path):
 
 HEAD = struct.pack(">4B3I", 0, 0, 8, 3, 4, 2, 2)
 BYTES = [
-    (HEAD + bytes(15), "must be as long as its head says.*15 bytes for 4 x 2 x 2"),
-    (HEAD + bytes(17), "must be as long as its head says.*17 bytes"),
-    (HEAD[:10], "must be whole"),
+    (HEAD + bytes(15), "must be as long as its header states.*15 bytes for 4 x 2 x 2"),
+    (HEAD + bytes(17), "must be as long as its header states.*17 bytes"),
+    (HEAD[:10], "must be complete"),
     (struct.pack(">4BI", 0, 0, 8, 1, 3) + bytes(3), "magic number 2051.*magic number 2049.*These are labels"),
     (struct.pack(">4B3I", 0, 0, 13, 3, 1, 1, 1) + bytes(4), "magic number 2051"),
-    (struct.pack(">4B3I", 0, 0, 8, 3, 0, 28, 28), "must be as long as its head says.*0 bytes for 0 x 28 x 28"),
+    (struct.pack(">4B3I", 0, 0, 8, 3, 0, 28, 28), "must be as long as its header states.*0 bytes for 0 x 28 x 28"),
     (b"PK\x03\x04 rest", "begins with two zero bytes.*50 4b 03 04"),
 ]
 
@@ -267,7 +267,7 @@ def test_wrong_matlab_files_are_refused(tmp_path):
 
 
 def test_paths_that_are_no_files_are_refused(tmp_path):
-    """Missing, a folder, empty, no path; an unknown name of a file or of a loader."""
+    """Missing files, folders, empty files, missing paths and unknown names raise errors."""
     (tmp_path / "wdbc.data").write_text("\n".join(WDBC))
     with pytest.raises(UnknownName, match=r"must be an existing file.*Did you mean 'wdbc\.data'"):
         load(tmp_path / "wbdc.data")

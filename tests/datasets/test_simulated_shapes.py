@@ -1,4 +1,4 @@
-"""Clusters, closed curves, grids, maps of a slow latent, and dependence shapes lie where their pages say."""
+"""Clusters, closed curves, grids, maps of a slow latent, and dependence shapes follow their docstrings."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_grid_has_different_places_in_a_square(n, seed):
 
 
 def test_two_lines_are_long_and_apart():
-    """Uniform along, normal about their axes, 10 apart; a cut across tells the classes apart, one along does not."""
+    """Uniform along, normal about their axes, 10 apart; a cut across separates the classes, one along does not."""
     lines = dreval.simulate("two_lines", n=4000, random_state=0)
     assert_array_equal(lines.latent[:, 1], 10 * lines.labels)
     assert kstest(lines.latent[:, 0], "uniform", args=(0, 100)).pvalue > P_VALUE
@@ -111,7 +111,7 @@ def test_localized_clusters_are_small_and_scattered():
 
 
 def test_stacked_gaussians_fool_the_largest_components():
-    """Spreads .5, 4, 10; two principal components do not tell the classes apart, the first axis alone does."""
+    """Spreads .5, 4, 10; two principal components do not separate the classes, the first axis alone does."""
     stack = dreval.simulate("stacked_gaussians", n=3000, random_state=0)
     within = stack.data - np.c_[stack.latent, np.zeros((3000, 2))]
     assert_allclose(within.std(axis=0), [0.5, 4, 10], rtol=0.05)
@@ -160,11 +160,11 @@ def test_bump_map_is_its_formula():
     data = dreval.simulate("bump_map", n=400, random_state=1, noise=0.0)
     z, grid = data.latent, np.linspace(-6, 6, 100)
     for x in data.data.T:
-        seen = x > 1e-200
-        if seen.sum() < 4:
+        visited = x > 1e-200
+        if visited.sum() < 4:
             continue
-        rhs = -np.log(x[seen] / 20) - (z[seen] ** 2).sum(axis=1)  # = -2 z'c + |c|^2
-        center = np.linalg.lstsq(np.c_[-2 * z[seen], np.ones(seen.sum())], rhs, rcond=None)[0][:2]
+        rhs = -np.log(x[visited] / 20) - (z[visited] ** 2).sum(axis=1)  # = -2 z'c + |c|^2
+        center = np.linalg.lstsq(np.c_[-2 * z[visited], np.ones(visited.sum())], rhs, rcond=None)[0][:2]
         assert np.abs(grid[:, None] - center).min(axis=0).max() < 1e-6
 
 
@@ -230,12 +230,12 @@ def test_noise_is_normal_and_spares_the_latents(name):
     ],
 )
 def test_shape_parameters_out_of_range_are_refused(name, parameter, value):
-    """The parameter is named."""
+    """The error names the parameter."""
     with pytest.raises(InputError, match=f"`{parameter}` must"):
         dreval.simulate(name, n=20, **{parameter: value})
 
 
 def test_unknown_dependence_is_refused():
-    """The nearest known shape is named."""
+    """The error suggests the nearest shape."""
     with pytest.raises(UnknownName, match="Did you mean 'circle'"):
         dreval.simulate("dependence", shape="circel")

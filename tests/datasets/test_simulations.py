@@ -1,4 +1,4 @@
-"""The simulations lie where they should and are spread as their pages say."""
+"""The simulations have the shapes and distributions in their docstrings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_swiss_roll_lies_on_its_surface(seed, spacing):
     assert (t <= 4.5 * np.pi).all()
     assert_allclose(roll.data[:, 0], t * np.cos(t), atol=1e-12)
     assert_allclose(roll.data[:, 2], t * np.sin(t), atol=1e-12)
-    assert_allclose(roll.latent[:, 0], [_length(1.5 * np.pi, one) for one in t], atol=1e-9)
+    assert_allclose(roll.latent[:, 0], [_length(1.5 * np.pi, item) for item in t], atol=1e-9)
     assert_array_equal(roll.latent[:, 1], roll.data[:, 1])
 
 
@@ -70,7 +70,7 @@ def test_spiral_lies_on_its_curve(seed, spacing, turns):
     t = np.hypot(*spiral.data.T)
     assert (t <= 2 * np.pi * turns * (1 + 1e-12)).all()
     assert_allclose(spiral.data, np.column_stack([t * np.cos(t), t * np.sin(t)]), atol=1e-11)
-    assert_allclose(spiral.latent[:, 0], [_length(0, one) for one in t], rtol=1e-8, atol=1e-9)
+    assert_allclose(spiral.latent[:, 0], [_length(0, item) for item in t], rtol=1e-8, atol=1e-9)
 
 
 def test_spiral_is_uniform_in_what_was_asked_for():
@@ -150,9 +150,9 @@ def test_three_clusters_have_their_centers():
 
 def test_s1_has_three_gaussian_clusters():
     """Unit covariance about the latent centers; over seeds the centers have mean 0 and variance 25."""
-    one = dreval.simulate("s1", n=6000, random_state=0)
-    assert np.bincount(one.labels).tolist() == [2000] * 3
-    assert_allclose(np.cov((one.data - one.latent).T), np.eye(10), atol=0.1)
+    item = dreval.simulate("s1", n=6000, random_state=0)
+    assert np.bincount(item.labels).tolist() == [2000] * 3
+    assert_allclose(np.cov((item.data - item.latent).T), np.eye(10), atol=0.1)
     centers = np.vstack([np.unique(dreval.simulate("s1", n=6, random_state=s).latent, axis=0) for s in range(200)])
     assert centers.shape == (600, 10)
     assert abs(centers.mean()) < 0.3  # five standard errors: 5 / sqrt(6000) = .065
@@ -202,12 +202,12 @@ def test_noise_moves_the_data_and_not_the_latents(name):
     ],
 )
 def test_parameters_out_of_range_are_refused(name, parameter, value):
-    """The parameter is named."""
+    """The error names the parameter."""
     with pytest.raises(InputError, match=f"`{parameter}` must"):
         dreval.simulate(name, **{parameter: value})
 
 
 def test_unknown_spacing_is_refused():
-    """The known words are listed."""
+    """The error lists the valid names."""
     with pytest.raises(UnknownName, match="Known: arc, t"):
         dreval.simulate("swiss_roll", spacing="angle")

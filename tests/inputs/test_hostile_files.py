@@ -39,7 +39,7 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("DREVAL_READ_LIMIT", "1000")
     with pytest.raises(InputError, match=r"must unpack to at most 1e\+03 bytes.*DREVAL_READ_LIMIT=") as caught:
         as_data(path)
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.cure.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
     assert as_data(path).n == 40
     monkeypatch.setenv("DREVAL_READ_LIMIT", "much")
     with pytest.raises(InputError, match="`DREVAL_READ_LIMIT` must be a number of bytes"):
@@ -55,7 +55,7 @@ def test_a_line_that_no_table_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path.write_bytes(gzip.compress(b"a\n1\n" + line) if suffix.endswith(".gz") else b"a\n1\n" + line)
     with pytest.raises(InputError, match="must have at most 40 fields in a line") as caught:
         as_data(path)
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.cure.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
     with pytest.raises(InputError) as after:  # it is no table all the same
         as_data(path)
     assert "in a line" not in str(after.value)
@@ -67,7 +67,7 @@ def test_the_limit_of_dense_data_can_be_raised(monkeypatch: pytest.MonkeyPatch) 
     matrix = scipy.sparse.eye_array(30, format="csr")
     with pytest.raises(InputError, match=r"must take at most .* GiB when made dense") as caught:
         densify(matrix, "data")
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.cure.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
     assert np.array_equal(densify(matrix, "data")[0], np.eye(30))
 
 
@@ -126,7 +126,7 @@ def test_a_shape_that_the_file_cannot_fill(tmp_path: Path, monkeypatch: pytest.M
     requirement = r"must have at most 919 rows and columns together: got .* 919 bytes of a matrix of 4,500 x 4\."
     with pytest.raises(InputError, match=requirement) as caught:
         as_data(path)
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.cure.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
     assert as_data(path).n == 4500
 
 

@@ -101,8 +101,8 @@ def test_every_mask_is_seen_where_it_is(mask: list[bool], listed: bool) -> None:
     with pytest.raises(InputError) as caught:
         check_unmasked(passed, "A")
 
-    assert caught.value.got.startswith(f"{sum(mask)} masked cell{'s' if sum(mask) > 1 else ''}, ")
-    assert f"in row {mask.index(True) // 2}" in caught.value.got
+    assert caught.value.received.startswith(f"{sum(mask)} masked cell{'s' if sum(mask) > 1 else ''}, ")
+    assert f"in row {mask.index(True) // 2}" in caught.value.received
 
 
 @pytest.mark.parametrize(

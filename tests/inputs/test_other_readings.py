@@ -70,7 +70,7 @@ def test_a_graph_is_not_features(graph, form):
     """Whatever its weights and its form."""
     with pytest.raises(InputError, match="not a graph") as error:
         as_data(FORMS[form](GRAPHS[graph]()))
-    assert "metric='precomputed'" in error.value.cure
+    assert "metric='precomputed'" in error.value.hint
 
 
 @pytest.mark.parametrize("ending", ["npz", "mtx", "csv", "npy"])

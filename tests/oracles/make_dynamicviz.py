@@ -1,7 +1,7 @@
 """Variance scores of dynamicviz, by its own ``score.py``, on four noisy copies of a random map.
 
 ``python make_dynamicviz.py SCORE.PY`` with the file ``dynamicviz/score.py`` of github.com/sunericd/dynamicviz (MIT
-licence, version 1.0.0) writes ``dynamicviz_score.json`` beside this script.
+license, version 1.0.0) writes ``dynamicviz_score.json`` beside this script.
 """
 
 from __future__ import annotations

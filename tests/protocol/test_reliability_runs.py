@@ -243,8 +243,8 @@ def test_what_was_not_exported_needs_a_new_folder(data, analysis, setting, tmp_p
     source = dreval.Protocol.collect(tmp_path / "tool")
     with pytest.raises(UndefinedMeasure, match="got a protocol without") as caught:
         getattr(dreval, analysis)(data, source)
-    assert f"Export a new folder with dreval.Protocol(..., {setting})" in caught.value.cure
-    assert "again" not in caught.value.cure
+    assert f"Export a new folder with dreval.Protocol(..., {setting})" in caught.value.hint
+    assert "again" not in caught.value.hint
     name, _, count = setting.partition("=")
     small = {"noise": 9, "n_transformations": 6}.get(name, int(count))  # fewer runs serve as well
     requested = {"n_transformations": 0, "n_replicates": 0, name: small}

@@ -88,8 +88,8 @@ def test_an_argument_is_renamed_by_its_field() -> None:
     names = {"x": "embeddings['a']", "y": "labels"}
     assert str(error.named(names)) == "`embeddings['a']` must be as long as `labels`: got x of 3. See y."
     hint = InputError("x", "must be named", "none", "Pass {labels}, or {z}.", labels=Hint("labels", "a b"), z="z")
-    assert hint.cure == "Pass labels='a b', or `z`."
-    assert hint.named({"labels": "--labels", "z": "--z"}).cure == "Pass --labels 'a b', or `--z`."
+    assert hint.hint == "Pass labels='a b', or `z`."
+    assert hint.named({"labels": "--labels", "z": "--z"}).hint == "Pass --labels 'a b', or `--z`."
     assert str(hint.altered(MissingFile, argument="y").named({"y": "--y"})).startswith("`--y` must be named: got none.")
     outer = note("interval.refused", reason=refusal(error))
     assert "`embeddings['a']` must be" in str(outer.named(names))

@@ -40,8 +40,8 @@ def test_a_map_that_is_no_minimum_is_refused(raw: np.ndarray) -> None:
     with pytest.raises(UndefinedMeasure, match="Newton steps of up to") as caught:
         dreval.singularity_score(X, raw, perplexity=PERPLEXITY)
     assert caught.value.argument == "Y"
-    assert "local minimum" in caught.value.rule
-    assert "polish=True" in caught.value.cure
+    assert "local minimum" in caught.value.requirement
+    assert "polish=True" in caught.value.hint
     with pytest.raises(UndefinedMeasure, match=r"\d+ of 70 points at which the loss has no minimum"):
         dreval.singularity_score(X, X[:, :2], perplexity=PERPLEXITY)
     with pytest.raises(UndefinedMeasure, match="all points in one place"):
@@ -54,15 +54,15 @@ def test_why_polishing_ended_without_a_minimum_is_said(raw: np.ndarray, monkeypa
     apart = np.where(np.kron(np.eye(2), np.ones((10, 10))) > 0, 1.0, 1e-12) - np.eye(20)  # hardly joined
     with pytest.raises(UndefinedMeasure, match="the map had grown to 2 times its width") as caught:
         dreval.singularity_score(X[:20], rng.normal(size=(20, 2)), affinities=apart, polish=True)
-    assert "local_distortion" in caught.value.cure
+    assert "local_distortion" in caught.value.hint
     monkeypatch.setattr(tsne_loss, "STEPS", 1)
     with pytest.raises(UndefinedMeasure, match="after 1 Newton steps of all points: no more than") as caught:
         dreval.singularity_score(X, raw, perplexity=PERPLEXITY, polish=True)
-    assert "longer, so that it ends nearer" in caught.value.cure
+    assert "longer, so that it ends nearer" in caught.value.hint
     monkeypatch.setattr(tsne_loss, "HALVINGS", 0)
     with pytest.raises(UndefinedMeasure, match="after 0 Newton steps of all points: no shorter step") as caught:
         dreval.singularity_score(X, raw, perplexity=PERPLEXITY, polish=True)
-    assert "saddle" in caught.value.cure
+    assert "saddle" in caught.value.hint
 
 
 def test_a_progress_bar_is_shown_on_request(score: SingularityScore, capsys: pytest.CaptureFixture[str]) -> None:

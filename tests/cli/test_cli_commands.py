@@ -1,4 +1,4 @@
-"""The command line beside ``evaluate``: embed, list, help, and what a real process does."""
+"""The commands embed and list, help, and the command line as a process."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
 def test_embed_writes_coordinates(run: Any, output: str) -> None:
     """The file holds the coordinates of ``dreval.embed``, exact, and is an embedding for ``evaluate``."""
     arguments = ("embed", "full.csv", "isomap", output, "-d", "3", "-k", "8", "--labels", "kind", "--ids", "cell")
-    said = [f"isomap: 40 points, 3 components, written to {output}"]
-    said.append("note: Labels were not used: isomap is not supervised.")
-    assert run(*arguments) == (0, "\n".join([*said, ""]), "")
+    text = [f"isomap: 40 points, 3 components, written to {output}"]
+    text.append("note: Labels were not used: isomap is not supervised.")
+    assert run(*arguments) == (0, "\n".join([*text, ""]), "")
     features = pd.read_csv("full.csv").drop(columns=["kind", "cell"])
     expected = np.asarray(dreval.embed(features, "isomap", 3, n_neighbors=8, random_state=0))
     if output.endswith("csv"):
@@ -46,7 +46,7 @@ def test_embed_writes_coordinates(run: Any, output: str) -> None:
     ("option", "given"), [("labels", "kind"), ("response", "height"), ("response", "height,width")]
 )
 def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, given: str) -> None:
-    """Classes by --labels and numbers by --response reach the method, as in Python; a float as a class has the cure."""
+    """Classes by --labels and numbers by --response reach the method; a float as a class raises an error."""
     rng = np.random.default_rng(0)
     X, height = rng.normal(size=(40, 3)), rng.normal(size=40)
     frame = pd.DataFrame(X, columns=list("abc")).assign(
@@ -77,7 +77,7 @@ def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, giv
     ],
 )
 def test_embed_refuses(run: Any, arguments: tuple[str, ...], message: str) -> None:
-    """What cannot be embedded: code 2, the reason on stderr, no file."""
+    """An input that cannot be embedded is code 2, with the reason on stderr and no file."""
     code, out, err = run("embed", *arguments)
 
     assert (code, out) == (2, "")
@@ -87,7 +87,7 @@ def test_embed_refuses(run: Any, arguments: tuple[str, ...], message: str) -> No
 
 @each("kind, shelf", [("measures", MEASURES), ("methods", METHODS), ("tests", TESTS), ("datasets", DATASETS)])
 def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
-    """Each line begins with a name as the other verbs take it, and says what it is; in Markdown the same as a table."""
+    """Each line begins with a name as the other commands take it, and describes it; in Markdown the same as a table."""
     code, out, err = run("list", kind)
     lines = out.splitlines()
 
@@ -100,18 +100,18 @@ def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
     assert [row.split("`")[1] for row in table[2:]] == shelf.names()
 
 
-@each("verb", [(), ("evaluate",), ("embed",), ("list",)])
-def test_help_names_what_there_is(run: Any, verb: tuple[str, ...]) -> None:
+@each("command", [(), ("evaluate",), ("embed",), ("list",)])
+def test_help_names_what_there_is(run: Any, command: tuple[str, ...]) -> None:
     """--help is code 0 on stdout; choices come from the registries."""
-    code, out, err = run(*verb, "--help")
+    code, out, err = run(*command, "--help")
 
     assert (code, err) == (0, "")
     assert out.startswith("usage: dreval")
     words = " ".join(out.split())
-    if verb == ("evaluate",):
+    if command == ("evaluate",):
         assert ", ".join(MEASURES) in words
-        assert "exit codes: 0 done, 1 some embedding failed, or nothing has a value of" in words
-    if verb == ("embed",):
+        assert "exit codes: 0 done, 1 some embedding failed, or no embedding has a value of" in words
+    if command == ("embed",):
         assert f"one of {len(METHODS.names())}, see: dreval list methods" in words
 
 
@@ -128,35 +128,37 @@ def process(*arguments: str, **settings: Any) -> subprocess.CompletedProcess[str
 
 @pytest.mark.slow
 def test_a_process_has_the_codes() -> None:
-    """As a process: 0, 1 and 2, and no traceback."""
+    """A process ends with code 0, 1 or 2 and without a traceback."""
     calls = [EVALUATE, (*EVALUATE, "-e", "short.npy"), ("evaluate", "no.csv", "-e", "pca")]
-    done = [process(*call) for call in calls]
+    completed = [process(*call) for call in calls]
 
-    assert [one.returncode for one in done] == [0, 1, 2]
-    assert done[0].stderr == ""
-    assert done[1].stderr.startswith("dreval: 1 of 2 embeddings failed. short: `embeddings['short']` must have one row")
-    assert "Traceback" not in done[2].stderr
+    assert [item.returncode for item in completed] == [0, 1, 2]
+    assert completed[0].stderr == ""
+    assert completed[1].stderr.startswith(
+        "dreval: 1 of 2 embeddings failed. short: `embeddings['short']` must have one row"
+    )
+    assert "Traceback" not in completed[2].stderr
 
 
 @pytest.mark.slow
 def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
-    """Names that the terminal's encoding cannot show are escaped; the JSON is pure ASCII."""
-    done = process(*EVALUATE, "-e", "größe=umap.csv", "--json", env={"PYTHONIOENCODING": "ascii"})
-    shown = process(*EVALUATE, "-e", "größe=umap.csv", env={"PYTHONIOENCODING": "ascii"})
+    """Names that the terminal cannot encode are escaped; the JSON is pure ASCII."""
+    completed = process(*EVALUATE, "-e", "größe=umap.csv", "--json", env={"PYTHONIOENCODING": "ascii"})
+    output = process(*EVALUATE, "-e", "größe=umap.csv", env={"PYTHONIOENCODING": "ascii"})
 
-    assert (done.returncode, shown.returncode) == (0, 0)
-    assert json.loads(done.stdout)["table"][-1]["embedding"] == "größe"
-    assert "gr\\xf6\\xdfe" in shown.stdout
+    assert (completed.returncode, output.returncode) == (0, 0)
+    assert json.loads(completed.stdout)["table"][-1]["embedding"] == "größe"
+    assert "gr\\xf6\\xdfe" in output.stdout
 
 
 @pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error() -> None:
-    """`dreval ... | true`: the pipe breaks, nothing is said, and the files are written."""
-    verb = shlex.join([*EVALUATE, "-e", "a=umap.csv", "--save", "left.dreval", "--report", "left.md"])
-    command = f"set -o pipefail; {sys.executable} -m dreval {verb} | true"
+    """`dreval ... | true`: the pipe breaks, there is no message, and the files are written."""
+    arguments = shlex.join([*EVALUATE, "-e", "a=umap.csv", "--save", "left.dreval", "--report", "left.md"])
+    command = f"set -o pipefail; {sys.executable} -m dreval {arguments} | true"
     env = {**os.environ, "PYTHONPATH": str(Path(dreval.__path__[0]).parent), "PYTHONUNBUFFERED": "1"}
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env=env)
+    completed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env=env)
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (completed.returncode, completed.stderr) == (0, "")
     assert list(dreval.load_results("left.dreval").embeddings) == ["umap", "a"]
     assert Path("left.md").read_text("utf-8").startswith("#")
