@@ -149,9 +149,9 @@ def test_doubtful_rows_are_data_with_a_note(tmp_path: Path, top: str, below: np.
     ],
 )
 def test_first_rows_of_data_are_seldom_taken_for_names(make: Any) -> None:
-    """Of 600 tables without header none loses a row; at most three are doubtful besides rows that count."""
+    """Of 300 tables without header none loses a row; at most two are doubtful, except rows that count."""
     doubtful = 0
-    for seed in range(100):
+    for seed in range(50):
         g = np.random.default_rng(seed)
         for p in (2, 3, 4, 6, 9, 20):
             rows = [list(map(str, row)) for row in make(g, int(g.integers(5, 80)), p).tolist()]
@@ -159,7 +159,7 @@ def test_first_rows_of_data_are_seldom_taken_for_names(make: Any) -> None:
             assert not decision.header, rows[:3]
             counts = rows[0] in [[str(start + j) for j in range(p)] for start in (0, 1)]
             doubtful += decision.doubtful and not counts
-    assert doubtful <= 3
+    assert doubtful <= 2
 
 
 def test_a_sorted_row_above_some_sorted_rows_is_data() -> None:
