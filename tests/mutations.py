@@ -69,21 +69,8 @@ COSTS = "methods/test_cost_methods.py"
 WEIGHTS = "methods/test_cost_weights.py"
 FAR = "methods/test_far_points.py"
 LSDR = "methods/test_lsdr.py"
-LIMITS = "methods/test_limits_of_components.py"
 LOCAL = "methods/test_local_linear.py"
 MUTANTS = [
-    Mutant(
-        "methods/_local.py",
-        "n - 1 if k is None else min(n - 1, check_int",
-        "n - 1 if k is None else min(n, check_int",
-        f"{LIMITS}::test_fewer_points_than_neighbors_lower_the_limit",
-    ),
-    Mutant(
-        "methods/_local.py",
-        "values[d] <= zero_up_to_rounding(M)",
-        "values[d - 1] <= zero_up_to_rounding(M)",
-        f"{LOCAL}::test_flat_data_are_recovered_or_a_warning_reports_the_loss",
-    ),
     Mutant(
         "methods/_spectral.py",
         "np.diff(M.indptr).max() * np.finfo(float).eps * abs(M)",
@@ -91,21 +78,9 @@ MUTANTS = [
         f"{LOCAL}::test_ordinary_data_do_not_seem_arbitrary",
     ),
     Mutant(
-        "methods/_costs.py",
-        "np.zeros(n if with_self else 0)",
-        "np.zeros(n)",
-        f"{WEIGHTS}::test_inverse_distances_as_weights_are_sammon",
-    ),
-    Mutant(
         "methods/_procrustes.py",
         "gaps = np.maximum(self.extents[i], self.extents[j])",
         "gaps = np.minimum(self.extents[i], self.extents[j])",
-        f"{FAR}::test_far_pairs_are_those_of_two_loops",
-    ),
-    Mutant(
-        "methods/_procrustes.py",
-        "        for _ in range(steps - 2):\n",
-        "        for _ in range(steps - 1):\n",
         f"{FAR}::test_far_pairs_are_those_of_two_loops",
     ),
     Mutant(
@@ -121,22 +96,10 @@ MUTANTS = [
         f"{FAR}::test_planes_are_carried_along_the_paths",
     ),
     Mutant(
-        "methods/procrustes_subspaces_alignment.py",
-        "carried[i[outer]].transpose(0, 2, 1) @ overlaps[outer] @ carried[j[outer]]",
-        "overlaps[outer]",
-        f"{FAR}::test_the_sum_over_landmarks_is_that_over_all_edges",
-    ),
-    Mutant(
         "methods/lsdr.py",
         "beta_skeleton_of(points**2,",
         "beta_skeleton_of(points,",
         f"{LSDR}::test_distances_and_their_points_give_equal_results",
-    ),
-    Mutant(
-        "methods/lsdr.py",
-        "squared = (points[:, self.skeletal_] / self.bandwidth_) ** 2",
-        "squared = points[:, self.skeletal_] / self.bandwidth_",
-        f"{LSDR}::test_distances_of_a_skeleton_that_is_not_all_points",
     ),
     Mutant(
         "methods/_costs.py",
@@ -152,12 +115,6 @@ MUTANTS = [
     ),
     Mutant(
         "methods/_costs.py",
-        "np.sum(self._weighted(targets**2))) or 1.0",
-        "np.sum(targets**2)) or 1.0",
-        f"{WEIGHTS}::test_inverse_distances_as_weights_are_sammon",
-    ),
-    Mutant(
-        "methods/_costs.py",
         "        cost.unit = unit\n",
         "        cost.unit = 1.0\n",
         f"{WEIGHTS}::test_lengths_of_graphs_are_in_the_unit_of_the_data",
@@ -169,22 +126,10 @@ MUTANTS = [
         f"{COSTS}::test_the_penalty_of_tsne_acts_outside_its_disc_only",
     ),
     Mutant(
-        "methods/_costs.py",
-        "        if len(out):\n            excess",
-        "        if False:\n            excess",
-        f"{COSTS}::test_tsne_without_a_minimum_keeps_to_its_disc",
-    ),
-    Mutant(
         "geometry/graphs.py",
         "short_enough = three_steps & (longest[i] + longest_nearby[i] + longest[j] <= limit)",
         "short_enough = three_steps",
         f"{GRAPHS}::test_ends_within_few_long_steps_are_short_cuts",
-    ),
-    Mutant(
-        "geometry/graphs.py",
-        "- graph.indptr[ends] < fewer]",
-        "- graph.indptr[ends] < fewer - 1]",
-        f"{GRAPHS}::test_short_cuts_between_the_turns_of_a_roll_are_found",
     ),
     Mutant(
         "methods/pca.py",
@@ -193,40 +138,10 @@ MUTANTS = [
         "methods/test_pca.py::test_equals_scikit_learn",
     ),
     Mutant(
-        "methods/pca.py",
-        "if squares[0] > MIN_EIGENVALUE_SHARE * squares[-1]:",
-        "if squares[0] > 0:",
-        "methods/test_pca.py::test_known_singular_values_come_back",
-    ),
-    Mutant(
         "geometry/graphs.py",
         "selected = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)",
         "selected = np.unique(nearest_parts)",
         f"{GRAPHS}::test_links_are_the_shortest_ones_of_each_component",
-    ),
-    Mutant(
-        "geometry/graphs.py",
-        "selected = np.union1d(tree.data.astype(np.int64) - 1, nearest_parts)",
-        "selected = np.sort(tree.data.astype(np.int64) - 1)",
-        f"{GRAPHS}::test_paths_of_a_graph_in_parts_are_those_of_scikit_learn",
-    ),
-    Mutant(
-        "geometry/graphs.py",
-        "by_part = np.lexsort((distances, parts[later]))",
-        "by_part = np.argsort(parts[later], kind='stable')",
-        f"{GRAPHS}::test_paths_of_a_graph_in_parts_are_those_of_scikit_learn",
-    ),
-    Mutant(
-        "geometry/graphs.py",
-        "i, j = connect_components(graph, X, linked=0)[1][-1]",
-        "i, j = connect_components(graph, X)[1][-1]",
-        f"{GRAPHS}::test_the_radius_that_would_connect_is_named",
-    ),
-    Mutant(
-        "geometry/graphs.py",
-        "    return scaled * scaled * (1 + ROUNDING)",
-        "    return scaled * scaled",
-        f"{GRAPHS}::test_lattice_points_on_the_border_of_a_ball_are_within",
     ),
     Mutant(
         "geometry/graphs.py",
@@ -254,12 +169,6 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/_loops/tsne_loss.py",
-        "np.exp(-beta[t] * (limits[0, t] - least[t])) + after)",
-        "0.0 + after)",
-        f"{TSNE_SCORES}::test_affinities_of_neighbors_are_computed_again_for_a_moved_point",
-    ),
-    Mutant(
-        "geometry/_loops/tsne_loss.py",
         "starts[0], starts[1], starts[2] = place, columns[:, largest], columns[:, second]",
         "starts[0], starts[1], starts[2] = place, place, place",
         f"{TSNE_SCORES}::test_perturbations_are_the_minima_of_the_definition",
@@ -269,12 +178,6 @@ MUTANTS = [
         "4.0 * attraction - (4.0 / parts.total) * repulsion - common * parts.pull",
         "4.0 * attraction - (4.0 / parts.total) * repulsion",
         f"{TSNE_LOSS}::test_derivatives_are_those_of_the_loss",
-    ),
-    Mutant(
-        "geometry/tsne.py",
-        "> WIDENED * width:",
-        "> 50 * WIDENED * width:",
-        f"{TSNE_LOSS}::test_steps_end_where_the_map_only_expands",
     ),
     Mutant(
         "scores.py",
@@ -293,24 +196,6 @@ MUTANTS = [
         "adjusted((1 + reached_pooled) / (1 + len(pooled))",
         "adjusted(reached_pooled / len(pooled)",
         "significance/test_noise.py::test_p_values_are_those_of_plain_counts",
-    ),
-    Mutant(
-        "significance/noise.py",
-        "np.sort(null.max(axis=1)), np.sort(null, axis=None)",
-        "np.sort(null.mean(axis=1)), np.sort(null, axis=None)",
-        "significance/test_noise.py::test_p_values_are_those_of_plain_counts",
-    ),
-    Mutant(
-        "significance/noise.py",
-        "finite = np.isfinite(row)",
-        "finite = np.isfinite(row) & (np.arange(len(row)) > 0)",
-        "significance/test_noise.py::test_settings_are_judged_by_the_largest_z",
-    ),
-    Mutant(
-        "significance/noise.py",
-        "missing = np.full(len(data_scores[-1]), np.inf)",
-        "missing = np.full(len(data_scores[-1]), -1e9)",
-        "significance/test_noise.py::test_failed_runs_count_against_the_data",
     ),
     Mutant(
         "significance/noise.py",
@@ -337,12 +222,6 @@ MUTANTS = [
         "geometry/test_replicates.py::test_log_variation_is_the_residual_of_least_squares",
     ),
     Mutant(
-        "geometry/procrustes.py",
-        "np.exp(common + shift))) - shift",
-        "np.exp(common + shift)))",
-        "geometry/test_replicates.py::test_the_scale_of_a_replicate_is_not_variation",
-    ),
-    Mutant(
         "measures/methods.py",
         "common = np.intersect1d(pair[0][0].rows, pair[1][0].rows, assume_unique=True)",
         "common = pair[0][0].rows",
@@ -362,9 +241,6 @@ MUTANTS = [
     ),
     # Geometry
     Mutant("geometry/ranks.py", "n * k * (2 * n - 3 * k - 1) / 2 if", "n * k * (2 * n - 3 * k + 1) / 2 if", RANKS),
-    Mutant("geometry/ranks.py", "else n * (n - k) * (n - k - 1) / 2", "else n * (n - k) * (n - k) / 2", RANKS),
-    Mutant("geometry/ranks.py", "- k, 0).sum(axis=1).astype", "- k + 1, 0).sum(axis=1).astype", RANKS),
-    Mutant("geometry/ranks.py", "n * k * (n - 1 - k) * (n - k) / (2", "n * k * (n - 1 - k) * (n - k + 1) / (2", RANKS),
     Mutant(
         "geometry/ranks.py",
         "np.minimum(n_missing, n_same_at_edge)",
@@ -391,54 +267,15 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/streaming.py",
-        'self.counts[:] += state["counts"]',
-        'self.counts[:] = state["counts"]',
-        "geometry/test_anchors.py::test_ranks_of_targets_are_places_in_the_sorted_row",
-    ),
-    Mutant(
-        "geometry/streaming.py",
         "if done[name] < part.stop:",
         "if True:",
         "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_goes_on",
-    ),
-    Mutant(
-        "geometry/streaming.py",
-        '"table": table, "of": accumulator.settings}',
-        '"table": None, "of": accumulator.settings}',
-        "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_goes_on",
-    ),
-    Mutant(
-        "geometry/streaming.py",
-        "(ids >= 0) & (ids < done) &",
-        "(ids >= 0) &",
-        "evaluation/test_many_points.py::test_impossible_lists_in_a_file_are_not_used",
     ),
     Mutant(
         "geometry/_loops/anchors.py",
         "return index < other_index",
         "return value < other",
         "geometry/test_anchors.py::test_long_tables",
-    ),
-    Mutant(
-        "geometry/streaming.py",
-        "(self.tallies[:, :, 3] > 1)",
-        "(self.tallies[:, :, 3] > 10**9)",
-        "geometry/test_anchors.py::test_runs_of_equal_distances_are_chained_over_all_points",
-    ),
-    Mutant(
-        "geometry/_loops/anchors.py",
-        "tallies[t, 1] += j < ids[t]",
-        "tallies[t, 1] += j > ids[t]",
-        "geometry/test_anchors.py::test_long_tables",
-    ),
-    Mutant(
-        "geometry/_loops/anchors.py",
-        "before + 1 - tallies[i, t, 2] + tallies[i, t, 1]",
-        "before + 1",
-        "geometry/test_anchors.py::test_long_tables",
-    ),
-    Mutant(
-        "geometry/_loops/anchors.py", "= tallies[i, t, 0] > 0", "= tallies[i, t, 0] > 1", "geometry/test_anchors.py"
     ),
     Mutant(
         "geometry/_loops/anchors.py",
@@ -454,20 +291,8 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/_loops/anchors.py",
-        "(at == 0 or value - thresholds[at - 1] > error)",
-        "(at == 0 or value - thresholds[at - 1] > 0.0)",
-        "geometry/test_anchors.py::test_long_tables",
-    ),
-    Mutant(
-        "geometry/_loops/anchors.py",
         "points[j], 1.0 / probability[j]",
         "points[j], 1.0",
-        "geometry/test_anchors.py::test_weights_of_drawn_points_add_up_to_the_others",
-    ),
-    Mutant(
-        "geometry/streaming.py",
-        "n / size * inverse",
-        "inverse",
         "geometry/test_anchors.py::test_weights_of_drawn_points_add_up_to_the_others",
     ),
     Mutant(
@@ -478,21 +303,9 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/ranks.py",
-        "cost = _weight_of(x, view.n) - _weight_of(np.maximum(x, y), view.n)",
-        "cost = _weight_of(x, view.n) - _weight_of(y, view.n)",
-        "geometry/test_coranking.py::test_what_is_drawn_has_no_bias",
-    ),
-    Mutant(
-        "geometry/ranks.py",
         "(digamma(N - inside + 1.0) - digamma(1.0)) / N",
         "(digamma(N - inside) - digamma(1.0)) / N",
         "geometry/test_coranking.py::test_weights_of_some_ranks_are_those_of_the_table",
-    ),
-    Mutant(
-        "geometry/ranks.py",
-        "farther = self.embedding_rank > self.data_rank",
-        "farther = self.embedding_rank < self.data_rank",
-        "geometry/test_coranking.py::test_what_is_drawn_has_no_bias",
     ),
     Mutant(
         "_random.py",
@@ -501,30 +314,16 @@ MUTANTS = [
         "test_random_streams.py::test_a_permutation_that_is_not_held_is_one",
     ),
     Mutant("inputs/features.py", "step**2 * (self.count * m / total)", "step**2 * m", "inputs/test_survey.py"),
-    Mutant("inputs/features.py", "(hashed * weights).sum(axis=1)", "hashed.sum(axis=1)", "inputs/test_survey.py"),
     Mutant(
         "geometry/ranks.py",
         "tied[e, block] = tied_in_data",
         "tied_in_data = tied[e, block]",
         "geometry/test_coranking.py",
     ),
-    Mutant("geometry/ranks.py", "if id(Y) not in waiting]", "if Y is None]", "geometry/test_coranking.py"),
     Mutant(
         "geometry/blocks.py",
         "np.take_along_axis(equal, ranks - 1, axis=1)",
         "np.take_along_axis(equal, ranks, axis=1)",
-        "geometry/test_blocks.py::test_a_row_is_marked_for_the_ties_of_its_neighbors_only",
-    ),
-    Mutant(
-        "geometry/blocks.py",
-        "equal[:, 1 : ranks.shape[1] + 1]",
-        "equal[:, 1 : ranks.shape[1]]",
-        "geometry/test_blocks.py::test_a_row_is_marked_for_the_ties_of_its_neighbors_only",
-    ),
-    Mutant(
-        "geometry/blocks.py",
-        "(embedding_space, np.flatnonzero(tied_embedding), arrays.embedding_rank[block]),",
-        "",
         "geometry/test_blocks.py::test_a_row_is_marked_for_the_ties_of_its_neighbors_only",
     ),
     Mutant("geometry/blocks.py", "self.origin[origin]", "origin", "geometry/test_blocks.py"),
@@ -541,19 +340,6 @@ MUTANTS = [
         "measures/test_coranking_measures.py",
     ),
     Mutant(
-        "geometry/ranks.py",
-        "np.argmax(self.lcmc()[:-1])) + 1",
-        "np.argmax(self.lcmc()[:-1]))",
-        "measures/test_coranking_measures.py",
-    ),
-    Mutant(
-        "geometry/ranks.py",
-        "np.cumsum(self.extrusions - self.intrusions)",
-        "np.cumsum(self.intrusions - self.extrusions)",
-        "measures/test_coranking_measures.py",
-    ),
-    Mutant("geometry/distances.py", "values *= 0.5", "values *= 1.0", "geometry/test_metrics.py"),
-    Mutant(
         "geometry/distances.py",
         "out -= out.mean(axis=1, keepdims=True)",
         "out -= out.mean(axis=0, keepdims=True)",
@@ -564,12 +350,6 @@ MUTANTS = [
         "geometry/procrustes.py",
         "scale**2 * parts.y2 - 2 * scale * parts.nuclear",
         "scale**2 * parts.y2 - scale * parts.nuclear",
-        "geometry/test_procrustes.py measures/test_procrustes_measures.py",
-    ),
-    Mutant(
-        "geometry/procrustes.py",
-        "beyond = (sizes[:, d:] ** 2)",
-        "beyond = (sizes[:, d + 1 :] ** 2)",
         "geometry/test_procrustes.py measures/test_procrustes_measures.py",
     ),
     Mutant("geometry/kernels.py", "lambda t: np.exp(-0.5 * t)", "lambda t: np.exp(-t)", "geometry/test_kernels.py"),
@@ -592,42 +372,9 @@ MUTANTS = [
         "min(max(float(xy) / math.sqrt(xx) / math.sqrt(xx)",
         DISTANCES,
     ),
-    Mutant("geometry/pairs.py", "return n * (n - 1) // 2 if", "return n * (n + 1) // 2 if", "geometry/test_pairs.py"),
-    Mutant(
-        "geometry/_loops/rows.py", "+ a * a) + b * b) + d * d", "+ d * d) + b * b) + a * a", "geometry/test_pairs.py"
-    ),
-    Mutant("methods/_cost_method.py", "len(late) < len(stages) and", "False and", COSTS),
     Mutant("geometry/_loops/rows.py", "        _sort_heap(values, indices)\n", "", "geometry/test_rows.py"),
     Mutant(
-        "geometry/_loops/rows.py",
-        "n_near += minima[c] <= reach",
-        "near += minima[c] < reach",
-        "geometry/test_neighbors.py",
-    ),
-    Mutant(
-        "geometry/_loops/rows.py",
-        "for comb in combs[:n_near]:",
-        "for comb in combs[1:n_near]:",
-        "geometry/test_neighbors.py",
-    ),
-    Mutant(
         "geometry/_loops/rows.py", "            s2 += d2 * d2\n", "            s2 += d2 * d3\n", "geometry/test_rows.py"
-    ),
-    Mutant("geometry/_loops/rows.py", "line[c + 1] - line[c] <=", "line[c] - line[c + 1] <", "geometry/test_blocks.py"),
-    Mutant(
-        "comparison/compare.py",
-        '"note", "rank", "in_best_set",',
-        '"rank", "in_best_set", "note",',
-        "comparison/test_ranking.py",
-    ),
-    Mutant(
-        "report/contents/evaluation.py",
-        "for symbol, title in titles_by_symbol.items() if title",
-        "for symbol, title in titles_by_symbol.items() if symbol in title",
-        "snapshots/test_printed.py",
-    ),
-    Mutant(
-        "inference/bands.py", "MAX_ARRAY_VALUES = 500_000", "MAX_ARRAY_VALUES = 4_000_000", "inference/test_bands.py"
     ),
     Mutant("_parallel.py", "memory = self._free.pop()", "memory = self._free[-1]", "geometry/test_distances.py"),
     Mutant(
@@ -636,28 +383,13 @@ MUTANTS = [
         "self.points, _columns(self.points.astype(np.float32)), norms",
         "geometry/test_distances.py",
     ),
-    Mutant(
-        "geometry/_loops/rows.py",
-        "out_value[right] == out_value[child] and out_index[right] > out_index[child]",
-        "out_value[right] == out_value[child] and out_index[right] < out_index[child]",
-        "geometry/test_rows.py",
-    ),
-    Mutant(
-        "geometry/_loops/rows.py",
-        "values[b] == value and indices[b] > index",
-        "values[b] == value and indices[b] < index",
-        "geometry/test_rows.py",
-    ),
     Mutant("geometry/_loops/orders.py", "2 * first + start + t - total", "2 * first + 2 * t - 1 - total", DISTANCES),
-    Mutant("geometry/_loops/orders.py", "ranks[order[s]] = start + t", "ranks[order[s]] = 2 * s + 1", DISTANCES),
     Mutant(
         "geometry/_loops/orders.py",
         "up_to(marks, marks.shape[0], previous)",
         "up_to(marks, marks.shape[0], previous) - 1",
         "geometry/test_shepard.py",
     ),
-    Mutant("geometry/_loops/orders.py", "2 * below + size - count", "2 * below + 1 - count", "geometry/test_pairs.py"),
-    Mutant("geometry/pairs.py", "(cells == previous) & (below > 0)", "0 * below", "geometry/test_pairs.py"),
     Mutant("geometry/ranks.py", "[:, ::-1] - 0.5 * beyond", "[:, ::-1]", WITHOUT_RANKS),
     Mutant("geometry/_loops/pair_groups.py", "0.5 * theta * variance_term", "theta * variance_term", WITHOUT_RANKS),
     # Measures
@@ -688,13 +420,6 @@ MUTANTS = [
         "return rescaled(gap / size, power) if size",
         DISTANCES,
     ),
-    Mutant("measures/distances.py", "power - pairs.shift)", "power + pairs.shift)", "contract/test_extreme_scales.py"),
-    Mutant(
-        "measures/labels.py",
-        "next_of, folds = np.cumsum(sizes) - sizes,",
-        "next_of, folds = np.zeros_like(sizes),",
-        "measures/test_knn_accuracy.py",
-    ),
     Mutant(
         "measures/labels.py",
         "rows[folds[rows] == fold], np.flatnonzero(folds != fold)",
@@ -702,40 +427,11 @@ MUTANTS = [
         "measures/test_knn_accuracy.py",
     ),
     Mutant(
-        "measures/labels.py",
-        "outside[in_lists] & (count[in_lists] <= k)",
-        "outside[in_lists] & (count[in_lists] < k + 2)",
-        "measures/test_knn_accuracy.py",
-    ),
-    Mutant(
-        "measures/labels.py",
-        "folds[lists] != folds[row_places]",
-        "lists != row_places",
-        "measures/test_knn_accuracy.py",
-    ),
-    Mutant(
-        "measures/labels.py",
-        "np.searchsorted(population, view.origin[population])",
-        "np.arange(n)",
-        "measures/test_knn_accuracy.py",
-    ),
-    Mutant(
         "measures/clusters.py", "good = sums <= sums.min() * (1 + EQUAL_SUMS)", "good = sums >= sums.max()", CLUSTERS
     ),
     Mutant("measures/clusters.py", "np.arange(max(1, a + b - n)", "np.arange(max(1, a + b - n + 1)", CLUSTERS),
-    Mutant("measures/classes.py", "size / np.maximum(size - 1, 1) * squares", "squares", CLUSTERS),
-    Mutant(
-        "measures/batches.py", "near_points(view, 3 * perplexity - 1)", "near_points(view, 3 * perplexity)", BATCHES
-    ),
     Mutant("measures/batches.py", "1.0 / (shares**2).sum(axis=1)", "shares.max(axis=1)", BATCHES),
     Mutant("geometry/_loops/effective_classes.py", "first * (1.0 + ROUNDING)", "first * 0.0", WITHOUT_LISI),
-    Mutant(
-        "geometry/_loops/effective_classes.py",
-        "tied[neighbor_class] -= counted",
-        "tied[neighbor_class] -= 0",
-        WITHOUT_LISI,
-    ),
-    Mutant("geometry/_loops/effective_classes.py", "tied if tied_after else no_ties", "no_ties", WITHOUT_LISI),
     Mutant("geometry/_loops/effective_classes.py", "+= class_values[c] - values[b]", "+= 0.0", WITHOUT_LISI),
     Mutant(
         "measures/batches.py",
@@ -743,23 +439,14 @@ MUTANTS = [
         "_limited_perplexity(n, perplexity)",
         WITHOUT_LISI,
     ),
-    Mutant("measures/batches.py", "c - 1.0, float(c))", "float(c), float(c))", WITHOUT_LISI),
-    Mutant("measures/batches.py", "total[at] += shared * counts", "total[at] += 0.0 * counts", BATCHES),
     Mutant("measures/batches.py", "n / k * (whole +", "n / k * (0 * whole +", BATCHES),
     Mutant("measures/batches.py", "p[part] = chdtrc(c - 1,", "p[part] = chdtrc(c,", BATCHES),
-    Mutant("measures/batches.py", "(p >= alpha)", "(p > 1.0 - alpha)", BATCHES),
     Mutant("measures/batches.py", "directed=False", "directed=True, connection='strong'", BATCHES),
     Mutant("measures/batches.py", "1.0 - np.abs(widths)", "1.0 - widths", BATCHES),
     Mutant("measures/classes.py", "present == present.min()", "present == present.max()", BATCHES),
     Mutant("measures/classes.py", "ordered - discordant - half / 2", "ordered - discordant", CLUSTERS),
-    Mutant("measures/classes.py", "np.where(turned, f, b), np.where(turned, b, f)", "b, f", CLUSTERS),
-    Mutant("measures/classes.py", "worst[a] = ratio.argmax(axis=1)", "worst[a] = ratio.argmin(axis=1)", CLUSTERS),
     Mutant("measures/classes.py", "np.median(points, axis=0)", "points.mean(axis=0)", CLUSTERS),
-    Mutant("measures/classes.py", "- added[block, None] - added", "", CLUSTERS),
-    Mutant("measures/core.py", "with suppress(UndefinedMeasure):", "if True:", CLUSTERS),
-    Mutant("measures/core.py", ".iloc[:, ::-1].cumprod", ".cumprod", GOALS),
     Mutant("measures/core.py", "rates[chosen].max(axis=1)", "rates[chosen].mean(axis=1)", GOALS),
-    Mutant("measures/core.py", "and not preferred[n] and", "and", GOALS),
     Mutant("measures/classes.py", "np.maximum(sizes[codes] - 1, 1)", "np.maximum(sizes[codes], 1)", CLASSES),
     Mutant("measures/labels.py", "np.asarray(same.mean(axis=1))", "np.asarray(same.any(axis=1))", CLASSES),
     Mutant(
@@ -781,34 +468,21 @@ MUTANTS = [
         "measures/test_density_measures.py",
     ),
     Mutant("geometry/graphs.py", "best[closer], link[closer] = values[closer], at", "link[closer] = at", STRUCTURE),
-    Mutant("measures/distances.py", "np.sort(spanning_tree(space)[1])", "spanning_tree(space)[1]", STRUCTURE),
     Mutant(
         "geometry/_loops/density_clusters.py", "selected[c] = not inner[c]", "selected[c] = inner[c]", INTER_CLUSTER
     ),
-    Mutant("geometry/_loops/density_clusters.py", "if gap > 0:", "if gap != 0:", INTER_CLUSTER),
     Mutant("geometry/distances.py", "k + 1.0, 1.0, -1.0", "k + 0.0, 0.0, -1.0", INTER_CLUSTER),
     Mutant("geometry/_loops/angles.py", "if c == codes[i] or sizes[c] < 2:", "if sizes[c] < 2:", STRUCTURE),
-    Mutant("geometry/_loops/angles.py", "classes if m > 2 else classes - 1", "classes", WITHOUT_TRIPLETS),
-    Mutant("geometry/_loops/angles.py", "((m - 1) * (m - 2) / 2)", "(m * (m - 1) / 2)", WITHOUT_TRIPLETS),
     Mutant("geometry/_loops/pairs.py", "remaining = count - counts[h]", "remaining = count", WITHOUT_TRIPLETS),
-    Mutant(
-        "geometry/_loops/pairs.py",
-        "endpoints[2 * count + 1] = j, k",
-        "endpoints[2 * count + 1] = j, j",
-        WITHOUT_TRIPLETS,
-    ),
     Mutant("measures/classes.py", "(v * (c - 1) * sizes)", "(v * c * sizes)", STRUCTURE),
     Mutant("measures/classes.py", "(v - (size > 2))", "(v - 1)", WITHOUT_TRIPLETS),
-    Mutant("measures/classes.py", "several.sum() - (size == 2)", "several.sum()", WITHOUT_TRIPLETS),
     Mutant("measures/distances.py", "(2.0 * np.arange(1, k + 1))", "(2.0 * k)", STRUCTURE),
-    Mutant("measures/distances.py", "np.log(D[:, :k] / D[:, k:])", "np.log(D[:, k:] / D[:, :k])", STRUCTURE),
     Mutant(
         "study/sweep.py",
         "else 1 + 1 / R, level, failures, data_at)",
         "else 1 / R, level, failures, data_at)",
         "study/test_sweep.py",
     ),
-    Mutant("study/sweep.py", "best_set(sign * values[compared]", "best_set(values[compared]", "study/test_sweep.py"),
     Mutant("study/sweep.py", 'stream_seed(root, "sweep", r)', 'stream_seed(root, "sweep", 0)', "study/test_sweep.py"),
     Mutant(
         "inference/best_set.py",
@@ -824,24 +498,10 @@ MUTANTS = [
     ),
     Mutant("inference/bands.py", "np.sqrt((1 - m / n) * squares", "np.sqrt(squares", "inference/test_bands.py"),
     Mutant(
-        "inference/bands.py",
-        "mean_squares - shift**2, 0.0) / (m - 1)",
-        "mean_squares, 0.0) / (m - 1)",
-        "inference/test_bands.py",
-    ),
-    Mutant("inference/bands.py", "draws /= np.sqrt(", "draws *= np.sqrt(", "inference/test_bands.py"),
-    Mutant("inference/bands.py", "POINTS_PER_K * ks <= n", "ks <= n", "inference/test_bands.py"),
-    Mutant(
         "geometry/procrustes.py",
         "max(MAX_ROBUST_DEVIATIONS * spread, MIN_LOG_EXCESS)",
         "MAX_ROBUST_DEVIATIONS * spread",
         "measures/test_local_stretch.py::test_broken_edges_are_those_across_a_cut",
-    ),
-    Mutant(
-        "geometry/procrustes.py",
-        "max(MAX_ROBUST_DEVIATIONS * spread, MIN_LOG_EXCESS)",
-        "MIN_LOG_EXCESS",
-        "measures/test_local_stretch.py::test_broken_edges_are_unusual_too",
     ),
     Mutant(
         "geometry/procrustes.py",
@@ -863,12 +523,6 @@ MUTANTS = [
     ),
     Mutant(
         "dimension.py",
-        "(logs[:, -1:] - logs[:, :-1]).mean(axis=1)",
-        "(logs[:, -1:] - logs).mean(axis=1)",
-        "dimension/test_intrinsic_dimension.py",
-    ),
-    Mutant(
-        "dimension.py",
         "n_components = int(failed[0]) if len(failed) else len(p)",
         "n_components = int((p <= alpha).sum())",
         "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_kept",
@@ -879,18 +533,6 @@ MUTANTS = [
         "inference/intervals.py",
         "(len(deviations) - 1) / len(deviations) * np.einsum",
         "1 / len(deviations) * np.einsum",
-        "inference/test_intervals.py",
-    ),
-    Mutant(
-        "inference/intervals.py",
-        "math.sqrt(max(1 - m / n, 0.0) * float(np.var(contributions",
-        "math.sqrt(float(np.var(contributions",
-        "inference/test_intervals.py",
-    ),
-    Mutant(
-        "inference/intervals.py",
-        "stdtrit(freedom, 0.5 + level / 2)",
-        "stdtrit(freedom, level)",
         "inference/test_intervals.py",
     ),
     Mutant(
@@ -912,22 +554,10 @@ MUTANTS = [
         "inference/test_adjustment.py",
     ),
     Mutant(
-        "inference/adjustment.py",
-        "np.maximum.accumulate(np.minimum(n_remaining",
-        "np.asarray(np.minimum(n_remaining",
-        "inference/test_adjustment.py",
-    ),
-    Mutant(
         "inference/best_set.py",
         "(exceedances + 1.0) / (DRAWS + 1.0)",
         "exceedances / DRAWS",
         "inference/test_best_set.py",
-    ),
-    Mutant(
-        "inference/best_set.py",
-        "variances[None] - 2 * covariance",
-        "variances[None]",
-        "inference/test_best_set.py comparison/test_ranking.py",
     ),
     # Significance
     Mutant(
@@ -937,22 +567,10 @@ MUTANTS = [
         "significance/test_hsic.py significance/test_hsic_methods.py",
     ),
     Mutant(
-        "significance/hsic.py",
-        "return products + fixed - 2 * rows.mean(axis=1)",
-        "return products + fixed - rows.mean(axis=1)",
-        "significance/test_hsic_methods.py",
-    ),
-    Mutant(
         "significance/base.py",
         "class_sums(fixed, places, p, count)",
         "class_sums(fixed[p], places, p, count)",
         "significance/test_hsic_methods.py",
-    ),
-    Mutant(
-        "geometry/kernels.py",
-        "[low, high]) / sigma / sigma)",
-        "[low, high]) / sigma)",
-        "geometry/test_kernels.py",
     ),
     Mutant(
         "significance/kcca.py",
@@ -1022,25 +640,9 @@ MUTANTS = [
         "stdtr(freedom, (abs(advantage) - 2 * margin) / se)",
         "comparison/test_within.py",
     ),
-    Mutant(
-        "comparison/compare.py", "sign = 1.0 if setting.higher else -1.0", "sign = 1.0", "comparison/test_within.py"
-    ),
-    Mutant("comparison/compare.py", "p > alpha", "p > 0.5 * alpha", "comparison/test_ranking.py"),
-    Mutant(
-        "comparison/compare.py", "has_untested |= test is None", "has_untested |= False", "comparison/test_ranking.py"
-    ),
     Mutant("report/findings.py", "and not self.unjudged", "and True", "report/test_findings.py"),
-    Mutant("report/findings.py", "and not _has_better_outsider(ranking)", "and True", "report/test_findings.py"),
-    Mutant("report/findings.py", "== str(view.k)", "!= ''", "report/test_findings.py"),
     Mutant(
         "report/findings.py", "column.better(cell.chance, ", "column.better(cell.value, ", "report/test_findings.py"
-    ),
-    Mutant("report/findings.py", "and not {HOLDS, MOSTLY} & {*kinds}", "and True", "report/test_findings.py"),
-    Mutant(
-        "report/result_view.py",
-        "if self.is_tie(self.compared_values[name], top)",
-        "if abs(self.compared_values[name] - top) < 1e-3",
-        "report/test_report_words.py report/test_studies.py report/test_findings.py",
     ),
     Mutant("records/notes.py", "            registry.cards()", "            pass", "records/test_notes.py"),
     Mutant(
@@ -1050,12 +652,6 @@ MUTANTS = [
         "report/test_answers_first.py",
     ),
     # The wiring of an evaluation
-    Mutant(
-        "evaluation/rows.py",
-        "min(n // 2, n - 3)",
-        "min(n // 3, n - 3)",
-        "evaluation/test_evaluation_curves.py evaluation/test_evaluation_numbers.py",
-    ),
     Mutant(
         "evaluation/rows.py",
         'replace(jackknife_interval(result.value, values, bounds, level=results.level), kind="anchors")',
@@ -1076,12 +672,6 @@ MUTANTS = [
         "evaluation/test_evaluation_replicates.py",
     ),
     Mutant(
-        "evaluation/plan.py",
-        "sorted((card for card in cards if card.default is not None), key=lambda card: card.default)",
-        "[card for card in cards if card.default is not None]",
-        "evaluation/test_evaluation.py",
-    ),
-    Mutant(
         "evaluation/tests.py",
         'row["n_used"] = len(Y)\n    row.update(chance',
         'row["n_used"] = n\n    row.update(chance',
@@ -1093,18 +683,6 @@ MUTANTS = [
         "if matches < len(right) or (len(left) != len(right) and not has_more_rows):",
         "if matches < len(right):",
         "inputs/test_align_rows.py",
-    ),
-    Mutant(
-        "inputs/variables.py",
-        "column.matches > MIN_SHARE_OF_IDS * data.n",
-        "column.matches > data.n",
-        "inputs/test_names_of_rows.py",
-    ),
-    Mutant(
-        "inputs/coordinates.py",
-        "np.argsort(index.to_numpy())",
-        "index.to_numpy()",
-        "inputs/test_names_of_rows.py",
     ),
     Mutant(
         "inputs/coordinates.py",
@@ -1119,18 +697,6 @@ MUTANTS = [
         "inputs/test_names_of_rows.py",
     ),
     Mutant(
-        "inputs/variables.py",
-        "return identified.frame if order is None else identified.frame.iloc[order], notes",
-        "return identified.frame, notes",
-        "inputs/test_align_rows.py",
-    ),
-    Mutant(
-        "inputs/features.py",
-        "0.5 * D + 0.5 * D.T",
-        "0.5 * D - 0.5 * D.T",
-        "geometry/test_metrics.py inputs/test_data_record.py",
-    ),
-    Mutant(
         "inputs/features.py",
         "np.abs(D - D.T).max() > MAX_ASYMMETRY * D.max()",
         "np.abs(D - D.T).max() > 2 * D.max()",
@@ -1143,10 +709,9 @@ MUTANTS = [
         "values**2 / len(X) / self._unit",
         "methods/test_pca.py",
     ),
-    Mutant("methods/pca.py", "values**2 / total if total > 0", "values / total if total > 0", "methods/test_pca.py"),
     Mutant("methods/mave.py", 'unit_scaled(self._response.columns, "y")[0]', "self._response.columns", SUPERVISED),
     Mutant(
-        "_check.py", 'found.dtype.kind in "biu" else values', 'found.dtype.kind in "b" else values', "test_check.py"
+        "_check.py", 'array.dtype.kind in "biu" else values', 'array.dtype.kind in "b" else values', "test_check.py"
     ),
     Mutant("geometry/kernels.py", "of_one_kind(np.asarray(value))", "np.asarray(value)", SUPERVISED),
     Mutant(
@@ -1161,7 +726,6 @@ MUTANTS = [
         "(start == np.inf).all()",
         "methods/test_cost_methods.py::test_starts_in_one_place_are_refused",
     ),
-    Mutant("methods/kernel_pca.py", "max(values[0], self._rounded)", "values[0]", "methods/test_kernel_pca.py"),
     Mutant("methods/_kernel.py", "        gram -= self._level\n", "", "methods/test_kernel_pca.py"),
     Mutant(
         "methods/isomap.py",
@@ -1173,18 +737,6 @@ MUTANTS = [
         "methods/diffusion_maps.py",
         "kernel.sum(axis=1) ** self.alpha",
         "kernel.sum(axis=1)",
-        "methods/test_diffusion_maps.py",
-    ),
-    Mutant(
-        "methods/diffusion_maps.py",
-        "np.where(values > rounding, np.minimum(values, 1.0), 0.0)",
-        "np.clip(values, 0.0, 1.0)",
-        "methods/test_diffusion_maps.py",
-    ),
-    Mutant(
-        "methods/diffusion_maps.py",
-        "        vectors -= roots[:, None] * (roots @ vectors)\n",
-        "",
         "methods/test_diffusion_maps.py",
     ),
     Mutant(
@@ -1211,12 +763,6 @@ MUTANTS = [
         "(t * np.sqrt(1.0 + np.square(t)) - np.arcsinh(t))",
         "datasets/test_simulated_shapes.py",
     ),
-    Mutant(
-        "datasets/simulated.py",
-        "c + apart * labels",
-        "c + apart * (1 - labels)",
-        "datasets/test_simulated_shapes.py datasets/test_simulations.py",
-    ),
     # Journal, archive, seeds
     Mutant(
         "journal/study.py",
@@ -1225,18 +771,12 @@ MUTANTS = [
         "journal/test_claims.py journal/test_store.py",
     ),
     Mutant(
-        "journal/study.py",
-        "return not _lock(descriptor, shared=True)",
-        "return _lock(descriptor, shared=True)",
-        "journal/test_claims.py",
-    ),
-    Mutant(
         "records/archive.py",
         "[float(cell) if cell else np.nan for cell in column]",
         "[float(cell) if cell else 0.0 for cell in column]",
         "records/test_archive.py",
     ),
-    Mutant("_random.py", "*(int(w) for w in words[:4])", "*(int(w) for w in words[:1])", "test_random_streams.py"),
+    Mutant("_random.py", "*(int(integer) for integer in integers[:4])", "*(int(integer) for integer in integers[:1])", "test_random_streams.py"),
     # Words of reports and codes of the command line
     Mutant(
         "report/findings.py",
@@ -1245,39 +785,9 @@ MUTANTS = [
         "report/test_findings.py",
     ),
     Mutant(
-        "report/findings.py",
-        "edge = (cell.low if column.higher else cell.high)",
-        "edge = (cell.high if column.higher else cell.low)",
-        "report/test_report_words.py report/test_findings.py",
-    ),
-    Mutant(
-        "report/findings.py",
-        "if all((c.measure, c.parameters) in keys for keys in keys_by_embedding)",
-        "if any((c.measure, c.parameters) in keys for keys in keys_by_embedding)",
-        "report/test_findings.py",
-    ),
-    Mutant(
-        "report/findings.py",
-        "if len({frozenset(ranking.best) for ranking in rankings}) > 1:",
-        "if len({frozenset(ranking.best) for ranking in rankings}) > 99:",
-        "report/test_findings.py",
-    ),
-    Mutant(
-        "report/findings.py",
-        "for column in view.by_goal if not is_tied(view, column))",
-        "for column in view.by_goal)",
-        "report/test_findings.py",
-    ),
-    Mutant(
         "report/contents/evaluation.py",
         "half, unit = (cell.high - cell.low) / 2",
         "half, unit = (cell.high - cell.low)",
-        "report/test_answers_first.py",
-    ),
-    Mutant(
-        "report/contents/comparison.py",
-        'if better == ""]',
-        "if better != lead]",
         "report/test_answers_first.py",
     ),
     Mutant(
@@ -1288,15 +798,14 @@ MUTANTS = [
     ),
     Mutant(
         "cli/evaluate.py",
-        "DONE if full and not results.failed else NOT_ALL",
-        "DONE if full else NOT_ALL",
+        "DONE if complete and not results.failed else INCOMPLETE",
+        "DONE if complete else INCOMPLETE",
         "cli/test_cli.py",
     ),
-    Mutant("cli/evaluate.py", "DONE if full and not results.failed", "DONE if not results.failed", "cli/test_cli.py"),
     Mutant(
         "cli/_main.py",
-        "raise SystemExit(BROKEN) from None",
-        "raise SystemExit(REFUSED) from None",
+        "raise SystemExit(INTERNAL_ERROR) from None",
+        "raise SystemExit(INVALID_INPUT) from None",
         "cli/test_cli.py cli/test_cli_help.py",
     ),
     Mutant(
@@ -1305,28 +814,7 @@ MUTANTS = [
         "",
         "geometry/test_directions.py",
     ),
-    Mutant(
-        "geometry/_loops/rows.py",
-        "left.values[left_low + left_at] - right.values[right_low + right_at]",
-        "0.0",
-        "geometry/test_directions.py",
-    ),
-    Mutant(
-        "inputs/features.py",
-        "MIN_SHARE_OF_EQUAL_COUNTS = 0.9",
-        "MIN_SHARE_OF_EQUAL_COUNTS = 2.0",
-        "inputs/test_other_readings.py",
-    ),
-    Mutant(
-        "inputs/coordinates.py", "MIN_SPREAD_RATIO = 100.0", "MIN_SPREAD_RATIO = 1e6", "inputs/test_doubtful_columns.py"
-    ),
     Mutant("inputs/variables.py", "MAX_CODES = 20", "MAX_CODES = 0", "inputs/test_covariate_types.py"),
-    Mutant(
-        "inputs/_header.py",
-        "MAX_SHARE_OF_SORTED_ROWS = 0.1",
-        "MAX_SHARE_OF_SORTED_ROWS = 1.0",
-        "inputs/test_first_rows.py",
-    ),
     Mutant("inputs/_header.py", "repeats ** (p - 2)", "repeats ** p", "inputs/test_first_rows.py"),
     Mutant(
         "comparison/compare.py",
