@@ -776,7 +776,12 @@ MUTANTS = [
         "[float(cell) if cell else 0.0 for cell in column]",
         "records/test_archive.py",
     ),
-    Mutant("_random.py", "*(int(integer) for integer in integers[:4])", "*(int(integer) for integer in integers[:1])", "test_random_streams.py"),
+    Mutant(
+        "_random.py",
+        "*(int(integer) for integer in integers[:4])",
+        "*(int(integer) for integer in integers[:1])",
+        "test_random_streams.py",
+    ),
     # Words of reports and codes of the command line
     Mutant(
         "report/findings.py",

@@ -136,7 +136,9 @@ def _checked_name(name: Any, names: Mapping[str, Any], argument: str) -> str:
         return check_name(name, names)
     except InputError as error:
         requirement = f"must have names: each {error.requirement}"
-        raise error.altered(InputError, argument=argument, requirement=requirement, hint="Choose other names.") from error
+        raise error.altered(
+            InputError, argument=argument, requirement=requirement, hint="Choose other names."
+        ) from error
 
 
 def _default_name(value: Any, argument: str, example: str) -> str:
