@@ -144,7 +144,7 @@ MIN_BLOCK_ROWS = 64  # where no affinities are computed
 ALLOWED = 1e-3  # largest own Newton step of a point of a local minimum, in units of the nearest-neighbor distance
 STEPS = 100  # of Newton's method
 MAX_PRODUCTS = 300  # with the Hessian in a step
-MAX_HALVINGS = 30  # of the length of a step
+HALVINGS = 30  # of the length of a step
 MAX_STEP = 10.0  # of a point, in units of the nearest-neighbor distance
 WIDENED = 2.0  # largest width of the map, relative to its width at the start
 SETTLED_SHARE = 0.5  # of the allowed step, where Newton's method ends
@@ -389,7 +389,7 @@ def polished(
         direction = _newton_direction(affinities, Y, parts)
         size = min(1.0, MAX_STEP * near / float(np.linalg.norm(direction, axis=1).max()))
         slope = float(np.vdot(parts.gradient, direction))
-        for _ in range(MAX_HALVINGS):
+        for _ in range(HALVINGS):
             trial = loss_parts(affinities, Y + size * direction)
             if trial.value < parts.value + 1e-4 * size * slope:
                 break
