@@ -131,7 +131,7 @@ def test_histograms_that_say_the_same_are_one_sentence(results, tmp_path):
     """If every statistic is above its null they are folded, else shown. The limit of p is given once."""
     view = read_results(results)
     groups = {group.id: group for group in groups_of_tests(view)}
-    said = {name: null_figures(group.tests, results, view).same_map for name, group in groups.items()}
+    said = {name: null_figures(group.tests, results, view).common_text for name, group in groups.items()}
     page = results.report(tmp_path / "r.html").read_text("utf-8")
     parts = {name: page.partition(f'<section id="{name}"')[2].partition("</section>")[0] for name in groups}
     smallest = "p = .010 is the smallest that 99 {} can give"
