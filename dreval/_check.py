@@ -21,6 +21,7 @@ from dreval._inside import check_opened
 from dreval.errors import Hint, InputError, UnknownKeyword, UnknownName, message_of
 
 __all__ = [
+    "attribute_error",
     "auto_neighbors",
     "calls",
     "check_bool",
@@ -46,29 +47,28 @@ __all__ = [
     "check_width",
     "column_names",
     "describe",
-    "described_vectors",
+    "describe_vectors",
     "did_you_mean",
-    "in_columns",
     "is_deeply_nested",
     "keywords_checked",
-    "known_name",
-    "known_names",
-    "near_names",
+    "list_names",
     "nearest_name",
-    "no_attribute",
-    "not_finite",
+    "not_finite_error",
     "read_limit",
     "read_npy",
+    "reorder_columns",
+    "resolve_alias",
+    "suggestions",
     "vectors",
 ]
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-FROM_ZERO = " (rows count from 0)"
+ROWS_FROM_ZERO = " (rows count from 0)"
 IMPUTE_HINT = "Drop or impute these cells before evaluating; dreval does not guess values."
 MIN_POINTS = 4
-AUTO = 15  # neighbors, where there are enough points
+DEFAULT_NEIGHBORS = 15  # neighbors, where there are enough points
 MAX_SUGGESTIONS = 4  # names that begin with the same letters; more are not suggested
 MAX_LISTED_NAMES = 12  # in a message; of more names the message names the call that lists them
 SYNONYMS = {
@@ -112,9 +112,9 @@ SYNONYMS = {
 }  # names that other tools use, in lower case with underscores
 MAX_NESTED_LEVELS = 4  # of estimators whose repr is used
 MAX_SEARCHED_PARTS = 100  # of an estimator or a list, in which nested estimators are searched
-LONGEST_TEXT = 100_000  # characters of a label or an id: enough for the sequence of a protein, too few for a file
+MAX_TEXT_LENGTH = 100_000  # characters of a label or an id: enough for the sequence of a protein, too few for a file
 MAX_FILE_NAME_BYTES = 255  # on all usual file systems
-SMALL = 2**28  # bytes that a file of any size may unpack to
+MIN_UNPACKED_LIMIT_BYTES = 2**28  # bytes that a file of any size may unpack to
 MAX_UNPACKED_RATIO = 200  # of the unpacked size of a larger file to its size
 MIN_LIKENESS = 0.65  # share of matching letters of a name and a suggestion
 SURE_LIKENESS = 0.75  # share from which the most similar name is suggested without a search by words
@@ -185,7 +185,7 @@ def nearest_name(name: str, options: Iterable[str]) -> str | None:
     ['n_neighbors', 'random_state', 'n_neighbors', None]
     """
     options = [str(option) for option in options]
-    resolved = known_name(str(name), options)
+    resolved = resolve_alias(str(name), options)
     if resolved in options:
         return str(resolved)
     normalized = {option: _normalize(option) for option in options}
@@ -209,7 +209,7 @@ def nearest_name(name: str, options: Iterable[str]) -> str | None:
     return shortest[0] if len(shortest) == 1 else best if shares[best] >= MIN_LIKENESS else None
 
 
-def near_names(name: Any, options: Iterable[str]) -> list[str]:
+def suggestions(name: Any, options: Iterable[str]) -> list[str]:
     """Return the nearest option alone, or else up to four options that begin with ``name``.
 
     Examples
@@ -228,12 +228,12 @@ def near_names(name: Any, options: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(name: Any, options: Iterable[str]) -> str:
-    """Return the question that suggests ``near_names``, followed by a space; an empty text without suggestions."""
-    names = " or ".join(map(repr, near_names(name, options)))
+    """Return the question that suggests ``suggestions``, followed by a space; an empty text without suggestions."""
+    names = " or ".join(map(repr, suggestions(name, options)))
     return f"Did you mean {names}? " if names else ""
 
 
-def no_attribute(thing: object, name: str) -> AttributeError:
+def attribute_error(thing: object, name: str) -> AttributeError:
     """Return the error for an attribute that an object does not have; it suggests the nearest public one."""
     public = [] if name.startswith("_") else [attribute for attribute in dir(thing) if attribute[0] != "_"]
     question = did_you_mean(name, public)
@@ -256,7 +256,7 @@ def _has_words(option: list[str], words: list[str]) -> bool:
     return all(any(_likeness(word, part) >= MIN_WORD_LIKENESS for part in option) for word in words)
 
 
-def known_name(name: Any, options: Collection[str]) -> Any:
+def resolve_alias(name: Any, options: Collection[str]) -> Any:
     """Return the option with this name, apart from case and hyphens ("PCA", "t-SNE"), or with this alias ("rbf").
 
     A name of no option is returned unchanged.
@@ -282,7 +282,7 @@ def check_one_of(
     ``listing`` are the calls that list the options; the error names them if there are many options. ``aliases`` says
     whether an alias of an option is accepted; names that users choose have none.
     """
-    value = known_name(value, options) if aliases else value
+    value = resolve_alias(value, options) if aliases else value
     if isinstance(value, str) and value in options:
         return value
     raise _unknown(UnknownName, value, options, argument, listing)
@@ -292,11 +292,11 @@ def _unknown(
     kind: type[UnknownName], value: Any, options: Collection[str], argument: str, listing: tuple[str, ...] = ()
 ) -> UnknownName:
     """Return the error for a name of no option."""
-    hint = did_you_mean(value, options) + known_names(options, listing)
+    hint = did_you_mean(value, options) + list_names(options, listing)
     return kind(argument, "must be a known name", describe(value), hint, **calls(listing))
 
 
-def known_names(options: Iterable[str], listing: tuple[str, ...] = ()) -> str:
+def list_names(options: Iterable[str], listing: tuple[str, ...] = ()) -> str:
     """Return a sentence that lists the names; of many names, one with fields for the ``calls`` that list them."""
     options = sorted(options)
     if len(options) <= MAX_LISTED_NAMES or not listing:
@@ -454,13 +454,13 @@ def check_path(value: Any, argument: str) -> Path:
     return Path(text)
 
 
-def unpack_limit(path: Path) -> float:
-    """Return the number of bytes that a file may unpack to: 200 times its size, and at least ``SMALL``.
+def max_unpacked_bytes(path: Path) -> float:
+    """Return the largest unpacked size of a file in bytes: 200 times its size, at least ``MIN_UNPACKED_LIMIT_BYTES``.
 
     The environment variable ``DREVAL_READ_LIMIT`` (bytes, as "8e9") replaces both.
     """
     limit = read_limit()
-    return max(SMALL, MAX_UNPACKED_RATIO * _size_of(path)) if limit is None else limit
+    return max(MIN_UNPACKED_LIMIT_BYTES, MAX_UNPACKED_RATIO * _size_of(path)) if limit is None else limit
 
 
 def _size_of(path: Path) -> int:
@@ -483,7 +483,7 @@ def read_limit() -> float | None:
 
 def check_unpacked(size: int, path: Path, argument: str) -> None:
     """Check, before any memory is allocated, that a file may unpack to ``size`` bytes: a small file is no bomb."""
-    limit = unpack_limit(path)
+    limit = max_unpacked_bytes(path)
     if size > limit:
         requirement = f"must unpack to at most {limit:.3g} bytes"
         received = f"{str(path)!r}, {_size_of(path):,} bytes that unpack to {float(size):.3g} or more"
@@ -524,11 +524,11 @@ def check_random_state(value: Any, argument: str = "random_state") -> int | np.r
 
 def auto_neighbors(n: int) -> int:
     """Return the number of neighbors for ``"auto"``: min(15, (n - 1) // 2), and at least 1."""
-    return max(1, min(AUTO, (n - 1) // 2))
+    return max(1, min(DEFAULT_NEIGHBORS, (n - 1) // 2))
 
 
-ALL_POINTS = 20_000  # points up to which anchors="auto" takes all
-FEW_ANCHORS = 2000  # anchors that it takes of more points
+MAX_POINTS_WITHOUT_ANCHORS = 20_000  # points up to which anchors="auto" takes all
+DEFAULT_ANCHORS = 2000  # anchors that it takes of more points
 
 
 def check_anchors(value: Any, n: int) -> int | None:
@@ -537,7 +537,7 @@ def check_anchors(value: Any, n: int) -> int | None:
     "none" means all points, and "auto" all of up to 20,000 points or 2000 of more.
     """
     if isinstance(value, str) and value in ("auto", "none"):
-        return FEW_ANCHORS if value == "auto" and n > ALL_POINTS else None
+        return DEFAULT_ANCHORS if value == "auto" and n > MAX_POINTS_WITHOUT_ANCHORS else None
     return None if value is None else check_int(value, "anchors", low=2, high=n)
 
 
@@ -584,10 +584,10 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
     if array.dtype.kind == "O":
         shapes = vectors(array.ravel()) if array.ndim and array.size == len(array) else None
         if shapes is not None:
-            received, hint = described_vectors(shapes, len(array), _cells_text(value))
+            received, hint = describe_vectors(shapes, len(array), _cells_text(value))
             raise InputError(argument, "must hold numbers", received, hint)
-        refuse_missing(array, argument)
-        array = of_one_kind(array)
+        check_not_missing(array, argument)
+        array = numbers_from_objects(array)
     if array.dtype.kind not in "biuf":
         hint = "Convert it to a numeric array, and leave out columns of text."
         raise InputError(argument, "must hold numbers", describe(array), hint)
@@ -630,10 +630,10 @@ def check_finite(array: Any, argument: str, columns: Sequence[object] | None = N
     if not bad.any():
         return
     cells = np.argwhere(bad) if stored is array else np.stack(array.tocoo().coords, axis=1)[bad]
-    raise not_finite(stored[bad][:3], cells[:3], len(cells), argument, columns)
+    raise not_finite_error(stored[bad][:3], cells[:3], len(cells), argument, columns)
 
 
-def not_finite(
+def not_finite_error(
     values: npt.NDArray[Any],
     cells: npt.NDArray[Any],
     count: int,
@@ -643,7 +643,7 @@ def not_finite(
     """Return the error for ``count`` cells that are NaN or infinite; it names the cells passed, the first of them."""
     examples = ", ".join(_cell(value, cell, columns) for value, cell in zip(values, cells, strict=True))
     remainder = f" and {count - len(values)} more" if count > len(values) else ""
-    base = "" if cells.shape[1] == 1 else FROM_ZERO
+    base = "" if cells.shape[1] == 1 else ROWS_FROM_ZERO
     return InputError(argument, "must be finite", f"{examples}{remainder}{base}", IMPUTE_HINT)
 
 
@@ -661,7 +661,7 @@ def check_points(
     *,
     columns: Sequence[object] | None = None,
     min_rows: int = MIN_POINTS,
-    own: bool = False,
+    copy: bool = False,
 ) -> FloatArray:
     """Return a finite (n, p) float64 C-ordered array with at least ``min_rows`` rows; a vector becomes one column.
 
@@ -682,12 +682,14 @@ def check_points(
         raise InputError(argument, f"must have at least {min_rows} rows", received, hint)
     check_exact(array, argument)
     with np.errstate(over="ignore"):
-        points = np.array(array, dtype=np.float64, order="C", copy=True if own else None)
+        points = np.array(array, dtype=np.float64, order="C", copy=True if copy else None)
     check_finite(points, argument, columns)
     return points
 
 
-SAFE = 2.0**-450  # entries above this share of the largest have squares that do not underflow relative to its square
+NO_UNDERFLOW_SHARE = (
+    2.0**-450
+)  # entries above this share of the largest have squares that do not underflow relative to its square
 
 
 def check_spread(points: Any, argument: str) -> None:
@@ -698,7 +700,7 @@ def check_spread(points: Any, argument: str) -> None:
     sparse = hasattr(points, "indptr")
     size = np.abs(points.data if sparse else points)
     largest = float(size.max(initial=0.0))
-    if float(size.min(initial=np.inf, where=size > 0)) > largest * SAFE:
+    if float(size.min(initial=np.inf, where=size > 0)) > largest * NO_UNDERFLOW_SHARE:
         return
     coarse = points.copy()
     (coarse.data if sparse else coarse)[size <= largest * 2.0**-500] = 0.0
@@ -727,7 +729,7 @@ def column_names(table: Any) -> tuple[str, ...] | None:
     return tuple(str(name) for name in columns)
 
 
-def in_columns(table: Any, names: Sequence[str] | None, argument: str) -> Any:
+def reorder_columns(table: Any, names: Sequence[str] | None, argument: str) -> Any:
     """Return a table with its columns in the order of ``names`` if both have names, else the table unchanged."""
     columns = column_names(table)
     if names is None or columns is None or columns == tuple(names):
@@ -796,7 +798,7 @@ MISSING_TEXTS = frozenset(
 )  # texts for a missing value, those of pandas.read_csv, in files and in all other inputs
 
 
-def missing_texts(values: Any) -> npt.NDArray[np.bool_]:
+def is_missing_text(values: Any) -> npt.NDArray[np.bool_]:
     """Return which of n texts or categories are in ``MISSING_TEXTS`` (n,); all False for arrays of other types.
 
     Spaces at the ends of a text are ignored; a text of spaces only is missing.
@@ -823,7 +825,7 @@ def _is_missing_text(cell: Any) -> bool:
     return isinstance(cell, str) and cell.strip() in MISSING_TEXTS
 
 
-def stripped_texts(values: Any) -> npt.NDArray[Any]:
+def strip_texts(values: Any) -> npt.NDArray[Any]:
     """Return an array of classes (n,) without spaces at the ends of texts, as texts read from files have none.
 
     Examples
@@ -841,7 +843,7 @@ def stripped_texts(values: Any) -> npt.NDArray[Any]:
     return cells
 
 
-def whole_numbers(values: Any) -> bool:
+def has_whole_numbers(values: Any) -> bool:
     """Return whether a float array holds only whole numbers, all small enough for a float to be exact."""
     array = np.asarray(values)
     if array.dtype.kind != "f" or array.size == 0:
@@ -867,29 +869,29 @@ def check_classes(
     check_rows(len(array), n, argument)
     if array.dtype.kind == "O":
         check_single_values(array, argument)
-        refuse_missing(array, argument)
-        array = of_one_kind(array)
-    array = array.astype(np.int64) if whole_numbers(array) else array
+        check_not_missing(array, argument)
+        array = numbers_from_objects(array)
+    array = array.astype(np.int64) if has_whole_numbers(array) else array
     if array.dtype.kind in "fc":
         received = f"dtype {array.dtype}"
         if array.dtype.kind == "f" and len(array):
-            row = int(np.argmin([whole_numbers(array[[row]]) for row in range(len(array))]))
-            received = f"{array[row].item()!r} in row {row}{FROM_ZERO}"
+            row = int(np.argmin([has_whole_numbers(array[[row]]) for row in range(len(array))]))
+            received = f"{array[row].item()!r} in row {row}{ROWS_FROM_ZERO}"
         hint = hint or (
             "Pass numbers as {covariates} of an evaluation, or as {response} of `embed`; write codes of "
             f"{noun} as whole numbers."
         )
         requirement = f"must be {noun} (text, booleans or integers)"
         raise InputError(argument, requirement, received, hint, covariates="covariates", response="response")
-    if array.dtype.kind in "OUS" and (missing := missing_texts(array)).any():
+    if array.dtype.kind in "OUS" and (missing := is_missing_text(array)).any():
         row = int(np.argmax(missing))
-        received = f"the text {str(array[row])!r}, which stands for a missing value, in row {row}{FROM_ZERO}"
+        received = f"the text {str(array[row])!r}, which stands for a missing value, in row {row}{ROWS_FROM_ZERO}"
         received += f" and {int(missing.sum()) - 1} more such rows" if missing.sum() > 1 else ""
         hint = f"Drop these rows, or write another word where it is the name of one of the {noun}."
         raise InputError(argument, "must be complete", received, hint)
     if array.dtype.kind not in "biuUSO":
         raise InputError(argument, f"must be {noun}", describe(array), "Pass text, booleans or integers.")
-    array = stripped_texts(array)
+    array = strip_texts(array)
     if array.dtype.kind == "O":
         try:
             array = array.astype(str)
@@ -953,7 +955,7 @@ def vectors(cells: Iterable[Any]) -> set[tuple[int, ...]] | None:
     return shapes or None
 
 
-def described_vectors(
+def describe_vectors(
     shapes: set[tuple[int, ...]], n: int, values: str, missing: int = 0, where: str = ""
 ) -> tuple[str, str]:
     """Return the description and the hint of an error, for n cells that each hold a vector.
@@ -978,7 +980,7 @@ def check_single_values(values: npt.NDArray[Any], argument: str) -> None:
     """Check that no cell of objects is a list, an array or a mapping, which is neither a class nor a row name."""
     rows = [row for row, cell in enumerate(values) if isinstance(cell, list | np.ndarray | dict)]
     if rows:
-        received = f"{describe(values[rows[0]])} in row {rows[0]}{FROM_ZERO}"
+        received = f"{describe(values[rows[0]])} in row {rows[0]}{ROWS_FROM_ZERO}"
         hint = (
             "Pass a number or a text for each point. Data, embeddings, latent variables and variables of a test of "
             "independence may have several numbers for each: numpy.stack(list(values))."
@@ -986,7 +988,7 @@ def check_single_values(values: npt.NDArray[Any], argument: str) -> None:
         raise InputError(argument, "must be one value per point", received, hint)
 
 
-def of_one_kind(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def numbers_from_objects(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return objects that are all numbers as an array of floats (if any is a float or decimal), integers or booleans.
 
     All other arrays are returned unchanged, also objects of several kinds and numbers too large for numpy.
@@ -1005,7 +1007,7 @@ def of_one_kind(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array if array.dtype.kind in "biu" else values
 
 
-def refuse_missing(array: npt.NDArray[Any], argument: str) -> None:
+def check_not_missing(array: npt.NDArray[Any], argument: str) -> None:
     """Raise an error if some objects are missing (None, NaN, pandas' NA), unless all are."""
     import pandas as pd
 

@@ -16,8 +16,8 @@ from dreval.errors import usable_stderr
 from dreval.glossary import printable
 
 __all__ = [
-    "Room",
-    "SumInOrder",
+    "BufferPool",
+    "OrderedSum",
     "few_blas_threads",
     "n_threads",
     "one_blas_thread",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 MAX_PARTIAL_SUMS = 64  # blocks of rows with partial sums, and the minimal number of rows in a block
-SMALL = 1000  # rows up to which a matrix product or a factorization is not faster on several threads
+MAX_ROWS_ON_ONE_THREAD = 1000  # rows up to which a matrix product or a factorization is not faster on several threads
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -59,7 +59,7 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 def few_blas_threads(size: int) -> AbstractContextManager[Any]:
     """Limit linear algebra of at most 1000 rows in a loop to one thread, since synchronization would cost more."""
-    return one_blas_thread() if size <= SMALL else nullcontext()
+    return one_blas_thread() if size <= MAX_ROWS_ON_ONE_THREAD else nullcontext()
 
 
 def run_blocks(
@@ -95,14 +95,14 @@ def _run_in_order(work: Callable[[Any], None], blocks: Sequence[Any], advance: C
             advance(1)
 
 
-class Room:
+class BufferPool:
     """Memory that blocks borrow one after the other, since allocation would take as long as their matrix products."""
 
     def __init__(self) -> None:
         self._free: list[FloatArray] = []
 
     @contextmanager
-    def lend(self, *shape: int) -> Iterator[FloatArray]:
+    def borrow(self, *shape: int) -> Iterator[FloatArray]:
         """Yield an uninitialized array for the duration of the context; each thread has its own."""
         size = int(np.prod(shape))
         memory = np.empty(0)
@@ -113,7 +113,7 @@ class Room:
         self._free.append(memory)
 
 
-class SumInOrder:
+class OrderedSum:
     """Sum of one array per block, added in the order of the blocks, so that rounding does not depend on threads."""
 
     def __init__(self, total: Any) -> None:
@@ -134,7 +134,7 @@ def sum_over_rows(work: Callable[[slice, Any], None], m: int, sums: Any, n_jobs:
     The blocks run on several threads. They are at most 64 and depend only on m, and their partial sums are added in
     order, so that the result does not depend on the threads.
     """
-    size, total = max(MAX_PARTIAL_SUMS, -(m // -MAX_PARTIAL_SUMS)), SumInOrder(sums)
+    size, total = max(MAX_PARTIAL_SUMS, -(m // -MAX_PARTIAL_SUMS)), OrderedSum(sums)
 
     def add_block(start: int) -> None:
         partial = np.zeros_like(sums)

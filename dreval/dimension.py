@@ -15,7 +15,7 @@ from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.blocks import Groups, extra_neighbors, random_groups
 from dreval.geometry.distances import first_outside, nearest, power_of_two
 from dreval.inference.intervals import METHODS, partitions_interval
-from dreval.inputs.analysis import CALLED, analysis, made_by
+from dreval.inputs.analysis import CALLER_NAMES, analysis, recipe_of
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.variables import warn_of_guesses
 from dreval.records.answers import IntrinsicDimension, ParallelAnalysis
@@ -157,7 +157,7 @@ def intrinsic_dimension(
     n_threads(n_jobs)
     root = root_seed(random_state)
     data = as_data(X)
-    warn_of_guesses(data.notes, CALLED)
+    warn_of_guesses(data.notes, CALLER_NAMES)
     points, places = _different_points(data.dense())
     n = len(points)
     if n < max(4, k + 1):
@@ -204,8 +204,8 @@ def intrinsic_dimension(
         value=value,
         n_used=n,
         points=_points_estimate(data, logs[:, :k], places, method, discard if fit == "line" else 0.0),
-        recipe=made_by(data, {"method": method, **parameters, "conf_level": level}, root),
-        notes=tuple(note.named(CALLED) for note in notes),
+        recipe=recipe_of(data, {"method": method, **parameters, "conf_level": level}, root),
+        notes=tuple(note.named(CALLER_NAMES) for note in notes),
         **ends,
     )
 
@@ -388,7 +388,7 @@ def parallel_analysis(
         hint = f"Pass n_resamples={min_resamples} or more: no p-value is below 1 / (n_resamples + 1)."
         raise InputError("n_resamples", requirement, str(count), hint)
     data = as_data(X)
-    warn_of_guesses(data.notes, CALLED)
+    warn_of_guesses(data.notes, CALLER_NAMES)
     Z = _standardized(data.dense(), data.columns)
     with one_blas_thread():
         observed = eigenvalues(Z)
@@ -416,8 +416,8 @@ def parallel_analysis(
             "kept": np.arange(len(p)) < n_components,
         }
     )
-    recipe = made_by(data, {"n_resamples": count, "alpha": alpha}, root)
-    notes = tuple(note.named(CALLED) for note in (*data.dense_notes(), FIRST_EXACT()))
+    recipe = recipe_of(data, {"n_resamples": count, "alpha": alpha}, root)
+    notes = tuple(note.named(CALLER_NAMES) for note in (*data.dense_notes(), FIRST_EXACT()))
     return ParallelAnalysis(n_components, table, null, alpha, recipe, notes)
 
 

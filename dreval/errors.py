@@ -230,7 +230,7 @@ def message_of(error: BaseException) -> str:
     return ""
 
 
-def caller_level() -> int:
+def caller_stacklevel() -> int:
     """Return the ``stacklevel`` that makes a warning of the calling function refer to a line outside dreval."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("dreval."):
@@ -242,7 +242,7 @@ _NOTES: ContextVar[list[Any] | None] = ContextVar("notes", default=None)
 
 
 @contextmanager
-def heard() -> Iterator[list[Any]]:
+def collect_notes() -> Iterator[list[Any]]:
     """Collect the notes of all warnings of dreval in a block, also of those that filters hide.
 
     Yield the list to which they are added. Warnings and their filters are unchanged. Notes of an inner block are also
@@ -265,7 +265,7 @@ def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
     if note is not None and notes is not None:
         notes.append(note)
     with usable_stderr() if getattr(sys.stderr, "closed", False) else nullcontext():
-        warnings.warn(message, category, stacklevel=caller_level())
+        warnings.warn(message, category, stacklevel=caller_stacklevel())
 
 
 @contextmanager

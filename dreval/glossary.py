@@ -12,7 +12,6 @@ from typing import Any
 __all__ = [
     "COLUMNS",
     "DIRECTIONS",
-    "MARK",
     "METRICS",
     "NUMERIC_COLUMNS",
     "OVERALL_COLUMNS",
@@ -23,22 +22,23 @@ __all__ = [
     "TARGETS",
     "TEXT_COLUMNS",
     "TEXT_FORMS",
+    "WIDE_MARK",
     "block",
-    "filled",
+    "fill_docstring",
     "format_number",
     "format_p",
-    "part_words",
+    "pad_wide_characters",
+    "part_texts",
     "printable",
-    "spread",
     "terminal_width",
     "true_minus",
 ]
 
 METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")  # distances in the data space
 
-MARK = "\x00"  # follows a character that takes two columns of a terminal, so that lengths are widths
+WIDE_MARK = "\x00"  # follows a character that takes two columns of a terminal, so that lengths are widths
 # wcwidth would be a dependency only for emoji sequences and marks that do not compose.
-WIDTH = 80
+TERMINAL_WIDTH = 80
 
 BLANKED = ("Cc", "Cs", "Zl", "Zp")  # categories of characters that are replaced by spaces
 DIRECTION_MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -219,17 +219,17 @@ def printable(value: Any, keep: str = "") -> str:
     return text.translate({**dict.fromkeys(map(ord, spaces), " "), **dict.fromkeys(map(ord, removed), "")})
 
 
-def spread(text: str) -> str:
+def pad_wide_characters(text: str) -> str:
     """Return a text with as many characters as columns: a mark follows each wide letter, accents are composed."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFC", text)
-    return "".join(c + MARK if unicodedata.east_asian_width(c) in "WF" else c for c in text)
+    return "".join(c + WIDE_MARK if unicodedata.east_asian_width(c) in "WF" else c for c in text)
 
 
 def terminal_width(text: str) -> int:
     """Return the number of columns of a terminal that a text takes."""
-    return len(spread(text))
+    return len(pad_wide_characters(text))
 
 
 def true_minus(number: str) -> str:
@@ -279,7 +279,7 @@ PARTS = {
 }  # fmt: skip
 
 
-def part_words(parts: Iterable[tuple[str, Any]]) -> dict[str, str]:
+def part_texts(parts: Iterable[tuple[str, Any]]) -> dict[str, str]:
     """Return the parts of the value of a measure as titles with formatted values."""
     return {
         PARTS.get(key, key.replace("_", " ")): format_number(value) if isinstance(value, int | float) else str(value)
@@ -300,11 +300,11 @@ def block(title: str, entries: Mapping[str, str]) -> str:
     lines = [title]
     for name, text in entries.items():
         line = f"{name}: {' '.join(text.split())}"
-        lines += textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ") if text else []
+        lines += textwrap.wrap(line, TERMINAL_WIDTH, initial_indent="  ", subsequent_indent="      ") if text else []
     return "\n".join(lines)
 
 
-def filled(docstring: str | None, texts: Mapping[str, str]) -> str | None:
+def fill_docstring(docstring: str | None, texts: Mapping[str, str]) -> str | None:
     r"""Return a docstring with each line ``%(name)s`` replaced by the text of that name, indented like the line.
 
     The substitutions of scipy and matplotlib are private.

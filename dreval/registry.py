@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dreval._check import check_one_of, keywords_checked, known_name
+from dreval._check import check_one_of, keywords_checked, resolve_alias
 from dreval.errors import InputError
 
 __all__ = [
@@ -136,7 +136,7 @@ class Registry:
         if short != name and short in available:
             raise InputError(argument, "must be a name without parameters", repr(name), f"Pass {short!r}.")
         is_foreign = self is MEASURES and not any(measure.partition("(")[0] in self for measure in available)
-        if is_foreign or known_name(name, available) in available or known_name(name, self._places) not in self:
+        if is_foreign or resolve_alias(name, available) in available or resolve_alias(name, self._places) not in self:
             return check_one_of(name, available, argument)
         names = ", ".join(sorted(available))
         if self is MEASURES and not curves and self.card(name).curve:
@@ -254,9 +254,12 @@ def list_scores() -> list[str]:
     return SCORES.names()
 
 
-KINDS = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
-KINDS |= {"dimension": DIMENSIONS, "score": SCORES}
-ALONE = {"perplexity_curve": "dreval.scores", "sweep": "dreval.study.sweep"}  # functions with a card, of no registry
+REGISTRIES_BY_KIND = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
+REGISTRIES_BY_KIND |= {"dimension": DIMENSIONS, "score": SCORES}
+FUNCTIONS_WITH_CARD = {
+    "perplexity_curve": "dreval.scores",
+    "sweep": "dreval.study.sweep",
+}  # functions with a card, of no registry
 
 
 @keywords_checked
@@ -294,17 +297,17 @@ def card(name: str, kind: str | None = None) -> Any:
     ('higher', 'Canonical correlation analysis')
     """
     if kind is not None:
-        return KINDS[check_one_of(kind, KINDS, "kind", aliases=True)].card(name, "name")
+        return REGISTRIES_BY_KIND[check_one_of(kind, REGISTRIES_BY_KIND, "kind", aliases=True)].card(name, "name")
     if name in TESTS.public_names():
         return TESTS.card(name.removesuffix(TESTS.suffix))
-    if name in ALONE:
-        return getattr(importlib.import_module(ALONE[name]), name).card
-    kinds = [key for key, registry in KINDS.items() if known_name(name, registry.names()) in registry]
+    if name in FUNCTIONS_WITH_CARD:
+        return getattr(importlib.import_module(FUNCTIONS_WITH_CARD[name]), name).card
+    kinds = [key for key, registry in REGISTRIES_BY_KIND.items() if resolve_alias(name, registry.names()) in registry]
     if len(kinds) > 1:
         hint = f"Pass kind={kinds[0]!r} or kind={kinds[1]!r}."
         raise InputError("name", "must name one thing", f"{name!r}, a {' and a '.join(kinds)}", hint)
     if not kinds:
-        names = [*ALONE, *(entry for registry in KINDS.values() for entry in registry)]
-        listing = tuple(call for registry in KINDS.values() for call in registry.listing)
+        names = [*FUNCTIONS_WITH_CARD, *(entry for registry in REGISTRIES_BY_KIND.values() for entry in registry)]
+        listing = tuple(call for registry in REGISTRIES_BY_KIND.values() for call in registry.listing)
         check_one_of(name, dict.fromkeys(names), "name", listing)
-    return KINDS[kinds[0]].card(name)
+    return REGISTRIES_BY_KIND[kinds[0]].card(name)

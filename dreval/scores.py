@@ -34,29 +34,29 @@ from dreval.geometry.procrustes import (
     local_stretch,
     log_anisotropies,
     log_areas,
-    spanned,
+    spanned_note,
     usual_stretch,
 )
 from dreval.geometry.tsne import (
-    ALLOWED,
+    MAX_RELATIVE_STEP,
+    MAX_RELATIVE_WIDTH,
     STEPS,
-    WIDENED,
     Affinities,
-    Ended,
+    EndReason,
     ListedAffinities,
     LossParts,
     NeighborAffinities,
     PairAffinities,
     allowed_perplexity,
     loss_parts,
+    move_to_minimum,
     nearest_image,
     perturbed_distances,
-    polished,
 )
 from dreval.glossary import METRICS
 from dreval.inference.intervals import student_interval
-from dreval.inference.reruns import Found, Job, Reruns, failed_runs, open_case
-from dreval.inputs.analysis import analysis, made_by, score
+from dreval.inference.reruns import Reruns, RunResult, RunSpec, failed_runs, open_case
+from dreval.inputs.analysis import analysis, recipe_of, score
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import densify, is_sparse
 from dreval.inputs.source import as_source, warn_of_columns
@@ -64,7 +64,7 @@ from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.core import named_view
 from dreval.measures.procrustes import local_area_spread
 from dreval.records.answers import LocalDistortion, PerplexityCurve, PerturbationScore, SingularityScore
-from dreval.records.notes import Note, joined, note
+from dreval.records.notes import Note, join_notes, note
 from dreval.registry import SCORES
 
 # The perplexity curve: how the singularity of t-SNE maps depends on the perplexity.
@@ -205,18 +205,18 @@ def perplexity_curve(
         for perplexity, case in zip(sorted_perplexities, cases, strict=True):
             compare = partial(_seed_scores, perplexity=perplexity, polish=polish)
             recipe = {"score": "perplexity_curve", "polish": polish}
-            jobs = {name: Job(case.data.X, stream_seed(root, "perplexity", r)) for r, name in enumerate(names)}
+            jobs = {name: RunSpec(case.data.X, stream_seed(root, "perplexity", r)) for r, name in enumerate(names)}
             with Reruns(case, d, recipe, compare, store, n_jobs, bar=bar) as reruns:
                 results = reruns.all("maps", names, jobs.__getitem__)
             refused = [result["reason"] for result in results if result["reason"] is not None]
             failures += refused
             run_notes = _refused_runs(refused, seeds)
-            notes += [run_note.within(f"perplexity {perplexity:.3g}") for run_note in run_notes]
+            notes += [run_note.with_scope(f"perplexity {perplexity:.3g}") for run_note in run_notes]
             for key, score in (("top", "top 5 %"), ("median", "median")):
                 values = np.array([result.get(key, math.nan) for result in results])
                 columns = {"perplexity": perplexity, "score": score}
                 interval = _seed_interval(values, level)
-                rows.append({**columns, **interval, "n_refused": len(refused), "note": joined(run_notes)})
+                rows.append({**columns, **interval, "n_refused": len(refused), "note": join_notes(run_notes)})
                 value_rows += [{**columns, "seed": r, "value": value} for r, value in enumerate(values)]
     table = pd.DataFrame(rows)
     if not table["n_used"].any():
@@ -224,7 +224,7 @@ def perplexity_curve(
         received = failed_runs(failures, "", "refused runs")[0]
         raise UndefinedMeasure("perplexities", "must give maps that have scores", received, hint)
     parameters = {"perplexities": sorted_perplexities, "n_seeds": seeds, "n_components": d, "polish": polish}
-    recipe = made_by(data, {**parameters, "conf_level": level, **options}, root)
+    recipe = recipe_of(data, {**parameters, "conf_level": level, **options}, root)
     return PerplexityCurve(table, pd.DataFrame(value_rows), level, recipe=recipe, notes=tuple(notes))
 
 
@@ -244,7 +244,7 @@ def _perplexities(perplexities: Any, n: int) -> list[float]:
     return values
 
 
-def _seed_scores(X: FloatArray, Y: FloatArray, perplexity: float, polish: bool) -> Found:
+def _seed_scores(X: FloatArray, Y: FloatArray, perplexity: float, polish: bool) -> RunResult:
     """Return the mean of the largest 5 % and the median of s / n, of one map."""
     result = SCORES.get("singularity_score")(
         X, Y, perplexity=perplexity, affinities="neighbors", polish=polish, n_jobs=1, progress=False
@@ -277,9 +277,9 @@ def _seed_interval(values: FloatArray, level: float) -> dict[str, Any]:
 MAX_ASYMMETRY = 1e-5  # of p_ij and p_ji, relative to the largest: tools compute them in single precision
 
 
-GRADIENT_ENDED: dict[Ended, tuple[str, str]] = {  # why polishing ended without a minimum, and a hint
+GRADIENT_ENDED: dict[EndReason, tuple[str, str]] = {  # why polishing ended without a minimum, and a hint
     "wide": (
-        f"the map had grown to {WIDENED:g} times its width",
+        f"the map had grown to {MAX_RELATIVE_WIDTH:g} times its width",
         (
             "Use `local_distortion`, which needs no minimum: between clusters far apart, or at a small perplexity, the "
             "loss may fall for as long as the map expands."
@@ -299,16 +299,15 @@ GRADIENT_ENDED: dict[Ended, tuple[str, str]] = {  # why polishing ended without 
 }
 
 
-def check_minimum(parts: LossParts, near: float, ended: Ended | None = None, steps: int = 0) -> None:
+def check_minimum(parts: LossParts, near: float, ended: EndReason | None = None, steps: int = 0) -> None:
     """Raise if a map is not a local minimum of the loss for each point; ``ended`` says why polishing ended."""
     saddle = int((parts.spectra[0][:, 0] <= 0).sum())
     farthest = float(parts.own_steps[np.isfinite(parts.own_steps)].max(initial=0.0)) / near
-    if not saddle and farthest <= ALLOWED:
+    if not saddle and farthest <= MAX_RELATIVE_STEP:
         return
     n = len(parts.own_steps)
-    received = (
-        f"Newton steps of up to {farthest:.2g} of the distance to the nearest point, where {ALLOWED:g} is allowed"
-    )
+    allowed = f"{MAX_RELATIVE_STEP:g} is allowed"
+    received = f"Newton steps of up to {farthest:.2g} of the distance to the nearest point, where {allowed}"
     if saddle:
         received = f"{saddle} of {n} points at which the loss has no minimum, and {received}"
     if ended in GRADIENT_ENDED:
@@ -497,7 +496,7 @@ def local_distortion(
         broken=broken,
         median_area=math.exp(float(np.nanmedian(absolute_areas))) if np.isfinite(absolute_areas).any() else math.nan,
         recipe={"n": n, "p": view.X.shape[1], "parameters": {"n_neighbors": k, "metric": metric}},
-        notes=spanned(stretch.sizes),
+        notes=spanned_note(stretch.sizes),
     )
 
 
@@ -634,7 +633,7 @@ def perturbation_score(
     names = np.array([f"{sign}PC{c + 1}" for c in range(axes.shape[1]) for sign in "+-"])
     values[rows], direction[rows] = distances.max(axis=1), names[distances.argmax(axis=1)]
     settings = {"perplexity": parameters["perplexity"], "affinities": affinities, "length": length}
-    return PerturbationScore(values, direction, Y, length, unit, recipe=made_by(data, settings))
+    return PerturbationScore(values, direction, Y, length, unit, recipe=recipe_of(data, settings))
 
 
 def _chosen_points(points: Any, n: int) -> IntArray:
@@ -782,7 +781,7 @@ def singularity_score(
         with open_progress(progress) as bar:
             bar.set_description("Newton steps")
             bar.reset(total=STEPS)
-            Y, parts, steps, ended = polished(P, Y, bar.update)
+            Y, parts, steps, ended = move_to_minimum(P, Y, bar.update)
         near = nearest_image(Y)
         check_minimum(parts, near, ended, steps)
     else:
@@ -799,5 +798,5 @@ def singularity_score(
         nearest_distance=near,
         loss_decrease=0.0 if loss_before is None else loss_before - parts.value,
         n_steps=steps,
-        recipe=made_by(data, {**parameters, "polish": polish}),
+        recipe=recipe_of(data, {**parameters, "polish": polish}),
     )

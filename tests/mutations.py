@@ -713,7 +713,7 @@ MUTANTS = [
     Mutant(
         "_check.py", 'array.dtype.kind in "biu" else values', 'array.dtype.kind in "b" else values', "test_check.py"
     ),
-    Mutant("geometry/kernels.py", "of_one_kind(np.asarray(value))", "np.asarray(value)", SUPERVISED),
+    Mutant("geometry/kernels.py", "numbers_from_objects(np.asarray(value))", "np.asarray(value)", SUPERVISED),
     Mutant(
         "methods/kernel_pca.py",
         "vectors * np.sqrt(self.eigenvalues_)",

@@ -33,7 +33,7 @@ def other_tools() -> Iterator[tuple[str, list[list[str]]]]:
             yield part.split("\n", 1)[0], [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
 
 
-def beside() -> str:
+def comparison_table() -> str:
     """Return the table with the number of measures of each tool that have the same value here."""
     columns = ["tool", "measures", "equal here", "different here", "up to draws, starts, medians", "not compared"]
     rows = [[*columns, "not offered"], ["---"] * (len(columns) + 1)]
@@ -48,4 +48,4 @@ def beside() -> str:
 if __name__ == "__main__":
     text = OTHER_TOOLS.read_text("utf-8")
     head, tail = text.split(BEGIN)[0], text.split(END)[1]
-    OTHER_TOOLS.write_text(f"{head}{BEGIN}{beside()}{END}{tail}", "utf-8")
+    OTHER_TOOLS.write_text(f"{head}{BEGIN}{comparison_table()}{END}{tail}", "utf-8")

@@ -71,7 +71,7 @@ def make_results(
     rows = [*rows, *({"embedding": name, "note": reason} for name, reason in (failed or {}).items())]
     rows = [{**row, "notes": (HAND_NOTE(text=row["note"]),) if row.get("note") else ()} for row in rows]
     table = tidy_frame([{**row, "n": n, "dataset": "simulated"} for row in rows])
-    failures = [HAND_FAILURE(text=reason).within(name) for name, reason in (failed or {}).items()]
+    failures = [HAND_FAILURE(text=reason).with_scope(name) for name, reason in (failed or {}).items()]
     noted = [row for row in rows if row.get("measure") or row.get("test")]
     notes = notes_frame([{"notes": (HAND_NOTE(text="A note on the data."), *failures)}, *noted])
     settings = {

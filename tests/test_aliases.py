@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import dreval
-from dreval._check import SYNONYMS, known_name
+from dreval._check import SYNONYMS, resolve_alias
 from dreval.errors import UnknownName
-from dreval.registry import KINDS, METHODS
+from dreval.registry import METHODS, REGISTRIES_BY_KIND
 
 X = np.random.default_rng(0).normal(size=(24, 3))
 Y = X[:, :2]
@@ -19,11 +19,11 @@ Y = X[:, :2]
 
 def test_no_alias_hides_a_name() -> None:
     """An alias is not itself a name, and means one thing in each registry."""
-    for registry in KINDS.values():
+    for registry in REGISTRIES_BY_KIND.values():
         assert SYNONYMS.keys() & set(registry) == set()
         assert len({name.lower() for name in registry}) == len(list(registry))
         for name in registry:
-            assert known_name(name.upper().replace("_", "-"), registry.names()) == name
+            assert resolve_alias(name.upper().replace("_", "-"), registry.names()) == name
 
 
 def test_methods_have_their_usual_names() -> None:

@@ -19,7 +19,7 @@ from dreval.inputs.analysis import AnalysisCard
 from dreval.measures.core import GOALS, MeasureCard
 from dreval.methods._method import MethodCard
 from dreval.references import reference
-from dreval.registry import ALONE, DATASETS, DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import DATASETS, DIMENSIONS, FUNCTIONS_WITH_CARD, MEASURES, METHODS, SCORES, TESTS
 from dreval.significance.base import TestCard
 
 CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard)
@@ -119,7 +119,7 @@ def test_registries_know_every_card(folder: str) -> None:
         if isinstance(getattr(value, "__dict__", {}).get("card"), CARDS) and value.__module__ == module.__name__
     }
 
-    assert REGISTRIES[folder].names() == sorted(set(defined) - set(ALONE))
+    assert REGISTRIES[folder].names() == sorted(set(defined) - set(FUNCTIONS_WITH_CARD))
     assert all(REGISTRIES[folder].get(name) is defined[name] for name in REGISTRIES[folder])
     assert REGISTRIES[folder].names()
 
@@ -216,11 +216,11 @@ def test_no_other_function_has_a_card() -> None:
     having = {name for name in dir(dreval) if hasattr(getattr(getattr(dreval, name), "card", None), "reference")}
     entries = {name for registry in (MEASURES, TESTS, DIMENSIONS, SCORES) for name in registry.public_names()}
 
-    assert having - entries == set(ALONE)
+    assert having - entries == set(FUNCTIONS_WITH_CARD)
     assert entries <= having
 
 
-@each("name", list(ALONE))
+@each("name", list(FUNCTIONS_WITH_CARD))
 def test_functions_in_no_folder_have_a_card_and_a_page(name: str) -> None:
     """The card is complete and found by its name; the docstring has all sections and the caution."""
     function, card = getattr(dreval, name), dreval.card(name)

@@ -29,7 +29,7 @@ from dreval._check import (
     check_rows,
     describe,
     nearest_name,
-    of_one_kind,
+    numbers_from_objects,
 )
 from dreval.errors import DrevalError, InputError, UnknownName
 
@@ -294,7 +294,7 @@ def test_the_words_of_other_tools_are_known(word: str, ours: str) -> None:
 )
 def test_objects_of_numbers_are_these_numbers(objects: list[Any], kind: str) -> None:
     """Objects that are numbers get the numeric type of numpy, in any shape."""
-    result = of_one_kind(np.array([objects], dtype=object))
+    result = numbers_from_objects(np.array([objects], dtype=object))
 
     assert result.dtype.kind == kind
     assert result.tolist() == [objects]
@@ -307,4 +307,4 @@ def test_other_objects_stay_objects(objects: list[Any]) -> None:
     """Text, mixed kinds, missing values and too large numbers are returned unchanged."""
     values = np.array(objects, dtype=object)
 
-    assert of_one_kind(values) is values
+    assert numbers_from_objects(values) is values

@@ -118,7 +118,7 @@ def test_a_forward_is_allowed() -> None:
 
 def test_forwarded_functions_exist() -> None:
     """The table of record methods names functions of the package."""
-    for method, target in base.VERBS.items():
+    for method, target in base.FORWARDED_METHODS.items():
         module, _, name = target.partition(":")
         assert callable(getattr(importlib.import_module(module), name)), method
 

@@ -26,7 +26,7 @@ from dreval.records.answers import (
 )
 from dreval.records.comparison import Comparison
 from dreval.records.sweep import Sweep
-from dreval.registry import DATASETS, DIMENSIONS, FIGURES, KINDS, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import DATASETS, DIMENSIONS, FIGURES, MEASURES, METHODS, REGISTRIES_BY_KIND, SCORES, TESTS
 
 FUNCTIONS = {name for name in dreval._MODULES if name[0].islower()} | {*DIMENSIONS, *SCORES}
 CLASSES = {name for name in dreval._MODULES if name[0].isupper()}
@@ -208,10 +208,10 @@ def test_lists_are_the_registries() -> None:
 
 def test_a_card_is_found_by_its_name() -> None:
     """Every name has a card; an ambiguous name needs its kind; an unknown name gets a suggestion."""
-    for kind, registry in KINDS.items():
+    for kind, registry in REGISTRIES_BY_KIND.items():
         for name in registry:
             assert dreval.card(name, kind) is registry.card(name)
-            if sum(name in other for other in KINDS.values()) == 1:
+            if sum(name in other for other in REGISTRIES_BY_KIND.values()) == 1:
                 assert dreval.card(name) is registry.card(name)
     with pytest.raises(InputError, match=r"'cca', a test and a method\. Pass kind='test' or kind='method'"):
         dreval.card("cca")
@@ -231,7 +231,7 @@ def test_the_package_is_a_command() -> None:
 
 def test_all_kinds_of_things_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     """``dreval list`` prints a line for every name of each registry."""
-    for registry in (registry for registry in KINDS.values() if registry.plural):
+    for registry in (registry for registry in REGISTRIES_BY_KIND.values() if registry.plural):
         assert main(["list", registry.plural]) == 0
         assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(registry)
 

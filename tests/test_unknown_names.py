@@ -13,7 +13,7 @@ import pytest
 from each import each
 
 import dreval
-from dreval._check import keywords_checked, near_names, nearest_name
+from dreval._check import keywords_checked, nearest_name, suggestions
 from dreval.cli._main import main
 from dreval.errors import DrevalError, InputError, UnknownKeyword, UnknownName
 from dreval.protocol.protocol import ProtocolStatus
@@ -122,10 +122,10 @@ def test_the_nearest_name_is_the_one_a_person_would_suggest() -> None:
 
 def test_the_few_names_that_begin_so_are_all_suggested() -> None:
     """Without one nearest name, up to four names that begin with the letters are suggested, and never more."""
-    assert near_names("trust", MEASURES) == ["trustability", "trustworthiness"]
-    assert near_names("tr", MEASURES) == near_names(3, MEASURES) == []
-    assert near_names("abc", [f"abcdefghijkl_{letter}" for letter in "mnop"]) != []
-    assert near_names("abc", [f"abcdefghijkl_{letter}" for letter in "mnopq"]) == []
+    assert suggestions("trust", MEASURES) == ["trustability", "trustworthiness"]
+    assert suggestions("tr", MEASURES) == suggestions(3, MEASURES) == []
+    assert suggestions("abc", [f"abcdefghijkl_{letter}" for letter in "mnop"]) != []
+    assert suggestions("abc", [f"abcdefghijkl_{letter}" for letter in "mnopq"]) == []
     with pytest.raises(UnknownName, match="Did you mean 'trustability' or 'trustworthiness'"):
         dreval.Evaluation(X, {"a": Y}).run("trust")
     with pytest.raises(AttributeError, match="Did you mean 'trustability' or 'trustworthiness'"):

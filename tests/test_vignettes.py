@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from each import each
-from page_tables import BEGIN, END, OTHER_TOOLS, README, beside
+from page_tables import BEGIN, END, OTHER_TOOLS, README, comparison_table
 
 SOURCES = README.parent / "vignettes"
 VIGNETTES = [path for path in sorted(SOURCES.rglob("*.md")) if path.read_text("utf-8").startswith("---\njupytext:")]
@@ -114,4 +114,4 @@ def test_readme_example_runs(
 
 def test_counts_of_other_tools_are_those_of_their_page() -> None:
     """The counts are those of ``python tests/page_tables.py``."""
-    assert f"{BEGIN}{beside()}{END}" in OTHER_TOOLS.read_text("utf-8")
+    assert f"{BEGIN}{comparison_table()}{END}" in OTHER_TOOLS.read_text("utf-8")

@@ -25,14 +25,14 @@ from pkgutil import iter_modules
 from typing import Any, NoReturn
 
 from dreval import __version__
-from dreval._check import did_you_mean, known_name, nearest_name
+from dreval._check import did_you_mean, nearest_name, resolve_alias
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS, printable
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.base import FixedDict, refuse_journal
-from dreval.records.frames import noted_rows, notes_in
-from dreval.records.notes import FIRST_ROW_CODES, Note, joined
-from dreval.registry import KINDS, METHODS
+from dreval.records.frames import notes_of_table, rows_with_notes
+from dreval.records.notes import FIRST_ROW_CODES, Note, join_notes
+from dreval.registry import METHODS, REGISTRIES_BY_KIND
 
 DONE = 0  # exit codes
 INCOMPLETE = 1
@@ -165,7 +165,7 @@ def integers(text: str) -> list[int]:
 
 def one_of(options: Collection[str]) -> dict[str, Any]:
     """Return the settings of an option with fixed choices, which may also be written in capitals or as an alias."""
-    return {"type": partial(known_name, options=options), "choices": options}
+    return {"type": partial(resolve_alias, options=options), "choices": options}
 
 
 def add_header(arguments: Any, default: str | None = "auto") -> None:
@@ -257,19 +257,19 @@ def with_option_name(note: Note, options: Any) -> Note:
     """Return a note on a variable, a file or intervals with the option in place of the Python argument."""
     name, _, reason = note.code.partition(".")
     if note.code in FIRST_ROW_CODES and "header" in options.parser.flags:
-        return note.altered(remedy=f"pass --header {'yes' if dict(note.values)['header'] else 'no'}")
+        return note.with_values(remedy=f"pass --header {'yes' if dict(note.values)['header'] else 'no'}")
     if note.code == "interval.coordinates":
-        return note.altered(way="--ci replicates")
-    return note.altered(way=f"--{name}") if reason == "none" and name in options.parser.flags else note
+        return note.with_values(way="--ci replicates")
+    return note.with_values(way=f"--{name}") if reason == "none" and name in options.parser.flags else note
 
 
 def with_option_names(results: Any, options: Any) -> Any:
     """Return a copy of a result whose notes name options in place of Python arguments."""
-    renamed = [with_option_name(note, options) for note in notes_in(results.notes)]
+    renamed = [with_option_name(note, options) for note in notes_of_table(results.notes)]
     notes = results.notes.assign(
         values=[FixedDict(note.values) for note in renamed], text=[note.text for note in renamed]
     )
-    table = results.table.assign(note=[joined(row["notes"]) for row in noted_rows(results.table, notes)])
+    table = results.table.assign(note=[join_notes(row["notes"]) for row in rows_with_notes(results.table, notes)])
     return replace(results, table=table, notes=notes)
 
 
@@ -360,7 +360,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _flags(options: Any) -> dict[str, str]:
     """Return the options of a command, and commands that list names, by the Python arguments and functions."""
     flags = {name: f"--{name.replace('_', '-')}" for name in options.parser.flags}
-    flags |= {call: f"dreval list {registry.plural}" for registry in KINDS.values() for call in registry.listing}
+    flags |= {
+        call: f"dreval list {registry.plural}" for registry in REGISTRIES_BY_KIND.values() for call in registry.listing
+    }
     return flags | {"options['replicates']['n_replicates']": "--n-replicates"}
 
 

@@ -120,7 +120,7 @@ def _compare(options: Any, say: Printer) -> int:
 
 def _write(comparison: Any, path: Path) -> None:
     """Write the report."""
-    from dreval.report.others import write_comparison
+    from dreval.report.comparison_reports import write_comparison
 
     write_comparison(comparison, path)
 

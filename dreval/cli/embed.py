@@ -20,7 +20,7 @@ from dreval.cli._main import (
     names,
     with_option_name,
 )
-from dreval.records.base import write_whole
+from dreval.records.base import write_atomic
 from dreval.registry import METHODS
 
 EPILOG = """examples:
@@ -95,12 +95,12 @@ def _write(options: Any, data: Any, Y: Any) -> None:
     if options.output.suffix.lower() == ".npy":
         buffer = io.BytesIO()
         np.save(buffer, Y, allow_pickle=False)
-        write_whole(options.output, buffer.getvalue(), "output")
+        write_atomic(options.output, buffer.getvalue(), "output")
         return
     frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
     if data.ids is not None:
         frame.insert(0, options.ids or "", data.ids.to_numpy())
-    write_whole(options.output, frame.to_csv(index=False), "output")
+    write_atomic(options.output, frame.to_csv(index=False), "output")
 
 
 def _document(embedding: Any, options: Any) -> str:

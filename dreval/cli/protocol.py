@@ -9,7 +9,7 @@ from typing import Any
 
 from dreval.cli._main import DATA, DONE, INCOMPLETE, CommandParser, Printer, add_answer, add_header, json_text
 from dreval.errors import DrevalError
-from dreval.records.notes import refusal
+from dreval.records.notes import note_from_error
 from dreval.registry import MEASURES, TESTS
 
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
@@ -147,7 +147,7 @@ def _document(source: Any, results: dict[str, Any]) -> str:
     document: dict[str, Any] = {"tool": source.name, "notes": list(source.notes), "measures": {}, "tests": {}}
     for name, result in results.items():
         failed = isinstance(result, _NoValue)
-        notes = [refusal(result.error)] if failed else result.notes
+        notes = [note_from_error(result.error)] if failed else result.notes
         if name in TESTS:
             row = {"p_value": None} if failed else result.glance().iloc[0].to_dict()
             document["tests"][name] = {**row, "notes": notes}

@@ -28,7 +28,7 @@ from dreval.cli._main import (
 )
 from dreval.errors import InputError, MissingFile
 from dreval.glossary import METRICS
-from dreval.records.base import write_whole
+from dreval.records.base import write_atomic
 from dreval.registry import MEASURES, METHODS
 
 ABOUT = "Run methods on data sets, with replicates, into one resumable file."
@@ -115,12 +115,12 @@ def _status(options: Any, say: Printer) -> int:
     check_output(options.table, "--table", [str(options.file)], (".csv",))
     study = Study.open(options.file)
     if options.table:
-        write_whole(options.table, study.table().to_csv(index=False), "table")
+        write_atomic(options.table, study.table().to_csv(index=False), "table")
     return _print_status(study.status(), options, say)
 
 
 def _report(options: Any, say: Printer) -> int:
-    from dreval.report.others import write_study
+    from dreval.report.comparison_reports import write_study
     from dreval.study.study import Study
 
     check_report(options.report, "report", [str(options.file)])

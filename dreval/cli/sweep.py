@@ -29,7 +29,7 @@ from dreval.cli._main import (
 )
 from dreval.errors import InputError
 from dreval.glossary import METRICS
-from dreval.records.base import write_whole
+from dreval.records.base import write_atomic
 from dreval.registry import MEASURES, METHODS
 
 CODES = "exit codes: 0 done, 1 some setting failed, 2 invalid input,\n130 stopped by Ctrl-C"
@@ -155,11 +155,11 @@ def _sweep(options: Any, say: Printer) -> int:
 
 def _write_table(result: Sweep, path: Path) -> None:
     """Write all values as CSV."""
-    write_whole(path, result.tidy().to_csv(index=False), "table")
+    write_atomic(path, result.tidy().to_csv(index=False), "table")
 
 
 def _report(result: Sweep, path: Path) -> None:
     """Write the report of a sweep."""
-    from dreval.report.others import write_sweep
+    from dreval.report.comparison_reports import write_sweep
 
     write_sweep(result, path)

@@ -33,7 +33,7 @@ from dreval.records.archive import load_evaluation
 from dreval.records.base import is_journal
 from dreval.records.comparison import Comparison, Family, to_digits
 from dreval.records.frames import full_name
-from dreval.records.notes import Note, Notes, joined, note
+from dreval.records.notes import Note, Notes, join_notes, note
 from dreval.records.results import Results
 from dreval.registry import MEASURES, METHODS
 
@@ -462,7 +462,7 @@ def overall_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 def _with_note_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows with the text of their notes."""
-    return [{**row, "note": joined(row.get("notes", ()))} for row in rows]
+    return [{**row, "note": join_notes(row.get("notes", ()))} for row in rows]
 
 
 def index_pairs(names: list[str]) -> Iterator[tuple[int, int]]:
@@ -483,7 +483,7 @@ def compared_pairs(names: Sequence[str], baseline: str | None = None) -> list[tu
     return [(name, baseline) for name in names if name != baseline]
 
 
-def ahead(first: str, second: str, advantage: float) -> str:
+def better_name(first: str, second: str, advantage: float) -> str:
     """Return the name that an advantage favors."""
     return first if advantage > 0 else second if advantage < 0 else ""
 
@@ -519,7 +519,7 @@ def nemenyi_rows(family: Family, alpha: float) -> list[dict[str, Any]]:
                 **family.key, "first": first, "second": second, "test": "nemenyi", "n": len(complete),
                 "advantage": advantage, "statistic": statistic, "p_value": float(p[i, j]), "p_kind": "asymptotic",
                 "conf_low": advantage - half_width, "conf_high": advantage + half_width,
-                "better": ahead(first, second, advantage),
+                "better": better_name(first, second, advantage),
             }
         )  # fmt: skip
     return rows
@@ -538,13 +538,15 @@ def signed_rank_rows(family: Family, rope: float | None, alpha: float, root: int
             continue
         shared["superiority"] = superiority(differences)
         result = _wilcoxon(differences, alpha)
-        rows.append({**shared, "test": "wilcoxon", **result, "better": ahead(first, second, result["effect_size"])})
+        rows.append(
+            {**shared, "test": "wilcoxon", **result, "better": better_name(first, second, result["effect_size"])}
+        )
         if rope is not None:
             rng = stream(root, "bayes", family.measure, family.parameters, first, second)
             better, equal, worse = bayesian_signed_rank(differences, rope, rng)
             estimate = float(np.median(walsh_averages(differences)))
             posterior = {"advantage": estimate, "p_first": better, "p_rope": equal, "p_second": worse}
-            rows.append({**shared, "test": "bayes", **posterior, "better": ahead(first, second, better - worse)})
+            rows.append({**shared, "test": "bayes", **posterior, "better": better_name(first, second, better - worse)})
     return rows
 
 
@@ -822,7 +824,7 @@ def _contrast(
     return {
         "first": first, "second": second, "advantage": advantage, "se": se, "conf_low": advantage - half,
         "conf_high": advantage + half, "statistic": z, "p_value": float(2 * ndtr(-abs(z))), "p_kind": "asymptotic",
-        "better": ahead(first, second, advantage),
+        "better": better_name(first, second, advantage),
     }  # fmt: skip
 
 
@@ -1008,10 +1010,10 @@ def families(
         if isinstance(family, Family):
             results.append(family)
         else:
-            reasons.append(family.within(full_name(str(name), str(parameters))))
+            reasons.append(family.with_scope(full_name(str(name), str(parameters))))
     if not results:
         hint = "On one data set, `results.compare()` compares embeddings by their points."
-        raise InputError("results", "must hold two embeddings on two data sets", joined(reasons), hint)
+        raise InputError("results", "must hold two embeddings on two data sets", join_notes(reasons), hint)
     return results
 
 

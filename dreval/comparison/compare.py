@@ -21,7 +21,7 @@ from dreval._random import root_seed, stream
 from dreval.comparison.base import (
     SIMULTANEOUS_TESTS,
     TABLE_SUFFIXES,
-    ahead,
+    better_name,
     block_ranks,
     compared_pairs,
     decisive_test,
@@ -57,7 +57,7 @@ from dreval.inference.intervals import (
     welch,
 )
 from dreval.inference.ties import is_tie, scale_size, tied_ranks
-from dreval.records.answers import written_again
+from dreval.records.answers import reproducing_call
 from dreval.records.archive import load_evaluation
 from dreval.records.base import is_journal
 from dreval.records.comparison import Comparison, Family
@@ -112,7 +112,7 @@ def compare_pairs(
     arguments = {"measure": measure, "baseline": baseline, "margin": margin, "alpha": alpha, "adjust": adjust}
     positional = [repr(names if isinstance(names, list | tuple) else requested)] if names is not None else []
     recipe |= {} if baseline is None else {"baseline": baseline}
-    recipe |= {"call": written_again("results.compare", positional, arguments, compare_pairs)}
+    recipe |= {"call": reproducing_call("results.compare", positional, arguments, compare_pairs)}
     recipe |= {"tests": list(dict.fromkeys(pairs["test"])), "random_state": results.recipe.get("random_state")}
     recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors", "conf_level")}
     omission_notes = (note("pair.reference", names=omitted, count=len(omitted)),) if omitted else ()
@@ -353,7 +353,7 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
     if missing:
         return {**row, "notes": (note("pair.no_value", embeddings=missing),)}
     advantage = setting.values[first] - setting.values[second]
-    row |= {"advantage": advantage, "better": ahead(first, second, advantage)}
+    row |= {"advantage": advantage, "better": better_name(first, second, advantage)}
     if kind == "seeds":
         single = [
             note("pair.one_embedding", embedding=embedding)
@@ -671,7 +671,7 @@ def compare(
         "adjust": adjust,
         "random_state": root,
     }
-    recipe |= {"call": written_again("dreval.compare", ["results"], arguments, compare)}
+    recipe |= {"call": reproducing_call("dreval.compare", ["results"], arguments, compare)}
     recipe |= {"tests": [name for name in ACROSS_TESTS if name in requested], "random_state": root, **decided}
     return Comparison(
         pairs=frame,

@@ -21,16 +21,16 @@ from dreval.errors import DrevalError
 from dreval.evaluation.plan import MAX_GROUPS, Intervals, MeasureTask, TestTask, half_neighbors
 from dreval.evaluation.rows import tasks_needing_neighbors, view_for_measure
 from dreval.evaluation.tests import MAX_MATRIX_POINTS, MAX_TEST_POINTS, holds_matrices
-from dreval.geometry.blocks import PAIRED, RANKED, View, streamed, sweep
+from dreval.geometry.blocks import PAIR_DISTANCES_TASK, RANKS_TASK, View, is_streamed, neighbor_pass
 from dreval.geometry.distances import BLOCK_BYTES, take
 from dreval.geometry.pairs import EXACT_POINTS, FEWER_PAIRS, SAMPLED_PAIRS
 from dreval.geometry.ranks import LISTED
-from dreval.geometry.streaming import PILOT, SAMPLE, TILE, seen_from
+from dreval.geometry.streaming import PILOT, SAMPLE, TILE, anchored_pass
 from dreval.inputs.data import Data
-from dreval.inputs.features import Every, is_sparse, row_blocks, rows_of
-from dreval.inputs.stored import Stored
-from dreval.measures.core import answer, draws_of, is_stated
-from dreval.records.answers import TEXTS, CostEstimate
+from dreval.inputs.features import AllRows, is_sparse, row_blocks, rows_of
+from dreval.inputs.stored import LazyTable
+from dreval.measures.core import answer, has_valid_closed_form, permutation_plan
+from dreval.records.answers import TEXT_COLUMNS, CostEstimate
 from dreval.registry import TESTS
 
 # Names of the steps of a run, as the table of an estimate shows them.
@@ -110,7 +110,7 @@ class Sizes:
     @property
     def streamed(self) -> bool:
         """Whether anchors are compared with so many points that ranks are sampled."""
-        return streamed(self.n, self.m)
+        return is_streamed(self.n, self.m)
 
     @property
     def pairs(self) -> int:
@@ -205,7 +205,7 @@ def steps_of(
             else:
                 is_closed = has_closed_chance(name, task)
                 steps += _measure_steps(embedding_sizes, name, at, len(embeddings), task, ci, is_closed, done, copies)
-        if (PAIRED, name) in done:
+        if (PAIR_DISTANCES_TASK, name) in done:
             steps.append(Step(SHEPARD, name, NONE, "pairs", embedding_sizes.pairs * 8 * NS, 0.5))
         for test in tests:
             steps.append(_test_step(embedding_sizes, name, test, needs_matrices(name, test), seconds.get(name)))
@@ -227,16 +227,16 @@ def _measure_steps(
     card, item = task.card, (task.name, task.parameters_text)
     kind = "rows" if "full_ranks" in card.needs else "pairs" if card.level == "pair" else "points"
     seconds, memory = value_seconds(sizes, task), copies if {"features", "pairs"} & set(card.needs) else 1.0
-    if kind == "rows" and RANKED not in done:  # one pass for all embeddings
-        done.add(RANKED)
+    if kind == "rows" and RANKS_TASK not in done:  # one pass for all embeddings
+        done.add(RANKS_TASK)
         ranking = sizes.sorted_rows(sizes.m, embeddings)
         ranking += 8 * sizes.m * sizes.n * embeddings * NS if ci == "points" else 0.0
-        yield Step(RANKED, "", NONE, kind, ranking, 0.9, copies + 2 * min(BLOCK_BYTES, 8 * sizes.n**2) * MIB + 10)
-    if card.level == "pair" and "pairs" in card.needs and (PAIRED, name) not in done:
-        done.add((PAIRED, name))
+        yield Step(RANKS_TASK, "", NONE, kind, ranking, 0.9, copies + 2 * min(BLOCK_BYTES, 8 * sizes.n**2) * MIB + 10)
+    if card.level == "pair" and "pairs" in card.needs and (PAIR_DISTANCES_TASK, name) not in done:
+        done.add((PAIR_DISTANCES_TASK, name))
         pair_bytes = (60 if sizes.streamed else 150) if sizes.listed else 24
         pair_memory = copies / 2 + sizes.pairs * pair_bytes * MIB
-        yield Step(PAIRED, name, NONE, kind, sizes.measured_pairs(at == 0), 0.8, pair_memory)
+        yield Step(PAIR_DISTANCES_TASK, name, NONE, kind, sizes.measured_pairs(at == 0), 0.8, pair_memory)
     if {"neighbors", "features"} <= set(card.needs) and card.operations is None:
         if ("local", name, task.k) in done:
             seconds *= 0.05
@@ -285,7 +285,7 @@ def _chance_seconds(
         total += min(sizes.n, 200) * sizes.n * 65 * NS
     if is_closed:
         return total
-    draws, rows, ranked = draws_of(card, sizes.n, sizes.pairs, sizes.streamed)
+    draws, rows, ranked = permutation_plan(card, sizes.n, sizes.pairs, sizes.streamed)
     rows = min(rows, sizes.m)
     if ("permuted", name) not in done:
         done.add(("permuted", name))
@@ -418,10 +418,10 @@ def sizes_of(data: Data, m: int, plan: Sequence[MeasureTask]) -> Sizes:
         entries = 4.0 * stored.nnz / stored.shape[0]
     full = any("full_ranks" in task.card.needs for task in plan)
     k = max((task.k for task in neighbor_tasks), default=1)
-    if streamed(n, m):
+    if is_streamed(n, m):
         k = max([LISTED * full, 1, *(task.reach(n) for task in plan)])
     ranks = any("ranks" in task.card.needs for task in neighbor_tasks)
-    return Sizes(n, m, p, 2, k, entries, ranks or (full and streamed(n, m)), full)
+    return Sizes(n, m, p, 2, k, entries, ranks or (full and is_streamed(n, m)), full)
 
 
 def plan_steps(
@@ -444,12 +444,12 @@ def plan_steps(
             X=data.table,
             Y=np.asarray(Y, np.float64) if not sizes.streamed else Y,
             rows=np.arange(data.n) if rows is None else rows,
-            population=Every(data.n) if sizes.streamed else np.arange(data.n),
+            population=AllRows(data.n) if sizes.streamed else np.arange(data.n),
             nearest_data=empty,
             nearest_embedding=empty,
             data_rank=empty,
             embedding_rank=empty,
-            ambiguous=np.zeros(0, np.bool_),
+            has_ties=np.zeros(0, np.bool_),
             seed=seed,
         )
         for name, Y in embedded.items()
@@ -459,11 +459,11 @@ def plan_steps(
         places = np.unique(np.linspace(0, data.n - 1, min(data.n, tie_rows)).astype(np.int64))
         coordinates = {name: view.Y for name, view in views.items()}
         k = min(sizes.k, data.n - 2)
-        sample_views = sweep(data.table, coordinates, rows=places, k=k, n_jobs=1, metric=data.metric)
-        sizes = replace(sizes, tied=float(np.mean([view.ambiguous.mean() for view in sample_views.values()])))
+        sample_views = neighbor_pass(data.table, coordinates, rows=places, k=k, n_jobs=1, metric=data.metric)
+        sizes = replace(sizes, tied=float(np.mean([view.has_ties.mean() for view in sample_views.values()])))
 
     def has_closed_chance(name: str, task: MeasureTask) -> bool:
-        return is_stated(task.card, views[name], task.parameters, tie_rows)
+        return has_valid_closed_form(task.card, views[name], task.parameters, tie_rows)
 
     def needs_matrices(name: str, task: TestTask) -> bool:
         return holds_matrices(embedded[name], task)
@@ -490,7 +490,7 @@ def machine_speeds(data: Data, Y: Any, anchored: bool, plan: Sequence[MeasureTas
 def _probe_speeds(data: Data, Y: Any, anchored: bool, plan: Sequence[MeasureTask], sizes: Sizes) -> dict[str, float]:
     """Return the speeds from one round of the probe."""
     n = min(data.n, PROBE_POINTS)
-    if isinstance(data.table, Stored):  # the first rows are read at once
+    if isinstance(data.table, LazyTable):  # the first rows are read at once
         places: Any = np.arange(min(n, row_blocks(data.table)[0].stop))
         X = rows_of(data.table, slice(0, len(places)))
         X = np.ascontiguousarray(X[:, places]) if data.metric == "precomputed" else X
@@ -508,15 +508,15 @@ def _probe_speeds(data: Data, Y: Any, anchored: bool, plan: Sequence[MeasureTask
     start, measured, nominal = clock(), dict[str, float](), dict[str, float]()
     if tasks_needing_neighbors(plan) or sizes.streamed:
         uses_anchors = anchored and probe.m < n
-        make = seen_from if uses_anchors else sweep
+        make = anchored_pass if uses_anchors else neighbor_pass
         settings: dict[str, Any] = {"k": probe.k, "ranks": sizes.ranks, "n_jobs": 1, "metric": data.metric}
         view = make(X, embedded, rows=rows, **settings)[""]
         measured["pass"] = clock() - start
-        probe = replace(probe, tied=float(view.ambiguous.mean()))
+        probe = replace(probe, tied=float(view.has_ties.mean()))
         nominal["pass"] = probe.passes(1) if uses_anchors else probe.neighbor_pass(probe.m, 1)
     else:
-        view = sweep(X, embedded, rows=rows[:0], k=1, ranks=False, n_jobs=1, metric=data.metric)[""]
-        view = replace(view, rows=rows, ambiguous=np.zeros(len(rows), np.bool_))
+        view = neighbor_pass(X, embedded, rows=rows[:0], k=1, ranks=False, n_jobs=1, metric=data.metric)[""]
+        view = replace(view, rows=rows, has_ties=np.zeros(len(rows), np.bool_))
     view, done = replace(view, seed=0, **variables), set[Any]()
     for task in plan:
         if task.card.level == "algorithm" or task.card.curve or value_seconds(probe, task) > MAX_PROBE_SECONDS:
@@ -542,7 +542,7 @@ def _probe_speeds(data: Data, Y: Any, anchored: bool, plan: Sequence[MeasureTask
 
 def seconds_of_reading(table: Any) -> float:
     """Return the seconds in which a table that is not in memory is read once, extrapolated from its first block."""
-    if not isinstance(table, Stored):
+    if not isinstance(table, LazyTable):
         return 0.0
     blocks, start = row_blocks(table), time.perf_counter()
     rows_of(table, blocks[0])
@@ -554,7 +554,7 @@ def estimate(
 ) -> CostEstimate:
     """Return the record of the steps at the speeds of this machine; ``missing`` embeddings have no numbers."""
     reading = seconds_of_reading(data.table)
-    empty = dict.fromkeys(TEXTS, "")
+    empty = dict.fromkeys(TEXT_COLUMNS, "")
     unknown = dict.fromkeys(("seconds", "processor_seconds", "mebibytes"), math.nan)
     rows: list[dict[str, Any]] = [{**empty, "step": METHOD, "embedding": name, **unknown} for name in missing]
     for step in steps:
@@ -572,7 +572,7 @@ def estimate(
                 **dict(zip(columns, step.item, strict=True)),
             }
         )
-    table = pd.DataFrame(rows, columns=[*TEXTS, *unknown])
+    table = pd.DataFrame(rows, columns=[*TEXT_COLUMNS, *unknown])
     return CostEstimate(table, n=data.n, n_threads=threads, not_included=tuple(missing))
 
 
@@ -620,7 +620,7 @@ class Progress:
 
     def report(self, embedding: str, work: str, share: float) -> None:
         """Advance by a share of work that several measures use."""
-        key = (work, "" if work == RANKED else embedding, NONE)
+        key = (work, "" if work == RANKS_TASK else embedding, NONE)
         if key in self.remaining:
             self.parts.setdefault(key, self.part(*key))(share)
 

@@ -30,9 +30,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import (
-    AUTO,
+    DEFAULT_NEIGHBORS,
     FloatArray,
     IntArray,
+    attribute_error,
     check_anchors,
     check_float,
     check_int,
@@ -42,7 +43,6 @@ from dreval._check import (
     describe,
     is_deeply_nested,
     keywords_checked,
-    no_attribute,
 )
 from dreval._parallel import n_threads, open_progress
 from dreval._random import root_seed, stream, stream_seed
@@ -83,16 +83,16 @@ from dreval.evaluation.rows import (
 )
 from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, missing_test_row, null_histograms
 from dreval.evaluation.uncertainty import EmbeddingCache, ResampledIntervals, resampled_tasks
-from dreval.geometry.blocks import PAIRED, RANKED, Lists, View, streamed
+from dreval.geometry.blocks import PAIR_DISTANCES_TASK, RANKS_TASK, NeighborIndices, View, is_streamed
 from dreval.geometry.same_map import data_among, equal_maps
 from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment, smallest_p
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import ADDRESS, BUNDLED, CoordinateSource, Source, as_source, stored_key
-from dreval.inputs.source_kinds import lowered, seed_of
+from dreval.inputs.source_kinds import lowered_parameters, seed_of
 from dreval.records.answers import CostEstimate
-from dreval.records.base import call
+from dreval.records.base import call_forwarded
 from dreval.records.frames import (
     columns_by_full_name,
     curves_frame,
@@ -102,7 +102,7 @@ from dreval.records.frames import (
     nulls_frame,
     tidy_frame,
 )
-from dreval.records.notes import Note, note, refusal
+from dreval.records.notes import Note, note, note_from_error
 from dreval.records.results import MOST_LISTED, Results
 from dreval.registry import MEASURES, TESTS
 
@@ -171,7 +171,7 @@ def run_entry(source: Source, root: int, n: int) -> dict[str, Any]:
     """
     seed = seed_of(stream_seed(root, "embedding", source.name))
     settings = source.settings(source.default_components, seed)
-    settings |= {name: value for name, value in lowered(source.notes, n).items() if name in settings}
+    settings |= {name: value for name, value in lowered_parameters(source.notes, n).items() if name in settings}
     texts = {name: ADDRESS.sub("", SETTING_TEXTS.repr(value)) for name, value in settings.items()}
     run: dict[str, Any] = {"kind": source.kind, "what": source.what, "parameters": texts}
     return {**run, **metric_entry(source)}
@@ -292,12 +292,12 @@ def notes_of(evaluation: Any) -> list[Note]:
     """Return the notes on the data, the number of neighbors and each source."""
     data = evaluation.data
     notes = [*data.notes]
-    if evaluation.auto_neighbors and evaluation.n_neighbors != [AUTO]:
+    if evaluation.auto_neighbors and evaluation.n_neighbors != [DEFAULT_NEIGHBORS]:
         (k,) = evaluation.n_neighbors
-        notes.append(note("neighbors.auto", k=k, n=data.n, usual=AUTO, least=2 * AUTO + 1))
+        notes.append(note("neighbors.auto", k=k, n=data.n, usual=DEFAULT_NEIGHBORS, least=2 * DEFAULT_NEIGHBORS + 1))
     for source in evaluation.sources.values():
         dense_notes = data.dense_notes() if source.can_embed else ()
-        notes += [note.within(source.name) for note in (*source.notes, *dense_notes)]
+        notes += [note.with_scope(source.name) for note in (*source.notes, *dense_notes)]
     return notes
 
 
@@ -305,7 +305,7 @@ def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
     """Return the Python code of a run; ``data`` and other variable names stand for the objects that were passed."""
     data = evaluation.data
     sources = list(evaluation.sources.items())
-    n_simple = next((at for at, (_, source) in enumerate(sources) if source.given), len(sources))
+    n_simple = next((at for at, (_, source) in enumerate(sources) if source.passed_options), len(sources))
     embeddings = ", ".join(f"{name!r}: {source_text(source, data)}" for name, source in sources[:n_simple])
     keywords = f"data, {{{embeddings}}}" if n_simple else "data"
     keywords += "" if data.labels is None else ", labels=labels"
@@ -326,7 +326,7 @@ def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
 def _embedding_arguments(name: str, source: Source, data: Data) -> Iterator[str]:
     """Yield the arguments of ``with_embedding`` for one embedding, including its options."""
     yield from (repr(name), source_text(source, data))
-    yield from (f"{key}={ADDRESS.sub('', SETTING_TEXTS.repr(value))}" for key, value in source.given.items())
+    yield from (f"{key}={ADDRESS.sub('', SETTING_TEXTS.repr(value))}" for key, value in source.passed_options.items())
 
 
 # The evaluation: an immutable description of data and embeddings, and ``run()``, which computes in named steps.
@@ -498,7 +498,7 @@ class Evaluation:
     if not TYPE_CHECKING:  # so that type checkers still report unknown attributes
 
         def __getattr__(self, name: str) -> Any:
-            raise no_attribute(self, name)
+            raise attribute_error(self, name)
 
     def _source(self, name: str, value: Any, options: dict[str, Any]) -> Source:
         """Return the source of an embedding.
@@ -512,7 +512,7 @@ class Evaluation:
         except UnknownName:
             raise
         except DrevalError as error:
-            return FailedSource(name, error, given=options)
+            return FailedSource(name, error, passed_options=options)
 
     def with_embedding(self, name: str, source: Any, **options: Any) -> Evaluation:
         """Return a copy with one more embedding.
@@ -560,7 +560,7 @@ class Evaluation:
         return self.sources[check_one_of(name, self.sources, "name")]
 
     def _repr_html_(self) -> str:
-        return str(call("Evaluation.summary", self).as_html())
+        return str(call_forwarded("Evaluation.summary", self).as_html())
 
     def __repr__(self) -> str:
         metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"
@@ -692,7 +692,7 @@ class Evaluation:
             resampling.add(results, embedded, bar)
             bar.close()
 
-        failed = {name: refusal(error) for name, error in errors.items()}
+        failed = {name: note_from_error(error) for name, error in errors.items()}
         rows = ev._rows(results, failed, plan, test_plan)
         reference, equal = data_among(ev.data, embedded), equal_maps(embedded)
         leave_reference_out(rows, reference)
@@ -713,7 +713,7 @@ class Evaluation:
             *ev._run_notes(plan, test_plan, intervals, options),
             *unreduced,
             *unused_settings(arguments, table),
-            *(reason.within(name) for name, reason in failed.items()),
+            *(reason.with_scope(name) for name, reason in failed.items()),
             *notes_of(ev),
             *intervals.notes({name: ev.sources[name] for name in results if name in have_interval}),
             *attainable_note(table, adjust, recorded),
@@ -881,9 +881,9 @@ class Evaluation:
             journal=cache.passes,
         )
         bar.finish(PASS)
-        return {name: replace(view, reported=partial(bar.report, name)) for name, view in views.items()}
+        return {name: replace(view, progress_callback=partial(bar.report, name)) for name, view in views.items()}
 
-    def _neighbors(self, view: View | None) -> Lists | None:
+    def _neighbors(self, view: View | None) -> NeighborIndices | None:
         """Return the nearest points of every point in the data; None with anchors, or with too many points to store."""
         if view is None or not len(view.rows) == self.data.n <= MOST_LISTED or not view.nearest_data.size:
             return None
@@ -909,9 +909,9 @@ class Evaluation:
             if task is not None:
                 bar.finish(VALUE, name, (task.name, task.parameters_text))
                 return
-            for shared in (PAIRED, SHEPARD):
+            for shared in (PAIR_DISTANCES_TASK, SHEPARD):
                 bar.finish(shared, name)
-            bar.finish(RANKED)
+            bar.finish(RANKS_TASK)
 
         source, Y = self.sources[name], view.Y
         view_tasks = [task for task in plan if task.card.level != "algorithm"]
@@ -1009,13 +1009,13 @@ class Evaluation:
         results: dict[str, EmbeddingRows],
         embedded: dict[str, FloatArray],
         provenance: dict[str, Any],
-        neighbors: Lists | None,
+        neighbors: NeighborIndices | None,
     ) -> Results:
         """Return the record of a run, from its table and notes and the results of each embedding."""
         import pandas as pd
 
         columns = columns_by_full_name(table)
-        rows = self._anchors() if streamed(self.data.n, self.anchors or self.data.n) else range(self.data.n)
+        rows = self._anchors() if is_streamed(self.data.n, self.anchors or self.data.n) else range(self.data.n)
 
         def frame_by_point(values: dict[str, FloatArray]) -> pd.DataFrame:
             return pd.DataFrame({columns.get(name, name): column for name, column in values.items()}, index=rows)

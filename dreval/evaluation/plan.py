@@ -15,7 +15,7 @@ from dreval._check import check_bool, check_int, check_k, check_one_of, check_wi
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.inference.intervals import CI_WORDS, unseen_share
 from dreval.inputs.source import Source
-from dreval.records.notes import Note, Notes, note, refusal
+from dreval.records.notes import Note, Notes, note, note_from_error
 from dreval.registry import MEASURES, TESTS
 from dreval.significance.base import in_rows_of
 
@@ -459,7 +459,7 @@ def _no_rerun_note(source: Source, reason: str) -> Note:
     """Return the note of an embedding that has no interval while others have."""
     requirement = "must be a method that can be re-run for ci='replicates'"
     error = UndefinedMeasure(source.argument, requirement, reason, "Use ci='points'.")
-    return note("interval.refused", reason=refusal(error))
+    return note("interval.refused", reason=note_from_error(error))
 
 
 def half_neighbors(k: int, n: int) -> int:

@@ -16,11 +16,11 @@ from dreval._check import FloatArray, IntArray
 from dreval._random import stream
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask
-from dreval.geometry.blocks import Groups, View, streamed, sweep
+from dreval.geometry.blocks import Groups, View, is_streamed, neighbor_pass
 from dreval.geometry.distances import take
 from dreval.geometry.pairs import shepard
 from dreval.geometry.ranks import LISTED, curve_numbers
-from dreval.geometry.streaming import Journal, labeled, seen_from
+from dreval.geometry.streaming import Journal, anchored_pass, labeled
 from dreval.inference.bands import Band, anchor_band, covered_by_anchors, max_t_band
 from dreval.inference.intervals import (
     FREE,
@@ -42,7 +42,7 @@ from dreval.inputs.stored import as_stored
 from dreval.measures.core import Answer, answer, chance_curve, chance_value, curve_values, tie_values
 from dreval.records.answers import Shepard
 from dreval.records.frames import full_name
-from dreval.records.notes import Note, note, refusal
+from dreval.records.notes import Note, note, note_from_error
 from dreval.registry import MEASURES
 
 # Curves over the number of neighbors K: their rows, intervals at each K alone, and bands for all K at once.
@@ -346,7 +346,7 @@ def _add_measure(
             results.rows.append(_measure_row(name, view, task, ci, root, results))
     except DrevalError as error:
         if not any(other.card.area_of == task.name for other in tasks):  # else the row of the area has the reason
-            results.rows.append(missing_row(name, task, refusal(error)))
+            results.rows.append(missing_row(name, task, note_from_error(error)))
 
 
 def _measure_row(
@@ -380,7 +380,7 @@ def _add_ties(row: dict[str, Any], task: MeasureTask, view: View) -> None:
     if bounds is None:
         has_note = any(note.code == "ties.index" for note in row["notes"])
         may_depend = view.streamed if task.card.ties is not None else task.reads_neighbors
-        if may_depend and view.ambiguous.any() and not has_note:
+        if may_depend and view.has_ties.any() and not has_note:
             add_note(row, "ties.index")
         return
     worst, best = bounds
@@ -451,7 +451,7 @@ def _interval_without_points(
     try:
         values = task.function.card.without(view, **task.parameters)  # type: ignore[attr-defined]
     except UndefinedMeasure as error:
-        add_note(row, "interval.refused", reason=refusal(error))
+        add_note(row, "interval.refused", reason=note_from_error(error))
         return None
     if not np.isfinite(values).all():
         add_note(row, "interval.undefined")
@@ -467,7 +467,7 @@ def _interval_without_classes(
     try:
         values = task.card.without_class(view, **task.parameters)
     except UndefinedMeasure as error:
-        add_note(row, "interval.refused", reason=refusal(error))
+        add_note(row, "interval.refused", reason=note_from_error(error))
         return None
     _add_groups(row, task, values, results)
     interval = jackknife_interval(result.value, values, task.card.bounds, chance_size(row), results.level)
@@ -529,28 +529,28 @@ def make_views(
         "advance": advance,
         "metric": data.metric,
     }
-    is_streamed = streamed(n, len(rows))
-    if is_streamed:
+    has_many_points = is_streamed(n, len(rows))
+    if has_many_points:
         all_ranks = any("full_ranks" in task.card.needs for task in tasks)
         settings["k"] = max([LISTED * all_ranks, *(task.reach(n) for task in tasks)])
         settings["sample"] = stream(seed, "ranks of anchors") if all_ranks else None
         settings["ranks"] |= all_ranks or any(task.card.reach is not None for task in tasks)
         narrow = {name for name, Y in embedded.items() if getattr(Y, "dtype", None) == np.float32}
         embedded = {name: as_stored(Y, name) if name in narrow else Y for name, Y in embedded.items()}
-        views = seen_from(data.table, embedded, rows, journal=journal, **settings)
+        views = anchored_pass(data.table, embedded, rows, journal=journal, **settings)
     elif len(rows) < n and neighbor_tasks:
         embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
-        views = seen_from(data.X, embedded, rows, journal=journal, **settings)
+        views = anchored_pass(data.X, embedded, rows, journal=journal, **settings)
     else:
         embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
         X = data.X if part is None else take(data.X, part, data.metric)
         pass_rows = rows if neighbor_tasks else rows[:0]
-        views = sweep(X, embedded, rows=pass_rows, groups=groups, leave_one=leave_one, **settings)
+        views = neighbor_pass(X, embedded, rows=pass_rows, groups=groups, leave_one=leave_one, **settings)
     fields: dict[str, Any] = data.variables()
     if part is not None:
         fields = {name: None if values is None else values[part] for name, values in fields.items()}
-    if not (neighbor_tasks or is_streamed):
-        fields |= {"rows": rows, "ambiguous": np.zeros(len(rows), np.bool_)}
+    if not (neighbor_tasks or has_many_points):
+        fields |= {"rows": rows, "has_ties": np.zeros(len(rows), np.bool_)}
     return {name: replace(view, seed=seed, **fields) for name, view in views.items()}
 
 
@@ -588,7 +588,7 @@ def evaluate_where_labeled(
                 view_for_measure(task, view)
                 label_tasks.append(task)
             except UndefinedMeasure as error:
-                results.rows.append(missing_row(name, task, refusal(error)))
+                results.rows.append(missing_row(name, task, note_from_error(error)))
     if label_tasks:
         labeled_results = evaluate_measures(name, labeled(view), label_tasks, ci, root, level, finished)
         _join_labeled(results, labeled_results, view)
@@ -676,7 +676,7 @@ def _algorithm_row(
         is_option = error.argument in options and error.argument != "n_components"
         if is_option and not isinstance(error, UndefinedMeasure):
             raise
-        return missing_row(source.name, task, refusal(error)), {}
+        return missing_row(source.name, task, note_from_error(error)), {}
     used = result.recipe.get("parameters", {})  # holds the value of "auto", which may differ between methods
     parameters = {key: used.get(key, value) if value == "auto" else value for key, value in task.parameters.items()}
     text = MeasureTask(task.name, task.function, parameters).parameters_text

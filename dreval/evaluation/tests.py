@@ -15,11 +15,11 @@ from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, UndefinedMeasure, warn
 from dreval.evaluation.plan import TestTask
 from dreval.geometry.kernels import Refit
-from dreval.inference.permutation import telling
+from dreval.inference.permutation import report_progress
 from dreval.inputs.data import Data
 from dreval.inputs.features import rows_of
 from dreval.inputs.source import Source
-from dreval.records.notes import Note, Notes, note, refusal
+from dreval.records.notes import Note, Notes, note, note_from_error
 from dreval.registry import TESTS
 from dreval.significance._certificate import RULE, FitPoints, fit_points, fitted, residual_tests
 from dreval.significance.base import factors_suffice
@@ -60,7 +60,7 @@ def evaluate_tests(
         if task.kind == "residual":
             rows.append(_residual_row(name, task, fit_reconstruction, root, n_jobs, advance))
         else:
-            with telling(advance):
+            with report_progress(advance):
                 rows.append(_test_row(name, Y, task, root, n_jobs, warned))
         advance(1.0)  # finishes the step also where no permutation was drawn
     return rows
@@ -78,7 +78,7 @@ def method_row(
     try:
         result = TESTS.get(task.name)(data, source, **reruns, **task.options)
     except DrevalError as error:
-        return missing_test_row(source.name, task, refusal(error.named({"source": source.argument}))), {}
+        return missing_test_row(source.name, task, note_from_error(error.named({"source": source.argument}))), {}
     row = missing_test_row(source.name, task, *(note.named({"source": source.argument}) for note in result.notes))
     row.update(_test_columns(result), family=task.family, p_kind=result.p_kind)
     row.update(chance=result.null_mean, null=result.null_distribution)
@@ -146,7 +146,7 @@ def _test_row(
             Y, values, options, sample_notes = _tested_rows(Y, values, test.card, options, root)
             result = test(Y, **{second: values}, random_state=seed, n_jobs=n_jobs, **options)
         except DrevalError as error:
-            return missing_test_row(name, task, refusal(error.named(names)))
+            return missing_test_row(name, task, note_from_error(error.named(names)))
     _warn_once(caught, names, warned)
     # integers of covariates already have a note, on the types of the data
     result_notes = (note.named(names) for note in result.notes if note.code != "variable.integers")
@@ -283,7 +283,7 @@ def _residual_row(
         count = int(task.options["n_resamples"])
         (result,) = residual_tests(refit, points.Y, [task.name], count, root, n_jobs, advance)
     except DrevalError as error:
-        return missing_test_row(name, task, refusal(error.named(_argument_names(name, task))))
+        return missing_test_row(name, task, note_from_error(error.named(_argument_names(name, task))))
     notes = [note("test.residual"), *_coordinate_notes(task.variable), *points.notes, *refit.map.notes]
     unused = [key for key in task.option_names if key != "n_resamples"]  # the residual bootstrap has no other option
     if unused:

@@ -30,7 +30,7 @@ from dreval.evaluation.rows import (
     set_simultaneous,
     view_for_measure,
 )
-from dreval.geometry.blocks import View, leave_out, random_groups
+from dreval.geometry.blocks import View, random_groups, view_without_group
 from dreval.geometry.distances import take
 from dreval.geometry.pairs import measured_pairs, pairs_of, set_parent
 from dreval.geometry.ranks import curve_numbers, share_coranking
@@ -47,7 +47,7 @@ from dreval.inputs.source_kinds import check_embedding
 from dreval.inputs.variables import Rows
 from dreval.journal.study import Store
 from dreval.measures.core import answer, curve_values
-from dreval.records.notes import Note, Notes, refusal
+from dreval.records.notes import Note, Notes, note_from_error
 
 # The journal of an evaluation stores finished embeddings and unfinished passes, so that an interrupted run can resume.
 
@@ -263,7 +263,7 @@ class ResampledIntervals:
             for name, view in views.items():
                 first_view = first_views.setdefault(name, view)
                 if first_view is not view and measured_pairs(first_view) is not None:
-                    view.once("pairs", partial(pairs_of, first_view))
+                    view.cached("pairs", partial(pairs_of, first_view))
                 group_views = _views_without_groups(view, tasks)
                 values[name].append([self._values(group_view, tasks[: len(single)]) for group_view in group_views])
                 for task in curves:
@@ -313,7 +313,7 @@ class ResampledIntervals:
             try:
                 values.append(answer(task.function, view_for_measure(task, view), task.parameters).value)
             except DrevalError as error:
-                values.append(refusal(error))
+                values.append(note_from_error(error))
         return values
 
     def _add_seed_intervals(self, results: EmbeddingRows, name: str, advance: Callable[[float], Any]) -> None:
@@ -352,7 +352,7 @@ class ResampledIntervals:
         try:
             Y, _, _ = self.cache.embedding(source, seed, embed)
         except DrevalError as error:
-            return [refusal(error)] * len(self.tasks)
+            return [note_from_error(error)] * len(self.tasks)
         view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
         return self._values(view, self.tasks)
 
@@ -417,7 +417,7 @@ class ResampledIntervals:
         try:
             embedded = embeddings(part, half)
         except DrevalError as error:
-            return {name: [refusal(error)] * len(tasks) for name in names}
+            return {name: [note_from_error(error)] * len(tasks) for name in names}
         views = make_views(self.data, embedded, tasks, seed=self.seed, n_jobs=self.n_jobs, part=part)
         return {name: self._values(views[name], tasks) for name in names}
 
@@ -444,7 +444,7 @@ def _views_without_groups(view: View, tasks: Sequence[MeasureTask]) -> list[View
     if groups is None:
         raise RuntimeError("this view was made without groups")
     k = min(max((task.k for task in tasks), default=0), view.n - groups.largest() - 1)
-    group_views = [leave_out(view, group, k) for group in range(groups.count)]
+    group_views = [view_without_group(view, group, k) for group in range(groups.count)]
     for group_view in group_views:
         set_parent(group_view, view)
     if any("full_ranks" in task.card.needs for task in tasks):

@@ -17,23 +17,23 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
-from dreval._parallel import Room, run_blocks
+from dreval._parallel import BufferPool, run_blocks
 from dreval._random import Permutation, stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows, equal_next, orders, take
-from dreval.inputs.features import Reordered, densify, is_sparse, rows_of
+from dreval.inputs.features import PermutedRows, densify, is_sparse, rows_of
 
-Lists = npt.NDArray[np.int32]
+NeighborIndices = npt.NDArray[np.int32]
 VARIABLES = ("labels", "latent", "batch")  # optional variables of the points, in addition to data and embedding
 ALL_ROWS = slice(None)
 EMBEDDINGS_KEY = "embeddings of the pass"
-RANKED = "ranks of all points"  # name of this shared task in progress reports
-PAIRED = "distances of pairs"  # name of this shared task in progress reports
+RANKS_TASK = "ranks of all points"  # name of this shared task in progress reports
+PAIR_DISTANCES_TASK = "distances of pairs"  # name of this shared task in progress reports
 ALL_RANKS = 50_000  # points up to which all ranks from anchors are computed
 SORTING_RATIO = 2.0  # rows are sorted where k^2 exceeds this times n; else k neighbors are selected (measured)
 
 
-def streamed(n: int, m: int) -> bool:
+def is_streamed(n: int, m: int) -> bool:
     """Return whether m anchors are few of many points: only lists, counts and samples of ranks are then affordable."""
     return m < n and n > ALL_RANKS
 
@@ -68,8 +68,8 @@ class RankSample(NamedTuple):
     """
 
     weight: FloatArray
-    data_rank: Lists
-    embedding_rank: Lists
+    data_rank: NeighborIndices
+    embedding_rank: NeighborIndices
 
 
 @dataclass(frozen=True)
@@ -100,22 +100,22 @@ class View:
     origin : ndarray (n,) or Permutation, optional
         Where the rows of the embedding are permuted, the point whose coordinates each point has.
     reported : callable, optional
-        Called with ``RANKED`` or ``PAIRED`` and each finished share of that task.
+        Called with ``RANKS_TASK`` or ``PAIR_DISTANCES_TASK`` and each finished share of that task.
     """
 
     X: Any
     Y: FloatArray
     rows: IntArray
     population: Any
-    nearest_data: Lists
-    nearest_embedding: Lists
-    data_rank: Lists
-    embedding_rank: Lists
-    ambiguous: npt.NDArray[np.bool_]
+    nearest_data: NeighborIndices
+    nearest_embedding: NeighborIndices
+    data_rank: NeighborIndices
+    embedding_rank: NeighborIndices
+    has_ties: npt.NDArray[np.bool_]
     groups: Groups | None = None
     data_counts: npt.NDArray[Any] | None = None
     embedding_counts: npt.NDArray[Any] | None = None
-    farther: Mapping[int, IntArray] = field(default_factory=dict)
+    rank_penalties_without_point: Mapping[int, IntArray] = field(default_factory=dict)
     labels: IntArray | None = None
     latent: FloatArray | None = None
     batch: IntArray | None = None
@@ -124,10 +124,10 @@ class View:
     metric: str = "euclidean"
     sample: RankSample | None = None
     origin: Any = None
-    reported: Callable[[str, float], Any] | None = field(default=None, repr=False, compare=False)
-    _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
-    _of_data: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
-    _of_embedding: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    progress_callback: Callable[[str, float], Any] | None = field(default=None, repr=False, compare=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    _data_cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    _embedding_cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -137,7 +137,7 @@ class View:
     @property
     def streamed(self) -> bool:
         """Whether the rows are few anchors of so many points that only lists, counts and samples are affordable."""
-        return streamed(self.n, len(self.rows))
+        return is_streamed(self.n, len(self.rows))
 
     def variables(self, places: IntArray | slice = ALL_ROWS) -> dict[str, Any]:
         """Return labels, latent variables and batch at some points; None for a variable that is missing."""
@@ -164,43 +164,43 @@ class View:
         X = rows_of(self.X, self.population)
         return densify(X, "data")[0] if is_sparse(X) else X
 
-    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+    def cached(self, key: Any, compute: Callable[[], Any]) -> Any:
         """Return a value that several measures share, computed at the first request; it depends on the view only."""
-        if key not in self._kept:
-            self._kept[key] = compute()
-        return self._kept[key]
+        if key not in self._cache:
+            self._cache[key] = compute()
+        return self._cache[key]
 
-    def once_for_data(self, key: Any, compute: Callable[[], Any]) -> Any:
+    def cached_per_data(self, key: Any, compute: Callable[[], Any]) -> Any:
         """Return a shared value of data, rows and population alone, computed once for all embeddings of a pass."""
-        if key not in self._of_data:
-            self._of_data[key] = compute()
-        return self._of_data[key]
+        if key not in self._data_cache:
+            self._data_cache[key] = compute()
+        return self._data_cache[key]
 
-    def once_for_embedding(self, key: Any, compute: Callable[[], Any]) -> Any:
+    def cached_per_embedding(self, key: Any, compute: Callable[[], Any]) -> Any:
         """Return a shared value of the population's coordinates alone, also for views whose rows are permuted.
 
         Values of points are in the order of the view that is not permuted (``origin``).
         """
-        population, value = self._of_embedding.get(key, (None, None))
+        population, value = self._embedding_cache.get(key, (None, None))
         if population is not self.population:
             value = compute()
-            self._of_embedding[key] = self.population, value
+            self._embedding_cache[key] = self.population, value
         return value
 
     def remaining_embeddings(self) -> list[FloatArray]:
         """Return the coordinates of this embedding and of the later ones of its pass; only its own without a pass."""
-        embeddings: list[FloatArray] = self._of_data.get(EMBEDDINGS_KEY, [])
+        embeddings: list[FloatArray] = self._data_cache.get(EMBEDDINGS_KEY, [])
         is_this = [Y is self.Y for Y in embeddings]
         return embeddings[is_this.index(True) :] if any(is_this) else [self.Y]
 
     def report(self, task: str, share: float) -> None:
         """Report that a share of a task is finished."""
-        if self.reported is not None:
-            self.reported(task, share)
+        if self.progress_callback is not None:
+            self.progress_callback(task, share)
 
     def cached_value(self, key: Any) -> Any:
-        """Return the value that ``once`` has computed for this key, or None."""
-        return self._kept.get(key)
+        """Return the value that ``cached`` has computed for this key, or None."""
+        return self._cache.get(key)
 
     def shuffled(self, rng: np.random.Generator) -> View:
         """Return the view of the same data with the rows of the embedding permuted at random.
@@ -209,10 +209,17 @@ class View:
         variables and batches stay with the data.
         """
         empty = np.empty((0, 0), np.int32)
-        unranked = replace(self, nearest_embedding=empty, data_rank=empty, embedding_rank=empty, farther={}, _kept={})
+        unranked = replace(
+            self,
+            nearest_embedding=empty,
+            data_rank=empty,
+            embedding_rank=empty,
+            rank_penalties_without_point={},
+            _cache={},
+        )
         if self.streamed:
             order = Permutation(self.n, rng)
-            return replace(unranked, Y=Reordered(self.Y, order), origin=order)
+            return replace(unranked, Y=PermutedRows(self.Y, order), origin=order)
         origin = np.arange(len(self.Y))
         origin[self.population] = rng.permutation(self.population)
         total_origin = origin if self.origin is None else self.origin[origin]
@@ -236,14 +243,14 @@ class View:
             embedding_rank=data[1],
             nearest_embedding=embedding[0],
             data_rank=embedding[1],
-            ambiguous=self.ambiguous[stay],
+            has_ties=self.has_ties[stay],
             groups=None,
             data_counts=None,
             embedding_counts=None,
-            farther={},
+            rank_penalties_without_point={},
             origin=None,
-            _kept={},
-            _of_data={},
+            _cache={},
+            _data_cache={},
         )
 
 
@@ -264,9 +271,9 @@ def near_rows(view: View, k: int) -> View:
         rows=positions[:, 0],
         nearest_data=positions[:, 1:].astype(np.int32),
         population=np.arange(len(points)),
-        _kept={},
-        _of_data={},
-        _of_embedding={},
+        _cache={},
+        _data_cache={},
+        _embedding_cache={},
     )
 
 
@@ -275,21 +282,21 @@ def per_view(compute: Callable[Concatenate[View, P], R]) -> Callable[Concatenate
 
     @wraps(compute)
     def shared(view: View, *args: P.args, **kwargs: P.kwargs) -> R:
-        value: R = view.once((compute.__name__, *args), lambda: compute(view, *args, **kwargs))
+        value: R = view.cached((compute.__name__, *args), lambda: compute(view, *args, **kwargs))
         return value
 
     return shared
 
 
 def _drop(
-    nearest: Lists,
-    ranks: Lists,
+    nearest: NeighborIndices,
+    ranks: NeighborIndices,
     counts: npt.NDArray[Any],
     stay: npt.NDArray[np.bool_],
     codes: IntArray,
     group: int,
     k: int,
-) -> tuple[Lists, Lists]:
+) -> tuple[NeighborIndices, NeighborIndices]:
     """Return neighbor lists and their ranks without the members of one group, for the remaining rows."""
     from dreval.geometry._loops import ranks as loops
 
@@ -306,16 +313,16 @@ def _drop(
 class _Lists:
     """Arrays that the row blocks of a pass fill for one embedding."""
 
-    nearest: Lists
-    data_rank: Lists
-    embedding_rank: Lists
+    nearest: NeighborIndices
+    data_rank: NeighborIndices
+    embedding_rank: NeighborIndices
     tied: npt.NDArray[np.bool_]
     data_counts: npt.NDArray[Any]
     embedding_counts: npt.NDArray[Any]
     farther_counts: IntArray
 
 
-def sweep(
+def neighbor_pass(
     X: Any,
     embeddings: Mapping[str, FloatArray],
     *,
@@ -369,13 +376,13 @@ def sweep(
     data = _empty_lists(len(rows), k_stored, 0, groups, (0, n))
     lists = {name: _empty_lists(len(rows), k_stored, k_stored, groups, (len(ks), n)) for name in spaces}
 
-    lock, pool = Lock(), Room()
+    lock, pool = Lock(), BufferPool()
 
     def run_block(block: slice) -> None:
         shape = len(rows[block]), n
-        with pool.lend(*shape) as data_buffer, pool.lend(*shape) as embedding_buffer:
+        with pool.borrow(*shape) as data_buffer, pool.borrow(*shape) as embedding_buffer:
             buffers = data_buffer, embedding_buffer
-            _one_block(space, spaces, rows[block], block, k_stored, groups, data, lists, ks, buffers, lock)
+            _process_block(space, spaces, rows[block], block, k_stored, groups, data, lists, ks, buffers, lock)
 
     size = block_rows(n)
     blocks = [slice(start, min(start + size, len(rows))) for start in range(0, len(rows) if k_stored else 0, size)]
@@ -393,19 +400,21 @@ def sweep(
             nearest_embedding=arrays.nearest if ranks else np.empty((len(rows), 0), np.int32),
             data_rank=arrays.data_rank,
             embedding_rank=arrays.embedding_rank,
-            ambiguous=arrays.tied if ranks else data.tied,
+            has_ties=arrays.tied if ranks else data.tied,
             groups=groups,
             data_counts=arrays.data_counts,
             embedding_counts=arrays.embedding_counts,
-            farther=dict(zip(ks.tolist(), arrays.farther_counts.swapaxes(0, 1), strict=True)) if ranks else {},
+            rank_penalties_without_point=dict(zip(ks.tolist(), arrays.farther_counts.swapaxes(0, 1), strict=True))
+            if ranks
+            else {},
             n_jobs=n_jobs,
             metric=metric,
-            _of_data=data_cache,
+            _data_cache=data_cache,
         )
     return views
 
 
-def drawn_points(view: View, limit: int) -> IntArray:
+def sample_points(view: View, limit: int) -> IntArray:
     """Return all points of the view, or ``limit`` random ones of more; without a group, those of them that stay."""
     n = len(view.Y)
     if n <= limit:
@@ -414,14 +423,14 @@ def drawn_points(view: View, limit: int) -> IntArray:
     return sample if view.n == n else np.asarray(sample[np.isin(sample, view.population)])
 
 
-def leave_out(view: View, group: int, k: int) -> View:
+def view_without_group(view: View, group: int, k: int) -> View:
     """Return the view without one group of points, with k neighbors a row; recompute if a stored list is too short."""
     reduced = view.without(group, k)
     if reduced is not None:
         return reduced
     codes = view.groups.codes if view.groups else np.full(len(view.Y), -1)
     stay, rows = view.population[codes[view.population] != group], view.rows[codes[view.rows] != group]
-    recomputed = sweep(
+    recomputed = neighbor_pass(
         take(view.X, stay, view.metric),
         {"": view.Y[stay]},
         k=k,
@@ -487,7 +496,7 @@ def _only_neighbors(
     data.nearest[block] = index[:, :k_stored]
 
 
-def _tied_at(space: Space, rows: IntArray, ranks: Lists) -> npt.NDArray[np.bool_]:
+def _tied_at(space: Space, rows: IntArray, ranks: NeighborIndices) -> npt.NDArray[np.bool_]:
     """Return whether two of the k + 1 nearest points of a row, or a point at one of k ``ranks`` and another, tie."""
     equal = np.zeros((len(rows), space.n), np.bool_)  # of the r-th and the next, with none before and behind
     equal[:, 1:-1] = equal_next(space, rows)
@@ -495,7 +504,7 @@ def _tied_at(space: Space, rows: IntArray, ranks: Lists) -> npt.NDArray[np.bool_
     return np.asarray(equal[:, 1 : ranks.shape[1] + 1].any(axis=1) | at_ranks.any(axis=1))
 
 
-def _one_block(
+def _process_block(
     space: Space,
     spaces: Mapping[str, Space],
     rows: IntArray,

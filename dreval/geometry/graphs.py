@@ -637,14 +637,14 @@ def geodesics(graph: csr_matrix) -> FloatArray:
     return np.minimum(distances, distances.T)
 
 
-THIN = 1e-6  # directions of a smaller extent, relative to the largest, are left out
+MIN_RELATIVE_EXTENT = 1e-6  # directions of a smaller extent, relative to the largest, are left out
 
 
-def flattened(points: FloatArray) -> FloatArray:
+def principal_coordinates(points: FloatArray) -> FloatArray:
     """Return coordinates (n, r) on the principal axes, without axes of nearly no extent: otherwise a rotation."""
     centered = points - points.mean(axis=0)
     left, size, _ = np.linalg.svd(centered, full_matrices=False)
-    return np.asarray(left * size)[:, size > THIN * size[0]]
+    return np.asarray(left * size)[:, size > MIN_RELATIVE_EXTENT * size[0]]
 
 
 def delaunay(points: FloatArray) -> IntArray:
@@ -678,7 +678,7 @@ def delaunay(points: FloatArray) -> IntArray:
     """
     from scipy.spatial import Delaunay, QhullError
 
-    flat = flattened(points)
+    flat = principal_coordinates(points)
     flat /= np.abs(flat).max()  # Qhull has absolute tolerances
     n, r = flat.shape
     if r == 1:

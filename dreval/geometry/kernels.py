@@ -23,9 +23,9 @@ from dreval._check import (
     check_rows,
     column_names,
     describe,
-    in_columns,
-    of_one_kind,
-    whole_numbers,
+    has_whole_numbers,
+    numbers_from_objects,
+    reorder_columns,
 )
 from dreval._random import stream
 from dreval.errors import DegenerateDataWarning, InputError, warn
@@ -198,7 +198,7 @@ def gram_matrix(
     if kernel == "delta" or is_classes(value):
         notes = () if kernel == "delta" else (note("kernel.delta", argument=argument),)
         codes = delta_codes(value, argument)
-        if whole_numbers(of_one_kind(np.atleast_1d(value))):
+        if has_whole_numbers(numbers_from_objects(np.atleast_1d(value))):
             notes = (*notes, note("labels.floats", argument=argument))
         return Gram((codes[:, None] == codes[None, :]).astype(np.float64), "delta", None, notes)
     deviations = check_points(value, argument, columns=getattr(value, "columns", None))
@@ -276,7 +276,7 @@ def is_classes(value: Any) -> bool:
     """Return whether a variable is one column of classes: text, booleans, categories or objects, not numbers."""
     if str(getattr(value, "dtype", "")) == "category":
         return True
-    array = of_one_kind(np.asarray(value))
+    array = numbers_from_objects(np.asarray(value))
     return array.dtype.kind in "bUSO" and (array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1))
 
 
@@ -797,7 +797,7 @@ class KernelMap(Record):
 
     def __call__(self, points: Any) -> FloatArray:
         """Return values (m, r) at new points (m, q); O(m n (q + r)) time, blocks of rows."""
-        new = check_points(in_columns(points, self.columns, "points"), "points", min_rows=1)
+        new = check_points(reorder_columns(points, self.columns, "points"), "points", min_rows=1)
         if new.shape[1] != len(self.origin):
             hint = "Pass rows with the same columns in the same order."
             raise InputError("points", f"must have {len(self.origin)} columns", f"{new.shape[1]} columns", hint)
@@ -999,7 +999,7 @@ def _constant_map(
 
 
 UNDERSMOOTHING = 0.1  # ridge of the residuals over the ridge with the least leave-one-out error
-POINTS = 1000  # largest number of fitted points, since a fit costs n^3; of more points a random subset is fitted
+MAX_FITTED_POINTS = 1000  # of more points a random subset is fitted, since a fit costs n^3
 EXACT_FIT_SHARE = 1e-12  # share of the variance below which a fit is exact up to rounding
 
 
@@ -1021,9 +1021,9 @@ class HeldOut(NamedTuple):
 
 def fitted_rows(n: int, root: int) -> npt.NDArray[np.int64]:
     """Return the fitted points: all, or 1000 random ones; with one seed the same for measure and certificate."""
-    if n <= POINTS:
+    if n <= MAX_FITTED_POINTS:
         return np.arange(n)
-    return np.sort(stream(root, "reconstruction points").choice(n, POINTS, replace=False))
+    return np.sort(stream(root, "reconstruction points").choice(n, MAX_FITTED_POINTS, replace=False))
 
 
 def held_out(X: FloatArray, Y: FloatArray, rule: str, count: int, root: int) -> HeldOut:

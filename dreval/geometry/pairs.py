@@ -15,9 +15,9 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks, sum_over_rows
 from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import PAIRED, View, per_view, random_groups
+from dreval.geometry.blocks import PAIR_DISTANCES_TASK, View, per_view, random_groups
 from dreval.geometry.distances import Space
-from dreval.geometry.streaming import Seen, anchored_spaces
+from dreval.geometry.streaming import AnchoredSpace, anchored_spaces
 from dreval.records.answers import Shepard
 from dreval.records.notes import Notes, note
 
@@ -359,12 +359,12 @@ Statistic = Callable[[Pairs], tuple[float, Notes]]
 
 def set_parent(view: View, parent: View) -> None:
     """Record the view from which a view was derived, so that its pairs need not be measured."""
-    view.once("parent", lambda: parent)
+    view.cached("parent", lambda: parent)
 
 
 def parent_of(view: View) -> View | None:
     """Return the view from which a view was derived, if it was recorded."""
-    parent: View | None = view.once("parent", lambda: None)
+    parent: View | None = view.cached("parent", lambda: None)
     return parent
 
 
@@ -390,7 +390,7 @@ def pairs_of(view: View) -> Pairs:
     """
     parent = parent_of(view)
     if parent is None:
-        pairs: Pairs = view.once("pairs", lambda: _compute_pairs(view))
+        pairs: Pairs = view.cached("pairs", lambda: _compute_pairs(view))
         return pairs
     table = pairs_of(parent)
     stay = np.zeros(len(view.Y), np.bool_)
@@ -406,7 +406,7 @@ def measured_pairs(view: View) -> Pairs | None:
 
 def _compute_pairs(view: View) -> Pairs:
     """Return the pairs of the data, with their distances in the embedding."""
-    table: Pairs = view.once_for_data(("pairs", view.seed), lambda: _pairs_in_data(view))
+    table: Pairs = view.cached_per_data(("pairs", view.seed), lambda: _pairs_in_data(view))
     space = anchored_spaces(view)[1] if table.ordered else Space.of(view.Y)
     shift = -round(math.log2(table.unit) + math.log2(space.scale))
     factor = 2.0**shift if abs(shift) <= MAX_UNIT_SHIFT else 1.0
@@ -438,7 +438,7 @@ def _pairs_in_data(view: View) -> Pairs:
 
 
 def _distances(
-    space: Space | Seen, view: View, ends: tuple[PackedPlaces, PackedPlaces] | None, factor: float
+    space: Space | AnchoredSpace, view: View, ends: tuple[PackedPlaces, PackedPlaces] | None, factor: float
 ) -> Distances:
     """Return distances of the pairs in one space, times a power of two."""
     points, rows, n_jobs = (
@@ -446,10 +446,10 @@ def _distances(
         view.rows,
         view.n_jobs,
     )  # not the view, since the pairs of the data are used longer
-    reported = view.reported
+    reported = view.progress_callback
 
     def measure() -> FloatArray:
-        if isinstance(space, Seen):
+        if isinstance(space, AnchoredSpace):
             anchors, targets = ends or _all_ends(points)
             distances = space.distances(np.searchsorted(rows, anchors), targets.astype(np.int64), n_jobs)
         elif ends is None and space.plain:
@@ -462,7 +462,7 @@ def _distances(
 
     def report() -> None:
         if reported is not None:
-            reported(PAIRED, 0.5)
+            reported(PAIR_DISTANCES_TASK, 0.5)
 
     return Distances(measure, n_jobs, report)
 
@@ -585,7 +585,7 @@ def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate
 def _some_points(view: View, count: int) -> View:
     """Return the view of some random points only."""
     sample = np.sort(stream(view.seed, "points of pairs").choice(view.population, count, replace=False))
-    return replace(view, rows=sample, population=sample, _kept={}, _of_data={})
+    return replace(view, rows=sample, population=sample, _cache={}, _data_cache={})
 
 
 # Statistics of pairs of points: correlations of distances, the Shepard table, and triplets.
@@ -683,7 +683,7 @@ def shepard(view: View) -> Shepard | None:
     )
 
 
-EVERY = 20_000  # up to this many triplets of a point, all are used
+MAX_TRIPLETS_USED = 20_000  # up to this many triplets of a point, all are used
 
 
 class Triplets(NamedTuple):
@@ -708,7 +708,7 @@ def triplets(view: View, n_sampled: int) -> Triplets:
     from dreval.geometry._loops import pairs as loops
 
     n, m = len(view.Y), len(view.rows)
-    is_sampled = (n - 1) * (n - 2) // 2 > max(n_sampled, EVERY)
+    is_sampled = (n - 1) * (n - 2) // 2 > max(n_sampled, MAX_TRIPLETS_USED)
     share, used = np.empty(m), np.empty(m, np.int64)
     key = stream(view.seed, "triplets").integers(2**64, dtype=np.uint64)
     if view.streamed:  # without values for each point left out, which need all points as rows

@@ -100,7 +100,7 @@ def parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArr
     """
     extended = with_extra_neighbor(view, k, ranks=False)
     whole = replace(
-        view, X=view.X[view.population], Y=view.Y[view.population], rows=np.arange(view.n), _kept={}, _of_data={}
+        view, X=view.X[view.population], Y=view.Y[view.population], rows=np.arange(view.n), _cache={}, _data_cache={}
     )
     whole = replace(whole, nearest_data=extended.nearest_data)
     (X, scale), (Y, embedding_scale) = unit_size(whole, "X"), unit_size(whole, "Y")
@@ -246,8 +246,8 @@ def view_disparity(view: View) -> float:
     """
     if view.n < len(view.Y):
         return disparity(view.X[view.population], view.Y[view.population])
-    data = view.once_for_data("centered", lambda: Centered.of(view.X))
-    return _disparity(view.X, data, view.Y, view.once_for_embedding("centered", lambda: Centered.of(view.Y)))
+    data = view.cached_per_data("centered", lambda: Centered.of(view.X))
+    return _disparity(view.X, data, view.Y, view.cached_per_embedding("centered", lambda: Centered.of(view.Y)))
 
 
 class Centered(NamedTuple):
@@ -503,7 +503,7 @@ def log_anisotropies(sizes: FloatArray) -> FloatArray:
     return np.asarray(np.where(np.isnan(sizes[:, 0]), np.nan, -np.log(np.maximum(ratio, MIN_RELATIVE_STRETCH))))
 
 
-def spanned(sizes: FloatArray) -> Notes:
+def spanned_note(sizes: FloatArray) -> Notes:
     """Return the note on neighborhoods with fewer dimensions than the embedding."""
     count = int(np.isnan(sizes[:, -1]).sum())
     return (note("stretch.flat", count=count, n=len(sizes)),) if count else ()
@@ -777,7 +777,7 @@ class Aligned(NamedTuple):
         return np.sqrt(np.divide(spread, count * size, out=np.full(len(count), np.nan), where=(count > 0) & (size > 0)))
 
 
-def aligned(replicates: Sequence[Replicate], n: int) -> Aligned:
+def align(replicates: Sequence[Replicate], n: int) -> Aligned:
     """Align replicates by generalized Procrustes: centered, scaled to radius 1, and rotated onto their common mean.
 
     Each is aligned on its points. O(R n d^2) time a step.

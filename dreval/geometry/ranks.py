@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
-from dreval._parallel import SumInOrder, run_blocks, sum_over_rows
+from dreval._parallel import OrderedSum, run_blocks, sum_over_rows
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import ALL_RANKS, RANKED, View, per_view, sweep
+from dreval.geometry.blocks import ALL_RANKS, RANKS_TASK, View, neighbor_pass, per_view
 from dreval.geometry.distances import Space, block_rows, equal_next, nearest, orders, power_of_two, take
 from dreval.geometry.pairs import Pairs, pairs_of, shares_of, spearman
 from dreval.records.notes import Notes, note
@@ -41,14 +41,14 @@ def with_extra_neighbor(view: View, k: int, ranks: bool = True) -> View:
     """
     check_left_one(view.n, k)
     all_rows = view.n == len(view.rows) == len(view.Y)
-    if all_rows and (k in view.farther if ranks else view.nearest_data.shape[1] > k):
+    if all_rows and (k in view.rank_penalties_without_point if ranks else view.nearest_data.shape[1] > k):
         return view
 
     def compute() -> View:
         X, Y = take(view.X, view.population, view.metric), view.Y[view.population]
-        return sweep(X, {"": Y}, k=k, ranks=ranks, leave_one=(k,), n_jobs=view.n_jobs, metric=view.metric)[""]
+        return neighbor_pass(X, {"": Y}, k=k, ranks=ranks, leave_one=(k,), n_jobs=view.n_jobs, metric=view.metric)[""]
 
-    extended: View = view.once(("extra neighbor", k, ranks), compute)
+    extended: View = view.cached(("extra neighbor", k, ranks), compute)
     return replace(extended, seed=view.seed)
 
 
@@ -68,7 +68,7 @@ def penalty_without(view: View, k: int, swapped: bool) -> IntArray:
     nearest = view.nearest_data if swapped else view.nearest_embedding
     ranks = view.embedding_rank if swapped else view.data_rank
     penalties = np.maximum(ranks[:, :k].astype(np.int64) - k, 0).sum(axis=1)
-    change = -view.farther[k][int(swapped)]
+    change = -view.rank_penalties_without_point[k][int(swapped)]
     loops.penalty_changes(nearest, ranks, k, change)
     return np.asarray(penalties.sum() - penalties + change)
 
@@ -357,7 +357,7 @@ def tie_bounds(view: View, k: int) -> Extremes:
     """Return exact extremes of the rows with ties over all ways to break ties, shared by the rank measures."""
     from dreval.geometry._loops import ranks as loops
 
-    rows, out = np.flatnonzero(view.ambiguous), np.empty((int(view.ambiguous.sum()), 6))
+    rows, out = np.flatnonzero(view.has_ties), np.empty((int(view.has_ties.sum()), 6))
     if not len(rows):
         return Extremes(rows, out[:, 0:2], out[:, 2:4], out[:, 4:6])
     positions = np.full(len(view.Y), -1)
@@ -545,7 +545,7 @@ def _sampled(view: View) -> SampledCoranking:
         row = start + np.flatnonzero(counted) // counted.shape[1]
         chunks.append((x[counted].astype(np.int64), y[counted].astype(np.int64), weight[counted], row))
     joined = (np.concatenate(part) for part in zip(*chunks, strict=True))
-    return SampledCoranking(view.n, empty, empty, empty, areas, view.ambiguous, *joined)
+    return SampledCoranking(view.n, empty, empty, empty, areas, view.has_ties, *joined)
 
 
 @dataclass(frozen=True)
@@ -615,7 +615,7 @@ def coranking(view: View) -> Coranking:
     decide a rank are direct differences, ties up to rounding are broken by row number, and the point itself is left
     out.
     """
-    result: Coranking = view.once(
+    result: Coranking = view.cached(
         CORANKING_KEY, lambda: _sampled(view) if view.streamed else _coranking_in_pass(view)[0]
     )
     return result
@@ -631,7 +631,7 @@ def share_coranking(view: View, without: Sequence[View]) -> None:
     drops = np.r_[-1, np.arange(view.groups.count)]
     (parts,) = _pass(view, [view.Y], view.groups.codes, drops)
     for target, part in zip((view, *without), parts, strict=True):
-        target.once(CORANKING_KEY, lambda part=part: part)  # type: ignore[misc]
+        target.cached(CORANKING_KEY, lambda part=part: part)  # type: ignore[misc]
 
 
 def coranking_without(view: View, ks: Sequence[int] | IntArray = ()) -> LeaveOneOutCurves:
@@ -645,11 +645,11 @@ def coranking_without(view: View, ks: Sequence[int] | IntArray = ()) -> LeaveOne
     requested = np.unique(np.asarray(ks, np.int64))
     if len(requested):
         check_left_one(view.n, int(requested[-1]))
-    stored: LeaveOneOutCurves | None = view.once(LEAVE_ONE_OUT_KEY, dict).get("curves")
+    stored: LeaveOneOutCurves | None = view.cached(LEAVE_ONE_OUT_KEY, dict).get("curves")
     if stored is None or not np.isin(requested, stored.ks).all():
         full, (tally,) = _coranking_in_pass(view, [requested])
-        view.once(CORANKING_KEY, lambda: full)
-        stored = view.once(LEAVE_ONE_OUT_KEY, dict)["curves"] = tally.result()
+        view.cached(CORANKING_KEY, lambda: full)
+        stored = view.cached(LEAVE_ONE_OUT_KEY, dict)["curves"] = tally.result()
     columns = np.searchsorted(stored.ks, requested)
     return LeaveOneOutCurves(stored.areas, requested, stored.q_nx[:, columns])
 
@@ -669,10 +669,10 @@ def row_curves(view: View, ks: Sequence[int] | IntArray) -> RowCurves:
                 raise RuntimeError("this view has no sample of ranks")
             return sampled.rows(requested)
         full, (tally,) = _coranking_in_pass(view, [requested], _RowTally)
-        view.once(CORANKING_KEY, lambda: full)
+        view.cached(CORANKING_KEY, lambda: full)
         return tally.result(np.searchsorted(view.population, view.rows))
 
-    curves: RowCurves = view.once((CORANKING_KEY, "rows", *requested.tolist()), compute)
+    curves: RowCurves = view.cached((CORANKING_KEY, "rows", *requested.tolist()), compute)
     return curves
 
 
@@ -685,7 +685,7 @@ def _coranking_in_pass(view: View, numbers: Sequence[IntArray] = (), tally: Any 
     """
     tally = tally or _LeaveOneOutTally
     key = (CORANKING_KEY, tally.__name__ if numbers else "", *(tuple(ks.tolist()) for ks in numbers))
-    waiting: dict[int, Any] = view.once_for_data(key, dict)
+    waiting: dict[int, Any] = view.cached_per_data(key, dict)
     if waiting.get(id(view.Y)) is None:  # not computed, or already returned
         size = view.n * (20 + sum(12 * len(ks) for ks in numbers))
         later = [Y for Y in view.remaining_embeddings()[1:] if id(Y) not in waiting]
@@ -709,7 +709,7 @@ class _LeaveOneOutTally:
         self.first_k = np.searchsorted(ks, np.arange(n)).astype(np.int32)  # of each rank, as a position in ks
         self.k_position = np.full(n, -1, np.int32)
         self.k_position[ks] = np.arange(len(ks))
-        self.sums, self.lock = SumInOrder(np.zeros(n)), Lock()
+        self.sums, self.lock = OrderedSum(np.zeros(n)), Lock()
         self.within, self.of_point, self.fallen = self._counts(n)
 
     def _counts(self, m: int) -> tuple[Lists, Lists, Lists]:
@@ -836,7 +836,7 @@ def _pass(
 
     size = block_rows(len(population))
     blocks = [slice(start, min(start + size, len(rows))) for start in range(0, len(rows), size)]
-    run_blocks(run_block, blocks, view.n_jobs, lambda count: view.report(RANKED, count / len(blocks)))
+    run_blocks(run_block, blocks, view.n_jobs, lambda count: view.report(RANKS_TASK, count / len(blocks)))
     stay = [codes[rows] != drop for drop in drops]
     return [
         [

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
-from dreval._parallel import Room, run_blocks
+from dreval._parallel import BufferPool, run_blocks
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import EMBEDDINGS_KEY, Groups, Lists, RankSample, View, streamed, sweep
+from dreval.geometry.blocks import EMBEDDINGS_KEY, Groups, NeighborIndices, RankSample, View, is_streamed, neighbor_pass
 from dreval.geometry.distances import NO_COLUMNS, Frame, Space, largest_of, power_of_two, scaled, take
 from dreval.inputs.directions import ANGULAR, direction_cells, has_near_rows, has_rows_near
-from dreval.inputs.features import Every, Reordered, digest_of, is_sparse, row_blocks, rows_of
+from dreval.inputs.features import AllRows, PermutedRows, digest_of, is_sparse, row_blocks, rows_of
 from dreval.inputs.source import digest
-from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, legs, on_workers
+from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, on_workers, worker_slices
 
 # Neighbors and ranks of some points (anchors) among all points of a table that is read by row blocks, exactly.
 #
@@ -31,12 +31,12 @@ from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, legs, on_wo
 # the same rows, ties included.
 
 TILE = 1 << 20  # products of a tile of anchors with a block
-SECONDS = 10.0  # between two times at which unfinished passes are saved
+SAVE_INTERVAL_SECONDS = 10.0  # between two times at which unfinished passes are saved
 MIN_SINGLE_NORM = 1e-16  # smaller squared norms vanish in products of single precision
 
 
 @dataclass(frozen=True)
-class Seen:
+class AnchoredSpace:
     """One space for anchors: all points of a table, and the numbers ``rows`` of the anchors among them.
 
     With ``metric`` "precomputed" the table holds the distances of all points (n, n). ``lazy`` is the table as an array
@@ -52,7 +52,7 @@ class Seen:
     def frame(self) -> Frame:
         """Scale of all points; center and precision are from the anchors, since no result depends on these."""
         scale, anchors, precise = 1.0, rows_of(self.table, self.rows), False
-        table = self.table.table if isinstance(self.table, Reordered) else self.table
+        table = self.table.table if isinstance(self.table, PermutedRows) else self.table
         if self.metric in ("euclidean", "manhattan", "precomputed"):
             scale = power_of_two(np.array(blockwise(table, largest_of)))
         if self.metric in ANGULAR:
@@ -81,14 +81,14 @@ class Seen:
         """The anchors, prepared for products in double precision."""
         return Space.of(rows_of(self.table, self.rows), self.metric, self.frame._replace(single=False))
 
-    def for_workers(self) -> Seen:
+    def for_workers(self) -> AnchoredSpace:
         """Return a copy for workers: all parts but the table."""
         self.anchors.arrays()
         if self.frame.single:
             self.doubled.arrays()
         return self.with_table(None)
 
-    def with_table(self, table: Any) -> Seen:
+    def with_table(self, table: Any) -> AnchoredSpace:
         """Return a copy with the same anchors and some rows of the table."""
         copied = copy(self)
         vars(copied).update(table=table, lazy=None)
@@ -116,7 +116,7 @@ class Seen:
         if self.lazy is not None:
             all_rows = slice(0, self.table.shape[0])
             out[order] = np.concatenate(
-                on_workers(self.lazy, all_rows, _values_here, self.for_workers(), anchors[order], places[order])
+                on_workers(self.lazy, all_rows, _values_in_chunk, self.for_workers(), anchors[order], places[order])
             )
             return out
         size = row_blocks(self.table)[0].stop
@@ -141,7 +141,7 @@ class Seen:
         self.anchors.to_distances(distances)
         return distances
 
-    def order(self, anchor: int) -> Lists:
+    def order(self, anchor: int) -> NeighborIndices:
         """Return all points sorted by their distance from one anchor, which is last; ties are broken by row number."""
         from dreval.geometry._loops.coranking import sort_rows
         from dreval.geometry._loops.rows import fill_values
@@ -166,7 +166,7 @@ def _near_anchors(table: Any, block: slice, metric: str, anchors: Any, cells: np
     return has_rows_near(scaled(rows_of(table, block), metric)[0], anchors, cells)
 
 
-def _values_here(chunk: Chunk, space: Seen, anchors: IntArray, places: IntArray) -> FloatArray:
+def _values_in_chunk(chunk: Chunk, space: AnchoredSpace, anchors: IntArray, places: IntArray) -> FloatArray:
     """Return direct values of the listed pairs whose points a worker has; points are in ascending order."""
     selected = slice(*np.searchsorted(places, [chunk.start, chunk.shape[0]]))
     return space.with_table(chunk).values(anchors[selected], places[selected], n_jobs=1)
@@ -182,7 +182,7 @@ class StreamAccumulator(ABC):
         """Return the same accumulator without any points."""
 
     @abstractmethod
-    def enter(self, space: Seen, block: slice, n_jobs: int | None) -> None:
+    def enter(self, space: AnchoredSpace, block: slice, n_jobs: int | None) -> None:
         """Add the points of a row block."""
 
     @property
@@ -212,20 +212,20 @@ class StreamAccumulator(ABC):
             and self.possible(state, done)
         )
 
-    def enter_all(self, space: Seen, rows: slice, n_jobs: int | None) -> None:
+    def add_rows(self, space: AnchoredSpace, rows: slice, n_jobs: int | None) -> None:
         """Add any number of consecutive rows, by blocks; workers that hold the rows do this themselves."""
         if space.lazy is not None:
             arguments = self.blank(), space.for_workers()
-            self.merge(on_workers(space.lazy, rows, _entered, *arguments, merge=_merge_states))
+            self.merge(on_workers(space.lazy, rows, _chunk_state, *arguments, merge=_merge_states))
             return
         for block in row_blocks(space.table, rows):
             self.enter(space, block, n_jobs)
 
 
-def _entered(chunk: Chunk, blank: StreamAccumulator, space: Seen) -> npt.NDArray[Any]:
+def _chunk_state(chunk: Chunk, blank: StreamAccumulator, space: AnchoredSpace) -> npt.NDArray[Any]:
     """Return the state of the rows that a worker holds."""
     accumulator = blank.blank()
-    accumulator.enter_all(space.with_table(chunk), slice(chunk.start, chunk.shape[0]), n_jobs=1)
+    accumulator.add_rows(space.with_table(chunk), slice(chunk.start, chunk.shape[0]), n_jobs=1)
     return accumulator.state
 
 
@@ -281,17 +281,17 @@ class Nearest(StreamAccumulator):
         is_point = (ids >= 0) & (ids < done) & (values >= 0) & (values < np.inf)
         return bool((is_point | ((ids == -1) & (values == np.inf))).all() and (values[:, 1:] >= values[:, :-1]).all())
 
-    def enter(self, space: Seen, block: slice, n_jobs: int | None) -> None:
+    def enter(self, space: AnchoredSpace, block: slice, n_jobs: int | None) -> None:
         """Add the points of a row block."""
         from dreval.geometry._loops import anchors as loops
 
         queries, points = space.pair(block)
         arrays = queries.arrays(), points.arrays()
-        pool = Room()
+        pool = BufferPool()
 
         def add_tile(tile: slice) -> None:
             lists = self.indices[tile], self.values[tile], self.unsure[tile]
-            with pool.lend(tile.stop - tile.start, points.n) as buffer:
+            with pool.borrow(tile.stop - tile.start, points.n) as buffer:
                 products = points.products(np.arange(tile.start, tile.stop), buffer, queries)
                 loops.nearest_in_block(
                     space.rows[tile], tile.start, arrays[0], block.start, arrays[1], products, *lists
@@ -315,7 +315,7 @@ class Nearest(StreamAccumulator):
 
 
 @dataclass(frozen=True)
-class Targets(StreamAccumulator):
+class RankCounter(StreamAccumulator):
     """Ranks of some points of each anchor: the points sorted by value (m, T), and the number of points before each.
 
     ``order`` holds the positions of the points in the input. ``count_in_block`` adds to ``counts`` and ``tallies``.
@@ -324,13 +324,13 @@ class Targets(StreamAccumulator):
     PASS_NAME = "Targets"
 
     values: FloatArray
-    ids: Lists
-    order: Lists
-    counts: Lists
-    tallies: Lists
+    ids: NeighborIndices
+    order: NeighborIndices
+    counts: NeighborIndices
+    tallies: NeighborIndices
 
     @classmethod
-    def of(cls, space: Seen, ids: Lists, n_jobs: int | None = None) -> Targets:
+    def of(cls, space: AnchoredSpace, ids: NeighborIndices, n_jobs: int | None = None) -> RankCounter:
         """Return a counter without any points, for targets by their row numbers (m, T)."""
         from dreval.geometry._loops import anchors as loops
 
@@ -340,9 +340,9 @@ class Targets(StreamAccumulator):
         order = loops.sort_targets(values, ids)
         return cls(values, ids, order, *_no_counts(m, count))
 
-    def blank(self) -> Targets:
+    def blank(self) -> RankCounter:
         """Return a counter of the same targets without any points."""
-        return Targets(self.values, self.ids, self.order, *_no_counts(*self.ids.shape))
+        return RankCounter(self.values, self.ids, self.order, *_no_counts(*self.ids.shape))
 
     @property
     def state(self) -> npt.NDArray[Any]:
@@ -364,17 +364,17 @@ class Targets(StreamAccumulator):
         counts, tallies = state["counts"].astype(np.int64), state["tallies"]
         return bool((counts >= 0).all() and (counts.sum(axis=1) <= done).all() and (tallies >= 0).all())
 
-    def enter(self, space: Seen, block: slice, n_jobs: int | None) -> None:
+    def enter(self, space: AnchoredSpace, block: slice, n_jobs: int | None) -> None:
         """Count the points of a row block."""
         from dreval.geometry._loops import anchors as loops
 
         queries, points = space.pair(block)
         arrays = queries.arrays(), points.arrays()
-        pool = Room()
+        pool = BufferPool()
 
         def add_tile(tile: slice) -> None:
             targets = self.values[tile], self.ids[tile], self.counts[tile], self.tallies[tile]
-            with pool.lend(tile.stop - tile.start, points.n) as buffer:
+            with pool.borrow(tile.stop - tile.start, points.n) as buffer:
                 products = points.products(np.arange(tile.start, tile.stop), buffer, queries)
                 loops.count_in_block(
                     space.rows[tile], tile.start, arrays[0], block.start, arrays[1], products, *targets
@@ -387,7 +387,7 @@ class Targets(StreamAccumulator):
         """Whether each anchor has a target near which runs of equal values may be chained over several values."""
         return np.asarray((self.tallies[:, :, 3] > 1).any(axis=1))
 
-    def ranks(self) -> tuple[Lists, npt.NDArray[np.bool_]]:
+    def ranks(self) -> tuple[NeighborIndices, npt.NDArray[np.bool_]]:
         """Return the rank of each target in the input order, (m, T), and whether another point ties."""
         from dreval.geometry._loops import anchors as loops
 
@@ -396,7 +396,7 @@ class Targets(StreamAccumulator):
         return rank, tied
 
 
-def _no_counts(m: int, count: int) -> tuple[Lists, Lists]:
+def _no_counts(m: int, count: int) -> tuple[NeighborIndices, NeighborIndices]:
     """Return counts and tallies before any point."""
     return np.zeros((m, count + 1), np.int32), np.zeros((m, count, 4), np.int32)
 
@@ -410,8 +410,11 @@ ANCHORS_PER_TASK = 32
 
 
 def sample_targets(
-    spaces: Mapping[Any, Seen], nearest: Mapping[Any, Lists], rng: np.random.Generator, n_jobs: int | None = None
-) -> dict[Any, tuple[Lists, FloatArray]]:
+    spaces: Mapping[Any, AnchoredSpace],
+    nearest: Mapping[Any, NeighborIndices],
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+) -> dict[Any, tuple[NeighborIndices, FloatArray]]:
     """Return a random sample of points of each anchor (m, S) and inverse probabilities, for each embedding.
 
     The sample has two steps. The first step is a simple random sample of all points, a separate one for each part of
@@ -435,7 +438,7 @@ def sample_targets(
         def draw_for(
             subset: IntArray,
             part: IntArray = part,
-            pilot: Lists = pilot,
+            pilot: NeighborIndices = pilot,
             pairs: Any = pairs,
             starts: FloatArray = starts,
         ) -> None:
@@ -489,7 +492,7 @@ class Journal(Protocol):
 
 
 def _run_pass(
-    spaces: Mapping[Any, Seen],
+    spaces: Mapping[Any, AnchoredSpace],
     accumulators: Mapping[Any, StreamAccumulator],
     *,
     n_jobs: int | None,
@@ -514,20 +517,20 @@ def _run_pass(
                 done[name] = stored[0]
                 accumulator.merge(stored[1])
     last_save = monotonic()
-    for part in row_blocks(data.table) if data.lazy is None else legs(data.lazy):
+    for part in row_blocks(data.table) if data.lazy is None else worker_slices(data.lazy):
         for name, accumulator in accumulators.items():
             if done[name] < part.stop:
-                accumulator.enter_all(spaces[name], slice(max(part.start, done[name]), part.stop), n_jobs)
+                accumulator.add_rows(spaces[name], slice(max(part.start, done[name]), part.stop), n_jobs)
                 done[name] = part.stop
         if advance:
             advance((part.stop - part.start) / n / passes)
-        if journal and monotonic() - last_save >= SECONDS:
+        if journal and monotonic() - last_save >= SAVE_INTERVAL_SECONDS:
             for name, accumulator in accumulators.items():
                 journal.keep_pass(recipes[name], cells[name], done[name], accumulator.state)
             last_save = monotonic()
 
 
-def seen_from(
+def anchored_pass(
     X: Any,
     embeddings: Mapping[str, Any],
     rows: IntArray,
@@ -573,22 +576,22 @@ def seen_from(
     memory are sent to them.
     """
     n, k_searched = X.shape[0], min(k + 1, X.shape[0] - 1)
-    data = Seen(X, rows, metric, X if is_lazy(X) else None)
+    data = AnchoredSpace(X, rows, metric, X if is_lazy(X) else None)
     lazy = {name: Y if is_lazy(Y) else as_lazy(Y, X) if is_lazy(X) else None for name, Y in embeddings.items()}
-    maps = {name: Seen(Y, rows, lazy=lazy[name]) for name, Y in embeddings.items()} if ranks else {}
-    spaces: dict[Any, Seen] = {None: data, **maps}
+    maps = {name: AnchoredSpace(Y, rows, lazy=lazy[name]) for name, Y in embeddings.items()} if ranks else {}
+    spaces: dict[Any, AnchoredSpace] = {None: data, **maps}
     lists = {name: Nearest.none(len(rows), k_searched) for name in spaces}
     options: dict[str, Any] = {"n_jobs": n_jobs, "advance": advance, "journal": journal, "passes": 2 if maps else 1}
     if k:
         _run_pass(spaces, lists, **options)
     nearest = {name: near.indices[:, :k].astype(np.int32) for name, near in lists.items()}
     samples = sample_targets(spaces, nearest, sample, n_jobs) if sample is not None and maps else {}
-    counters: dict[Any, Targets] = {}
+    counters: dict[Any, RankCounter] = {}
     if maps and k:
         for name, space in spaces.items():
             ids = [nearest[other] for other in maps] if name is None else [nearest[None]]
             ids += [samples[other][0] for other in (maps if name is None else [name])] if samples else []
-            counters[name] = Targets.of(space, np.hstack(ids), n_jobs)
+            counters[name] = RankCounter.of(space, np.hstack(ids), n_jobs)
         _run_pass(spaces, counters, **options)
     ranks_and_ties = {name: counter.ranks() for name, counter in counters.items()}
     unsure = np.any([accumulator.unsure for accumulator in (*lists.values(), *counters.values())], axis=0)
@@ -614,19 +617,19 @@ def seen_from(
             X=X,
             Y=Y,
             rows=rows,
-            population=Every(n) if streamed(n, len(rows)) else np.arange(n),
+            population=AllRows(n) if is_streamed(n, len(rows)) else np.arange(n),
             nearest_data=nearest[None],
             nearest_embedding=nearest[name] if maps else empty,
             data_rank=ranks_and_ties[None][0][:, columns] if ranks_and_ties else empty,
             embedding_rank=ranks_and_ties[name][0][:, :k] if ranks_and_ties else empty,
-            ambiguous=tied,
+            has_ties=tied,
             sample=RankSample(samples[name][1], ranks_and_ties[None][0][:, drawn], ranks_and_ties[name][0][:, k:])
             if samples
             else None,
             n_jobs=n_jobs,
             metric=metric,
-            _of_data=data_cache,
-            _kept={SPACE_KEY: maps[name]} if maps else {},
+            _data_cache=data_cache,
+            _cache={SPACE_KEY: maps[name]} if maps else {},
         )
     return views
 
@@ -634,10 +637,10 @@ def seen_from(
 SPACE_KEY = "space of the anchors"
 
 
-def anchored_spaces(view: View) -> tuple[Seen, Seen]:
+def anchored_spaces(view: View) -> tuple[AnchoredSpace, AnchoredSpace]:
     """Return data and embedding of a view as spaces of its anchors."""
-    data = view.once_for_data(SPACE_KEY, lambda: Seen(view.X, view.rows, view.metric))
-    embedding = view.once(SPACE_KEY, lambda: Seen(view.Y, view.rows))
+    data = view.cached_per_data(SPACE_KEY, lambda: AnchoredSpace(view.X, view.rows, view.metric))
+    embedding = view.cached(SPACE_KEY, lambda: AnchoredSpace(view.Y, view.rows))
     return data, embedding
 
 
@@ -668,7 +671,7 @@ def labeled(view: View) -> View:
     if view.labels is None or bool((view.labels >= 0).all()):
         return view
     codes = view.labels
-    result: View = view.once("labeled", lambda: _of_labeled(view, codes))
+    result: View = view.cached("labeled", lambda: _of_labeled(view, codes))
     return result
 
 
@@ -682,12 +685,14 @@ def _of_labeled(view: View, codes: IntArray) -> View:
         groups = Groups(np.empty(len(stay), np.int64), min(view.groups.count, len(stay)))
         groups.codes[np.argsort(view.groups.codes[stay], kind="stable")] = np.arange(len(stay)) % groups.count
     options: dict[str, Any] = {"k": k, "ranks": view.data_rank.size > 0, "n_jobs": view.n_jobs, "metric": view.metric}
-    if streamed(len(stay), len(rows)) and view.metric != "precomputed":
-        result = seen_from(Reordered(view.X, stay), {"": Reordered(view.Y, stay)}, rows, **options)[""]
+    if is_streamed(len(stay), len(rows)) and view.metric != "precomputed":
+        result = anchored_pass(PermutedRows(view.X, stay), {"": PermutedRows(view.Y, stay)}, rows, **options)[""]
     else:
         tables = take(view.X, stay, view.metric), {"": rows_of(view.Y, stay)}
         neighbor_rows = rows if k else rows[:0]
-        result = sweep(*tables, rows=neighbor_rows, groups=groups, leave_one=list(view.farther), **options)[""]
+        result = neighbor_pass(
+            *tables, rows=neighbor_rows, groups=groups, leave_one=list(view.rank_penalties_without_point), **options
+        )[""]
     if not k:
-        result = replace(result, rows=rows, ambiguous=np.zeros(len(rows), np.bool_))
+        result = replace(result, rows=rows, has_ties=np.zeros(len(rows), np.bool_))
     return replace(result, **{**view.variables(stay), "labels": codes[stay]}, seed=view.seed)

@@ -23,7 +23,7 @@ from dreval.records.notes import note
 MIN_PERPLEXITY = 1.5  # below it one neighbor would have nearly all of the affinity
 
 
-class Listed(NamedTuple):
+class PairList(NamedTuple):
     """Pairs i < j by row, with their affinities."""
 
     indptr: Any
@@ -31,7 +31,7 @@ class Listed(NamedTuple):
     values: FloatArray
 
     @classmethod
-    def of(cls, affinities: csr_matrix) -> Listed:
+    def of(cls, affinities: csr_matrix) -> PairList:
         """Return the sum of both directions of each pair."""
         upper = triu(affinities + affinities.T, k=1, format="csr")
         return cls(upper.indptr.astype(np.int64), upper.indices.astype(np.int64), upper.data)
@@ -141,12 +141,12 @@ INITIAL_NEIGHBORS = 3  # times the perplexity, for the start of the search of a 
 MIN_PRODUCT_DISTANCE = 1e-6  # smaller squared distances, relative to the points, are computed by differences
 PERTURBED_PER_BLOCK = 8  # points
 MIN_BLOCK_ROWS = 64  # where no affinities are computed
-ALLOWED = 1e-3  # largest own Newton step of a point of a local minimum, in units of the nearest-neighbor distance
+MAX_RELATIVE_STEP = 1e-3  # Newton step of a point at a local minimum, over the nearest-neighbor distance
 STEPS = 100  # of Newton's method
 MAX_PRODUCTS = 300  # with the Hessian in a step
 HALVINGS = 30  # of the length of a step
 MAX_STEP = 10.0  # of a point, in units of the nearest-neighbor distance
-WIDENED = 2.0  # largest width of the map, relative to its width at the start
+MAX_RELATIVE_WIDTH = 2.0  # largest width of the map, relative to its width at the start
 SETTLED_SHARE = 0.5  # of the allowed step, where Newton's method ends
 
 
@@ -365,26 +365,26 @@ def nearest_image(Y: FloatArray) -> float:
     return median if median > 0 or not distances.any() else float(np.median(distances[distances > 0]))
 
 
-Ended = Literal["minimum", "wide", "flat", "steps"]
+EndReason = Literal["minimum", "wide", "flat", "steps"]
 
 
-def polished(
+def move_to_minimum(
     affinities: Affinities, Y: FloatArray, advance: Callable[[int], Any] | None = None
-) -> tuple[FloatArray, LossParts, int, Ended]:
+) -> tuple[FloatArray, LossParts, int, EndReason]:
     """Improve a map by Newton steps of all points together.
 
     Returns the map, its loss, the number of steps, and the reason for the end. No point moves farther in a step than
     ``MAX_STEP`` times the distance to the nearest point, and every step decreases the loss. The reason is "minimum"
-    where the own step of each point is below ``ALLOWED`` times that distance; "wide" where the map is ``WIDENED`` times
-    as wide as at the start, since the loss falls for as long as the map expands where no affinity joins parts of the
-    data; "flat" where no length of the step decreases the loss; "steps" after ``STEPS`` steps. ``advance`` is called
-    with the number of steps since its last call.
+    where the own step of each point is below ``MAX_RELATIVE_STEP`` times that distance; "wide" where the map is
+    ``MAX_RELATIVE_WIDTH`` times as wide as at the start, since the loss falls for as long as the map expands where no
+    affinity joins parts of the data; "flat" where no length of the step decreases the loss; "steps" after ``STEPS``
+    steps. ``advance`` is called with the number of steps since its last call.
     """
     parts, width, near = loss_parts(affinities, Y), float(Y.std(axis=0).max()), nearest_image(Y)
     for count in range(STEPS):
-        if parts.own_steps.max() <= SETTLED_SHARE * ALLOWED * nearest_image(Y):
+        if parts.own_steps.max() <= SETTLED_SHARE * MAX_RELATIVE_STEP * nearest_image(Y):
             return Y, parts, count, "minimum"
-        if Y.std(axis=0).max() > WIDENED * width:
+        if Y.std(axis=0).max() > MAX_RELATIVE_WIDTH * width:
             return Y, parts, count, "wide"
         direction = _newton_direction(affinities, Y, parts)
         size = min(1.0, MAX_STEP * near / float(np.linalg.norm(direction, axis=1).max()))

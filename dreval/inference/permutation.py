@@ -34,7 +34,7 @@ _progress_callback: ContextVar[Callable[[float], Any] | None] = ContextVar("prog
 
 
 @contextmanager
-def telling(advance: Callable[[float], Any]) -> Iterator[None]:
+def report_progress(advance: Callable[[float], Any]) -> Iterator[None]:
     """Call ``advance`` with each finished share of the permutations of the tests that this thread calls inside.
 
     The shares of one test add up to 1. The functions of the tests need no argument for this.
@@ -112,7 +112,7 @@ class Scheme:
         rows = loops.draw_permutations(key, start, stop, self.n)
         return self._shifted(rows[:, 0].astype(np.int64)) if self.kind == "cyclic" else rows
 
-    def alike(self) -> Positions | None:
+    def invariant_rows(self) -> Positions | None:
         """Return for each row the row it must equal for permutations to have no effect; None if all must be equal."""
         if self.kind not in ("within", "blocks"):
             return None
@@ -371,7 +371,7 @@ def _fill(
 
 
 def _report_share(share: float) -> None:
-    """Report a share of the permutations to the callback of ``telling``, if there is one."""
+    """Report a share of the permutations to the callback of ``report_progress``, if there is one."""
     advance = _progress_callback.get()
     if advance is not None:
         advance(share)

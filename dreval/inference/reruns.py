@@ -1,7 +1,7 @@
 """Re-runs of one method on altered data: in parallel, with a progress bar, each run written to the journal at once.
 
-A ``Case`` is data and a source in normal form. ``Reruns`` runs the source on the data themselves, with other seeds, and
-on altered data, and stores the numbers computed from each embedding.
+A ``RerunInput`` is data and a source in normal form. ``Reruns`` runs the source on the data themselves, with other
+seeds, and on altered data, and stores the numbers computed from each embedding.
 """
 
 from __future__ import annotations
@@ -21,34 +21,35 @@ from dreval._parallel import open_progress
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, warn
 from dreval.inputs._header import Header
+from dreval.inputs._user_code import RUN_ALONE_HINT
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source, bundled_first, digest, identity
-from dreval.inputs.source_kinds import ALONE, Source, check_embedding, seed_of
+from dreval.inputs.source_kinds import Source, check_embedding, seed_of
 from dreval.inputs.variables import Rows, warn_of_guesses
 from dreval.journal.study import Store
-from dreval.records.notes import Note, refusal
+from dreval.records.notes import Note, note_from_error
 
-Found = dict[str, Any]
-Compare = Callable[[FloatArray, FloatArray], Found]
+RunResult = dict[str, Any]
+Compare = Callable[[FloatArray, FloatArray], RunResult]
 VALUES = "values"  # the only entry of a result that is an array
 CANNOT_EMBED_HINT = (
     "Pass the estimator, a function (X, n_components) or the name of a bundled method in place of coordinates; for a "
     "tool outside Python exchange files with dreval.Protocol."
 )
 OTHER_RUNS_HINT = "For other runs export a protocol with that seed."
-CALLED = {"data": "X", "embeddings['source']": "source"}  # internal argument name: name in the caller's function
+CALLER_NAMES = {"data": "X", "embeddings['source']": "source"}  # internal argument name: name in the caller's function
 
 
-def called(X: Any = None, source: Any = None, **_: Any) -> Mapping[str, str]:
+def caller_names(X: Any = None, source: Any = None, **_: Any) -> Mapping[str, str]:
     """Return the names that the caller's function has for data and source.
 
     A source that an evaluation has made already has its argument name there, which is mapped too.
     """
     from_evaluation = isinstance(source, Source) and not isinstance(X, Data)
-    return {**CALLED, source.argument: "source"} if from_evaluation else CALLED
+    return {**CALLER_NAMES, source.argument: "source"} if from_evaluation else CALLER_NAMES
 
 
-class Job(NamedTuple):
+class RunSpec(NamedTuple):
     """One run: the data, the seed of the method, and the points that the rows are (None: all, in their order).
 
     ``source`` and ``n_components`` replace those of the case if they are not None, as for other settings of a method.
@@ -61,7 +62,7 @@ class Job(NamedTuple):
     n_components: int | None = None
 
 
-class Case(NamedTuple):
+class RerunInput(NamedTuple):
     """Data and source in normal form, with the root seed and the seed of the method."""
 
     data: Data
@@ -82,7 +83,7 @@ def open_case(
     header: Header | None = None,
     options: Mapping[str, Any] | None = None,
     noted: bool = False,
-) -> Case:
+) -> RerunInput:
     """Return data and source in normal form, the source with other ``options``.
 
     Users or an evaluation pass data and source. Warn of guesses that change numbers, as of rows matched by position,
@@ -99,7 +100,7 @@ def open_case(
         _check_runs(opened)  # before options that coordinates do not take
         opened = as_source(bundled_first(source), "source", data, **options)
     if not noted:  # an evaluation has the notes of its data and sources
-        warn_of_guesses((() if data is X else data.notes) + (() if opened is source else opened.notes), CALLED)
+        warn_of_guesses((() if data is X else data.notes) + (() if opened is source else opened.notes), CALLER_NAMES)
     source_seed = opened.own_seed if opened.recording is None else None
     checked = check_random_state(source_seed if random_state is None else random_state)
     recording = opened.recording if reruns or random_state is None else None
@@ -107,10 +108,12 @@ def open_case(
         requirement, hint = f"must be that of the recorded runs, {recording.root}", "Leave random_state out."
         raise UndefinedMeasure("random_state", requirement, describe(random_state), f"{hint} {OTHER_RUNS_HINT}")
     root = root_seed(checked) if recording is None else recording.root
-    return Case(data, opened, root, seed_of(root))
+    return RerunInput(data, opened, root, seed_of(root))
 
 
-def as_recorded(requester: str, parameters: Iterable[str], source: Source, options: dict[str, Any]) -> dict[str, Any]:
+def recorded_options(
+    requester: str, parameters: Iterable[str], source: Source, options: dict[str, Any]
+) -> dict[str, Any]:
     """Return the options of a measure or test, completed from its recorded runs; conflicting options raise an error.
 
     Without recorded runs the options are returned unchanged. Numbers of runs may be smaller than those recorded.
@@ -150,7 +153,7 @@ def as_recorded(requester: str, parameters: Iterable[str], source: Source, optio
     return {**options, **{name: value for name, value in recorded.items() if options.get(name) in (None, "auto")}}
 
 
-def with_settings(param_grid: Any) -> list[dict[str, Any]]:
+def expand_grid(param_grid: Any) -> list[dict[str, Any]]:
     """Return every combination of the options of a grid, or of a list of grids in turn; one empty setting for None."""
     if param_grid is None:
         return [{}]
@@ -178,7 +181,7 @@ def with_settings(param_grid: Any) -> list[dict[str, Any]]:
     return combinations
 
 
-def runnable(case: Case) -> None:
+def check_can_rerun(case: RerunInput) -> None:
     """Check that the source can run on other data, or has recorded runs on these data."""
     recording = case.source.recording
     if recording is not None and not recording.of_input(case.data.X):
@@ -194,7 +197,7 @@ def _check_runs(source: Source) -> None:
         )
 
 
-def at_most(case: Case, Y: FloatArray, d: int) -> FloatArray:
+def check_max_columns(case: RerunInput, Y: FloatArray, d: int) -> FloatArray:
     """Return an embedding; raise if it has more than d columns."""
     if Y.shape[1] > d:
         requirement = f"must return at most {d} column{'s' * (d > 1)}, its n_components"
@@ -209,8 +212,10 @@ def failed_runs(failures: Sequence[Note], default_hint: str, what: str = "failur
     ``default_hint`` replaces the hint of the failure where that says to run the method alone.
     """
     first = dict(failures[0].values)
-    received = f"{len(failures)} {what}, the first: `{first['argument']}` {first['rule']}: got {first['got']}"
-    return received, default_hint if first["cure"] == ALONE else first["cure"]
+    received = (
+        f"{len(failures)} {what}, the first: `{first['argument']}` {first['requirement']}: got {first['received']}"
+    )
+    return received, default_hint if first["hint"] == RUN_ALONE_HINT else first["hint"]
 
 
 def reseed(root: int, r: int) -> int:
@@ -229,7 +234,7 @@ class Reruns:
     failure. ``bar`` is an open progress bar shared with other runs; without it each kind of runs opens a separate bar.
     """
 
-    case: Case
+    case: RerunInput
     n_components: int
     recipe: dict[str, Any]
     compare: Compare
@@ -266,7 +271,7 @@ class Reruns:
         if stored is not None and stored[1] is not None:
             source = self.case.source
             return check_embedding(stored[1], self.case.data.n, source.argument, source.what)
-        job = Job(self.case.data.X, self.case.seed if seed is None else seed)
+        job = RunSpec(self.case.data.X, self.case.seed if seed is None else seed)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             Y = _embed(self.case, job, self.n_components)
@@ -275,25 +280,25 @@ class Reruns:
             self._db.put(self._run, name, array=Y)
         return Y
 
-    def reseeds(self, base: FloatArray, count: int) -> list[Found]:
+    def reseeds(self, base: FloatArray, count: int) -> list[RunResult]:
         """Return the results of the same data with other seeds, compared with ``base``."""
         seeds = {f"reseed {r}": reseed(self.case.root, r) for r in range(count)}
         X = self.case.data.X
-        return self.all("other seeds", list(seeds), lambda name: Job(X, seeds[name]), base)
+        return self.all("other seeds", list(seeds), lambda name: RunSpec(X, seeds[name]), base)
 
-    def repeated(self, base: FloatArray) -> Found:
+    def repeated(self, base: FloatArray) -> RunResult:
         """Return the result of a second run with the same data and seed: the method's unseeded randomness."""
-        return self.all("a second run", ["again"], lambda _: Job(self.case.data.X, self.case.seed), base)[0]
+        return self.all("a second run", ["again"], lambda _: RunSpec(self.case.data.X, self.case.seed), base)[0]
 
     def altered(
         self, what: str, names: Sequence[str], data: Callable[[str], FloatArray], base: FloatArray
-    ) -> list[Found]:
+    ) -> list[RunResult]:
         """Return the results of altered data, one set for each name, with the same seed, compared with ``base``."""
-        return self.all(what, names, lambda name: Job(data(name), self.case.seed), base)
+        return self.all(what, names, lambda name: RunSpec(data(name), self.case.seed), base)
 
     def all(
-        self, what: str, names: Sequence[str], job: Callable[[str], Job], base: FloatArray | None = None
-    ) -> list[Found]:
+        self, what: str, names: Sequence[str], job: Callable[[str], RunSpec], base: FloatArray | None = None
+    ) -> list[RunResult]:
         """Run the jobs and return their results in the order of the names.
 
         A failed run has a reason and is not written to the journal.
@@ -314,7 +319,7 @@ class Reruns:
                 bar.set_description(f"{what} of {self.case.source.name}")
                 bar.reset(total=len(names))
             bar.update(len(results))
-            outcomes: Iterator[tuple[str, Found, list[Any]]] = Parallel(
+            outcomes: Iterator[tuple[str, RunResult, list[Any]]] = Parallel(
                 n_jobs=self.n_jobs, return_as="generator_unordered"
             )(calls)
             for name, result, caught in outcomes:
@@ -336,12 +341,12 @@ class Reruns:
                 warn(message, category)
 
 
-def _with_values(numbers: Found, values: Any) -> Found:
+def _with_values(numbers: RunResult, values: Any) -> RunResult:
     """Return a result as it was before it was written to the journal."""
     return numbers if values is None else {**numbers, VALUES: values}
 
 
-def _embed(case: Case, job: Job, d: int) -> FloatArray:
+def _embed(case: RerunInput, job: RunSpec, d: int) -> FloatArray:
     """Run the method once, with at most d columns, in one thread: no number depends on the number of parallel runs."""
     from threadpoolctl import threadpool_limits
 
@@ -351,12 +356,12 @@ def _embed(case: Case, job: Job, d: int) -> FloatArray:
     source, d = job.source or case.source, job.n_components or d
     with threadpool_limits(limits=1):
         rows = case.data if job.rows is None else Rows.of(case.data, job.rows)
-        return at_most(case, source.embed(job.X, d, job.seed, labels, rows), d)
+        return check_max_columns(case, source.embed(job.X, d, job.seed, labels, rows), d)
 
 
 def _run_job(
-    name: str, case: Case, d: int, base: FloatArray | None, compare: Compare, job: Job
-) -> tuple[str, Found, list[Any]]:
+    name: str, case: RerunInput, d: int, base: FloatArray | None, compare: Compare, job: RunSpec
+) -> tuple[str, RunResult, list[Any]]:
     """Return the name, result and warnings of one run; a failed run has only its seconds and the reason."""
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -364,7 +369,7 @@ def _run_job(
         try:
             result = {**compare(job.X if base is None else base, _embed(case, job, d)), "reason": None}
         except DrevalError as error:
-            result = {"reason": refusal(error)}
+            result = {"reason": note_from_error(error)}
     return (
         name,
         {**result, "seconds": time.perf_counter() - start},

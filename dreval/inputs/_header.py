@@ -113,7 +113,7 @@ class TextTable:
 
 
 @dataclass(frozen=True)
-class Reading:
+class HeaderOptions:
     """Options for reading a text file.
 
     Attributes
@@ -161,7 +161,7 @@ class Reading:
         return f"read it with pandas.read_csv({', '.join(options)}) and pass the frame"
 
 
-AUTO = Reading()
+AUTO = HeaderOptions()
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from dreval.inputs._header import (
     MAX_ROWS_COMPARED,
     NUMBER,
     FirstRow,
-    Reading,
+    HeaderOptions,
     TextTable,
     first_row,
     shown_row,
@@ -66,7 +66,9 @@ class _Layout:
     notes: list[Note]
 
 
-def read_text(path: Path, suffix: str, argument: str, reading: Reading = AUTO) -> tuple[pd.DataFrame, bool, Notes]:
+def read_text(
+    path: Path, suffix: str, argument: str, reading: HeaderOptions = AUTO
+) -> tuple[pd.DataFrame, bool, Notes]:
     """Read a .csv or .tsv file (also .gz): return the table, whether it has a header, and notes on how it was read."""
     raw = _load(path, suffix, argument)
     raw = raw.replace(b'\\"', b'""') if _ESCAPED_QUOTE.search(raw) else raw
@@ -203,7 +205,7 @@ def _rows(raw: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
         yield from ((reader.line_num, row) for row in reader if row and (len(row) > 1 or row[0].strip()))
 
 
-def _sniff(raw: bytes, separator: str, usual: str, path: Path, argument: str, reading: Reading) -> _Layout:
+def _sniff(raw: bytes, separator: str, usual: str, path: Path, argument: str, reading: HeaderOptions) -> _Layout:
     """Return the layout, inferred from the first rows."""
     rows = list(islice(_rows(raw, separator), 1 + MAX_ROWS_COMPARED)) or [(0, [""])]
     table = TextTable(rows[0][1], [row for _, row in rows[1:]], separator, _is_quoted_header(raw, separator))
@@ -231,7 +233,7 @@ def _sniff(raw: bytes, separator: str, usual: str, path: Path, argument: str, re
     return _Layout(separator, names, len(header), notes)
 
 
-def _decide(table: TextTable, raw: bytes, path: Path, reading: Reading) -> FirstRow:
+def _decide(table: TextTable, raw: bytes, path: Path, reading: HeaderOptions) -> FirstRow:
     """Decide whether the first row is the header.
 
     The caller decides by ``header``; else the first row is compared with the rows below, with the names of points and
@@ -265,7 +267,7 @@ def _check_names_as_data(table: TextTable, path: Path) -> None:
             )
 
 
-def _notes_on_first_row(decision: FirstRow, table: TextTable, path: Path, reading: Reading) -> Notes:
+def _notes_on_first_row(decision: FirstRow, table: TextTable, path: Path, reading: HeaderOptions) -> Notes:
     """Return notes on a decision that the cells do not settle; also warn if the caller may not show notes.
 
     Such callers have no argument ``header``.

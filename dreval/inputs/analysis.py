@@ -19,7 +19,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # names of data, embedding and method in the public functions
-CALLED = {"data": "X", "embeddings['Y']": "Y", "embeddings['source']": "source"}
+CALLER_NAMES = {"data": "X", "embeddings['Y']": "Y", "embeddings['source']": "source"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,7 +69,7 @@ def analysis(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 return checked(*args, **kwargs)
             except DrevalError as error:
-                raise error.named(CALLED) from error
+                raise error.named(CALLER_NAMES) from error
 
         cast(Any, call).card = AnalysisCard(name=function.__name__, **fields)
         return call
@@ -82,7 +82,7 @@ def score(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return analysis(**fields)
 
 
-def made_by(data: Data, parameters: dict[str, Any], root: int | None = None) -> dict[str, Any]:
+def recipe_of(data: Data, parameters: dict[str, Any], root: int | None = None) -> dict[str, Any]:
     """Return the recipe of a record, from which it can be reproduced; ``root`` is the seed, if there is one."""
     from dreval import __version__
 

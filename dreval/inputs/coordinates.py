@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import SAFE, FloatArray, IntArray, check_spread
+from dreval._check import NO_UNDERFLOW_SHARE, FloatArray, IntArray, check_spread
 from dreval.errors import Hint, InputError
 from dreval.inputs.data import MIN_TRANSPOSED, Data, transposed
 from dreval.inputs.features import (
-    Reordered,
+    PermutedRows,
     TableSummary,
     digest_of,
     frame_numbers,
@@ -27,7 +27,7 @@ from dreval.inputs.features import (
     rows_of,
 )
 from dreval.inputs.files import TEXT_SUFFIXES, UnpackedTable, check_column_names, counting, unpack
-from dreval.inputs.stored import Stored
+from dreval.inputs.stored import LazyTable
 from dreval.inputs.variables import HasRows, IdentifiedTable, Rows, align, hint_on_header, separate_ids
 from dreval.records.notes import Notes, note
 
@@ -84,7 +84,7 @@ def read_coordinates(raw: UnpackedTable, data: Data, argument: str, ids: Any = N
     values: Any = numbers(frame, argument, hint) if raw.matrix is None else raw.matrix
     names = tuple(labels) if raw.named else None
     summary = TableSummary(values, names, argument, with_notes=False)
-    if summary.smallest <= summary.largest * SAFE:
+    if summary.smallest <= summary.largest * NO_UNDERFLOW_SHARE:
         check_spread(np.asarray(values, np.float64), argument)
     if names is not None and not raw.selected:
         _check_no_ids(values, names, raw, data, argument, matched=matched)
@@ -94,7 +94,7 @@ def read_coordinates(raw: UnpackedTable, data: Data, argument: str, ids: Any = N
         named.ids,
         data,
         argument,
-        given=named.ids_passed,
+        ids_given=named.ids_passed,
         reserve=raw.reserve,
         unused_names=named.unused_names,
         header_hint=hint_on_header(raw, data),
@@ -102,7 +102,7 @@ def read_coordinates(raw: UnpackedTable, data: Data, argument: str, ids: Any = N
     if not raw.selected:
         notes += doubtful_columns(values, labels, summary.spread, raw, data, order, argument, variable_names)
     if order is not None:
-        values = Reordered(values, order) if isinstance(values, Stored) else np.ascontiguousarray(values[order])
+        values = PermutedRows(values, order) if isinstance(values, LazyTable) else np.ascontiguousarray(values[order])
     sha256 = "" if not uncopied else summary.sha256 if order is None else digest_of(values)
     return Coordinates(values, sha256, summary.all_equal, (*raw.notes, *notes, *row_notes))
 
@@ -146,7 +146,7 @@ def returned_coordinates(
     hint = _hint_on_text_columns(raw, named.frame, [*map(str, named.frame.columns)], text_columns, matched, "return")
     values, notes = frame_numbers(named.frame, argument, hint), raw.notes
     if named.ids_passed:
-        order, row_notes = align(len(values), named.ids, rows, argument, given=True)
+        order, row_notes = align(len(values), named.ids, rows, argument, ids_given=True)
     else:
         order, row_notes = _returned_order(raw.index, rows, argument)
     if check and raw.named and np.isfinite(values).all():
@@ -207,7 +207,7 @@ def _without_variables(
         named.ids,
         data,
         argument,
-        given=named.ids_passed,
+        ids_given=named.ids_passed,
         reserve=raw.reserve,
         unused_names=named.unused_names,
         header_hint=hint_on_header(raw, data),
@@ -432,7 +432,7 @@ def _copies(values: Any, data: Data, order: IntArray | None) -> dict[int, int]:
     The first rows decide which columns are compared as a whole. Constant columns are not copies. Halves of the values
     are compared, since their differences are finite. O(p) memory.
     """
-    if data.p is None or len(values) != data.n or (isinstance(data.table, Stored) and data.table.sparse):
+    if data.p is None or len(values) != data.n or (isinstance(data.table, LazyTable) and data.table.sparse):
         return {}
     top_rows, copies = rows_of(data.table, slice(0, N_ROWS_COMPARED)), {}
     for j in range(values.shape[1]):
@@ -534,7 +534,7 @@ def _feature(data: Data, name: str) -> FloatArray | None:
     """Return the column of the data with a name; None if there is not exactly one, or if rows are read as sparse."""
     if data.columns is None or data.p is None or data.columns.count(name) != 1:
         return None
-    if isinstance(data.table, Stored) and data.table.sparse:
+    if isinstance(data.table, LazyTable) and data.table.sparse:
         return None
     return _feature_at(data, data.columns.index(name))
 

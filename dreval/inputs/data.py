@@ -12,10 +12,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import MIN_POINTS, SAFE, FloatArray, check_finite, check_spread, describe, did_you_mean, nearest_name
+from dreval._check import (
+    MIN_POINTS,
+    NO_UNDERFLOW_SHARE,
+    FloatArray,
+    check_finite,
+    check_spread,
+    describe,
+    did_you_mean,
+    nearest_name,
+)
 from dreval.errors import InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
-from dreval.inputs._header import Header, Reading, check_header
+from dreval.inputs._header import Header, HeaderOptions, check_header
 from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
     MAX_NAMED_COLUMNS,
@@ -35,7 +44,7 @@ from dreval.inputs.features import (
 )
 from dreval.inputs.files import UnpackedTable, check_column_names, chosen_layer, has_column, is_path, unpack
 from dreval.inputs.paths import nearest_file, split_member
-from dreval.inputs.stored import NOT_NUMERIC_HINT, Stored
+from dreval.inputs.stored import NOT_NUMERIC_HINT, LazyTable
 from dreval.inputs.variables import (
     COVARIATE_TYPES,
     DataColumn,
@@ -121,7 +130,7 @@ class Data:
     @property
     def X(self) -> Any:  # noqa: N802 (the name of the field)
         """Features as float64, in memory: an array, or the sparse matrix unchanged."""
-        table = self.table.whole if isinstance(self.table, Stored) else self.table
+        table = self.table.whole if isinstance(self.table, LazyTable) else self.table
         return table if self.sparse else np.asarray(table, np.float64)
 
     @property
@@ -142,7 +151,7 @@ class Data:
     @property
     def sparse(self) -> bool:
         """Whether the features are a sparse matrix."""
-        return self.table.sparse if isinstance(self.table, Stored) else is_sparse(self.table)
+        return self.table.sparse if isinstance(self.table, LazyTable) else is_sparse(self.table)
 
     def dense(self) -> FloatArray:
         """Return the features as a dense array; more than 8 GiB raises an error."""
@@ -279,7 +288,7 @@ def as_data(
     if isinstance(data, Data):
         unchanged = _checked_data(data, metric, labels, latent, batch, covariates, covariate_types, ids, name, layer)
         return unchanged if header is None else replace(unchanged, header=header)
-    raw = unpack(data, "data", layer, sparse=metric != "correlation", reading=Reading(header))
+    raw = unpack(data, "data", layer, sparse=metric != "correlation", reading=HeaderOptions(header))
     raw, index, ids_given = _extract_ids(raw, ids)
     if index is not None and not ids_given:
         check_lengths(index, "ids")
@@ -312,12 +321,12 @@ def as_data(
         raise InputError(covariates_name, "must not use the name of the labels", "a covariate called 'labels'", hint)
     latent = raw.latent if latent is None else latent
     latent_values, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
-    if metric == "precomputed" and isinstance(raw.matrix, Stored) and not raw.matrix.sparse:
+    if metric == "precomputed" and isinstance(raw.matrix, LazyTable) and not raw.matrix.sparse:
         raw = replace(raw, frame=pd.DataFrame(raw.matrix.whole, columns=raw.columns), matrix=None)
     raw, square_notes = _order_distances(raw) if metric == "precomputed" else (raw, ())
     table, columns, sha256, table_notes = _check_features(raw, metric)
     if metric != "precomputed" and table.shape[0] == table.shape[1]:
-        top_rows = rows_of(table, slice(0, N_ROWS_CHECKED)) if isinstance(table, Stored) else table
+        top_rows = rows_of(table, slice(0, N_ROWS_CHECKED)) if isinstance(table, LazyTable) else table
         check_no_graph(top_rows, table.shape[0], "data")
         if not pairs and (code := symmetric_kind(top_rows[:, : top_rows.shape[0]])) is not None:
             kind_note = note(code)
@@ -544,13 +553,13 @@ def _check_features(raw: UnpackedTable, metric: str) -> tuple[Any, tuple[str, ..
             raise _no_variation(n)
         table = check_distances(table, "data")
         return table, columns, digest_of(table), describe_distances(table)
-    sparse = table.sparse if isinstance(table, Stored) else is_sparse(table)
+    sparse = table.sparse if isinstance(table, LazyTable) else is_sparse(table)
     summary = SparseTableSummary(table, columns) if sparse else TableSummary(table, columns)
     if summary.all_equal:
         raise _no_variation(n)
     check_rows_for(metric, summary.empty_rows, summary.constant_rows, "data")
-    if metric == "euclidean" and summary.smallest <= summary.largest * SAFE:
-        check_spread(table.whole if isinstance(table, Stored) else table, "data")
+    if metric == "euclidean" and summary.smallest <= summary.largest * NO_UNDERFLOW_SHARE:
+        check_spread(table.whole if isinstance(table, LazyTable) else table, "data")
     return table, columns, summary.sha256, [*summary.notes(), *boolean_notes, *direction_notes(table, metric, "data")]
 
 
@@ -560,7 +569,7 @@ def _truth_values(raw: UnpackedTable) -> list[Note]:
         are_boolean = [pd.api.types.infer_dtype(raw.frame.iloc[:, j]) == "boolean" for j in _not_floats(raw.frame)]
         positions = [j for j, is_boolean in zip(_not_floats(raw.frame), are_boolean, strict=True) if is_boolean]
     else:
-        positions = raw.matrix.truth_values() if isinstance(raw.matrix, Stored) else []
+        positions = raw.matrix.truth_values() if isinstance(raw.matrix, LazyTable) else []
     if not 0 < len(positions) < len(raw.columns):
         return []
     columns = tuple(repr(str(raw.columns[j])) for j in positions[:MAX_NAMED_COLUMNS])

@@ -14,14 +14,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import (
-    FROM_ZERO,
+    ROWS_FROM_ZERO,
     FloatArray,
     IntArray,
     check_exact,
     check_unmasked,
     describe,
-    described_vectors,
-    not_finite,
+    describe_vectors,
+    not_finite_error,
     read_limit,
     vectors,
 )
@@ -148,7 +148,7 @@ def _not_numeric(frame: pd.DataFrame, j: int, argument: str, default_hint: str, 
         elif _MARKED.fullmatch(cell) and "%" in cell:
             what, hint = ", with a percent sign", "Remove it: column.str.rstrip('% ').astype(float)."
         total = f"{len(stray_rows)} such cell{'s' * (len(stray_rows) > 1)} in all"
-        received = f"{cell!r} in row {stray_rows[0]} of column {name!r}{what}, {total}{further}{FROM_ZERO}"
+        received = f"{cell!r} in row {stray_rows[0]} of column {name!r}{what}, {total}{further}{ROWS_FROM_ZERO}"
         return InputError(argument, requirement, received, hint)
     named = {field: Hint(field, name) for field in fields}
     return InputError(argument, requirement, f"{_kind(column)} in column {name!r}{further}", default_hint, **named)
@@ -164,7 +164,7 @@ def _describe_vectors(frame: pd.DataFrame, j: int) -> tuple[str, str] | None:
         shapes = vectors(present)
         if shapes is not None:
             missing = len(column) - len(present)
-            return described_vectors(shapes, len(column), f"{values}.to_list()", missing, f" of column {str(label)!r}")
+            return describe_vectors(shapes, len(column), f"{values}.to_list()", missing, f" of column {str(label)!r}")
         if len(present) and all(isinstance(cell, dict) for cell in present):
             fields = ", ".join(repr(str(field)) for field in [*present.iloc[0]][:3])
             received = f"a mapping with the fields {fields} in each cell of column {str(label)!r}"
@@ -408,7 +408,7 @@ def check_signs(D: FloatArray, argument: str, requirement: str, hint: str) -> No
         raise InputError(argument, requirement, f"a negative entry ({lowest:.3g})", hint)
     if diagonal[row] > limit:
         received = (
-            f"{D[row, row]:.3g} on the diagonal, in row {row}, where the largest entry is {largest:.3g}{FROM_ZERO}"
+            f"{D[row, row]:.3g} on the diagonal, in row {row}, where the largest entry is {largest:.3g}{ROWS_FROM_ZERO}"
         )
         raise InputError(argument, requirement, received, hint)
 
@@ -457,9 +457,8 @@ def _check_zeros(D: FloatArray, argument: str) -> None:
         if differs.any():
             j = int(neighbors[np.argmax(differs.any(axis=1))])
             k = int(np.argmax(np.abs(D[j] - row)))
-            received = (
-                f"0 between rows {j} and {i}, whose distances to row {k} are {D[j, k]:.3g} and {D[i, k]:.3g}{FROM_ZERO}"
-            )
+            distances = f"{D[j, k]:.3g} and {D[i, k]:.3g}{ROWS_FROM_ZERO}"
+            received = f"0 between rows {j} and {i}, whose distances to row {k} are {distances}"
             hint = "Pass all pairwise distances. If 0 means a pair without an edge, pass the distances of the points"
             hint += ", or shortest paths by scipy.sparse.csgraph.shortest_path(graph, directed=False)."
             raise InputError(argument, "must have a distance for every pair of different points", received, hint)
@@ -581,7 +580,7 @@ def rows_of(table: Any, index: slice | npt.NDArray[np.int64]) -> Any:
 
 
 @dataclass(frozen=True)
-class Every:
+class AllRows:
     """Row numbers 0 to n - 1 that are not stored, sliced like an array."""
 
     n: int
@@ -600,7 +599,7 @@ class Every:
 
 
 @dataclass(frozen=True)
-class Reordered:
+class PermutedRows:
     """A table of rows of another table in any order, without a copy.
 
     ``order`` has an entry for each row, and gives the rows of the other table for an array of positions.
@@ -618,7 +617,7 @@ class Reordered:
         return len(self.order)
 
     def __getitem__(self, index: slice | npt.NDArray[np.int64]) -> Any:
-        requested = self.order[Every(len(self))[index]]
+        requested = self.order[AllRows(len(self))[index]]
         rows, inverse = np.unique(requested, return_inverse=True)
         return rows_of(self.table, rows)[inverse.reshape(requested.shape)]
 
@@ -677,7 +676,7 @@ def check_all_finite(table: Any, argument: str, columns: Sequence[object] | None
             values.append(stored[invalid][:3])
             cells.append(positions[:3] + np.array([part.start, 0]))
     if count:
-        raise not_finite(np.concatenate(values)[:3], np.concatenate(cells)[:3], count, argument, columns)
+        raise not_finite_error(np.concatenate(values)[:3], np.concatenate(cells)[:3], count, argument, columns)
 
 
 @dataclass

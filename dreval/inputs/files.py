@@ -18,17 +18,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FROM_ZERO, check_npy, check_numeric, check_unmasked, describe, did_you_mean, nearest_name
+from dreval._check import ROWS_FROM_ZERO, check_npy, check_numeric, check_unmasked, describe, did_you_mean, nearest_name
 from dreval.errors import DrevalError, Hint, InputError, UnknownName, message_of, usable_stderr
-from dreval.inputs._foreign import Foreign
-from dreval.inputs._header import AUTO, Reading
+from dreval.inputs._header import AUTO, HeaderOptions
 from dreval.inputs._text import read_text
+from dreval.inputs._user_code import UserCode
 from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, is_sparse, native
 from dreval.inputs.paths import SUFFIXES, has_suffix, locate, split_member, stem_of
 from dreval.inputs.sizes import check_hdf5, check_mtx, check_npz, check_parquet, check_sparse
 from dreval.inputs.stored import (
     MIN_BLOCKWISE_BYTES,
-    Stored,
+    LazyTable,
     as_stored,
     check_obsm,
     is_stored,
@@ -146,7 +146,7 @@ def read_parquet(
     return frame, indexed
 
 
-def stored_parquet(path: Path, argument: str) -> tuple[Stored, pd.Index[Any] | None] | None:
+def stored_parquet(path: Path, argument: str) -> tuple[LazyTable, pd.Index[Any] | None] | None:
     """Return the table in a large .parquet file, which is read when needed, and its index; None for a small file."""
     _require("pyarrow", "parquet", "a .parquet file", path, argument)
     parquet = importlib.import_module("pyarrow.parquet")
@@ -256,7 +256,7 @@ def read_table(
     path: str | os.PathLike[str],
     argument: str = "path",
     id_columns: Collection[str] | None = None,
-    reading: Reading = AUTO,
+    reading: HeaderOptions = AUTO,
 ) -> Table:
     r"""Read a file of rows and columns.
 
@@ -349,7 +349,7 @@ def read_table(
 def has_column(path: str, name: str) -> bool:
     """Check whether a file is a table that has a column of this name."""
     try:
-        return name in (read_table(path, reading=Reading(header=True)).columns or ())
+        return name in (read_table(path, reading=HeaderOptions(header=True)).columns or ())
     except DrevalError:
         return False
 
@@ -642,7 +642,7 @@ class UnpackedTable:
         if self.matrix is None:
             return self.frame.iloc[:, position], replace(self, frame=self.frame.loc[:, keep])
         names = None if self.names is None else self.names[keep]
-        if isinstance(self.matrix, Stored):
+        if isinstance(self.matrix, LazyTable):
             series = self.matrix.column(position).rename(self.columns[position])
             return series, replace(self, matrix=self.matrix.without(position), names=names)
         values = self.matrix[:, [position]].toarray().ravel()
@@ -687,7 +687,7 @@ def counting(index: Any, starts: tuple[int, ...] = (0,)) -> pd.Index[Any] | None
 
 
 def unpack(
-    value: Any, argument: str, layer: str | None = None, *, sparse: bool = False, reading: Reading = AUTO
+    value: Any, argument: str, layer: str | None = None, *, sparse: bool = False, reading: HeaderOptions = AUTO
 ) -> UnpackedTable:
     """Return rows and columns of an array, frame, sparse matrix, tensor, AnnData, data set, embedding or path.
 
@@ -729,7 +729,7 @@ def _no_layer(layer: str) -> InputError:
 
 
 def _from_path(
-    value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool, reading: Reading
+    value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool, reading: HeaderOptions
 ) -> UnpackedTable:
     """Return the table in a file; the error for a missing file suggests a bundled data set of that name."""
     if isinstance(value, str) and not is_path(value) and not os.path.exists(value):
@@ -801,7 +801,10 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
             "labels=frame.index."
         )
         raise InputError(
-            argument, "must have different row names", f"{str(repeated)!r} in rows {rows} of its index{FROM_ZERO}", hint
+            argument,
+            "must have different row names",
+            f"{str(repeated)!r} in rows {rows} of its index{ROWS_FROM_ZERO}",
+            hint,
         )
     reserve = counting(frame.index) if indexed else None
     notes: Notes = ()
@@ -824,7 +827,7 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
                 raise InputError(
                     argument,
                     "must have different row names, in its unnamed first column",
-                    f"{str(repeated)!r} in rows {rows}{FROM_ZERO}",
+                    f"{str(repeated)!r} in rows {rows}{ROWS_FROM_ZERO}",
                     "Remove the repeated rows, or drop the column.",
                 )
             labels = first_column.astype("category").rename("Unnamed: 0")
@@ -883,8 +886,8 @@ def _from_dataset(value: Any, argument: str, sparse: bool) -> UnpackedTable:
 
 def _from_stored(table: Any, argument: str, sparse: bool) -> UnpackedTable:
     """Convert a table that is not in memory; sparse rows are read and made dense where they must not stay sparse."""
-    if not isinstance(table, Stored) or (table.sparse and not sparse):
-        return _from_array(table.whole if isinstance(table, Stored) else table, argument, sparse)
+    if not isinstance(table, LazyTable) or (table.sparse and not sparse):
+        return _from_array(table.whole if isinstance(table, LazyTable) else table, argument, sparse)
     return UnpackedTable(pd.DataFrame(index=pd.RangeIndex(len(table))), matrix=table)
 
 
@@ -915,7 +918,7 @@ def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], Notes]:
     if inspect.isclass(value) or callable(value) or hasattr(value, "fit"):
         hint = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
         raise InputError(argument, "must be a table of rows and columns", describe(value), hint)
-    with Foreign(argument, type(value).__name__, "become a numeric array"):
+    with UserCode(argument, type(value).__name__, "become a numeric array"):
         try:
             return np.asarray(value), ()
         except (ValueError, TypeError, RuntimeError, OverflowError) as error:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreval._check import known_name, nearest_name
+from dreval._check import nearest_name, resolve_alias
 from dreval.errors import InputError, MissingFile, UnknownName
 
 SUFFIXES = (".csv", ".csv.gz", ".h5ad", ".mtx", ".npy", ".npz", ".parquet", ".tsv", ".tsv.gz", ".zarr")
@@ -63,7 +63,7 @@ def nearest_file(path: str) -> str | None:
     if os.path.splitext(name)[1]:
         return nearest_name(name, entries if has_suffix(name) else filter(has_suffix, entries))
     stems = {entry.split(".")[0]: entry for entry in entries if has_suffix(entry)}
-    near = nearest_name(name, stems) if folder else known_name(name, stems)
+    near = nearest_name(name, stems) if folder else resolve_alias(name, stems)
     return stems.get(near or "")
 
 

@@ -20,7 +20,14 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from dreval._check import LONGEST_TEXT, SMALL, check_npy, check_unpacked, read_limit, unpack_limit
+from dreval._check import (
+    MAX_TEXT_LENGTH,
+    MIN_UNPACKED_LIMIT_BYTES,
+    check_npy,
+    check_unpacked,
+    max_unpacked_bytes,
+    read_limit,
+)
 from dreval._inside import check_folder, hdf5_objects
 from dreval.errors import InputError
 from dreval.inputs.features import check_places
@@ -477,7 +484,7 @@ def check_parquet(file: Any, path: Path, argument: str) -> int:
     groups = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     size = max(groups, NUMBER_BYTES * metadata.num_rows * metadata.num_columns)
     check_unpacked(size, path, argument)
-    text, limit, total = 0, unpack_limit(path), 0
+    text, limit, total = 0, max_unpacked_bytes(path), 0
     for j in range(metadata.num_columns):
         column = file.schema.column(j)
         parts = [metadata.row_group(i).column(j) for i in range(metadata.num_row_groups)]
@@ -485,7 +492,7 @@ def check_parquet(file: Any, path: Path, argument: str) -> int:
         check_unpacked(total, path, argument)
         if (
             column.physical_type == "BYTE_ARRAY"
-            and sum(part.num_values * part.total_uncompressed_size for part in parts) > SMALL
+            and sum(part.num_values * part.total_uncompressed_size for part in parts) > MIN_UNPACKED_LIMIT_BYTES
         ):
             for i in range(metadata.num_row_groups):
                 text += _parquet_text(path, i, column.path)
@@ -530,7 +537,7 @@ def check_zarr(path: Path, argument: str) -> None:
     Unknown metadata raise an error: zarr could allocate more for them than was checked.
     """
     check_folder(path, argument)
-    sizes, limit, parts = [], unpack_limit(path), dict[str, dict[str, Any]]()
+    sizes, limit, parts = [], max_unpacked_bytes(path), dict[str, dict[str, Any]]()
     for folder, subfolders, files in os.walk(path):
         attributes: list[Any] = []
         for name in ZARR_KEYS.keys() & set(files):
@@ -566,9 +573,9 @@ def _size_of_zarr(folder: Path, metadata: dict[str, Any], path: Path, argument: 
     count = max(math.prod(lengths(metadata["shape"])), math.prod(lengths(chunk_shape(metadata))))
     item = _item_size(metadata["data_type"]) if is_version_3 else _item_size_of_numpy(metadata["dtype"])
     fill = metadata.get("fill_value")  # the value of elements that were never written
-    if item > LONGEST_TEXT or (isinstance(fill, str) and len(fill) > LONGEST_TEXT):
+    if item > MAX_TEXT_LENGTH or (isinstance(fill, str) and len(fill) > MAX_TEXT_LENGTH):
         item = max(item, len(fill)) if isinstance(fill, str) else item
-        check_texts(item * count, count, unpack_limit(path), path, argument, os.path.relpath(folder, path))
+        check_texts(item * count, count, max_unpacked_bytes(path), path, argument, os.path.relpath(folder, path))
     for separator in _separators(metadata):
         if separator not in ("/", "."):  # it is part of the path of a chunk
             raise ValueError(f"chunks whose numbers are separated by {separator!r}")
@@ -640,14 +647,14 @@ def check_hdf5(path: Path, argument: str) -> int:
     Parts that were never written take no space in the file.
     """
     h5py = importlib.import_module("h5py")
-    size, texts, limit = 0, [], unpack_limit(path)
+    size, texts, limit = 0, [], max_unpacked_bytes(path)
     with h5py.File(path, "r") as file:
         for _, item in hdf5_objects(file, repr(str(path)), argument):
             check_unpacked(_size_of_attributes(item, path), path, argument)
             if isinstance(item, h5py.Dataset):
                 count = max(math.prod(item.shape or ()), math.prod(item.chunks or ()))
                 size += count * max(item.dtype.itemsize, 1)
-                if item.dtype.itemsize > LONGEST_TEXT:
+                if item.dtype.itemsize > MAX_TEXT_LENGTH:
                     check_texts(count * item.dtype.itemsize, count, limit, path, argument, item.name)
                 texts += [item] if item.dtype.hasobject and item.shape is not None else []
             elif "indptr" in item:
@@ -655,7 +662,10 @@ def check_hdf5(path: Path, argument: str) -> int:
             check_unpacked(size, path, argument)
             if isinstance(item, h5py.Dataset):
                 check_hdf5_chunks(item)
-        text_bytes, max_text_bytes = 0, max(SMALL, path.stat().st_size)  # more only if an address repeats
+        text_bytes, max_text_bytes = (
+            0,
+            max(MIN_UNPACKED_LIMIT_BYTES, path.stat().st_size),
+        )  # more only if an address repeats
         for item in texts:
             text_bytes += _size_of_texts(item, path, argument)
             check_texts(text_bytes, 1, max_text_bytes, path, argument, item.name)
@@ -680,7 +690,7 @@ def _size_of_attributes(item: Any, path: Path) -> int:
     for i in range(h5a.get_num_attrs(item.id)):
         attribute = h5a.open(item.id, index=i)
         count = math.prod(attribute.shape) if attribute.dtype.hasobject else 0
-        may_be_large = count * path.stat().st_size > unpack_limit(path)
+        may_be_large = count * path.stat().st_size > max_unpacked_bytes(path)
         size += count * (_largest_heap(path, path.stat().st_mtime_ns) if may_be_large else 0)
     return size
 
@@ -702,7 +712,7 @@ def _size_of_texts(dataset: Any, path: Path, argument: str) -> int:
     they cannot be read, no text is longer than the largest heap in the file, and as many texts are read at once as take
     32 MiB.
     """
-    max_bytes = max(SMALL, path.stat().st_size)
+    max_bytes = max(MIN_UNPACKED_LIMIT_BYTES, path.stat().st_size)
     size = text_lengths(dataset, path)
     if size is not None:
         check_texts(size, dataset.size, max_bytes, path, argument, dataset.name)
@@ -729,8 +739,8 @@ def check_texts(size: int, count: int, max_bytes: float, path: Path, argument: s
     limit = max_bytes
     if user_limit is not None:
         limit = user_limit
-    elif count > 1 and size > count * LONGEST_TEXT:
-        limit = min(max_bytes, SMALL)
+    elif count > 1 and size > count * MAX_TEXT_LENGTH:
+        limit = min(max_bytes, MIN_UNPACKED_LIMIT_BYTES)
     if size > limit:
         requirement = f"must have texts of at most {limit:.3g} bytes in an array"
         received = f"{str(path)!r}, whose array {name.lstrip('/')!r} has {count:,} texts of {size:,} bytes or more"
@@ -780,7 +790,7 @@ def read_lines(path: Path, compressed: bool, argument: str) -> bytes:
 
 def _too_wide(received: str, fields: float, needed: float, path: Path, argument: str) -> InputError:
     """Return the error for a line that is too long for a table: each field takes memory."""
-    new_limit = 2.0 * max(needed, unpack_limit(path))
+    new_limit = 2.0 * max(needed, max_unpacked_bytes(path))
     return InputError(
         argument,
         f"must have at most {fields:,.0f} fields in a line, of {FIELD_BYTES} bytes on average",

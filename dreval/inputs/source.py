@@ -32,9 +32,9 @@ from dreval._check import (
     check_parameters,
     check_random_state,
     function_name,
-    known_name,
-    known_names,
-    near_names,
+    list_names,
+    resolve_alias,
+    suggestions,
 )
 from dreval._random import root_seed, stream
 from dreval.errors import (
@@ -47,6 +47,7 @@ from dreval.errors import (
     UnknownName,
     warn,
 )
+from dreval.inputs._user_code import UserCode
 from dreval.inputs.coordinates import read_coordinates
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import UnpackedTable, chosen_layer, is_anndata, is_path, stored_anndata, unpack
@@ -56,7 +57,6 @@ from dreval.inputs.source_kinds import (
     CoordinateSource,
     EstimatorSource,
     FloatArray,
-    Foreign,
     MethodSource,
     Seed,
     Source,
@@ -64,7 +64,7 @@ from dreval.inputs.source_kinds import (
     check_columns,
     embedding_notes,
     is_map,
-    lowered,
+    lowered_parameters,
     seed_of,
     settable,
 )
@@ -278,7 +278,7 @@ def sketch(X: FloatArray, center: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class RecordedRun:
     """A recorded run: hash and sketch of the input, number of columns, seed, and the returned embedding.
 
     ``values`` is None if nothing was returned; ``file`` is the path of the output.
@@ -293,7 +293,7 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
-class Recording:
+class RecordedRuns:
     """The exported runs of a tool, and the embeddings it returned.
 
     Attributes
@@ -313,7 +313,7 @@ class Recording:
     """
 
     data: Data
-    runs: tuple[Run, ...]
+    runs: tuple[RecordedRun, ...]
     settings: Mapping[str, Any]
     root: int
     n_components: int
@@ -363,7 +363,7 @@ class Recording:
         requirement, received = "must have been run on these data", "data that were not exported"
         return UndefinedMeasure(argument, requirement, received, EXPORT_HINT)
 
-    def of_input(self, X: FloatArray) -> list[Run]:
+    def of_input(self, X: FloatArray) -> list[RecordedRun]:
         """Return the runs on these data: equal in every bit, else equal up to rounding."""
         key = digest(X)
         same = [run for run in self.runs if run.digest == key]
@@ -382,7 +382,7 @@ class Recording:
 class RecordedSource(Source):
     """Runs of a tool outside Python, collected by ``dreval.Protocol``."""
 
-    recorded: Recording
+    recorded: RecordedRuns
     kind: ClassVar[str] = "recorded"
 
     def __repr__(self) -> str:
@@ -391,7 +391,7 @@ class RecordedSource(Source):
         return f"RecordedSource({self.name!r}: {n_returned} of {len(runs)} runs on {n} points, {p} columns)"
 
     @property
-    def recording(self) -> Recording:
+    def recording(self) -> RecordedRuns:
         """The recorded runs."""
         return self.recorded
 
@@ -488,7 +488,7 @@ def stored_key(value: Any, data: Data) -> str | None:
 
 def bundled_first(value: Any) -> Any:
     """Return the name of a bundled method with the prefix, so that it is not looked up in ``obsm``."""
-    return f"{BUNDLED}{value}" if isinstance(value, str) and known_name(value, METHODS.names()) in METHODS else value
+    return f"{BUNDLED}{value}" if isinstance(value, str) and resolve_alias(value, METHODS.names()) in METHODS else value
 
 
 def no_options(options: Mapping[str, Any], argument: str, what: str) -> None:
@@ -501,11 +501,11 @@ def no_options(options: Mapping[str, Any], argument: str, what: str) -> None:
 def unknown_source(value: str, data: Data, argument: str) -> UnknownName:
     """Return the error for an unknown name."""
     file = nearest_file(value)
-    suggestions = [f"the obsm key {key!r}" for key in near_names(value, data.obsm)]
-    suggestions += [f"the method {method!r}" for method in near_names(value, METHODS)]
-    suggestion = " or ".join([*suggestions, f"the file {file!r}"] if file else suggestions)
+    candidates = [f"the obsm key {key!r}" for key in suggestions(value, data.obsm)]
+    candidates += [f"the method {method!r}" for method in suggestions(value, METHODS)]
+    suggestion = " or ".join([*candidates, f"the file {file!r}"] if file else candidates)
     keys = f"Keys of obsm: {', '.join(sorted(data.obsm))}. " if data.obsm else ""
-    hint = (f"Did you mean {suggestion}? " if suggestion else "") + keys + known_names(METHODS.names(), METHODS.listing)
+    hint = (f"Did you mean {suggestion}? " if suggestion else "") + keys + list_names(METHODS.names(), METHODS.listing)
     requirement = "must be a method, an obsm key or an existing file"
     return UnknownName(argument, requirement, repr(value), hint, **calls(METHODS.listing))
 
@@ -523,11 +523,11 @@ def method_source(value: str, name: str, options: Mapping[str, Any]) -> Source:
 def estimator_source(value: Any, name: str, argument: str, options: dict[str, Any], data: Data) -> Source:
     """Return an estimator, deep-copied, with its options set."""
     supervised = options.pop("supervised", None)
-    with Foreign(argument, f"deepcopy of {type(value).__name__}"):
+    with UserCode(argument, f"deepcopy of {type(value).__name__}"):
         estimator = copy.deepcopy(value)
     if options:
         check_parameters(options, settable(estimator), type(value).__name__)
-        with Foreign(argument, f"{type(value).__name__}.set_params"):
+        with UserCode(argument, f"{type(value).__name__}.set_params"):
             assign(estimator, options)
     labeled = bool(_requires_labels(estimator) if supervised is None else supervised)
     source = EstimatorSource(name, estimator, labeled, data.columns, notes=_fit_notes(estimator))
@@ -694,9 +694,9 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     """
     argument = f"embeddings[{name!r}]"
     options = {key: option.copy() if isinstance(option, np.ndarray) else option for key, option in options.items()}
-    with Foreign(argument, f"an attribute of {type(value).__name__}", "be coordinates, an estimator or a function"):
+    with UserCode(argument, f"an attribute of {type(value).__name__}", "be coordinates, an estimator or a function"):
         source = _source_of(value, name, data, argument, ids, dict(options))
-    source = replace(source, given=options) if options else source
+    source = replace(source, passed_options=options) if options else source
     return source.with_metric(data.metric) if source.can_embed and source.recording is None else source
 
 
@@ -709,7 +709,7 @@ def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, optio
     if isinstance(value, str) and value.startswith(BUNDLED):
         return method_source(value.removeprefix(BUNDLED), name, options)
     if stored is None and isinstance(value, str):
-        if known_name(value, METHODS.names()) in METHODS and not os.path.exists(value):
+        if resolve_alias(value, METHODS.names()) in METHODS and not os.path.exists(value):
             return method_source(value, name, options)
         if not is_path(value) and not os.path.exists(value):
             raise unknown_source(value, data, argument)
@@ -823,7 +823,7 @@ def embed(
     pairs = _reads_pairs(method, parameters)
     data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep, header=header, pairs=pairs)
     name = method if isinstance(method, str) else function_name(method, type(method).__name__)
-    name = str(known_name(str(name).removeprefix(BUNDLED), METHODS.names()))
+    name = str(resolve_alias(str(name).removeprefix(BUNDLED), METHODS.names()))
     argument_names = {f"embeddings[{name!r}]": "method"}
     try:
         source = as_source(bundled_first(method), name, data, **parameters)
@@ -845,7 +845,7 @@ def embed(
     except DrevalError as error:
         raise error.named(argument_names) from error.__cause__ or error
     seconds = time.perf_counter() - start
-    recipe = {"n_components": n_components, **parameters, **lowered(run_notes, data.n)}
+    recipe = {"n_components": n_components, **parameters, **lowered_parameters(run_notes, data.n)}
     returned = (
         *(item.named(argument_names) for item in run_notes),
         *embedding_notes(bool((Y == Y[0]).all()), "method"),
@@ -857,10 +857,10 @@ def embed(
 
 def _reads_pairs(method: Any, parameters: Mapping[str, Any]) -> bool:
     """Check whether a method is set to read a matrix of distances or of kernel values."""
-    with Foreign("method", f"an attribute of {type(method).__name__}", "be coordinates, an estimator or a function"):
+    with UserCode("method", f"an attribute of {type(method).__name__}", "be coordinates, an estimator or a function"):
         own_parameters = {} if inspect.isclass(method) else settable(method)
     values = {**own_parameters, **parameters}.values()
-    return any(isinstance(value, str) and known_name(value, ("precomputed",)) == "precomputed" for value in values)
+    return any(isinstance(value, str) and resolve_alias(value, ("precomputed",)) == "precomputed" for value in values)
 
 
 def _seed_to_use(source: Source, random_state: Seed) -> int | None:

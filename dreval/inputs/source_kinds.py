@@ -25,16 +25,15 @@ from dreval._check import (
     check_unmasked,
     describe,
     function_name,
-    known_name,
+    resolve_alias,
 )
 from dreval._random import root_seed, stream_seed
-from dreval.errors import InputError, MethodFailed, UndefinedMeasure, heard
+from dreval.errors import InputError, MethodFailed, UndefinedMeasure, collect_notes
 from dreval.glossary import METRICS, printable
-from dreval.inputs._foreign import ALONE as ALONE
-from dreval.inputs._foreign import Foreign as Foreign
+from dreval.inputs._user_code import UserCode
 from dreval.inputs.coordinates import returned_coordinates
 from dreval.inputs.data import Data
-from dreval.inputs.features import Reordered, check_places, digest_of, is_sparse, read_blocks
+from dreval.inputs.features import PermutedRows, check_places, digest_of, is_sparse, read_blocks
 from dreval.inputs.files import as_numpy, as_pandas, is_anndata, is_table
 from dreval.inputs.variables import HasRows, LabelVector, Rows
 from dreval.records.notes import Note, Notes, note
@@ -83,7 +82,7 @@ def check_embedding(
         raise error.altered(MethodFailed) from error
     if (result := wrong_result(value, n, what, call)) is not None:
         raise MethodFailed(argument, "must return an array", *result)
-    with Foreign(argument, what):
+    with UserCode(argument, what):
         array = _as_array(value, argument)
     if array.ndim == 0:
         raise MethodFailed(argument, "must return an array", describe(value), hint)
@@ -193,7 +192,7 @@ def embedding_notes(one_place: bool, argument: str) -> Notes:
 LOWERED_PARAMETERS = {"perplexity.smaller": "perplexity", "neighbors.fewer": "n_neighbors"}  # note code: parameter
 
 
-def lowered(notes: Iterable[Note], n: int) -> dict[str, Any]:
+def lowered_parameters(notes: Iterable[Note], n: int) -> dict[str, Any]:
     """Return the parameters that a run on ``n`` points lowered, by its notes, with the values that it used.
 
     Notes on fewer points refer to a part of the data, such as a part of a graph.
@@ -245,7 +244,7 @@ class Source:
 
     name: str
     notes: Notes = field(default=(), kw_only=True)
-    given: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    passed_options: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     kind: ClassVar[str] = "coordinates"
 
     def __repr__(self) -> str:
@@ -352,7 +351,7 @@ class Source:
                 raise InputError(
                     "labels", f"must be complete, because {self.name!r} is supervised", f"{missing} missing", hint
                 )
-        with Foreign(self.argument, self.what), heard() as warnings:
+        with UserCode(self.argument, self.what), collect_notes() as warnings:
             run_input = X if self.kind == "method" else np.array(X, order="C")  # the bundled methods make a copy
             value = self._run(run_input, n_components, seed_of(random_state), y if self.supervised else None)
         row_info = Rows(len(X), None) if rows is None else rows
@@ -491,7 +490,7 @@ class CoordinateSource(Source):
         """
         if isinstance(self.values, np.ndarray):
             return np.array(self.values) if self.values.nbytes <= MAX_COPIED_BYTES else self.checksummed
-        base = self.values.table if isinstance(self.values, Reordered) else self.values
+        base = self.values.table if isinstance(self.values, PermutedRows) else self.values
         dtype = np.float32 if getattr(base, "single", False) else np.float64
         (n, d), size = self.values.shape, np.dtype(dtype).itemsize
         if n * d * size > MAX_COPIED_BYTES:
@@ -602,7 +601,7 @@ class EstimatorSource(Source):
     def with_components(self, n_components: int) -> Source:
         """Return a copy of the estimator with that number of components, if it has such a parameter."""
         estimator = copy.deepcopy(self.estimator)
-        with Foreign(self.argument, self.what):
+        with UserCode(self.argument, self.what):
             assign(estimator, dict.fromkeys(_component_keys(estimator, settable(estimator)), n_components))
         return replace(self, estimator=estimator)
 
@@ -822,7 +821,7 @@ def assign(estimator: Any, values: Mapping[str, Any]) -> None:
 
 def _metric_name(value: Any) -> Any:
     """Return the standard name of a metric; scikit-learn's "minkowski" is Euclidean by default."""
-    return "euclidean" if value == "minkowski" else known_name(value, METRICS)
+    return "euclidean" if value == "minkowski" else resolve_alias(value, METRICS)
 
 
 def _has_params(estimator: Any) -> bool:

@@ -40,7 +40,7 @@ _config_lock = threading.RLock()
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
+class LazyTable:
     """A table whose rows are read when they are needed, as float64, by a slice or an array of row numbers.
 
     ``numpy.asarray`` reads all of it, up to 8 GiB (or DREVAL_READ_LIMIT).
@@ -122,7 +122,7 @@ class Stored:
         whole = whole.toarray() if is_sparse(whole) else whole
         return np.array(whole, dtype) if copy else np.asarray(whole, dtype)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Stored:
+    def __deepcopy__(self, memo: dict[int, Any]) -> LazyTable:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -175,7 +175,7 @@ class Stored:
         with self._reading():
             return pd.Series(self.reader.column(stored_position, row_blocks(self)))
 
-    def without(self, position: int) -> Stored:
+    def without(self, position: int) -> LazyTable:
         """Return the table without one column."""
         columns = np.arange(self.shape[1]) if self.keep is None else self.keep
         return replace(self, keep=np.delete(columns, position), _last={})
@@ -469,7 +469,7 @@ class Chunk:
 
 def is_lazy(table: Any) -> bool:
     """Check whether a table is an array of dask whose rows the workers of a cluster hold."""
-    return isinstance(table, Stored) and isinstance(table.reader, _Dask) and has_workers()
+    return isinstance(table, LazyTable) and isinstance(table.reader, _Dask) and has_workers()
 
 
 def has_workers() -> bool:
@@ -478,15 +478,17 @@ def has_workers() -> bool:
     return type(getattr(scheduler, "__self__", None)).__name__ == "Client"
 
 
-def as_lazy(table: Any, like: Stored) -> Stored:
+def as_lazy(table: Any, like: LazyTable) -> LazyTable:
     """Convert a table for the workers of dask, in the chunks of another one; files are read."""
     from_array = importlib.import_module("dask.array").from_array
-    mapped = isinstance(table, Stored) and isinstance(table.reader, _Mapped)
+    mapped = isinstance(table, LazyTable) and isinstance(table.reader, _Mapped)
     array = table.reader.source if mapped else np.asarray(table)
-    return Stored(_Dask(from_array(array, (like.reader.source.chunks[0], -1), name=False)), "an array", like.argument)
+    return LazyTable(
+        _Dask(from_array(array, (like.reader.source.chunks[0], -1), name=False)), "an array", like.argument
+    )
 
 
-def legs(table: Stored) -> list[slice]:
+def worker_slices(table: LazyTable) -> list[slice]:
     """Return the slices of rows that are sent to workers at a time: whole chunks, by default 2 GB of 8-byte numbers."""
     ends = np.cumsum(table.reader.source.chunks[0]).tolist()
     slices, start = [], 0
@@ -497,7 +499,7 @@ def legs(table: Stored) -> list[slice]:
     return slices
 
 
-def on_workers(table: Stored, part: slice, work: Callable[..., Any], *arguments: Any, merge: Any = None) -> Any:
+def on_workers(table: LazyTable, part: slice, work: Callable[..., Any], *arguments: Any, merge: Any = None) -> Any:
     """Compute ``work`` for the chunks of some rows of an array of dask, on the workers that hold them.
 
     Parameters
@@ -563,7 +565,7 @@ def is_stored(value: Any) -> bool:
     if isinstance(value, np.memmap):  # floats in C order are used like any other array, row by row
         return not (value.flags.c_contiguous and value.dtype in (np.float32, np.float64))
     lazy_types = {"h5py": ("Dataset", "Group", "File"), "zarr": ("Array", "Group"), "dask": ("Array",)}
-    return isinstance(value, Stored) or kind in lazy_types.get(library, ()) or _is_sparse_dataset(value)
+    return isinstance(value, LazyTable) or kind in lazy_types.get(library, ()) or _is_sparse_dataset(value)
 
 
 def _is_sparse_dataset(value: Any) -> bool:
@@ -573,11 +575,11 @@ def _is_sparse_dataset(value: Any) -> bool:
 
 
 def as_stored(value: Any, argument: str, what: str = "") -> Any:
-    """Return a table that is not in memory as ``Stored``.
+    """Return a table that is not in memory as ``LazyTable``.
 
     A sparse matrix that is stored by columns is read, as a scipy array.
     """
-    if isinstance(value, Stored):
+    if isinstance(value, LazyTable):
         return replace(value, argument=argument, _last={})
     check_opened(value, argument)
     if type(value).__name__ in ("Group", "File"):
@@ -587,7 +589,7 @@ def as_stored(value: Any, argument: str, what: str = "") -> Any:
     _check_table(value, argument)
     if _is_sparse_dataset(value):
         if value.format == "csr":
-            return Stored(_SparseRows(value, argument), what, argument)
+            return LazyTable(_SparseRows(value, argument), what, argument)
         needed, limit = 16 * value.group["data"].shape[0], max(DENSE_LIMIT, read_limit() or 0)
         if needed > limit:
             received = f"{what} stored by columns that needs {needed / 2**30:.1f} GiB"
@@ -595,9 +597,9 @@ def as_stored(value: Any, argument: str, what: str = "") -> Any:
             raise InputError(argument, "must be stored by rows (csr), to be read by blocks of rows", received, hint)
         return value.to_memory()
     if library == "dask":
-        return Stored(_Dask(value), what, argument)
+        return LazyTable(_Dask(value), what, argument)
     reader = _Mapped if isinstance(value, np.ndarray) else _Zarr if library == "zarr" else _Sliced
-    return Stored(reader(value), what, argument)
+    return LazyTable(reader(value), what, argument)
 
 
 def _check_table(value: Any, argument: str) -> None:
@@ -638,7 +640,7 @@ def _only_array(group: Any, argument: str, member: str | None = None) -> Any:
     return _only_array(array, argument) if type(array).__name__ == "Group" else array
 
 
-def open_parquet(path: Path, argument: str) -> tuple[Stored, pd.Index[Any] | None]:
+def open_parquet(path: Path, argument: str) -> tuple[LazyTable, pd.Index[Any] | None]:
     """Return the table in a parquet file, and the index that pandas wrote with it, unless that only counts."""
     parquet = importlib.import_module("pyarrow.parquet")
     schema = parquet.read_schema(path)
@@ -653,7 +655,7 @@ def open_parquet(path: Path, argument: str) -> tuple[Stored, pd.Index[Any] | Non
     index_values = (
         None if not columns else pd.Index(columns[0]) if len(columns) == 1 else pd.MultiIndex.from_arrays(columns)
     )
-    return Stored(reader, f"{str(path)!r}", argument), index_values
+    return LazyTable(reader, f"{str(path)!r}", argument), index_values
 
 
 def check_obsm(group: Any, path: Path, argument: str) -> None:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import (
-    FROM_ZERO,
-    LONGEST_TEXT,
+    MAX_TEXT_LENGTH,
+    ROWS_FROM_ZERO,
     IntArray,
     check_classes,
     check_finite,
@@ -23,16 +23,16 @@ from dreval._check import (
     check_single_values,
     check_unmasked,
     describe,
-    missing_texts,
-    of_one_kind,
-    stripped_texts,
-    whole_numbers,
+    has_whole_numbers,
+    is_missing_text,
+    numbers_from_objects,
+    strip_texts,
 )
 from dreval._inside import check_opened
 from dreval.errors import Hint, InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
-from dreval.inputs._foreign import Foreign
-from dreval.inputs._header import Header, Reading
+from dreval.inputs._header import Header, HeaderOptions
+from dreval.inputs._user_code import UserCode
 from dreval.inputs.features import frame_numbers, is_id_name, is_numeric, looks_like_ids, native
 from dreval.inputs.files import (
     Table,
@@ -96,9 +96,9 @@ class Rows:
         return cls(len(part), None if data.ids is None else data.ids[part], data.ids_given)
 
 
-def reading_for(rows: HasRows) -> Reading:
+def reading_for(rows: HasRows) -> HeaderOptions:
     """Return the options for reading a text file with one row for each of these rows."""
-    return Reading(rows.header, rows.n, rows.ids)
+    return HeaderOptions(rows.header, rows.n, rows.ids)
 
 
 def hint_on_header(raw: UnpackedTable, rows: HasRows) -> tuple[str, Hint] | None:
@@ -126,7 +126,7 @@ def hint_on_header(raw: UnpackedTable, rows: HasRows) -> tuple[str, Hint] | None
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
     """Return a vector of row names as an index; missing and repeated names raise an error."""
     check_opened(value, argument)
-    with Foreign(argument, type(value).__name__, "be one id per row"):
+    with UserCode(argument, type(value).__name__, "be one id per row"):
         try:
             index: pd.Index[Any] = native(value if isinstance(value, pd.Index) else pd.Index(value))
         except TypeError as error:  # not a collection
@@ -144,10 +144,10 @@ def as_ids(value: Any, argument: str) -> pd.Index[Any]:
 def check_lengths(values: Any, argument: str) -> None:
     """Check that no text is longer than a label or an id may be: long texts do not fit in tables and archives."""
     longest = max((len(text) for text in values if isinstance(text, str)), default=0)
-    if longest > LONGEST_TEXT:
+    if longest > MAX_TEXT_LENGTH:
         received = f"one of {longest:,} characters"
         hint = "Pass short names, and keep the texts in another table."
-        raise InputError(argument, f"must be texts of at most {LONGEST_TEXT:,} characters", received, hint)
+        raise InputError(argument, f"must be texts of at most {MAX_TEXT_LENGTH:,} characters", received, hint)
 
 
 def check_unique(index: pd.Index[Any], argument: str, table: str = "") -> None:
@@ -364,7 +364,7 @@ def align(
     data: HasRows,
     argument: str,
     *,
-    given: bool = False,
+    ids_given: bool = False,
     reserve: pd.Index[Any] | None = None,
     unused_names: str | None = None,
     superset: bool = False,
@@ -390,19 +390,21 @@ def align(
         left, right = _keys(ids), _keys(data_ids)
         if left.equals(right):
             return None, ()
-        column = ids.name if given else None
+        column = ids.name if ids_given else None
         matches = int(right.isin(left).sum())
-        if matches == 0 and not (given and data.ids_given):
+        if matches == 0 and not (ids_given and data.ids_given):
             check_rows(len(left), data.n, argument, header_hint)
             if not any(_in_order(names, start) for names in (left, right) for start in (0, 1)):
-                raise _partial_match(left, right, matches, argument, given or data.ids_given, column, ids.name)
+                raise _partial_match(left, right, matches, argument, ids_given or data.ids_given, column, ids.name)
             return None, (note("rows.nothing_common", argument=argument, data="the data"),)
-        check_unique(left, argument if given else "row names of {table}", argument)
+        check_unique(left, argument if ids_given else "row names of {table}", argument)
         check_unique(right, "ids" if data.ids_given else "row names of the data")
         has_more_rows = superset and len(left) > len(right)
         if matches < len(right) or (len(left) != len(right) and not has_more_rows):
-            raise _partial_match(left, right, matches, argument, given or data.ids_given, column, ids.name)
-        source = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
+            raise _partial_match(left, right, matches, argument, ids_given or data.ids_given, column, ids.name)
+        source = (
+            f"the ids in {ids.name!r}" if ids_given and ids.name is not None else "ids" if ids_given else "row names"
+        )
         matched_note = note("rows.matched", argument=argument, data="the data", by=source)
         notes = (matched_note, *_unused_rows(left, right, argument))
         return left.get_indexer(right).astype(np.int64), notes
@@ -412,18 +414,20 @@ def align(
         left, right, counted_side = _keys(reserve), _keys(data_ids), f"`{argument}`"
     else:
         check_rows(n, data.n, argument, header_hint)
-        return None, _one_sided(ids, given, data, argument, unused_names)
+        return None, _one_sided(ids, ids_given, data, argument, unused_names)
     if left.equals(right):
         return None, ()
-    names, source = left if counted_side == "the data" else right, "ids" if given else "row names"
+    names, source = left if counted_side == "the data" else right, "ids" if ids_given else "row names"
     matches, same_length = int(right.isin(left).sum()), len(left) == len(right)
     has_more_rows = superset and counted_side != "the data" and len(left) > len(right)
-    if matches == 0 or (same_length and (_in_order(names) or (given and set(left) != set(right)))):
+    if matches == 0 or (same_length and (_in_order(names) or (ids_given and set(left) != set(right)))):
         check_rows(n, data.n, argument, header_hint)
-        return None, _one_sided(ids, given, data, argument, unused_names)
+        return None, _one_sided(ids, ids_given, data, argument, unused_names)
     if not (same_length or has_more_rows) or matches < len(right) or not names.is_unique:
-        raise _partial_match(left, right, matches, argument, given, ids.name if given and ids is not None else None)
-    owner = f"{'the row names' if given else 'those'} of {counted_side}"
+        raise _partial_match(
+            left, right, matches, argument, ids_given, ids.name if ids_given and ids is not None else None
+        )
+    owner = f"{'the row names' if ids_given else 'those'} of {counted_side}"
     matched_note = note("rows.counted", argument=argument, data="the data", by=source, whose=owner)
     return left.get_indexer(right).astype(np.int64), (matched_note, *_unused_rows(left, right, argument))
 
@@ -679,7 +683,7 @@ def whole_column(values: pd.Series[Any]) -> bool:
     """Check whether a column without missing values holds whole numbers, as integers or as floats."""
     is_float = pd.api.types.is_float_dtype(values.dtype) and not isinstance(values.dtype, pd.CategoricalDtype)
     return pd.api.types.is_integer_dtype(values.dtype) or (
-        is_float and whole_numbers(values.to_numpy(dtype=np.float64))
+        is_float and has_whole_numbers(values.to_numpy(dtype=np.float64))
     )
 
 
@@ -736,10 +740,10 @@ def _without_spaces(series: pd.Series[Any], argument: str) -> tuple[pd.Series[An
     padded = {text: text.strip() for text in texts if text != text.strip()}
     if not padded:
         return series, ()
-    column = pd.Series(stripped_texts(series.astype(object).to_numpy()), series.index, object, series.name)
+    column = pd.Series(strip_texts(series.astype(object).to_numpy()), series.index, object, series.name)
     counts = Counter(padded.get(text, text) for text in texts)
     merged = [
-        repr(text) for text, stripped in padded.items() if counts[stripped] > 1 and not missing_texts([stripped])[0]
+        repr(text) for text, stripped in padded.items() if counts[stripped] > 1 and not is_missing_text([stripped])[0]
     ]
     spaces_note = note("labels.spaces", argument=argument, values=tuple(merged[:3]), count=len(merged))
     return column, (spaces_note,) if merged else ()
@@ -747,7 +751,7 @@ def _without_spaces(series: pd.Series[Any], argument: str) -> tuple[pd.Series[An
 
 def _without_missing_texts(series: pd.Series[Any], notes: Notes, argument: str) -> tuple[pd.Series[Any], Notes]:
     """Return the column with missing values in place of texts that mean them, and a note with their number."""
-    is_missing = missing_texts(series)
+    is_missing = is_missing_text(series)
     if not is_missing.any():
         return series, notes
     texts = tuple(repr(text) for text in sorted({str(cell) for cell in series[is_missing]}))
@@ -812,7 +816,7 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     value = as_numpy(value, argument)
     array: Any = value
     if not isinstance(value, pd.api.extensions.ExtensionArray | pd.Index):
-        with Foreign(argument, f"an element or {type(value).__name__}", "be one value per point"):
+        with UserCode(argument, f"an element or {type(value).__name__}", "be one value per point"):
             array = _vector(value, argument)
     series = pd.Series(array)
     header_hint = hint_on_header(UnpackedTable(series.to_frame()), rows)
@@ -866,7 +870,7 @@ def _one_column(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.Se
 
 def _float_notes(series: pd.Series[Any], argument: str) -> Notes:
     """Return a note if codes of classes are floats; with missing values pandas converts integers to floats."""
-    values = of_one_kind(series.to_numpy()) if series.dtype == object else series
+    values = numbers_from_objects(series.to_numpy()) if series.dtype == object else series
     is_float = pd.api.types.is_float_dtype(values.dtype) and not isinstance(values.dtype, pd.CategoricalDtype)
     return (note("labels.floats", argument=argument),) if is_float and not series.isna().any() else ()
 
@@ -900,7 +904,7 @@ def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
         return series.to_numpy()
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
-    return of_one_kind(series.to_numpy())
+    return numbers_from_objects(series.to_numpy())
 
 
 def _covariate(series: pd.Series[Any], argument: str, kind: str | None = None) -> npt.NDArray[Any]:
@@ -937,7 +941,7 @@ def _as_numbers(values: pd.Series[Any], rows: IntArray, argument: str) -> pd.Ser
     numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     if numbers.isna().any():
         position = int(np.argmax(numbers.isna().to_numpy()))
-        received = f"{str(cells.iloc[position])!r} in row {rows[position]}{FROM_ZERO}"
+        received = f"{str(cells.iloc[position])!r} in row {rows[position]}{ROWS_FROM_ZERO}"
         hint = "Repair this cell, or leave the type out: text is a class."
         raise InputError(argument, "must hold numbers, as its type says", received, hint)
     return numbers
@@ -945,7 +949,7 @@ def _as_numbers(values: pd.Series[Any], rows: IntArray, argument: str) -> pd.Ser
 
 def _as_classes(values: pd.Series[Any], is_present: npt.NDArray[np.bool_], argument: str) -> npt.NDArray[Any]:
     """Return classes as text, None for missing values; whole numbers are written as integers."""
-    if pd.api.types.is_float_dtype(values.dtype) and not whole_numbers(values.to_numpy(dtype=np.float64)):
+    if pd.api.types.is_float_dtype(values.dtype) and not has_whole_numbers(values.to_numpy(dtype=np.float64)):
         values = values.astype(str)
     codes = np.full(len(is_present), -1, np.int64)
     codes[is_present], classes = _codes_of_classes(values, argument)

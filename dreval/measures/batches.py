@@ -321,7 +321,7 @@ def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
     0.875
     """
     classes = members(view, least=1)
-    all_rows = view if len(view.rows) == view.n else replace(view, rows=view.population, _kept={}, _of_data={})
+    all_rows = view if len(view.rows) == view.n else replace(view, rows=view.population, _cache={}, _data_cache={})
     near = near_points(all_rows, n_neighbors)
     ends = np.repeat(np.arange(view.n), n_neighbors), near.neighbors.ravel()
     pieces = _joined_pieces(np.arange(view.n), classes.codes, *ends)

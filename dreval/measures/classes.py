@@ -15,7 +15,7 @@ from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space, block_rows, nearest, pairwise_squared, power_of_two
-from dreval.geometry.pairs import EVERY
+from dreval.geometry.pairs import MAX_TRIPLETS_USED
 from dreval.geometry.ranks import CANCELLATION
 from dreval.inputs.data import as_data
 from dreval.measures.core import FloatArray, measure, named_view
@@ -513,7 +513,7 @@ class _Angles(NamedTuple):
 
 @per_view
 def _angles(view: View, n_triplets: int) -> _Angles:
-    """Compare the angles at the rows between members of other classes, also without each point: see ``every_angle``."""
+    """Compare the angles at the rows between members of other classes, also without each point: see ``all_angles``."""
     from dreval.geometry._loops import angles as loops
 
     classes = members(view)
@@ -527,15 +527,15 @@ def _angles(view: View, n_triplets: int) -> _Angles:
     codes, counts = np.unique(labels, return_inverse=True)[1], np.bincount(labels)
     order, starts = np.argsort(codes, kind="stable"), np.r_[0, np.cumsum(counts[counts > 0])]
     means = np.zeros(len(view.rows))
-    drawn = int(np.sum(counts * (counts - 1) // 2)) > max(n_triplets, EVERY)
+    drawn = int(np.sum(counts * (counts - 1) // 2)) > max(n_triplets, MAX_TRIPLETS_USED)
     key = stream(view.seed, "angles").integers(2**64, dtype=np.uint64)
 
     def add_changes(part: slice, changes: FloatArray) -> None:
         if drawn:
             draws = (key, n_triplets, means[part], changes)
-            loops.drawn_angles(X, Y, view.rows[part], codes, order, starts, stay, *draws)
+            loops.sampled_angles(X, Y, view.rows[part], codes, order, starts, stay, *draws)
         else:
-            loops.every_angle(X, Y, view.rows[part], codes, order, starts, stay, means[part], changes)
+            loops.all_angles(X, Y, view.rows[part], codes, order, starts, stay, means[part], changes)
 
     changes = sum_over_rows(add_changes, len(view.rows), np.zeros((2, len(Y))), view.n_jobs)
     return _Angles(means, changes[:, view.population], drawn, classes)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dreval._check import IntArray, check_int, check_width
 from dreval._parallel import run_blocks
 from dreval._random import stream
-from dreval.geometry.blocks import View, drawn_points, per_view, sweep
+from dreval.geometry.blocks import View, neighbor_pass, per_view, sample_points
 from dreval.geometry.distances import SharedNeighbors, take
 from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points, largest_distance_note
 from dreval.measures.classes import SEPARATION, members, unit
@@ -481,7 +481,7 @@ INTER_CLUSTER: dict[str, Any] = {
 def inter_cluster(view: View, k: int, n_walks: int, false_groups: bool) -> Estimate:
     """Compute steadiness (clusters of the embedding in the data) or cohesiveness (the reverse), with notes."""
     check_int(n_walks, "n_walks", low=2)
-    points = drawn_points(view, MAX_WALK_POINTS)
+    points = sample_points(view, MAX_WALK_POINTS)
     data, embedding = (SharedNeighbors.of(lists) for lists in _walk_neighbors(view, points, k))
     name = "steadiness" if false_groups else "cohesiveness"
     source, target = (embedding, data) if false_groups else (data, embedding)
@@ -548,7 +548,7 @@ def _walk_neighbors(view: View, points: IntArray, k: int) -> tuple[np.ndarray, n
         data, embedding = (place[near[:, :k]] for near in lists)
         return data, embedding
     X, Y = take(view.X, points, view.metric), view.Y[points]
-    among_points = sweep(X, {"": Y}, k=min(k, len(points) - 1), n_jobs=view.n_jobs, metric=view.metric)[""]
+    among_points = neighbor_pass(X, {"": Y}, k=min(k, len(points) - 1), n_jobs=view.n_jobs, metric=view.metric)[""]
     return among_points.nearest_data[:, :k], among_points.nearest_embedding[:, :k]
 
 

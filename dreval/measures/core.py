@@ -16,16 +16,24 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import AUTO, check_int, check_k, check_one_of, check_parameters, check_random_state, keywords_checked
+from dreval._check import (
+    DEFAULT_NEIGHBORS,
+    check_int,
+    check_k,
+    check_one_of,
+    check_parameters,
+    check_random_state,
+    keywords_checked,
+)
 from dreval._check import FloatArray as FloatArray
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import VARIABLES, View, per_view, sweep
+from dreval.geometry.blocks import VARIABLES, View, neighbor_pass, per_view
 from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import Estimate, n_pairs
 from dreval.geometry.ranks import curve_numbers, tied_ranks
-from dreval.glossary import DIRECTIONS, METRICS, block, filled
+from dreval.glossary import DIRECTIONS, METRICS, block, fill_docstring
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source, warn_of_columns
 from dreval.inputs.variables import warn_of_guesses
@@ -242,7 +250,7 @@ def _chance_text(card: Any) -> str:
 
 # The card of a measure, and its public function.
 
-OF_POINTS = {  # variables of the points that a measure may need, and how to pass them
+VARIABLE_HINTS = {  # variables of the points that a measure may need, and how to pass them
     "labels": "Pass labels=, the class of each point.",
     "latent": "Pass latent=, the true latent variables, one row per point.",
     "batch": "Pass batch=, the batch of each point.",
@@ -472,7 +480,7 @@ def measure(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
     def attach(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters = {p.name: p.default for p in list(inspect.signature(function).parameters.values())[1:]}
-        if parameters.get("n_neighbors") == AUTO:
+        if parameters.get("n_neighbors") == DEFAULT_NEIGHBORS:
             parameters["n_neighbors"] = "auto"
         card = MeasureCard(name=function.__name__, parameters=parameters, **fields)
         return _public(card, function)
@@ -526,7 +534,7 @@ def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., An
     def call(X: Any, Y: Any, **options: Any) -> Any:
         signature = public.__signature__
         check_parameters(options, list(signature.parameters)[2:], card.name)
-        variables = {name: None for name in OF_POINTS if name in card.needs}
+        variables = {name: None for name in VARIABLE_HINTS if name in card.needs}
         bound = signature.bind(X, Y, **{**variables, **options})
         bound.apply_defaults()
         arguments = dict(bound.arguments)
@@ -545,7 +553,7 @@ def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., An
             result = answer(public, view, parameters)
             if result.sampling_se is not None:
                 for sampling_note in result.notes:
-                    warn(ApproximationWarning(sampling_note.within(card.name)))
+                    warn(ApproximationWarning(sampling_note.with_scope(card.name)))
             return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else result.value
         ks, single = check_k(arguments["n_neighbors"], view.n)
         rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
@@ -599,8 +607,8 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     """
     metric = check_one_of(arguments.get("metric", "euclidean"), METRICS, "metric", aliases=True)
     card.check_metric(metric)
-    data = as_data(arguments["X"], **{name: arguments.get(name) for name in OF_POINTS}, metric=metric)
-    for name, hint in OF_POINTS.items():
+    data = as_data(arguments["X"], **{name: arguments.get(name) for name in VARIABLE_HINTS}, metric=metric)
+    for name, hint in VARIABLE_HINTS.items():
         if name in card.needs and getattr(data, name) is None:
             raise InputError(name, f"must be given to {card.name}", "none", hint)
     source = as_source(arguments["Y"], "Y", data)
@@ -618,7 +626,7 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     points = np.arange(data.n)
     rows = points if needs_pass else points[:0]
     options = {"ranks": "ranks" in card.needs, "rows": rows, "n_jobs": n_jobs, "metric": metric}
-    view = sweep(data.X, {"Y": Y}, k=k, **options)["Y"]
+    view = neighbor_pass(data.X, {"Y": Y}, k=k, **options)["Y"]
     changes: dict[str, Any] = {"rows": points}
     changes |= {name: variable for name, variable in data.variables().items() if name in card.needs}
     if "random_state" in arguments:
@@ -645,7 +653,7 @@ N_STREAMED_PERMUTATIONS = 4  # with anchors among many points, where each permut
 POINTS = 200_000  # rows of all permutations together
 MAX_PAIRS = 12_500_000  # pairs of all permutations together
 MIN_RANKED_ROWS = 100  # rows with ranks in one permutation, or n / 20, so that all together cost no more than a pass
-TIE_ROWS = 200  # rows that are searched for ties; ties outside so many rows cannot move a mean over rows
+MAX_TIE_ROWS = 200  # rows that are searched for ties; ties outside so many rows cannot move a mean over rows
 
 
 class Chance(NamedTuple):
@@ -670,7 +678,7 @@ def chance_value(function: Callable[..., Any], view: View, parameters: dict[str,
     card: MeasureCard = function.card  # type: ignore[attr-defined]
     if card.chance is None:
         return Chance(math.nan)
-    if is_stated(card, view, parameters):
+    if has_valid_closed_form(card, view, parameters):
         if card.expected is not None:
             return Chance(card.expected(view, *parameters.values()))
         level: Any = card.chance
@@ -688,7 +696,7 @@ def chance_value(function: Callable[..., Any], view: View, parameters: dict[str,
 def chance_curve(function: Callable[..., Any], view: View, root: int) -> FloatArray:
     """Return the chance level of a curve at every K, as ``chance_value`` does and from the same permutations."""
     card: MeasureCard = function.card  # type: ignore[attr-defined]
-    if not is_stated(card, view, {}):
+    if not has_valid_closed_form(card, view, {}):
         permuted_views = _permuted_views(card, view, {}, root)
         return np.mean([curve_values(function, permuted_view)[0] for permuted_view in permuted_views], axis=0)
     level, count = card.chance, len(curve_values(function, view)[0])
@@ -696,7 +704,9 @@ def chance_curve(function: Callable[..., Any], view: View, root: int) -> FloatAr
     return np.array([level(view.n, k) for k in ks]) if callable(level) else np.full(len(ks), level, np.float64)
 
 
-def is_stated(card: MeasureCard, view: View, parameters: dict[str, Any], tie_rows: int = TIE_ROWS) -> bool:
+def has_valid_closed_form(
+    card: MeasureCard, view: View, parameters: dict[str, Any], tie_rows: int = MAX_TIE_ROWS
+) -> bool:
     """Return whether the closed form of the card is the mean over all permutations of the rows of this view.
 
     Ties, which change that, are searched in ``tie_rows`` rows.
@@ -711,14 +721,14 @@ def is_stated(card: MeasureCard, view: View, parameters: dict[str, Any], tie_row
 def _permuted_views(card: MeasureCard, view: View, parameters: dict[str, Any], root: int) -> list[View]:
     """Return the views whose mean is the chance level, each of so many rows that all together cost about one pass."""
     pairs = n_pairs(view) if card.level == "pair" else 0
-    count, rows, ranked = draws_of(card, view.n, pairs, view.streamed)
+    count, rows, ranked = permutation_plan(card, view.n, pairs, view.streamed)
     k = 0
     if ranked:
         k = view.nearest_embedding.shape[1] if "n_neighbors" in parameters else 1  # the same for all of an evaluation
     return [permuted(view, root, b, k, rows) for b in range(count)]
 
 
-def draws_of(card: MeasureCard, n: int, pairs: int, streamed: bool) -> tuple[int, int, bool]:
+def permutation_plan(card: MeasureCard, n: int, pairs: int, streamed: bool) -> tuple[int, int, bool]:
     """Return the number of permutations, the number of rows of each, and whether their ranks are computed."""
     count = N_STREAMED_PERMUTATIONS if streamed else DRAWS
     if card.level == "pair":
@@ -739,14 +749,14 @@ def permuted(view: View, root: int, b: int, k: int = 0, rows: int | None = None)
     It is restricted to ``rows`` random rows, different for every b, so that permutations are independent; by default it
     has all rows.
     """
-    shuffled: View = view.once(("permuted", root, b), lambda: view.shuffled(stream(root, "chance", b)))
+    shuffled: View = view.cached(("permuted", root, b), lambda: view.shuffled(stream(root, "chance", b)))
     if rows is not None and rows < len(view.rows):
         shuffled = _restricted(shuffled, rows, b)
     return _with_ranks(shuffled, k) if k else shuffled
 
 
 @per_view
-def ties_of(view: View, count: int = TIE_ROWS) -> npt.NDArray[np.bool_]:
+def ties_of(view: View, count: int = MAX_TIE_ROWS) -> npt.NDArray[np.bool_]:
     """Return whether the r-th and the next nearest point of the embedding are ever equally far, for r = 1, ..., n - 2.
 
     Computed at ``count`` random points, or at all of fewer. Without ties the ranks of permuted rows are uniform for all
@@ -765,7 +775,7 @@ def _restricted(view: View, count: int, b: int) -> View:
     chosen = np.sort(stream(view.seed, "rows for chance", b).choice(len(view.rows), count, replace=False))
     near = view.nearest_data[chosen] if len(view.nearest_data) else view.nearest_data  # there may have been no pass
     return replace(
-        view, rows=view.rows[chosen], nearest_data=near, ambiguous=view.ambiguous[chosen], _kept={}, _of_data={}
+        view, rows=view.rows[chosen], nearest_data=near, has_ties=view.has_ties[chosen], _cache={}, _data_cache={}
     )
 
 
@@ -775,7 +785,7 @@ def _with_ranks(view: View, k: int) -> View:
     points = view.population
     places = np.searchsorted(points, view.rows)
     X = take(view.X, points, view.metric)
-    ranked = sweep(X, {"": view.Y[points]}, k=k, rows=places, metric=view.metric, n_jobs=view.n_jobs)[""]
+    ranked = neighbor_pass(X, {"": view.Y[points]}, k=k, rows=places, metric=view.metric, n_jobs=view.n_jobs)[""]
     return replace(ranked, **view.variables(points), seed=view.seed)
 
 
@@ -1033,7 +1043,7 @@ _GOAL_LINES = [
     f"goal : {{{', '.join(map(repr, GOALS))}}}",
     *(f"    - {name!r}: {GOALS[name].question}" for name in GOALS),
 ]
-recommend.__doc__ = filled(recommend.__doc__, {"goals": "\n".join(_GOAL_LINES)})
+recommend.__doc__ = fill_docstring(recommend.__doc__, {"goals": "\n".join(_GOAL_LINES)})
 
 
 def _cover(rates: pd.DataFrame) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from dreval._check import check_float, check_int
 from dreval._parallel import run_blocks
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import View, drawn_points
+from dreval.geometry.blocks import View, sample_points
 from dreval.geometry.distances import Space, rescaled
 from dreval.geometry.graphs import spanning_tree
 from dreval.geometry.pairs import (
@@ -576,7 +576,7 @@ def spanning_tree_distance(view: View) -> Estimate:
     >>> dreval.spanning_tree_distance(X, np.arange(4.0))
     0.9333333333333332
     """
-    chosen = drawn_points(view, MAX_TREE_POINTS)
+    chosen = sample_points(view, MAX_TREE_POINTS)
     value = _tree_difference(view, chosen)
     if len(view.Y) <= MAX_TREE_POINTS:
         return Estimate(value)

@@ -167,7 +167,7 @@ def _first_outside(outside: npt.NDArray[np.bool_], k: int) -> tuple[npt.NDArray[
 
 def _listed_by_anchors(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
     """Do the same as ``_listed`` for the points with the coordinates of the anchors, from the lists of their pass."""
-    anchors, of_anchors = view.once_for_embedding("lists of the anchors", lambda: (view.rows, view.nearest_embedding))
+    anchors, of_anchors = view.cached_per_embedding("lists of the anchors", lambda: (view.rows, view.nearest_embedding))
     lists = of_anchors[np.searchsorted(anchors, view.rows)]  # a chance value may use some of them
     neighbors = lists if view.origin is None else view.origin.inverse(lists)
     folds = _folds_of(view, n_folds)
@@ -199,7 +199,7 @@ def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArr
 
     row_places = place[rows]
     if n <= MAX_LISTED_POINTS:
-        lists = view.once_for_embedding(("neighbors of all", size), lambda: clear_lists(np.arange(n)))[row_places]
+        lists = view.cached_per_embedding(("neighbors of all", size), lambda: clear_lists(np.arange(n)))[row_places]
     else:
         lists = clear_lists(row_places)
     in_lists, places = _first_outside(folds[lists] != folds[row_places][:, None], k)
@@ -217,7 +217,7 @@ def _splits(view: View, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray
 
 def _folds_of(view: View, n_folds: int) -> IntArray:
     """Return the fold of every point; leaving out a group changes none."""
-    folds: IntArray = view.once_for_data(
+    folds: IntArray = view.cached_per_data(
         ("folds", n_folds), lambda: _folds(_codes(view), n_folds, stream(view.seed, "folds"))
     )
     return folds

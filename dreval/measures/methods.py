@@ -18,16 +18,24 @@ from dreval._check import FloatArray as FloatArray
 from dreval._check import IntArray, check_int, check_k, check_one_of, keywords_checked
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.distances import power_of_two
-from dreval.geometry.kernels import POINTS, RADIAL_KERNELS, RULES, HeldOut, fitted_rows, held_out, reconstruction_map
+from dreval.geometry.kernels import (
+    MAX_FITTED_POINTS,
+    RADIAL_KERNELS,
+    RULES,
+    HeldOut,
+    fitted_rows,
+    held_out,
+    reconstruction_map,
+)
 from dreval.geometry.procrustes import (
     MIN_REPLICATES,
     TRANSFORMATIONS,
     Agreement,
     Replicate,
     Transformations,
-    aligned,
+    align,
     count_coincident,
     disparity,
     log_variation,
@@ -36,19 +44,19 @@ from dreval.geometry.procrustes import (
     transform_count,
     variance_score,
 )
-from dreval.inference.reruns import CALLED as CALLED
+from dreval.inference.reruns import CALLER_NAMES as CALLED
 from dreval.inference.reruns import (
     VALUES,
-    Case,
-    Found,
-    Job,
+    RerunInput,
     Reruns,
-    as_recorded,
-    at_most,
-    called,
+    RunResult,
+    RunSpec,
+    caller_names,
+    check_can_rerun,
+    check_max_columns,
     failed_runs,
     open_case,
-    runnable,
+    recorded_options,
 )
 from dreval.inputs.source import equal_maps
 from dreval.inputs.source_kinds import Source
@@ -76,7 +84,7 @@ def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Ca
             try:
                 return checked(X, source, **_as_recorded(card, source, options))
             except DrevalError as error:
-                raise error.named(called(X, source)) from error
+                raise error.named(caller_names(X, source)) from error
 
         public: Any = call
         public.card = card
@@ -87,7 +95,7 @@ def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Ca
 
 def _as_recorded(card: MeasureCard, source: Any, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options, with those of the recording for a source whose runs are recorded."""
-    return as_recorded(card.name, card.parameters, source, options) if isinstance(source, Source) else options
+    return recorded_options(card.name, card.parameters, source, options) if isinstance(source, Source) else options
 
 
 def narrow_note(columns: int, d: int) -> Notes:
@@ -122,7 +130,7 @@ def chance_disparity(X: FloatArray, Y: FloatArray, root: int, draws: int) -> Flo
 
 def make_record(
     function: Any,
-    case: Case,
+    case: RerunInput,
     value: float,
     parameters: dict[str, Any],
     notes: Notes = (),
@@ -266,7 +274,7 @@ def reconstruction_error(
     folds = min(check_int(n_folds, "n_folds", low=2), case.data.n)
     Y = case.source.coordinates(case.data, n_components=case.source.default_components, random_state=case.seed)
     rows = fitted_rows(case.data.n, case.root)
-    notes = (RECONSTRUCTION_DRAWN(drawn=POINTS),) if len(rows) < case.data.n else ()
+    notes = (RECONSTRUCTION_DRAWN(drawn=MAX_FITTED_POINTS),) if len(rows) < case.data.n else ()
     notes += (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
     points, Y = (coordinates[rows] * power_of_two(coordinates) for coordinates in (case.data.X, Y))
     fit = reconstruction_map(Y, points, rule=rule)
@@ -544,7 +552,7 @@ def stability(
     from scipy.stats import t as student
 
     case = open_case(X, source, labels, ids, random_state)
-    runnable(case)
+    check_can_rerun(case)
     data, root, n = case.data, case.root, case.data.n
     requested = over = check_one_of(over, OVER, "over", aliases=True)
     if over == "auto":
@@ -568,10 +576,10 @@ def stability(
     seeds, halves = replicate_names(over, R)
     rows = {name: replicate_rows(name, n, root) for name in halves} | dict.fromkeys(seeds, all_points)
 
-    def job(name: str) -> Job:
+    def job(name: str) -> RunSpec:
         if name in seeds:
-            return Job(data.X, replicate_seed(name, root))
-        return Job(data.X[rows[name]], replicate_seed(name, root), rows[name])
+            return RunSpec(data.X, replicate_seed(name, root))
+        return RunSpec(data.X[rows[name]], replicate_seed(name, root), rows[name])
 
     names = [*seeds, *halves]
     with Reruns(case, d or 2, {"measure": "stability"}, _itself_repeated, store, n_jobs, progress) as runs:
@@ -597,9 +605,9 @@ def stability(
     fixed = np.sort(stream(root, "fixed points").choice(n, min(N_FIXED_POINTS, n), replace=False))
     shared = n if over == "seeds" else int(hypergeom(n, n // 2, n // 2).ppf(SHARE_OF_SMALL_OVERLAPS))
     k = min(ks[0], (shared - 1) // 2)  # one number for all pairs of replicates and all columns
-    near = sweep(data.X, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=data.metric)[""].nearest_data
+    near = neighbor_pass(data.X, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=data.metric)[""].nearest_data
     agreement = _replicate_agreement(main, n, k)
-    pose = aligned(main, n)
+    pose = align(main, n)
     points = pd.DataFrame(
         {
             "agreement": agreement.points,
@@ -694,7 +702,7 @@ def _same_halves(twins: list[tuple[Replicate, Replicate]], n: int, k: int) -> fl
     return float(np.nanmean(values)) if values else math.nan
 
 
-def _itself_repeated(_: FloatArray, Y: FloatArray) -> Found:
+def _itself_repeated(_: FloatArray, Y: FloatArray) -> RunResult:
     """Return the embedding of a run as its result."""
     return {VALUES: Y}
 
@@ -879,7 +887,7 @@ def tractable_consistency(
     0.0
     """
     case = open_case(X, source, labels, ids, random_state)
-    runnable(case)
+    check_can_rerun(case)
     d = check_int(n_components, "n_components", low=1)
     check_int(n_replicates, "n_replicates", low=0)
     n_jobs = n_jobs if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
@@ -981,7 +989,7 @@ def tractable_consistency(
     )
 
 
-def _movement(base: FloatArray, Y: FloatArray) -> Found:
+def _movement(base: FloatArray, Y: FloatArray) -> RunResult:
     """Return the disparity u of an embedding and ``base``, its residual S / n, and whether both are the same bits."""
     u = 0.0 if is_constant(Y) and is_constant(base) else embedding_disparity(base, Y)
     return {"u": u, "s_per_n": u * total_square(Y) / len(Y) if u else 0.0, "same": np.array_equal(base, Y)}
@@ -1148,7 +1156,7 @@ def trustability(
     1.0
     """
     case = open_case(X, source, labels, ids, random_state)
-    runnable(case)
+    check_can_rerun(case)
     n, p = case.data.n, case.data.p
     d, reason = full_components(n, p), f"{n} points span {n - 1} dimensions"
     card, parameters = case.source.card, dict(getattr(case.source, "parameters", {}))
@@ -1169,7 +1177,7 @@ def trustability(
     return make_record(trustability, case, u, {}, parts=parts, chance=chance, n_resamples=1, notes=notes)
 
 
-def _full_embedding(case: Case, d: int) -> FloatArray:
+def _full_embedding(case: RerunInput, d: int) -> FloatArray:
     """Run the method at d = p; the error of a method that fails explains why so many dimensions are requested."""
     try:
         Y = case.source.embed(case.data.X, d, case.seed, case.data.labels, case.data)
@@ -1177,7 +1185,7 @@ def _full_embedding(case: Case, d: int) -> FloatArray:
         request = f"This measure requests n_components={d}, as many as the data have columns."
         hint = f'{request} {error.hint} Some methods need another setting for so many, such as TSNE(method="exact").'
         raise error.altered(hint=hint) from error
-    return at_most(case, Y, d)
+    return check_max_columns(case, Y, d)
 
 
 def full_components(n: int, p: int) -> int:

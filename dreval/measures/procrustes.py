@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import DEFAULT_NEIGHBORS
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space
@@ -31,11 +32,11 @@ from dreval.geometry.procrustes import (
     relative,
     relative_residual,
     residual,
-    spanned,
+    spanned_note,
     usual_stretch,
     view_disparity,
 )
-from dreval.measures.core import AUTO, FloatArray, measure
+from dreval.measures.core import FloatArray, measure
 from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
 SINGULAR_VALUES_COST = "O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory."
@@ -80,7 +81,7 @@ def _median_anisotropy(values: FloatArray) -> float:
     says=("Shapes of neighborhoods are kept", "Neighborhoods are squeezed in some directions"),
     goals=("neighborhoods",),
 )
-def local_anisotropy(view: View, n_neighbors: int = AUTO) -> Estimate:
+def local_anisotropy(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> Estimate:
     r"""Compute the median over the points of the logarithm of the largest over the smallest local stretch.
 
     .. math:: a_J = \mathrm{median}_i \log \frac{\sigma_{i1}}{\sigma_{id}},
@@ -110,7 +111,7 @@ def local_anisotropy(view: View, n_neighbors: int = AUTO) -> Estimate:
     sizes = local_stretch(view, n_neighbors).sizes
     values = log_anisotropies(sizes)
     value = _median_anisotropy(values)
-    return _row_statistic(view, value, spanned(sizes), lambda rows: _median_anisotropy(values[rows]))
+    return _row_statistic(view, value, spanned_note(sizes), lambda rows: _median_anisotropy(values[rows]))
 
 
 def _area_spread(values: FloatArray) -> float:
@@ -126,7 +127,7 @@ def _area_spread(values: FloatArray) -> float:
     says=("Sizes can be compared across the embedding", "Do not compare sizes across the embedding"),
     goals=("density",),
 )
-def local_area_spread(view: View, n_neighbors: int = AUTO) -> Estimate:
+def local_area_spread(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> Estimate:
     r"""Compute the standard deviation over the points of the logarithm of the local factor of area.
 
     .. math:: s_A = \mathrm{sd}_i \sum_{j=1}^d \log \sigma_{ij},
@@ -155,7 +156,7 @@ def local_area_spread(view: View, n_neighbors: int = AUTO) -> Estimate:
     """
     sizes = local_stretch(view, n_neighbors).sizes
     values = log_areas(sizes, usual_stretch(sizes))
-    return _row_statistic(view, _area_spread(values), spanned(sizes), lambda rows: _area_spread(values[rows]))
+    return _row_statistic(view, _area_spread(values), spanned_note(sizes), lambda rows: _area_spread(values[rows]))
 
 
 def _radius_correlation_chance(view: View, k: int) -> float:

@@ -26,7 +26,7 @@ from dreval.geometry.graphs import (
     reach_of,
 )
 from dreval.geometry.pairs import condensed_distances
-from dreval.geometry.tsne import MOST_COLUMNS, Listed, allowed_perplexity, conditional_affinities, lattice_sum
+from dreval.geometry.tsne import MOST_COLUMNS, PairList, allowed_perplexity, conditional_affinities, lattice_sum
 from dreval.methods._local import barycenter_matrix
 from dreval.methods._method import FloatArray
 from dreval.methods._spectral import principal_coordinates
@@ -523,7 +523,7 @@ class NeighborCost(Cost):
         super().__init__(X)
         self.perplexity = allowed_perplexity(perplexity, self.n)
         conditional = conditional_affinities(X, self.perplexity, n_affinities)
-        self.attracting = Listed.of(conditional / self.divisor())
+        self.attracting = PairList.of(conditional / self.divisor())
         self.entropy = self.negative_entropy(conditional)
 
     def stages(self) -> list[Stage]:

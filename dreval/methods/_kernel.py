@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dreval._check import check_float, check_one_of, known_name
+from dreval._check import check_float, check_one_of, resolve_alias
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, cross_gram, gram_matrix
 from dreval.methods._method import FloatArray, Method
@@ -44,7 +44,7 @@ class KernelMethod(Method):
 
     def _centered_cross(self, points: FloatArray) -> FloatArray:
         """Return rows (m, n) of the centered kernel for points in normal form."""
-        kernel = known_name(self.kernel, POINT_KERNELS)
+        kernel = resolve_alias(self.kernel, POINT_KERNELS)
         return self._centered_rows(cross_gram(points, self._points, kernel, self.bandwidth_))
 
     def _centered_rows(self, rows: FloatArray) -> FloatArray:

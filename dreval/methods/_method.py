@@ -22,15 +22,15 @@ from dreval._check import (
     check_points,
     check_random_state,
     column_names,
-    in_columns,
     keywords_checked,
-    known_name,
+    reorder_columns,
+    resolve_alias,
     vectors,
 )
 from dreval.errors import InputError, not_fitted
-from dreval.glossary import block, filled
+from dreval.glossary import block, fill_docstring
 from dreval.records.answers import Embedding
-from dreval.records.base import call, read_only_array
+from dreval.records.base import call_forwarded, read_only_array
 from dreval.references import Cites
 from dreval.registry import METHODS
 
@@ -107,7 +107,7 @@ def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
             cls.__init__ = keywords_checked(cls.__init__)  # type: ignore[method-assign]
         cls.card = MethodCard(name=METHODS.name_of(cls.__name__), class_name=cls.__name__, **fields)
         entries = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
-        cls.__doc__ = filled(
+        cls.__doc__ = fill_docstring(
             cls.__doc__, {**ENTRIES, **{name: textwrap.fill(text, 112) for name, text in entries.items()}}
         )
         return cls
@@ -267,7 +267,7 @@ class Method:
     def _new_points(self, X: Any) -> FloatArray:
         """Return new rows (m, p) in normal form, with columns matched to the fitted data by name if both have names."""
         self._check_fitted()
-        points = as_rows(in_columns(X, getattr(self, "feature_names_in_", None), "X"), min_rows=1)
+        points = as_rows(reorder_columns(X, getattr(self, "feature_names_in_", None), "X"), min_rows=1)
         if points.shape[1] != (p := self.n_features_in_):
             received = f"X has {points.shape[1]} features, but {type(self).__name__} is expecting {p} features as input"
             hint = "Pass new points as rows, with the same columns in the same order."
@@ -306,7 +306,7 @@ class Method:
 
         options = (vars(self).get(name) for name in ("metric", "kernel"))
         distances, values = (
-            isinstance(option, str) and known_name(option, (PRECOMPUTED,)) == PRECOMPUTED for option in options
+            isinstance(option, str) and resolve_alias(option, (PRECOMPUTED,)) == PRECOMPUTED for option in options
         )
         return Tags(
             estimator_type=None,
@@ -317,7 +317,7 @@ class Method:
         )
 
     def _repr_html_(self) -> str:
-        return str(call("Method.summary", self).as_html())
+        return str(call_forwarded("Method.summary", self).as_html())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
@@ -343,7 +343,7 @@ def as_rows(X: Any, min_rows: int = MIN_POINTS, copy: bool = False) -> FloatArra
             raise WrongType("X", "must hold numbers", received, "Convert it to a numeric array.")
         if all(issubclass(kind, Real) for kind in kinds):  # also fractions, and booleans among numbers
             X = X.astype(np.float64)
-    return check_points(X, "X", min_rows=min_rows, own=copy)
+    return check_points(X, "X", min_rows=min_rows, copy=copy)
 
 
 def _with_container(transform: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dreval._check import check_classes, check_int, check_points, check_rows, check_unmasked, of_one_kind
+from dreval._check import check_classes, check_int, check_points, check_rows, check_unmasked, numbers_from_objects
 from dreval.errors import DegenerateDataWarning, InputError, warn
 from dreval.geometry.kernels import is_classes
 from dreval.methods._method import FloatArray, Method, as_rows, fix_signs
@@ -82,7 +82,7 @@ def _response(y: Any, n: int, method: str) -> Response:
         hint = "Pass numbers or classes, one per row: fit(X, y), or labels= in an evaluation."
         raise InputError("y", "must be given, since the method is supervised", received, hint)
     y = check_unmasked(y, "y")
-    array = of_one_kind(np.asarray(y))
+    array = numbers_from_objects(np.asarray(y))
     if is_classes(y) or (array.dtype.kind in "iu" and array.ndim == 1):
         codes, classes = check_classes(y, n, "y")
         count, integers = len(classes), array.dtype.kind in "iu"
@@ -95,7 +95,7 @@ def _response(y: Any, n: int, method: str) -> Response:
         if integers and count > max(MAX_INTEGER_CLASSES, n / 10):
             warn(DegenerateDataWarning(note("response.classes", argument="y", classes=count)))
         return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes, classes)
-    columns = check_points(y, "y", own=True)
+    columns = check_points(y, "y", copy=True)
     check_rows(len(columns), n, "y")
     if (columns == columns[0]).all():
         raise InputError("y", "must vary", "a constant", "Give a response that varies.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_one_of, known_name
+from dreval._check import check_one_of, resolve_alias
 from dreval.geometry.distances import distance_matrix, pairwise_squared
 from dreval.glossary import METRICS
 from dreval.inputs.features import check_defined, check_distances
@@ -26,7 +26,7 @@ from dreval.methods._spectral import add_by_gower, principal_coordinates
     distances=True,
     scale="follows",
     max_components=lambda n, p, parameters: (
-        min(n - 1, p) if known_name(parameters["metric"], METRICS) == "euclidean" else n - 1
+        min(n - 1, p) if resolve_alias(parameters["metric"], METRICS) == "euclidean" else n - 1
     ),
     reference="@torgerson1952.",
 )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from dreval._check import check_float, check_int, check_k, check_one_of, known_name
+from dreval._check import check_float, check_int, check_k, check_one_of, resolve_alias
 from dreval.errors import ApproximationWarning, DegenerateDataWarning, InputError, warn
 from dreval.geometry.graphs import IntArray, geodesics
 from dreval.methods._method import FloatArray, Method, fix_signs, method
@@ -358,7 +358,7 @@ class IKD(Method):
 
     def _reference(self, squared: FloatArray) -> int:
         """Return the point whose largest distance (and, on ties, mean distance) is smallest; -1 for the mean."""
-        if known_name(self.reference, REFERENCES) == "mean":
+        if resolve_alias(self.reference, REFERENCES) == "mean":
             return -1
         return int(np.lexsort((squared.mean(axis=1), squared.max(axis=1)))[0])
 
@@ -366,7 +366,7 @@ class IKD(Method):
         self, above_threshold: npt.NDArray[np.bool_], inverse: Callable[[FloatArray], FloatArray]
     ) -> FloatArray:
         """Return squared distances (n, n) along paths of pairs above the threshold."""
-        if known_name(self.solution, SOLUTIONS) == "geodesic":
+        if resolve_alias(self.solution, SOLUTIONS) == "geodesic":
             return geodesics(_graph(np.sqrt(self.squared_distances_[above_threshold]), above_threshold)) ** 2
         product = np.exp(-geodesics(_graph(-np.log(self.correlations_[above_threshold]), above_threshold)))
         squared = np.full(above_threshold.shape, np.inf)

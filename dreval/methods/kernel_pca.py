@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_float, check_int, check_one_of, known_name
+from dreval._check import check_float, check_int, check_one_of, resolve_alias
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import cross_gram
@@ -154,7 +154,7 @@ class KernelPCA(KernelMethod):
         return centered
 
     def _centered_cross(self, points: FloatArray) -> FloatArray:
-        if known_name(self.kernel, PRODUCT_KERNELS) not in PRODUCT_KERNELS:
+        if resolve_alias(self.kernel, PRODUCT_KERNELS) not in PRODUCT_KERNELS:
             return super()._centered_cross(points)
         return self._centered_rows(self._products(points))
 
@@ -168,13 +168,13 @@ class KernelPCA(KernelMethod):
             return float(sizes.max())
         lengths = np.linalg.norm(self._points / self.bandwidth_, axis=1)
         before = lengths[:, None] * lengths + abs(self.offset)
-        if known_name(self.kernel, PRODUCT_KERNELS) == "sigmoid":
+        if resolve_alias(self.kernel, PRODUCT_KERNELS) == "sigmoid":
             return float((sizes + (1.0 - sizes**2) * before).max())
         return float((sizes + self.degree * sizes ** (1.0 - 1.0 / self.degree) * before).max())
 
     def _products(self, points: FloatArray) -> FloatArray:
         """Return values (m, n) of a kernel of inner products between rows and the points of the fit."""
-        kernel = known_name(self.kernel, PRODUCT_KERNELS)
+        kernel = resolve_alias(self.kernel, PRODUCT_KERNELS)
         if kernel == "cosine":
             rows = points / np.abs(points).max(axis=1, keepdims=True, initial=SMALLEST_NUMBER)
             fitted = self._points / np.abs(self._points).max(axis=1, keepdims=True, initial=SMALLEST_NUMBER)
@@ -210,7 +210,7 @@ class KernelPCA(KernelMethod):
     def _pre_images(self, scores: FloatArray, start: FloatArray) -> FloatArray:
         """Run the fixed-point iteration, in which rows are independent of each other."""
         weights = scores @ (self.embedding_ / self._scale).T
-        kernel = known_name(self.kernel, (*POINT_KERNELS, *PRODUCT_KERNELS))
+        kernel = resolve_alias(self.kernel, (*POINT_KERNELS, *PRODUCT_KERNELS))
         if kernel == "linear":
             return weights @ (self._points - self._points.mean(axis=0)) + self._points.mean(axis=0)
         if kernel != "gaussian":

@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from dreval._check import check_float, check_int, check_k, check_one_of, check_width, known_name
+from dreval._check import check_float, check_int, check_k, check_one_of, check_width, resolve_alias
 from dreval.errors import ApproximationWarning, InputError, warn
 from dreval.geometry.distances import Space, distance_matrix, pairwise_squared
 from dreval.geometry.graphs import (
-    THIN,
+    MIN_RELATIVE_EXTENT,
     IntArray,
     beta_skeleton,
     beta_skeleton_of,
     chunks_of,
     delaunay,
-    flattened,
     geodesics,
+    principal_coordinates,
     simplex_edges,
     spanning_tree,
 )
@@ -155,7 +155,7 @@ def _directions(D: FloatArray) -> int:
 
 GRAPHS = ("auto", "beta_skeleton", "chunked_delaunay", "delaunay", "gabriel")
 EDGE_TESTS = ("forward", "printed")
-MIN_RELATIVE_EIGENVALUE = THIN**2  # of inner products; directions with smaller ones are not counted
+MIN_RELATIVE_EIGENVALUE = MIN_RELATIVE_EXTENT**2  # of inner products; directions with smaller ones are not counted
 DELAUNAY_COLUMNS = 6  # largest number of columns for which "auto" is the Delaunay tessellation
 
 
@@ -343,7 +343,7 @@ class LSDR(Method):
 
     def _graph(self, points: FloatArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
         """Return the remaining edges, and the points on the boundary as a mask."""
-        n, graph, simplices = len(points), known_name(self.graph, GRAPHS), None
+        n, graph, simplices = len(points), resolve_alias(self.graph, GRAPHS), None
         if self._from_distances:
             if graph in ("delaunay", "chunked_delaunay"):
                 requirement, hint = "must be a graph of distances", 'Choose "gabriel" or "beta_skeleton".'
@@ -352,13 +352,13 @@ class LSDR(Method):
             edges = beta_skeleton_of(points**2, self.beta if graph == "beta_skeleton" else 1.0)
         else:
             automatic = "delaunay" if points.shape[1] <= DELAUNAY_COLUMNS else "gabriel"
-            p, tree = flattened(points).shape[1], spanning_tree(Space.of(points))[0]
+            p, tree = principal_coordinates(points).shape[1], spanning_tree(Space.of(points))[0]
             graph = automatic if graph == "auto" else graph
             edges, simplices = proximity_graph(points, graph, self.beta, self.chunk_size)
         edges = np.unique(np.concatenate([edges, tree]), axis=0)
         lengths = self._lengths(points, edges)
         in_tree = np.isin(edges[:, 0] * n + edges[:, 1], tree[:, 0] * n + tree[:, 1])
-        test = known_name(self.edge_test, EDGE_TESTS)
+        test = resolve_alias(self.edge_test, EDGE_TESTS)
         edges = edges[in_tree | ~long_edges(edges, lengths, n, p, self.conf_level, test)]
         return edges, boundary_of(edges, simplices, n)
 

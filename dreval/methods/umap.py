@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from dreval._check import check_float, check_int, check_one_of, known_name
+from dreval._check import check_float, check_int, check_one_of, resolve_alias
 from dreval._parallel import one_blas_thread
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
@@ -310,7 +310,7 @@ class UMAP(Method):
         head, tail = edges.row[used].astype(np.int64), edges.col[used].astype(np.int64)
         self._state = stream(seed, "pushes of umap").integers(2**63, dtype=np.uint64)
         rates = (float(self.learning_rate), float(self.repulsion))
-        loops.lay_out(
+        loops.optimize_embedding(
             Y, Y, True, head, tail, periods, self.n_epochs_, (self.a_, self.b_), rates, self.n_negative, self._state
         )
         self.embedding_, self._points = Y, X
@@ -318,7 +318,7 @@ class UMAP(Method):
     def _first_places(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return the places (n, d) at which points begin: each coordinate from 0 to 10 times ``spread``."""
         n, d = len(X), self.n_components
-        Y, self.init_ = None, known_name(self.init, STARTS) if isinstance(self.init, str) else "array"
+        Y, self.init_ = None, resolve_alias(self.init, STARTS) if isinstance(self.init, str) else "array"
         with one_blas_thread():  # LAPACK's sums differ with the number of threads
             if self.init_ == "array":
                 start = check_start(self.init, n, d)
@@ -352,7 +352,7 @@ class UMAP(Method):
             periods = weights.max(axis=1, keepdims=True) / weights
         rates = (self.learning_rate / 4.0, float(self.repulsion))
         fixed = np.array(self.embedding_)  # the loop is compiled for arrays that can be written to
-        loops.lay_out_each(
+        loops.embed_each_point(
             Y, fixed, neighbors, periods, rounds, (self.a_, self.b_), rates, self.n_negative, self._state
         )
         return Y

@@ -23,12 +23,12 @@ from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.procrustes import MIN_REPLICATES, TRANSFORMATIONS, check_amplitude, transform_count
 from dreval.glossary import printable
-from dreval.inputs._header import Reading
+from dreval.inputs._header import HeaderOptions
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.source import digest, sketch
 from dreval.measures.methods import MIN_HALVED_POINTS
-from dreval.records.base import write_whole
+from dreval.records.base import write_atomic
 from dreval.significance.noise import NULLS
 
 FORMATS = ("csv", "parquet")
@@ -85,7 +85,7 @@ def write_in(folder: Path, name: str, content: str | bytes) -> None:
     """Write a file of the folder."""
     path = place_in(folder, name)
     path.parent.mkdir(exist_ok=True)
-    write_whole(path, content, "folder")
+    write_atomic(path, content, "folder")
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ def exported_data(folder: Path, manifest: Manifest) -> Data:
     """Return the data of the folder; raise if the file was altered."""
     task = manifest.tasks[0]
     check_input(folder, task)
-    frame = pd.DataFrame(read_table(folder / task.input, task.input, reading=Reading(header=True)).values)
+    frame = pd.DataFrame(read_table(folder / task.input, task.input, reading=HeaderOptions(header=True)).values)
     expected = [manifest.id_column, *columns_of(manifest.columns, frame.shape[1] - 1)]
     if list(map(str, frame.columns)) != expected or len(frame) != len(manifest.ids):
         requirement = (
@@ -305,7 +305,7 @@ def check_listed(place: Path, tasks: Sequence[Task]) -> None:
     """Check that tasks with a returned file are in the list of tasks of the folder, where it has one."""
     if not place_in(place, TASKS).is_file():
         return
-    table = pd.DataFrame(read_table(place / TASKS, TASKS, reading=Reading(header=True)).values).astype(str)
+    table = pd.DataFrame(read_table(place / TASKS, TASKS, reading=HeaderOptions(header=True)).values).astype(str)
     if not {"task", "seed", "n_components"} <= set(table.columns):
         raise _other_export(TASKS)
     listed = {

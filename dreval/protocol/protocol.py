@@ -26,13 +26,13 @@ from dreval._check import (
 from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.procrustes import make_transformations, transform_count
-from dreval.inference.reruns import Job, reseed
-from dreval.inputs._header import Reading
+from dreval.inference.reruns import RunSpec, reseed
+from dreval.inputs._header import HeaderOptions
 from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
-from dreval.inputs.source import RecordedSource, Recording, Run, as_source, warn_of_columns
+from dreval.inputs.source import RecordedRun, RecordedRuns, RecordedSource, as_source, warn_of_columns
 from dreval.inputs.source_kinds import seed_of
 from dreval.inputs.variables import Rows, align, as_ids, warn_of_guesses
 from dreval.measures.methods import (
@@ -53,7 +53,7 @@ from dreval.significance.noise import noise_seed, null_data
 DIGITS = 3  # an embedding with at most so many digits of its largest coordinate looks rounded
 
 
-def rounded_note(runs: Sequence[Run]) -> Notes:
+def rounded_note(runs: Sequence[RecordedRun]) -> Notes:
     """Return a note on embeddings that look rounded: all numbers are multiples of a power of ten near their spread."""
     files = [run.file for run in runs if run.values is not None and _rounded(run.values)]
     return (note("protocol.rounded", count=len(files), runs=len(runs), first=files[0]),) if files else ()
@@ -67,7 +67,7 @@ def _rounded(Y: FloatArray) -> bool:
     return abs(places) < 300 and bool(np.allclose(np.round(Y, places), Y, rtol=1e-13, atol=0.0))
 
 
-def copied_note(runs: Sequence[Run]) -> Notes:
+def copied_note(runs: Sequence[RecordedRun]) -> Notes:
     """Return a note on embeddings of transformed data that equal the embedding of the data to the last bit."""
     data_run, base = runs[0], runs[0].values
     transformed = [run for run in runs if run.digest != data_run.digest and run.values is not None]
@@ -104,7 +104,7 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
     hint = RUN_AGAIN
     try:
         n = len(manifest.ids if task.rows is None else task.rows)
-        table = read_table(path, task.output, reading=Reading(n=n))
+        table = read_table(path, task.output, reading=HeaderOptions(n=n))
         frame, has_names = pd.DataFrame(table.values), table.columns is not None
         if len(frame) != n:
             received, requirement = f"{len(frame)} rows for {n} points", "must have one row per point of its input"
@@ -132,7 +132,7 @@ def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.D
     task_ids = pd.Index(manifest.ids_of(task), dtype=object)
     ids = as_ids(pd.Index(frame[manifest.id_column]), task.output)
     rows = Rows(len(task_ids), task_ids, ids_given=True)
-    order, _ = align(len(frame), ids, rows, task.output, given=True)
+    order, _ = align(len(frame), ids, rows, task.output, ids_given=True)
     return frame.drop(columns=manifest.id_column), order
 
 
@@ -305,17 +305,17 @@ def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int,
     return manifest
 
 
-def _analysis_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[tuple[str, Job]]:
+def _analysis_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[tuple[str, RunSpec]]:
     """Yield the runs of a noise test and of stability over seeds and halves, with the seeds of these functions."""
     _, draw = null_data("columns", settings["null"], data.X, root)
     for r in range(settings["noise"] + 1 if settings["noise"] else 0):
-        yield f"noise-{r}", Job(draw(r) if r else data.X, noise_seed(root, r, 0))
+        yield f"noise-{r}", RunSpec(draw(r) if r else data.X, noise_seed(root, r, 0))
     for over, prefix in (("seeds", "seed"), ("halves", "half")):
         for names in replicate_names(over, settings[over]):
             for r, name in enumerate(names, 1):
                 rows = replicate_rows(name, data.n, root) if over == "halves" else None
                 X = data.X if rows is None else data.X[rows]
-                yield f"{prefix}-{r}", Job(X, replicate_seed(name, root), rows)
+                yield f"{prefix}-{r}", RunSpec(X, replicate_seed(name, root), rows)
 
 
 def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
@@ -384,7 +384,7 @@ def put_embedding(place: Path, manifest: folders.Manifest, Y: FloatArray) -> Non
         raise ProtocolError(data_task.output, "must be the embedding that is passed", "another one", hint)
 
 
-def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
+def record(place: Path, manifest: folders.Manifest, partial: bool) -> RecordedRuns:
     """Return all runs of a folder, after checking its files; with ``partial``, some may be missing."""
     data = folders.exported_data(place, manifest)
     for task in manifest.tasks:
@@ -395,7 +395,7 @@ def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
         raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", hint)
     runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
     settings = manifest.settings
-    return Recording(data, runs, settings, manifest.random_state, manifest.n_components, _unavailable(manifest))
+    return RecordedRuns(data, runs, settings, manifest.random_state, manifest.n_components, _unavailable(manifest))
 
 
 def _unavailable(manifest: folders.Manifest) -> dict[str, tuple[str, str]]:
@@ -422,13 +422,13 @@ def _new_folder_hint(setting: str, alternative: str = "") -> str:
     return f"Export a new folder with dreval.Protocol(..., {setting}){alternative}, and run the tool there."
 
 
-def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> Run:
+def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> RecordedRun:
     """Return one run with its returned embedding; that of the data themselves is required."""
     is_absent = task is not manifest.tasks[0] and not os.path.lexists(place / task.output)
     if is_absent and not partial:
         raise missing(place, task, PARTIAL_HINT)
     values = None if is_absent else read_returned(place, manifest, task)
-    return Run(task.output, task.digest, np.array(task.sketch), task.n_components, task.seed, values)
+    return RecordedRun(task.output, task.digest, np.array(task.sketch), task.n_components, task.seed, values)
 
 
 # The protocol: re-runs of a tool outside Python, exchanged with it by files in two rounds.

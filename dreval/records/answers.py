@@ -19,14 +19,14 @@ import pandas as pd
 from dreval._check import check_one_of, check_parameters
 from dreval.errors import InputError
 from dreval.glossary import printable
-from dreval.records.base import Record, call, read_only
-from dreval.records.notes import Notes, joined
+from dreval.records.base import Record, call_forwarded, read_only
+from dreval.records.notes import Notes, join_notes
 from dreval.registry import DIMENSIONS, MEASURES, METHODS, TESTS
 
 # The call behind a result, as text.
 
 
-def written_again(
+def reproducing_call(
     name: str, positional: Sequence[str], arguments: Mapping[str, Any], function: Callable[..., Any]
 ) -> str:
     """Return a call in Python: the names in ``positional``, then the arguments that differ from the defaults.
@@ -52,7 +52,7 @@ def _same(value: Any, default: Any) -> bool:
 
 LEVEL = 0.05  # level of the verdict, over all tests
 KINDS = {"family": "certificate", "p_kind": "bootstrap"}  # columns that are the same for all p-values
-EMPTY = 0.95  # held-out errors from here mean that the embedding explains almost nothing of the data
+MIN_EMPTY_ERROR = 0.95  # held-out errors from here mean that the embedding explains almost nothing of the data
 
 
 class ResidualTest(NamedTuple):
@@ -143,7 +143,7 @@ class Certificate(Record):
     @property
     def verdict(self) -> str:
         """Failed tests, and whether the embedding explains anything of the data, in a sentence."""
-        return str(call("Certificate.verdict", self))
+        return str(call_forwarded("Certificate.verdict", self))
 
     def tidy(self) -> pd.DataFrame:
         """Return one row per test, with the errors in every row.
@@ -175,7 +175,7 @@ class Certificate(Record):
 
 # The record of what a run is estimated to cost.
 
-TEXTS = ("step", "embedding", "measure", "parameters", "test", "variable")  # the columns that identify a row
+TEXT_COLUMNS = ("step", "embedding", "measure", "parameters", "test", "variable")  # the columns that identify a row
 
 
 @read_only
@@ -414,7 +414,7 @@ class Embedding(Record):
         """Return a map of the geometry; it is computed once."""
         key = (name, *sorted(options.items()))
         if key not in self._map_cache:
-            fitted = call(f"Embedding.{name}", inputs, outputs, **options)
+            fitted = call_forwarded(f"Embedding.{name}", inputs, outputs, **options)
             self._map_cache[key] = replace(fitted, columns=columns)
         return self._map_cache[key]
 
@@ -523,7 +523,7 @@ class IndependenceTest(Record):
         if self.test not in TESTS:
             return ""
         arguments = {**recipe.get("parameters", {}), "random_state": recipe.get("random_state")}
-        return written_again(f"dreval.{self.test}{TESTS.suffix}", self.variables, arguments, TESTS.get(self.test))
+        return reproducing_call(f"dreval.{self.test}{TESTS.suffix}", self.variables, arguments, TESTS.get(self.test))
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -560,7 +560,7 @@ class IndependenceTest(Record):
         <Figure size ...>
         """
         check_one_of(kind, ("null",), "kind", aliases=True)
-        return call("IndependenceTest.plot", self, ax, figsize)
+        return call_forwarded("IndependenceTest.plot", self, ax, figsize)
 
     def __repr__(self) -> str:
         return f"IndependenceTest({self.test}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"
@@ -730,7 +730,7 @@ class IntrinsicDimension(Number, Record):
         }
         row |= {"n": self.recipe["n"], "n_used": self.n_used}
         ends = ("value", "se", "conf_low", "conf_high", "conf_method", "conf_level", "n_groups")
-        return pd.DataFrame([row | {name: getattr(self, name) for name in ends} | {"note": joined(self.notes)}])
+        return pd.DataFrame([row | {name: getattr(self, name) for name in ends} | {"note": join_notes(self.notes)}])
 
     def glance(self) -> pd.DataFrame:
         """Return one row: the data, the estimate as a whole number of dimensions, and whole numbers in its interval.
@@ -786,13 +786,13 @@ class IntrinsicDimension(Number, Record):
         >>> dreval.intrinsic_dimension(np.random.default_rng(0).normal(size=(50, 2)), random_state=0).plot()
         <Figure size ...>
         """
-        return call("IntrinsicDimension.plot", self, ax, figsize)
+        return call_forwarded("IntrinsicDimension.plot", self, ax, figsize)
 
     @property
     def call(self) -> str:
         """The Python code that reproduces the estimate."""
         arguments = {**self.recipe["parameters"], "random_state": self.recipe["random_state"]}
-        return written_again("dreval.intrinsic_dimension", ["X"], arguments, DIMENSIONS.get("intrinsic_dimension"))
+        return reproducing_call("dreval.intrinsic_dimension", ["X"], arguments, DIMENSIONS.get("intrinsic_dimension"))
 
     def __repr__(self) -> str:
         return f"IntrinsicDimension({self.method}: {self.value:.3f})"
@@ -871,7 +871,7 @@ class MeasureRecord(Number, Record):
         source = str(self.recipe.get("source", ""))
         names = ["data", repr(source) if source in METHODS.names() else re.sub(r"\W+", "_", source) or "source"]
         arguments = {**dict(self.recipe.get("parameters", {})), "random_state": self.recipe.get("random_state")}
-        return written_again(f"dreval.{self.measure}", names, arguments, MEASURES.get(self.measure))
+        return reproducing_call(f"dreval.{self.measure}", names, arguments, MEASURES.get(self.measure))
 
     def __repr__(self) -> str:
         return f"MeasureRecord({self.measure}: {self.value:.6g})"
@@ -993,7 +993,7 @@ class NoiseTest(IndependenceTest):
         <Figure size ...>
         """
         kind = check_one_of(kind, ("null", "map"), "kind", aliases=True)
-        return call("IndependenceTest.plot" if kind == "null" else "NoiseTest.plot", self, ax, figsize)
+        return call_forwarded("IndependenceTest.plot" if kind == "null" else "NoiseTest.plot", self, ax, figsize)
 
     @property
     def call(self) -> str:
@@ -1085,7 +1085,7 @@ class ParallelAnalysis(Record):
         row = {name: self.recipe[name] for name in ("n", "p")} | {"n_components": self.n_components}
         row |= {"share": float(self.table["share"].head(self.n_components).sum()), "alpha": self.alpha}
         row |= {"n_resamples": self.n_resamples, "random_state": self.recipe["random_state"]}
-        return pd.DataFrame([row | {"note": joined(self.notes)}])
+        return pd.DataFrame([row | {"note": join_notes(self.notes)}])
 
     def plot(self, ax: Any = None, figsize: Any = None) -> Any:
         """Draw the eigenvalues by number, with their range under permutation.
@@ -1108,13 +1108,13 @@ class ParallelAnalysis(Record):
         >>> dreval.parallel_analysis(np.random.default_rng(0).normal(size=(50, 3)), random_state=0).plot()
         <Figure size ...>
         """
-        return call("ParallelAnalysis.plot", self, ax, figsize)
+        return call_forwarded("ParallelAnalysis.plot", self, ax, figsize)
 
     @property
     def call(self) -> str:
         """The Python code that reproduces the analysis."""
         arguments = {**self.recipe["parameters"], "random_state": self.recipe["random_state"]}
-        return written_again("dreval.parallel_analysis", ["X"], arguments, DIMENSIONS.get("parallel_analysis"))
+        return reproducing_call("dreval.parallel_analysis", ["X"], arguments, DIMENSIONS.get("parallel_analysis"))
 
     def __repr__(self) -> str:
         return f"ParallelAnalysis({self.n_components} of {len(self.table)} components)"
@@ -1189,7 +1189,7 @@ class PerplexityCurve(Record):
         row = {name: self.recipe[name] for name in ("n", "p")} | {"n_perplexities": len(top)}
         row |= {"n_with_interval": int(top["conf_low"].notna().sum()), "n_seeds": self.recipe["parameters"]["n_seeds"]}
         row |= {"n_refused": int(top["n_refused"].sum()), "conf_level": self.conf_level}
-        return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)}])
+        return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": join_notes(self.notes)}])
 
     def plot(self, ax: Any = None, figsize: Any = None) -> Any:
         """Draw the values over the perplexity, with their intervals.
@@ -1213,7 +1213,7 @@ class PerplexityCurve(Record):
         >>> dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0).plot()
         <Figure size ...>
         """
-        return call("PerplexityCurve.plot", self, ax, figsize)
+        return call_forwarded("PerplexityCurve.plot", self, ax, figsize)
 
     def __repr__(self) -> str:
         perplexities, seeds = (self.values[name].nunique() for name in ("perplexity", "seed"))
@@ -1307,7 +1307,7 @@ class PointScores(Record):
         """
         scores = self.tidy()["score"].tolist()
         name = scores[0] if score is None else check_one_of(score, scores, "score", aliases=True)
-        return call("PointScores.plot", self, name, ax, figsize)
+        return call_forwarded("PointScores.plot", self, name, ax, figsize)
 
     def __repr__(self) -> str:
         score = self.tidy().iloc[0]
@@ -1573,7 +1573,7 @@ class Sensitivity(Record):
         >>> dreval.kappa_curve(x, x**2, kappas=[0.01, 0.1], n_resamples=19, random_state=0).plot()
         <Figure size ...>
         """
-        return call("Sensitivity.plot", self, ax, figsize)
+        return call_forwarded("Sensitivity.plot", self, ax, figsize)
 
     def __repr__(self) -> str:
         return f"Sensitivity({self.test}: {len(self.table)} values of {self.setting})"
@@ -1688,7 +1688,7 @@ class Stability(MeasureRecord):
         row |= {"stability": self.value, "conf_low": self.parts["conf_low"], "conf_high": self.parts["conf_high"]}
         if self.points is not None:
             row["n_below_half"] = int((self.points["agreement"] < 0.5).sum())
-        return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)}])
+        return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": join_notes(self.notes)}])
 
     def augment(self) -> pd.DataFrame:
         """Return one row per point: coordinates ``y1``, ``y2``, ... as in the figures (``map``), and ``points``.
@@ -1744,7 +1744,7 @@ class Stability(MeasureRecord):
         <Figure size ...>
         """
         kind = check_one_of(kind, ("map", "clouds"), "kind", aliases=True)
-        return call("Stability.plot", self, kind, points, ax, figsize)
+        return call_forwarded("Stability.plot", self, kind, points, ax, figsize)
 
     def __repr__(self) -> str:
         return f"Stability({self.value:.6g} over {self.n_resamples} runs)"

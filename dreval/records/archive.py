@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import LONGEST_TEXT, check_path, check_unpacked, describe, keywords_checked, read_npy
+from dreval._check import MAX_TEXT_LENGTH, check_path, check_unpacked, describe, keywords_checked, read_npy
 from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.answers import Shepard
@@ -276,8 +276,8 @@ def _check_form(value: Any, form: Any, path: str) -> None:
                 _check_form(part, option[0], f"{path}[{i}]")
             return
         if (value is None and option is None) or (isinstance(option, type) and type(value) is option):
-            if isinstance(value, str) and len(value) > LONGEST_TEXT and not path.endswith((".call", ".command")):
-                raise ValueError(f"{path} holds a text of {len(value):,} characters, of {LONGEST_TEXT:,} at most")
+            if isinstance(value, str) and len(value) > MAX_TEXT_LENGTH and not path.endswith((".call", ".command")):
+                raise ValueError(f"{path} holds a text of {len(value):,} characters, of {MAX_TEXT_LENGTH:,} at most")
             return
     raise ValueError(f"{path} holds a value of another kind")
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import keywords_checked, no_attribute
+from dreval._check import attribute_error, keywords_checked
 from dreval.errors import DrevalError, InputError
 
 # The methods of records whose functions are in higher folders, each with that function.
@@ -27,35 +27,35 @@ from dreval.errors import DrevalError, InputError
 # Only this table names modules of higher folders: a record prints, draws and compares itself for its user's
 # convenience. Code of the package calls the functions, never these methods.
 
-VERBS = {
+FORWARDED_METHODS = {
     "Certificate.summary": "dreval.report.contents.tests:certificate_summary",
     "Certificate.verdict": "dreval.report.contents.tests:certificate_verdict",
     "Comparison.bibtex": "dreval.report.contents.methods:bibtex",
     "Comparison.paragraph": "dreval.report.contents.paragraph:paragraph",
     "Comparison.plot": "dreval.report.plot:plot_comparison",
-    "Comparison.report": "dreval.report.others:write_comparison",
+    "Comparison.report": "dreval.report.comparison_reports:write_comparison",
     "Comparison.summary": "dreval.report.contents.comparison:comparison_summary",
-    "CostEstimate.summary": "dreval.report.contents.others:cost_summary",
-    "Dataset.summary": "dreval.report.contents.others:dataset_summary",
+    "CostEstimate.summary": "dreval.report.contents.record_summaries:cost_summary",
+    "Dataset.summary": "dreval.report.contents.record_summaries:dataset_summary",
     "Embedding.embedding_map": "dreval.geometry.kernels:embedding_map",
     "Embedding.reconstruction_map": "dreval.geometry.kernels:reconstruction_map",
-    "Embedding.summary": "dreval.report.contents.others:embedding_summary",
-    "Evaluation.summary": "dreval.report.contents.others:evaluation_preview",
+    "Embedding.summary": "dreval.report.contents.record_summaries:embedding_summary",
+    "Evaluation.summary": "dreval.report.contents.record_summaries:evaluation_preview",
     "IndependenceTest.plot": "dreval.report.figures.nulls:null_histogram",
     "IndependenceTest.summary": "dreval.report.contents.tests:test_summary",
     "IntrinsicDimension.plot": "dreval.report.figures.curves:draw_intrinsic_dimension",
-    "IntrinsicDimension.summary": "dreval.report.contents.others:intrinsic_dimension_summary",
-    "KernelMap.summary": "dreval.report.contents.others:map_summary",
-    "LocalDistortion.summary": "dreval.report.contents.others:scores_summary",
-    "MeasureRecord.summary": "dreval.report.contents.others:measure_summary",
-    "Method.summary": "dreval.report.contents.others:method_summary",
+    "IntrinsicDimension.summary": "dreval.report.contents.record_summaries:intrinsic_dimension_summary",
+    "KernelMap.summary": "dreval.report.contents.record_summaries:map_summary",
+    "LocalDistortion.summary": "dreval.report.contents.record_summaries:scores_summary",
+    "MeasureRecord.summary": "dreval.report.contents.record_summaries:measure_summary",
+    "Method.summary": "dreval.report.contents.record_summaries:method_summary",
     "ParallelAnalysis.plot": "dreval.report.figures.curves:draw_parallel_analysis",
-    "ParallelAnalysis.summary": "dreval.report.contents.others:parallel_analysis_summary",
+    "ParallelAnalysis.summary": "dreval.report.contents.record_summaries:parallel_analysis_summary",
     "PerplexityCurve.plot": "dreval.report.figures.curves:draw_perplexity_curve",
-    "PerplexityCurve.summary": "dreval.report.contents.others:perplexity_summary",
-    "PerturbationScore.summary": "dreval.report.contents.others:scores_summary",
+    "PerplexityCurve.summary": "dreval.report.contents.record_summaries:perplexity_summary",
+    "PerturbationScore.summary": "dreval.report.contents.record_summaries:scores_summary",
     "PointScores.plot": "dreval.report.figures.maps:scores_map",
-    "ProtocolStatus.summary": "dreval.report.contents.others:protocol_summary",
+    "ProtocolStatus.summary": "dreval.report.contents.record_summaries:protocol_summary",
     "NoiseTest.plot": "dreval.report.figures.maps:noise_map",
     "NoiseTest.summary": "dreval.report.contents.tests:noise_summary",
     "Results.bibtex": "dreval.report.contents.methods:bibtex",
@@ -74,27 +74,27 @@ VERBS = {
     "Results.to_markdown": "dreval.report.contents.evaluation:to_markdown",
     "Sensitivity.plot": "dreval.report.figures._lines:sensitivity_curve",
     "Sensitivity.summary": "dreval.report.contents.tests:sensitivity_summary",
-    "SingularityScore.summary": "dreval.report.contents.others:scores_summary",
+    "SingularityScore.summary": "dreval.report.contents.record_summaries:scores_summary",
     "Stability.plot": "dreval.report.figures.maps:stability_figure",
-    "Stability.summary": "dreval.report.contents.others:measure_summary",
+    "Stability.summary": "dreval.report.contents.record_summaries:measure_summary",
     "Study.plot": "dreval.report.plot:plot_study",
-    "Study.report": "dreval.report.others:write_study",
-    "StudyStatus.summary": "dreval.report.contents.others:study_summary",
+    "Study.report": "dreval.report.comparison_reports:write_study",
+    "StudyStatus.summary": "dreval.report.contents.record_summaries:study_summary",
     "Sweep.plot": "dreval.report.figures.curves:draw_sweep",
-    "Sweep.report": "dreval.report.others:write_sweep",
+    "Sweep.report": "dreval.report.comparison_reports:write_sweep",
     "Sweep.save": "dreval.records.archive:save_sweep",
-    "Sweep.summary": "dreval.report.contents.others:sweep_summary",
+    "Sweep.summary": "dreval.report.contents.record_summaries:sweep_summary",
 }
 
 
-def call(method: str, *arguments: Any, **options: Any) -> Any:
+def call_forwarded(method: str, *arguments: Any, **options: Any) -> Any:
     """Call the function behind a method of a record; its module is imported only now."""
-    return function(method)(*arguments, **options)
+    return forwarded_function(method)(*arguments, **options)
 
 
-def function(method: str) -> Any:
+def forwarded_function(method: str) -> Any:
     """Return the function behind a method of a record."""
-    module, _, name = VERBS[method].partition(":")
+    module, _, name = FORWARDED_METHODS[method].partition(":")
     return getattr(import_module(module), name)
 
 
@@ -137,13 +137,13 @@ class Record:
         >>> str(dreval.embed(X, "pca").summary()).splitlines()[0].strip()
         'Embedding'
         """
-        summary: Summary = call(f"{type(self).__name__}.summary", self)
+        summary: Summary = call_forwarded(f"{type(self).__name__}.summary", self)
         return summary
 
     if not TYPE_CHECKING:  # type checkers should still report missing attributes
 
         def __getattr__(self, name: str) -> Any:
-            raise no_attribute(self, name)
+            raise attribute_error(self, name)
 
     def __str__(self) -> str:
         return str(self.summary())
@@ -330,7 +330,7 @@ def refuse_journal(path: str | os.PathLike[str], argument: str) -> None:
         raise InputError(argument, "must not be the file of a study or a store", received, "Choose another path.")
 
 
-def write_whole(path: str | os.PathLike[str], content: str | bytes, argument: str = "path") -> Path:
+def write_atomic(path: str | os.PathLike[str], content: str | bytes, argument: str = "path") -> Path:
     """Write a file atomically, text as UTF-8; see ``whole_file``.
 
     Examples

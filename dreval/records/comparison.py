@@ -14,7 +14,7 @@ import pandas as pd
 from dreval._check import check_bool, check_one_of, check_path
 from dreval.errors import InputError
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS
-from dreval.records.base import Record, Summary, call, read_only
+from dreval.records.base import Record, Summary, call_forwarded, read_only
 from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame
 from dreval.records.notes import Notes
 from dreval.records.results import Results
@@ -201,7 +201,7 @@ class Comparison(Record):
         >>> str(comparison.summary()).splitlines()[0].strip()
         'Comparison of embeddings'
         """
-        summary: Summary = call("Comparison.summary", self, check_bool(full, "full"))
+        summary: Summary = call_forwarded("Comparison.summary", self, check_bool(full, "full"))
         return summary
 
     def tidy(self) -> pd.DataFrame:
@@ -275,7 +275,9 @@ class Comparison(Record):
         'Trustworthiness (T), higher is better, k = 5: 2 '
         """
         part = check_one_of(part, PAPER_PARTS, "part", aliases=True)
-        return str(call("Comparison.paragraph", self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True)))
+        return str(
+            call_forwarded("Comparison.paragraph", self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True))
+        )
 
     def bibtex(self) -> str:
         """Return the works behind the measures and tests of the comparison, and dreval itself, as BibTeX entries.
@@ -291,7 +293,7 @@ class Comparison(Record):
         >>> [line for line in comparison.bibtex().splitlines() if line.startswith("@")][1:3]
         ['@book{efron1982,', '@article{holm1979,']
         """
-        return str(call("Comparison.bibtex", self))
+        return str(call_forwarded("Comparison.bibtex", self))
 
     def plot(self, kind: str | None = None, ax: Any = None, figsize: Any = None, **options: Any) -> Any:
         """Draw a figure of the comparison.
@@ -342,7 +344,7 @@ class Comparison(Record):
         >>> ev.run("continuity").compare().plot("difference_map", pair=("b", "a"))
         <Figure size ...>
         """
-        return call("Comparison.plot", self, kind, ax, figsize, **options)
+        return call_forwarded("Comparison.plot", self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
@@ -361,7 +363,7 @@ class Comparison(Record):
         ...     path.name, path.exists()
         ('page.html', True)
         """
-        return Path(call("Comparison.report", self, check_path(path, "path"), title=title))
+        return Path(call_forwarded("Comparison.report", self, check_path(path, "path"), title=title))
 
     def __repr__(self) -> str:
         names = list(dict.fromkeys(self.standing["embedding"]))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.base import FixedDict
-from dreval.records.notes import Note, joined
+from dreval.records.notes import Note, join_notes
 from dreval.registry import TESTS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    filled = [{**row, "note": joined(row["notes"])} if "notes" in row else row for row in rows]
+    filled = [{**row, "note": join_notes(row["notes"])} if "notes" in row else row for row in rows]
     table = pd.DataFrame(filled, columns=list(COLUMNS))
     for name in COLUMNS:
         if name in NUMERIC_COLUMNS:
@@ -55,7 +55,7 @@ def notes_frame(rows: list[dict[str, Any]], keys: tuple[str, ...] = NOTE_KEYS) -
     return table.astype({"replicate": "int64"}) if "replicate" in keys else table
 
 
-def notes_in(table: pd.DataFrame) -> list[Note]:
+def notes_of_table(table: pd.DataFrame) -> list[Note]:
     """Return the notes of a table of notes."""
     cells = zip(table["code"], table["values"], table["scope"], strict=True)
     return [Note(code, tuple(values.items()), scope) for code, values, scope in cells]
@@ -80,12 +80,12 @@ def notes_by_row(table: pd.DataFrame) -> dict[tuple[Any, ...], tuple[Note, ...]]
     """Return the notes of each row that has any, by the keys of the row."""
     by_row: dict[tuple[Any, ...], tuple[Note, ...]] = {}
     keys = table.drop(columns=list(NOTE_COLUMNS)).itertuples(index=False, name=None)
-    for key, note in zip(keys, notes_in(table), strict=True):
+    for key, note in zip(keys, notes_of_table(table), strict=True):
         by_row[key] = (*by_row.get(key, ()), note)
     return by_row
 
 
-def noted_rows(table: pd.DataFrame, notes: pd.DataFrame) -> list[dict[str, Any]]:
+def rows_with_notes(table: pd.DataFrame, notes: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a tidy table, each with its notes."""
     by_row = notes_by_row(notes)
     rows = [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
@@ -97,7 +97,8 @@ def plain_notes(table: pd.DataFrame) -> list[dict[str, Any]]:
     keys = [str(name) for name in table if name not in NOTE_COLUMNS]
     rows = table[keys].itertuples(index=False, name=None)
     return [
-        {**dict(zip(keys, row, strict=True)), **note.plain()} for row, note in zip(rows, notes_in(table), strict=True)
+        {**dict(zip(keys, row, strict=True)), **note.plain()}
+        for row, note in zip(rows, notes_of_table(table), strict=True)
     ]
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dreval.errors import DrevalError
-from dreval.glossary import part_words, printable, true_minus
+from dreval.glossary import part_texts, printable, true_minus
 from dreval.registry import DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
 
 # The severity of a note.
@@ -73,11 +73,11 @@ class Note:
         """Return the note with other names of arguments: values called ``argument``, also of notes within it."""
         return replace(self, values=tuple((key, _rename_arguments(key, value, names)) for key, value in self.values))
 
-    def altered(self, **values: Any) -> Note:
+    def with_values(self, **values: Any) -> Note:
         """Return the note with new values; names that the note does not have are ignored."""
         return replace(self, values=tuple((key, values.get(key, value)) for key, value in self.values))
 
-    def within(self, scope: str) -> Note:
+    def with_scope(self, scope: str) -> Note:
         """Return the note with another scope."""
         return replace(self, scope=scope)
 
@@ -107,7 +107,7 @@ class _NoteFormatter(string.Formatter):
         if "|" in format_spec:
             return str(format_spec.split("|")[value != 1])
         if format_spec == "parts":
-            return ", ".join(f"{title} {text}" for title, text in part_words(value).items() if text)
+            return ", ".join(f"{title} {text}" for title, text in part_texts(value).items() if text)
         if format_spec == "and":
             names = list(map(str, value if isinstance(value, tuple) else (value,)))
             return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
@@ -136,12 +136,19 @@ def define(code: str, severity: str, sentence: str, hint: str = "") -> Callable[
     return partial(note, code)
 
 
-def refusal(error: DrevalError, scope: str = "") -> Note:
+def note_from_error(error: DrevalError, scope: str = "") -> Note:
     """Return the note for an error."""
-    return note("refused", scope, argument=error.argument, rule=error.requirement, got=error.received, cure=error.hint)
+    return note(
+        "refused",
+        scope,
+        argument=error.argument,
+        requirement=error.requirement,
+        received=error.received,
+        hint=error.hint,
+    )
 
 
-def joined(notes: Iterable[Note]) -> str:
+def join_notes(notes: Iterable[Note]) -> str:
     """Return the notes of a row as one text."""
     texts = list(dict.fromkeys(map(str, notes)))
     return "; ".join([*(text.rstrip(".") for text in texts[:-1]), *texts[-1:]])
@@ -193,7 +200,7 @@ _FEW_CARRY = "few points may carry a difference of a measure of pairs, and the a
 
 CODES: dict[str, Code] = {
     # failures
-    "refused": Code("`{argument}` {rule}: got {got}. {cure}", FAILURE),
+    "refused": Code("`{argument}` {requirement}: got {received}. {hint}", FAILURE),
     "labels.none": Code("needs labels; pass {way}", FAILURE, "Pass labels."),
     "batch.none": Code("needs batches; pass {way}", FAILURE, "Pass the batch of each point."),
     "latent.none": Code("needs latent variables; pass {way}", FAILURE, "Pass latent variables."),

@@ -16,12 +16,12 @@ from dreval._check import check_bool, check_one_of, check_parameters, check_path
 from dreval.errors import InputError
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS
 from dreval.records.answers import Embedding
-from dreval.records.base import Record, Summary, call, function, read_only
+from dreval.records.base import Record, Summary, call_forwarded, forwarded_function, read_only
 from dreval.records.frames import (
     curves_frame,
     differences_frame,
     notes_frame,
-    notes_in,
+    notes_of_table,
     nulls_frame,
     of_whole,
     over_replicates,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # Export to AnnData: columns of ``obs`` with the values of each cell, and one entry of ``uns``.
 
 
-def annotate(results: Results, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
+def write_to_anndata(results: Results, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
     """Write the values of points into ``obs`` and the tables into ``uns``.
 
     ``obs[f"{key_added}_{measure}_{embedding}"]`` holds the value of each cell, as in ``Results.augment``; a measure
@@ -257,7 +257,7 @@ class Results(Record):
     @property
     def failed(self) -> dict[str, str]:
         """Embeddings that could not be computed, with the reason."""
-        return {note.scope: str(note.within("")) for note in self.failures()}
+        return {note.scope: str(note.with_scope("")) for note in self.failures()}
 
     @property
     def reference(self) -> tuple[str, ...]:
@@ -294,7 +294,7 @@ class Results(Record):
         >>> [(note.scope, note.code) for note in res.failures()]
         [('short', 'refused')]
         """
-        return [note for note in notes_in(of_whole(self.notes)) if note.severity == FAILURE]
+        return [note for note in notes_of_table(of_whole(self.notes)) if note.severity == FAILURE]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -558,7 +558,7 @@ class Results(Record):
         >>> res.certificate("a", n_resamples=19).verdict
         'Nothing here speaks against Definition 1; that is no proof of it.'
         """
-        certify = function("Results.certificate")
+        certify = forwarded_function("Results.certificate")
         check_parameters(options, tuple(signature(certify).parameters)[1:], "certificate")
         certificate: Certificate = certify(
             self.embedding(name, data=data), **{"random_state": self.recipe.get("random_state"), **options}
@@ -582,7 +582,7 @@ class Results(Record):
         header = self.recipe.get("header")
         options = {"metric": self.recipe.get("metric", "euclidean")}
         options |= {"header": header} if isinstance(header, bool) else {}  # "auto" warns of doubtful headers
-        checked = call("Results.data", data, **options)
+        checked = call_forwarded("Results.data", data, **options)
         if checked.sha256 != self.recipe.get("data_sha256", checked.sha256):
             hint = "Pass the same rows and columns in the same order."
             raise InputError("data", "must be the data of the evaluation", "data with another hash", hint)
@@ -715,7 +715,7 @@ class Results(Record):
         k = 5; no intervals; seed 0
         ...
         """
-        summary: Summary = call("Results.summary", self, check_bool(full, "full"))
+        summary: Summary = call_forwarded("Results.summary", self, check_bool(full, "full"))
         return summary
 
     def compare(
@@ -791,7 +791,7 @@ class Results(Record):
         0  first two  last two       0.31  first two
         """
         options = {"measure": measure, "baseline": baseline, "margin": margin, "rope": rope}
-        return call("Results.compare", self, names, **options, alpha=alpha, adjust=adjust)
+        return call_forwarded("Results.compare", self, names, **options, alpha=alpha, adjust=adjust)
 
     def ranking(self, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
         """Rank the embeddings by each measure, the best first, with the set not distinguishable from the best.
@@ -854,7 +854,7 @@ class Results(Record):
         1     2        pca         True
         2     3   last two        False
         """
-        ranking: pd.DataFrame = call("Results.ranking", self, measure, alpha=alpha)
+        ranking: pd.DataFrame = call_forwarded("Results.ranking", self, measure, alpha=alpha)
         return ranking
 
     def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
@@ -966,7 +966,7 @@ class Results(Record):
         >>> res.plot("map", measure="continuity", n_neighbors=5)
         <Figure size ...>
         """
-        return call("Results.plot", self, kind, ax, figsize, **options)
+        return call_forwarded("Results.plot", self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
@@ -986,7 +986,7 @@ class Results(Record):
         ...     path.name, path.exists()
         ('page.html', True)
         """
-        return Path(call("Results.report", self, check_path(path, "path"), title=title))
+        return Path(call_forwarded("Results.report", self, check_path(path, "path"), title=title))
 
     def save(self, path: str | Path) -> Path:
         """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it.
@@ -1002,7 +1002,7 @@ class Results(Record):
         ...     dreval.load_results(res.save(f"{folder}/a.dreval")).names
         ['a', 'b']
         """
-        return Path(call("Results.save", self, path))
+        return Path(call_forwarded("Results.save", self, path))
 
     def to_latex(self, measures: Any = None, *, rows: str = "auto", label: str | None = None) -> str:
         r"""Return the table for a paper: values with intervals, the best set bold, chance levels; for ``\input``.
@@ -1043,7 +1043,7 @@ class Results(Record):
         >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("T ")))
         T ↑ & \textbf{0.728 ± .098} & \textbf{0.826 ± .088} & 0.523 \\
         """
-        return str(call("Results.to_latex", self, measures, rows=rows, label=label))
+        return str(call_forwarded("Results.to_latex", self, measures, rows=rows, label=label))
 
     def to_markdown(self, measures: Any = None, *, rows: str = "auto") -> str:
         r"""Return the table of ``to_latex`` as GitHub-flavored Markdown.
@@ -1058,7 +1058,7 @@ class Results(Record):
         | :-- | --: | --: | --: |
         | Trustworthiness ↑ | 0.728 | **0.826** | 0.523 |
         """
-        return str(call("Results.to_markdown", self, measures, rows=rows))
+        return str(call_forwarded("Results.to_markdown", self, measures, rows=rows))
 
     def to_html(self, measures: Any = None, *, rows: str = "auto") -> str:
         """Return the table of ``to_latex`` as a part of a page, in the colors around it.
@@ -1071,7 +1071,7 @@ class Results(Record):
         >>> ev.run("trustworthiness", tests=None, ci=None).to_html().count("<strong>")
         1
         """
-        return str(call("Results.to_html", self, measures, rows=rows))
+        return str(call_forwarded("Results.to_html", self, measures, rows=rows))
 
     def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the keyword of Protocol.export
         r"""Write the findings in 150 words at most, or the methods in 250, with the works they cite, for a paper.
@@ -1107,7 +1107,9 @@ class Results(Record):
         '2 embeddings (a and b) of 40 points in 4 dimensions were evaluated with dreval ...~\\cite{dreval}. ...'
         """
         part = check_one_of(part, PAPER_PARTS, "part", aliases=True)
-        return str(call("Results.paragraph", self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True)))
+        return str(
+            call_forwarded("Results.paragraph", self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True))
+        )
 
     def bibtex(self) -> str:
         """Return the works behind all computed numbers, and dreval itself, as BibTeX entries.
@@ -1132,13 +1134,13 @@ class Results(Record):
         >>> [line for line in res.bibtex().splitlines() if line.startswith("@")][:2]
         ['@software{dreval,', '@book{efron1982,']
         """
-        return str(call("Results.bibtex", self))
+        return str(call_forwarded("Results.bibtex", self))
 
     def to_anndata(self, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
         """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key_added]``.
 
         Returns the object, or with ``copy`` a changed copy. Cells are matched by ``obs_names``; see
-        ``dreval.records.results.annotate``.
+        ``dreval.records.results.write_to_anndata``.
 
         Examples
         --------
@@ -1153,7 +1155,7 @@ class Results(Record):
         >>> list(res.to_anndata(cells).obs)
         ['dreval_trustworthiness_a', 'dreval_trustworthiness_b']
         """
-        return call("Results.to_anndata", self, adata, key_added, copy=copy)
+        return call_forwarded("Results.to_anndata", self, adata, key_added, copy=copy)
 
     def __repr__(self) -> str:
         return str(self.summary())

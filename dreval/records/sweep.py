@@ -11,8 +11,8 @@ import pandas as pd
 
 from dreval._check import check_one_of, check_path
 from dreval.glossary import printable
-from dreval.records.base import Record, call, read_only
-from dreval.records.notes import Notes, joined
+from dreval.records.base import Record, call_forwarded, read_only
+from dreval.records.notes import Notes, join_notes
 from dreval.registry import MEASURES
 
 TABLE_COLUMNS = ("measure", "parameters", "mean", "se", "conf_low", "conf_high", "conf_level", "n_replicates",
@@ -147,7 +147,7 @@ class Sweep(Record):
             row |= {"n_settings": len(rows), "n_replicates": self.recipe["parameters"]["n_replicates"]}
             row |= {"n_in_best_set": int(rows["in_best_set"].fillna(False).sum())}
             row |= {"n_judged": int(rows["in_best_set"].notna().sum()), "conf_level": 1 - self.alpha}
-            table.append(row | {"random_state": self.recipe["random_state"], "note": joined(self.notes)})
+            table.append(row | {"random_state": self.recipe["random_state"], "note": join_notes(self.notes)})
         return pd.DataFrame(table)
 
     def order(self, measure: str | None = None) -> list[int]:
@@ -217,7 +217,7 @@ class Sweep(Record):
         >>> dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0).plot()
         <Figure size ...>
         """
-        return call("Sweep.plot", self, measure, ax, figsize)
+        return call_forwarded("Sweep.plot", self, measure, ax, figsize)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
@@ -235,7 +235,7 @@ class Sweep(Record):
         ...     path.name, path.exists()
         ('page.html', True)
         """
-        return Path(call("Sweep.report", self, check_path(path, "path"), title=title))
+        return Path(call_forwarded("Sweep.report", self, check_path(path, "path"), title=title))
 
     def save(self, path: str | Path) -> Path:
         """Save everything in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it.
@@ -253,7 +253,7 @@ class Sweep(Record):
         ...     dreval.load_results(result.save(f"{folder}/a.dreval")).best_set()
         [{'n_neighbors': 12}, {'n_neighbors': 8}]
         """
-        return Path(call("Sweep.save", self, path))
+        return Path(call_forwarded("Sweep.save", self, path))
 
     @property
     def call(self) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
-from dreval.glossary import printable, spread, terminal_width, true_minus
+from dreval.glossary import pad_wide_characters, printable, terminal_width, true_minus
 from dreval.report.render.markup import isolate_name, plain_symbols
 
 TEXT_COLUMNS = 78
@@ -225,7 +225,8 @@ class Table:
             sides = "".join("l" if part.is_left(place) else "r" for place in range(len(part.columns)))
             table_format = {"table_dec_above": None, "table_dec_below": None, "data_aligns": sides, "colsep": "  "}
             cells = [
-                [spread(printable(terminal_text(cell))) for cell in row] for row in (part.columns, *part.starred())
+                [pad_wide_characters(printable(terminal_text(cell))) for cell in row]
+                for row in (part.columns, *part.starred())
             ]
             head, *rows = str(SimpleTable(cells, txt_fmt=table_format)).split("\n")
             if any(part.columns):

@@ -9,7 +9,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from dreval.errors import InputError
-from dreval.records.base import whole_file, write_whole
+from dreval.records.base import whole_file, write_atomic
 from dreval.report._style import figure_style
 from dreval.report.document import FigureFile, Report
 from dreval.report.render.latex import latex_report
@@ -55,7 +55,7 @@ class FigureFolder:
             return f"{self.folder.name}/{self._place(name, '.tex').name}"
 
         def save(path: str, text: str) -> None:
-            write_whole(self.folder.parent / path, text)
+            write_atomic(self.folder.parent / path, text)
 
         text = latex_report(report, place, save) if self.tex else markdown_report(report)
-        return write_whole(self.target, text)
+        return write_atomic(self.target, text)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from dreval.glossary import MARK, format_p, printable, spread, terminal_width, true_minus
+from dreval.glossary import WIDE_MARK, format_p, pad_wide_characters, printable, terminal_width, true_minus
 from dreval.report.document import Table
 
 # Numbers of a report: a column has one number of decimals, and no value is rounded to 0 or 1.
@@ -174,14 +174,14 @@ def shorten_table_names(tables: Sequence[Table], max_columns: Sequence[int]) -> 
 
 def shorten_middle(text: str, max_columns: int) -> str:
     """Return the text without its middle, where it takes more than ``max_columns`` columns of a terminal."""
-    text = spread(text)
+    text = pad_wide_characters(text)
     tail = (max_columns - 1) // 2
     short = (
         text
         if len(text) <= max_columns
-        else f"{text[: max_columns - 1 - tail]}…{text[len(text) - tail :].lstrip(MARK)}"
+        else f"{text[: max_columns - 1 - tail]}…{text[len(text) - tail :].lstrip(WIDE_MARK)}"
     )
-    return short.replace(MARK, "")
+    return short.replace(WIDE_MARK, "")
 
 
 def _abbreviate_words(texts: Iterable[str], max_size: int, size: Callable[[str], float]) -> dict[str, str] | None:

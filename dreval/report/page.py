@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dreval.errors import InputError
 from dreval.glossary import REPORT_FORMS
-from dreval.records.base import write_whole
+from dreval.records.base import write_atomic
 from dreval.records.results import Results
 from dreval.report.document import Report
 from dreval.report.evaluation import results_report
@@ -60,7 +60,7 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
 
 def write_document(target: Path, report: Report, folder: FigureFolder | None) -> Path:
     """Write a report as a page, or as a text where something lies beside it."""
-    return write_whole(target, html_page(report)) if folder is None else folder.write(report)
+    return write_atomic(target, html_page(report)) if folder is None else folder.write(report)
 
 
 def page_target(path: str | Path) -> tuple[Path, FigureFolder | None]:

@@ -17,7 +17,7 @@ from dreval._parallel import run_blocks
 from dreval._random import root_seed, stream
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.distances import power_of_two
-from dreval.geometry.kernels import POINTS, RULES, Refit, fitted_rows, held_out
+from dreval.geometry.kernels import MAX_FITTED_POINTS, RULES, Refit, fitted_rows, held_out
 from dreval.records.answers import Certificate, Embedding, ResidualTest
 from dreval.records.notes import Notes, note
 from dreval.registry import TESTS
@@ -149,9 +149,9 @@ def fit_points(X: FloatArray, Y: FloatArray, root: int) -> FitPoints:
     if (Y == Y[0]).all():
         raise UndefinedMeasure("embedding", "must vary", "all points in one place", "See what the method returned.")
     notes: Notes = ()
-    if len(X) > POINTS:
+    if len(X) > MAX_FITTED_POINTS:
         rows = fitted_rows(len(X), root)
-        X, Y, notes = X[rows], Y[rows], (note("residual.drawn", drawn=POINTS),)
+        X, Y, notes = X[rows], Y[rows], (note("residual.drawn", drawn=MAX_FITTED_POINTS),)
     unit, unit_y = power_of_two(X), power_of_two(Y)
     return FitPoints(X * unit, Y * unit_y, unit, unit_y, notes)
 

@@ -20,16 +20,16 @@ from dreval._check import (
     check_rows,
     check_unmasked,
     keywords_checked,
-    known_name,
-    of_one_kind,
+    numbers_from_objects,
+    resolve_alias,
 )
 from dreval._parallel import n_threads
 from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError
 from dreval.geometry.kernels import KERNELS, MEDIAN_ROWS, TRACE_TOLERANCE, LowRank, low_rank_kernel, some_rows
-from dreval.glossary import METRICS, block, filled
+from dreval.glossary import METRICS, block, fill_docstring
 from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
-from dreval.inference.reruns import called
+from dreval.inference.reruns import caller_names
 from dreval.inputs.files import as_numpy, counting, row_names
 from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
 from dreval.records.answers import IndependenceTest
@@ -197,7 +197,7 @@ def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kern
     names = ("x", "y", *(f"others[{i}]" for i in range(len(others))))
     arrays = [as_numpy(value, name) for value, name in zip((x, y, *others), names, strict=True)]
     n = check_same_rows(arrays, names)
-    kinds = tuple(known_name(setting, (*KERNELS, *METRICS)) for setting in per_variable(kind, names, argument))
+    kinds = tuple(resolve_alias(setting, (*KERNELS, *METRICS)) for setting in per_variable(kind, names, argument))
     squares = [isinstance(setting, str) and setting == "precomputed" for setting in kinds]
     values, notes = list[Any](), list[Note]()
     for value, name, kernel in zip(arrays, names, kinds, strict=True):
@@ -278,7 +278,7 @@ def matched_rows(x: Any, y: Any, name: str = "y", *, of: str = "x", square: bool
     if y is None or not (isinstance(x, FRAME_TYPES) or isinstance(y, FRAME_TYPES)):
         return y, ()
     y, notes = in_rows_of(rows_of(x, of), y, name, square=square)
-    return y, tuple(row_note.altered(data=f"`{of}`") for row_note in notes)
+    return y, tuple(row_note.with_values(data=f"`{of}`") for row_note in notes)
 
 
 def in_rows_of(rows: HasRows, y: Any, name: str, *, square: bool = False) -> tuple[Any, Notes]:
@@ -342,7 +342,7 @@ def integer_notes(value: Any, argument: str) -> Notes:
 
 def class_notes(value: Any, argument: str) -> Notes:
     """Return a note if codes of classes are floats."""
-    array = of_one_kind(np.asarray(value))
+    array = numbers_from_objects(np.asarray(value))
     return (note("labels.floats", argument=argument),) if array.dtype.kind == "f" else ()
 
 
@@ -472,7 +472,7 @@ def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[
     """Attach the card to a test function and fill its docstring; its name is the function's, without ``_test``."""
 
     def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
-        function.__doc__ = filled(function.__doc__, ENTRIES)
+        function.__doc__ = fill_docstring(function.__doc__, ENTRIES)
         checked_function = keywords_checked(function)
         if fields.get("second") == "method":
             checked_function = _with_names_of_caller(checked_function)
@@ -491,7 +491,7 @@ def _with_names_of_caller(function: Callable[P, IndependenceTest]) -> Callable[P
         try:
             return function(*args, **kwargs)
         except DrevalError as error:
-            raise error.named(called(*args[:2], **kwargs)) from error  # type: ignore[arg-type]
+            raise error.named(caller_names(*args[:2], **kwargs)) from error  # type: ignore[arg-type]
 
     return call
 
@@ -546,7 +546,7 @@ class Resampling:
     def scheme(self, n: int, variables: Sequence[Any], names: Sequence[str]) -> Scheme:
         """Return the permutations that may occur; raise if a variable is the same under all of them."""
         scheme = make_scheme(self.permutation, self.blocks, n)
-        alike = scheme.alike()
+        alike = scheme.invariant_rows()
         for value, name in zip(variables, names, strict=True) if alike is not None else ():
             rows = np.asarray(value)
             if bool(np.all(rows == rows[alike])):

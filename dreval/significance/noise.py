@@ -20,35 +20,35 @@ from dreval._check import (
     check_one_of,
     describe,
     function_name,
-    known_name,
+    resolve_alias,
 )
 from dreval._parallel import open_progress
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.inference.adjustment import adjusted
 from dreval.inference.permutation import clopper_pearson
 from dreval.inference.reruns import (
-    CALLED,
+    CALLER_NAMES,
     VALUES,
-    Case,
-    Found,
-    Job,
+    RerunInput,
     Reruns,
-    as_recorded,
+    RunResult,
+    RunSpec,
+    check_can_rerun,
+    expand_grid,
     failed_runs,
     open_case,
-    runnable,
-    with_settings,
+    recorded_options,
 )
+from dreval.inputs._user_code import UserCode
 from dreval.inputs.source import code_of, digest
-from dreval.inputs.source_kinds import Foreign
 from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.classes import members, silhouette_widths
 from dreval.measures.clusters import clusters
 from dreval.measures.core import answer
 from dreval.records.answers import NoiseTest
-from dreval.records.notes import ASSUMPTION, LIMIT, define, refusal
+from dreval.records.notes import ASSUMPTION, LIMIT, define, note_from_error
 from dreval.registry import MEASURES
 from dreval.significance.base import test
 
@@ -289,9 +289,9 @@ def noise_test(
     >>> result.extra["null"], round(result.p_value, 3), int(result.like_noise.sum())
     ('gaussian', 0.025, 8)
     """
-    settings = with_settings(param_grid)
+    settings = expand_grid(param_grid)
     case = open_case(X, source, labels, ids, random_state, metric=metric, options=settings[0], noted=True)
-    warn_of_guesses(() if case.data is X else case.data.notes, CALLED)  # the record has those of the source
+    warn_of_guesses(() if case.data is X else case.data.notes, CALLER_NAMES)  # the record has those of the source
     other_cases = [
         open_case(case.data, source, None, None, case.root, options=options, noted=True) for options in settings[1:]
     ]
@@ -300,7 +300,7 @@ def noise_test(
     defaults = unwrap(noise_test).__kwdefaults__  # type: ignore[arg-type]
     arguments = {"null": null, "n_replicates": n_replicates, "n_seeds": n_seeds, "n_components": n_components}
     passed = {name: value for name, value in arguments.items() if value != defaults[name]}
-    used = {**arguments, **as_recorded("noise", arguments, case.source, passed)}
+    used = {**arguments, **recorded_options("noise", arguments, case.source, passed)}
     null, n_replicates, n_seeds, n_components = (used[name] for name in arguments)
     check_int(n_replicates, "n_replicates", low=1)
     check_int(n_seeds, "n_seeds", low=1)
@@ -324,9 +324,9 @@ def noise_test(
     names = {f"null {r}, seed {s}": (r, s) for r in range(1, n_replicates + 1) for s in range(n_seeds)}
     key = {"test": "noise", "null": [kind, digest(draw(1))], "score": score.key}
 
-    def job(name: str) -> Job:
+    def job(name: str) -> RunSpec:
         r, s = names[name]
-        return Job(draw(r), noise_seed(root, r, s))
+        return RunSpec(draw(r), noise_seed(root, r, s))
 
     with open_progress(progress) as bar:
         bar.set_description(f"data and null data of {case.source.name}")
@@ -339,12 +339,12 @@ def noise_test(
                     if len(settings) == 1:
                         raise
                     maps = []
-                    failed_settings.append(refusal(error).named(CALLED))
+                    failed_settings.append(note_from_error(error).named(CALLER_NAMES))
                 bar.update(n_seeds)
                 results = reruns.all("null data", list(names), job)
             first_maps += maps[:1]
             if maps:
-                failures += [result["reason"].named(CALLED) for result in results if result["reason"]]
+                failures += [result["reason"].named(CALLER_NAMES) for result in results if result["reason"]]
                 data_scores.append(np.mean([score(data.X, Y)[VALUES] for Y in maps], axis=0))
                 missing = np.full(len(data_scores[-1]), np.inf)  # a failed run reaches any score,
             else:
@@ -436,7 +436,7 @@ def noise_test(
             "hypothesis": HYPOTHESES.get(kind, f"the data come from {kind}"),
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
-        notes=tuple(dict.fromkeys(note.named(CALLED) for note in notes)),
+        notes=tuple(dict.fromkeys(note.named(CALLER_NAMES) for note in notes)),
         p_kind="permutation" if kind == "columns" else "parametric_bootstrap",
         points=points,
         settings=table,
@@ -449,9 +449,9 @@ def noise_seed(root: int, r: int, s: int) -> int:
     return stream_seed(root, "noise seed", r, s)
 
 
-def _check_case(case: Case) -> None:
+def _check_case(case: RerunInput) -> None:
     """Raise if the source cannot be run on null data."""
-    runnable(case)
+    check_can_rerun(case)
     if case.data.metric == "precomputed":
         hint = "Pass the data themselves, with a metric by name."
         raise UndefinedMeasure("metric", "must not be 'precomputed' for a noise test", "distances only", hint)
@@ -475,7 +475,7 @@ def null_data(default: str, null: Any, X: FloatArray, root: int) -> tuple[str, C
         name = function_name(null, type(null).__name__)
 
         def from_function(r: int) -> FloatArray:
-            with Foreign("null", name, "return null data"):
+            with UserCode("null", name, "return null data"):
                 returned = null(X.copy(), stream(root, "null", r))
                 values = np.asarray(returned, dtype=np.float64)
             requirement = f"must return data of shape {X.shape}"
@@ -531,7 +531,7 @@ class _Score:
         lower = self.function is None and self.name in MEASURES and MEASURES.card(self.name).direction == "lower"
         return "minus " * lower + (f"{self.name}({settings})" if settings else self.name)
 
-    def __call__(self, X: FloatArray, Y: FloatArray) -> Found:
+    def __call__(self, X: FloatArray, Y: FloatArray) -> RunResult:
         """Return the values as the result of a run."""
         return {VALUES: self.values(X, Y)}
 
@@ -541,7 +541,7 @@ class _Score:
             return self._function_values(X, Y)
         points = np.arange(len(X))
         if self.name == SILHOUETTE:
-            view = sweep(Y, {"": Y}, k=1, ranks=False, rows=points[:0], n_jobs=1)[""]
+            view = neighbor_pass(Y, {"": Y}, k=1, ranks=False, rows=points[:0], n_jobs=1)[""]
             clustering = clusters(view, self.parameters["n_clusters"], KMEANS_STARTS)
             codes = clustering.codes[clustering.best].astype(np.int64)
             if codes.max() == 0:  # a single cluster has no silhouette
@@ -553,7 +553,7 @@ class _Score:
         reads_neighbors = not {"ranks", "neighbors"}.isdisjoint(measure.card.needs)
         rows = points if self.rows is None else self.rows
         settings: dict[str, Any] = {"ranks": "ranks" in measure.card.needs, "n_jobs": 1, "metric": self.metric}
-        view = sweep(X, {"": Y}, k=k, rows=rows if reads_neighbors else points[:0], **settings)[""]
+        view = neighbor_pass(X, {"": Y}, k=k, rows=rows if reads_neighbors else points[:0], **settings)[""]
         view = view if reads_neighbors else replace(view, rows=rows)
         values = answer(measure, view, dict(self.parameters)).points
         if values is None:
@@ -564,7 +564,7 @@ class _Score:
         """Return the scores of a function of the user; raise if it returns anything else."""
         if self.function is None:
             raise RuntimeError("this score has no function")
-        with Foreign("statistic", self.name, "return scores"):
+        with UserCode("statistic", self.name, "return scores"):
             returned = self.function(X, Y)
             values = np.atleast_1d(np.asarray(returned, dtype=np.float64))
         requirement = f"must return {len(X)} numbers, or one"
@@ -584,7 +584,7 @@ def _score(statistic: Any, default: str, n_clusters: int | None, n_neighbors: An
         return _Score(name, {}, function=statistic)
     cards = (card for card in MEASURES.cards() if card.level == "point" and not card.curve)
     names = [SILHOUETTE, *(card.name for card in cards if POINT_VARIABLES.isdisjoint(card.needs))]
-    if isinstance(statistic, str) and known_name(statistic, MEASURES.names()) in set(MEASURES) - set(names):
+    if isinstance(statistic, str) and resolve_alias(statistic, MEASURES.names()) in set(MEASURES) - set(names):
         requirement = "must be a measure with a value for each point, and without labels"
         raise InputError("statistic", requirement, repr(statistic), f"Known: {', '.join(names)}.")
     if statistic == "auto":

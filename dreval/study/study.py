@@ -43,11 +43,11 @@ from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
 from dreval.inputs._header import check_header
 from dreval.inputs._text import warn_of_first_rows
+from dreval.inputs._user_code import UserCode
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import is_path
 from dreval.inputs.paths import stem_of
 from dreval.inputs.source import BUNDLED, Source, as_source, digest, identity
-from dreval.inputs.source_kinds import Foreign
 from dreval.journal.study import (
     NOTE_KEYS,
     STATES,
@@ -61,9 +61,9 @@ from dreval.journal.study import (
     no_states,
     with_waiting,
 )
-from dreval.records.base import Record, call, read_only
-from dreval.records.frames import noted_rows, notes_frame, notes_in, of_whole
-from dreval.records.notes import Note, Notes, note, refusal
+from dreval.records.base import Record, call_forwarded, read_only
+from dreval.records.frames import notes_frame, notes_of_table, of_whole, rows_with_notes
+from dreval.records.notes import Note, Notes, note, note_from_error
 from dreval.registry import DATASETS, MEASURES, METHODS
 
 if TYPE_CHECKING:
@@ -336,12 +336,12 @@ def compute_cell(spec: RunSpec) -> CellResult:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", EmbeddingFailed)  # the reason is stored separately
         try:
-            with Foreign(f"methods[{spec.cell.method!r}]", "its evaluation"):
+            with UserCode(f"methods[{spec.cell.method!r}]", "its evaluation"):
                 rows, reason, reference, notes, Y = _evaluated(spec)
         except DrevalError as error:
-            reason = refusal(error)
+            reason = note_from_error(error)
             rows, reference = _missing_rows(spec, reason), False
-            notes = (*spec.data.notes, *(note.within(spec.cell.method) for note in spec.source.notes))
+            notes = (*spec.data.notes, *(note.with_scope(spec.cell.method) for note in spec.source.notes))
     warned = [note for note in dict.fromkeys(map(_warning_note, caught)) if note is not None]
     value = {
         "rows": [_stored_row(row, spec.cell) for row in rows],
@@ -358,7 +358,7 @@ def compute_cell(spec: RunSpec) -> CellResult:
 def _notes_without_warning(notes: Notes, warned: Sequence[Note]) -> list[Note]:
     """Return the notes that are not the message of a warning."""
     messages = {dict(note.values)["message"] for note in warned}
-    return [note for note in notes if note.within("") not in messages]
+    return [note for note in notes if note.with_scope("") not in messages]
 
 
 def _evaluated(
@@ -370,9 +370,9 @@ def _evaluated(
     """
     settings, name = spec.settings, spec.cell.method
     results = _evaluation(spec).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
-    failed = [note.within("") for note in results.failures() if note.scope == name]
-    rows, reason = noted_rows(results.table, results.notes), failed[0] if failed else None
-    notes = tuple(note for note in notes_in(of_whole(results.notes)) if note.within("") != reason)
+    failed = [note.with_scope("") for note in results.failures() if note.scope == name]
+    rows, reason = rows_with_notes(results.table, results.notes), failed[0] if failed else None
+    notes = tuple(note for note in notes_of_table(of_whole(results.notes)) if note.with_scope("") != reason)
     return rows, reason, name in results.reference, notes, results.embeddings.get(name)
 
 
@@ -426,10 +426,10 @@ def _study_note(note: Note, cell: Cell) -> Note:
     """Return a note of an evaluation in the terms of a study: its arguments are methods and data sets."""
     note = note.named({f"embeddings[{cell.method!r}]": f"methods[{cell.method!r}]"})
     if note.code == "labels.none":
-        return note.altered(way=f"labels={{{cell.dataset!r}: ...}} to Study")
+        return note.with_values(way=f"labels={{{cell.dataset!r}: ...}} to Study")
     if note.code in ("latent.none", "batch.none"):
         variable = note.code.partition(".")[0]
-        return note.altered(way=f"datasets={{{cell.dataset!r}: {{'data': ..., {variable!r}: ...}}}} to Study")
+        return note.with_values(way=f"datasets={{{cell.dataset!r}: {{'data': ..., {variable!r}: ...}}}} to Study")
     return note
 
 
@@ -830,7 +830,7 @@ class Study:
             threads = None if n_jobs in (None, 1) else 1
             return RunSpec(cell, data, source, settings, threads, self.keep_embeddings)
 
-        with StudyFile(self.path, self._recipe(settings)) as file:
+        with StudyFile(self.path, self._provenance(settings)) as file:
             self._check(file)
             for name, data in self.datasets.items():
                 file.add_part(STUDY_DATASETS, name, about_data(data))
@@ -1005,7 +1005,7 @@ class Study:
         <Figure size ...>
         >>> folder.cleanup()
         """
-        return call("Study.plot", self, kind, ax, figsize, **options)
+        return call_forwarded("Study.plot", self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write a self-contained page (.html), or a document (.md, .tex) with a folder of figures next to it.
@@ -1023,7 +1023,7 @@ class Study:
         'page.html'
         >>> folder.cleanup()
         """
-        return Path(call("Study.report", self, check_path(path, "path"), title=title))
+        return Path(call_forwarded("Study.report", self, check_path(path, "path"), title=title))
 
     def recipe(self) -> dict[str, Any]:
         """Return the settings, data sets and methods of the file, with their hashes and versions.
@@ -1050,7 +1050,7 @@ class Study:
         return str(self.status())
 
     def _repr_html_(self) -> str:
-        return str(call("StudyStatus.summary", self.status()).as_html())
+        return str(call_forwarded("StudyStatus.summary", self.status()).as_html())
 
     # The steps of run().
 
@@ -1069,14 +1069,14 @@ class Study:
             raise InputError("run", "needs data sets and methods", "a study from Study.open", hint)
         return self.settings
 
-    def _recipe(self, settings: Settings) -> dict[str, Any]:
+    def _provenance(self, settings: Settings) -> dict[str, Any]:
         """Return the settings that a file stores; data sets, methods, components and replicates may be added later."""
         installed = versions()
         return {"format": 1, **asdict(settings), "versions": {name: installed[name] for name in NUMERICAL_PACKAGES}}
 
     def _check(self, file: StudyFile) -> None:
         """Check that the file was begun with the same settings, data sets and methods."""
-        file.check_recipe(self._recipe(self._check_can_run()))
+        file.check_recipe(self._provenance(self._check_can_run()))
         for name, data in self.datasets.items():
             file.check_part(STUDY_DATASETS, name, about_data(data), f"datasets[{name!r}]")
         for name, source in self.methods.items():

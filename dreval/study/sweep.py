@@ -30,7 +30,16 @@ from dreval.geometry.distances import take
 from dreval.geometry.same_map import data_among
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import student_interval
-from dreval.inference.reruns import VALUES, Found, Job, Reruns, failed_runs, open_case, runnable, with_settings
+from dreval.inference.reruns import (
+    VALUES,
+    Reruns,
+    RunResult,
+    RunSpec,
+    check_can_rerun,
+    expand_grid,
+    failed_runs,
+    open_case,
+)
 from dreval.inputs.analysis import analysis
 from dreval.inputs.data import Data
 from dreval.inputs.source import digest, equal_maps, identity
@@ -38,8 +47,8 @@ from dreval.inputs.source_kinds import Source
 from dreval.journal.study import cell_key
 from dreval.measures.core import answer
 from dreval.measures.methods import CALLED
-from dreval.records.answers import written_again
-from dreval.records.notes import Note, joined, note, refusal
+from dreval.records.answers import reproducing_call
+from dreval.records.notes import Note, join_notes, note, note_from_error
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.registry import METHODS
 
@@ -204,7 +213,7 @@ def sweep(
     >>> result.best_set()
     [{'n_neighbors': 12}, {'n_neighbors': 8}]
     """
-    grid = [{key: _plain(value) for key, value in options.items()} for options in with_settings(param_grid)]
+    grid = [{key: _plain(value) for key, value in options.items()} for options in expand_grid(param_grid)]
     if n_components is not None and any(D in options for options in grid):
         hint = f"Leave out {D}=, or the option of the grid."
         raise InputError(D, "must be set once", "an argument and an option of param_grid", hint)
@@ -218,7 +227,7 @@ def sweep(
     case = open_case(
         X, source, labels, ids, random_state, metric=metric, header=header, options=method_options[0], noted=True
     )
-    runnable(case)
+    check_can_rerun(case)
     data, root, n = case.data, case.root, case.data.n
     if data.metric == "precomputed":
         hint = "Pass the data themselves, with a metric by name."
@@ -253,11 +262,11 @@ def sweep(
     ]
     runs = {f"{key}, replicate {r}": (setting, r) for r in range(R) for key, setting in settings.items()}
 
-    def job(name: str) -> Job:
+    def job(name: str) -> RunSpec:
         setting, r = runs[name]
         part = parts[r]
         points = data.X if part is None else data.X[part]
-        return Job(points, stream_seed(root, "sweep", r), part, setting.source, setting.d)
+        return RunSpec(points, stream_seed(root, "sweep", r), part, setting.source, setting.d)
 
     recipe = {"study": "sweep", "over": over, "source": [case.source.kind, case.source.what], D: None}
     with Reruns(case, 2, recipe, _itself, store, n_jobs, progress) as reruns:
@@ -314,7 +323,7 @@ def sweep(
                 try:
                     values[t, h, r] = answer(task.function, view_for_measure(task, views[key]), task.parameters).value
                 except DrevalError as error:
-                    undefined.setdefault((t, h), []).append(refusal(error))
+                    undefined.setdefault((t, h), []).append(note_from_error(error))
                 if math.isnan(values[t, h, r]) and (t, h) not in undefined:
                     undefined[t, h] = [note("best.no_value")]
 
@@ -322,7 +331,7 @@ def sweep(
     data_at = [h for h, key in enumerate(settings) if key in reference and len(failed[key]) < R]
     for t, task in enumerate(tasks):
         failures = [[*failed[key], *undefined.get((t, h), [])] for h, key in enumerate(settings)]
-        task_rows = _judged(task, values[t], 1 / R if over == "seeds" else 1 + 1 / R, level, failures, data_at)
+        task_rows = _setting_rows(task, values[t], 1 / R if over == "seeds" else 1 + 1 / R, level, failures, data_at)
         columns = {"measure": task.name, "parameters": task.parameters_text}
         for h, row in enumerate(task_rows):
             rows.append({**columns, **row})
@@ -336,7 +345,7 @@ def sweep(
         measures_by_count.setdefault(len(_compared_settings(values[t], data_at)), []).append(task.name)
     for count, names in measures_by_count.items():
         scope = ", ".join(names) * (len(measures_by_count) > 1)
-        notes += [note.within(scope) for note in _few_replicates(R, count, 1 - level)]
+        notes += [note.with_scope(scope) for note in _few_replicates(R, count, 1 - level)]
     notes += [note("sweep.each", measures=len(tasks), level=level)] if len(tasks) > 1 else []
     equal = Counter(
         tuple(map(digest, replicates)) for replicates in embeddings if all(Y is not None for Y in replicates)
@@ -345,7 +354,7 @@ def sweep(
         notes.append(note("sweep.equal", equal=sum(equal.values()), made=len(equal)))
     notes += [note("sweep.components")] if len({setting.d for setting in settings.values()}) > 1 else []
     notes += [note("sweep.drawn", drawn=SCORED_POINTS, n=size)] if size > MAX_ALL_POINTS else []
-    notes += [note.within(task.name) for task in tasks for note in task.card.metric_notes(data.metric)]
+    notes += [note.with_scope(task.name) for task in tasks for note in task.card.metric_notes(data.metric)]
     arguments = {"measures": measures, "over": over, "n_replicates": R, "n_components": n_components}
     arguments |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric}
     from dreval import __version__
@@ -365,7 +374,7 @@ def sweep(
             "source": what,
             "random_state": root,
             "parameters": {"param_grid": param_grid, **arguments},
-            "call": written_again("dreval.sweep", variables, keywords, sweep),
+            "call": reproducing_call("dreval.sweep", variables, keywords, sweep),
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
         notes=tuple(dict.fromkeys(note.named(CALLED) for note in notes)),
@@ -396,7 +405,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _itself(_: FloatArray, Y: FloatArray) -> Found:
+def _itself(_: FloatArray, Y: FloatArray) -> RunResult:
     """Return the embedding as the result of a run; measures are computed afterwards, in one pass for all settings."""
     return {VALUES: Y}
 
@@ -444,7 +453,7 @@ def _compared_settings(values: FloatArray, reference: Sequence[int]) -> list[int
     return [h for h in range(len(values)) if np.isfinite(values[h]).all() and h not in reference]
 
 
-def _judged(
+def _setting_rows(
     task: MeasureTask,
     values: FloatArray,
     share: float,
@@ -477,19 +486,19 @@ def _judged(
             row["conf_low"], row["conf_high"] = ends
         notes = [note("best.reference")] if h in reference else []
         notes += [note("sweep.failed", failed=R - len(finite), runs=R, first=reasons[0])] if reasons else []
-        rows.append(row | {"in_best_set": pd.NA, "p_value": math.nan, "note": joined(notes)})
+        rows.append(row | {"in_best_set": pd.NA, "p_value": math.nan, "note": join_notes(notes)})
     if len(compared) == 1:
-        rows[compared[0]]["note"] = joined([note("sweep.alone")])
+        rows[compared[0]]["note"] = join_notes([note("sweep.alone")])
     if len(compared) < 2:
         return rows
     covariance = np.cov(values[compared]) * share
     best = best_set(sign * values[compared].mean(axis=1), covariance, R - 1, 1 - level, None)
     for h, p, in_set, untested in zip(compared, best.p_value, best.kept, best.untested, strict=True):
         if in_set and untested:
-            rows[h]["note"] = joined([note("sweep.no_spread")])
+            rows[h]["note"] = join_notes([note("sweep.no_spread")])
         else:
             rows[h] |= {"p_value": float(p), "in_best_set": bool(in_set)}
     tested = [h for h in compared if rows[h]["in_best_set"] is not pd.NA]
     if len(tested) == 1 and rows[tested[0]]["in_best_set"]:  # there is no other tested setting
-        rows[tested[0]] |= {"p_value": math.nan, "in_best_set": pd.NA, "note": joined([note("sweep.alone")])}
+        rows[tested[0]] |= {"p_value": math.nan, "in_best_set": pd.NA, "note": join_notes([note("sweep.alone")])}
     return rows

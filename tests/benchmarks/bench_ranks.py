@@ -42,10 +42,10 @@ def dreval_evaluation(n_jobs: int) -> Call:
 
 def dreval_pass(n_jobs: int) -> Call:
     """The pass from which both are read: neighbors in both spaces and their ranks in the other; no values."""
-    from dreval.geometry.blocks import sweep
+    from dreval.geometry.blocks import neighbor_pass
 
     def call(X: Any, Y: Any) -> tuple[float, float]:
-        sweep(X, {"e": Y}, k=K, n_jobs=n_jobs)
+        neighbor_pass(X, {"e": Y}, k=K, n_jobs=n_jobs)
         return float("nan"), float("nan")
 
     return call

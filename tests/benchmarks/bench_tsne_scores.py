@@ -92,7 +92,7 @@ def case(n: int, kind: str, polish: bool) -> dict[str, Any]:
         if polish:
             Y = dreval.methods.TSNE(perplexity=PERPLEXITY, random_state=0).fit_transform(X)
             start = process_time()
-            _, _, steps, ended = tsne.polished(P, Y)
+            _, _, steps, ended = tsne.move_to_minimum(P, Y)
             found |= {"polish": process_time() - start, "steps": steps, "ended": ended}
         return found
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import dreval
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.procrustes import LocalParts, best_scale, local_parts
 from dreval.inference.intervals import anchor_interval, bounded_interval
 from dreval.registry import MEASURES as CARDS
@@ -138,7 +138,7 @@ def _known(name: str, how: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, dic
     ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0)
     points = ev.run(BOUNDED, None, None).augment("Y")
     columns = {measure: next(c for c in points.columns if c.split("(")[0] == measure) for measure in BOUNDED}
-    parts = local_parts(sweep(X, {"Y": Y}, k=15)["Y"], 15)
+    parts = local_parts(neighbor_pass(X, {"Y": Y}, k=15)["Y"], 15)
     return X, Y, labels, {i: points[c].to_numpy() for i, c in columns.items()}, parts, best_scale(parts).mean()
 
 

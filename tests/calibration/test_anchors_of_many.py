@@ -17,7 +17,7 @@ import pytest
 import dreval
 from dreval.evaluation import rows as evaluation_rows
 from dreval.geometry import blocks
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.procrustes import LocalParts, best_scale, local_parts
 from dreval.inference.intervals import METHODS, Interval, bounded_interval
 from dreval.measures import coranking
@@ -71,7 +71,7 @@ def _known(name: str) -> Known:
         for column in found.columns:
             if (measure := column.split("(")[0]) in wanted:
                 points.setdefault(measure, []).append(found[column].to_numpy(np.float64))
-    return Known(points, local_parts(sweep(X, {"Y": Y}, k=15, ranks=False)["Y"], 15))
+    return Known(points, local_parts(neighbor_pass(X, {"Y": Y}, k=15, ranks=False)["Y"], 15))
 
 
 def _some(parts: LocalParts, rows: np.ndarray) -> np.ndarray:

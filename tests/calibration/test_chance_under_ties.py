@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.measures.core import answer, chance_curve, chance_value, curve_values
 from dreval.registry import MEASURES
 
@@ -60,7 +60,7 @@ CASES = [(kind, n, k) for kind in DATA for n, k in ((60, 5), (80, 10), (200, 15)
 
 def _views(X, embeddings, k, labels):
     """The views of some embeddings with classes and latent variables."""
-    found = sweep(X, dict(enumerate(embeddings)), k=k, n_jobs=1)
+    found = neighbor_pass(X, dict(enumerate(embeddings)), k=k, n_jobs=1)
     known = {"labels": labels, "latent": X[:, :2] + np.arange(len(X))[:, None] / 7, "batch": np.arange(len(X)) // 3 % 2}
     return [replace(found[i], **known) for i in found]
 

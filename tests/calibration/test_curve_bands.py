@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dreval
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.ranks import row_curves
 from dreval.inference.bands import anchor_band, covered_by_anchors
 
@@ -57,7 +57,7 @@ def test_bands_of_anchors_cover_the_curve_of_all_points(name: str, n_simulations
     """
     X, Y = MAPS[name](N, 0)
     other = X[:, :2] + np.random.default_rng(5).normal(size=(N, 2)) * X[:, :2].std(axis=0) / 4
-    views = sweep(X, {"one": Y, "other": other}, k=15)
+    views = neighbor_pass(X, {"one": Y, "other": other}, k=15)
     ks = np.unique(np.rint(np.geomspace(1, N - 2, 75)).astype(np.int64))
     both = [row_curves(view, ks).r_nx() for view in views.values()]
     size = n_simulations(500)

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from scipy import stats
 
 import dreval
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
 from dreval.inference.intervals import anchor_interval, jackknife_interval
 from dreval.measures.core import answer
 from dreval.registry import MEASURES
@@ -42,9 +42,9 @@ def test_anchor_intervals_cover_the_embedding_at_hand(name, roll):
     """
     X, Y = roll
     rng, inside, errors, draws = np.random.default_rng(2), [], [], []
-    whole = _answer(name, sweep(X, {"Y": Y}, k=K)["Y"]).value
+    whole = _answer(name, neighbor_pass(X, {"Y": Y}, k=K)["Y"]).value
     for _ in range(200):
-        view = sweep(X, {"Y": Y}, k=K, rows=rng.choice(600, 150, replace=False))["Y"]
+        view = neighbor_pass(X, {"Y": Y}, k=K, rows=rng.choice(600, 150, replace=False))["Y"]
         got = _answer(name, view)
         interval = anchor_interval(got.points, 600, MEASURES.card(name).bounds)
         inside.append(interval.low <= whole <= interval.high)
@@ -122,9 +122,9 @@ def test_point_intervals_quickly():
     rng = np.random.default_rng(5)
     X, Y = _sample(rng, 200)
     groups = random_groups(200, 20, rng)
-    view = sweep(X, {"Y": Y}, k=10, groups=groups)["Y"]
+    view = neighbor_pass(X, {"Y": Y}, k=10, groups=groups)["Y"]
     for name in ("trustworthiness", "procrustes_rc"):
-        left = np.array([_answer(name, leave_out(view, g, 10), 10).value for g in range(20)])
+        left = np.array([_answer(name, view_without_group(view, g, 10), 10).value for g in range(20)])
         stay = [groups.codes != g for g in range(20)]
         again = [getattr(dreval, name)(X[rows], Y[rows], n_neighbors=10) for rows in stay]
         assert_array_equal(left, again)

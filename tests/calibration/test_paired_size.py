@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import dreval
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
 from dreval.inference.intervals import jackknife_interval
 from dreval.measures.core import answer
 from dreval.measures.ranks import trustworthiness
@@ -108,11 +108,11 @@ def test_the_power_is_not_below_that_of_one_partition(n_simulations):
     found = []
     for seed in range(size):
         X, embeddings, _ = pair(rng, 100, 0.5)
-        views = sweep(X, embeddings, k=10, groups=random_groups(100, 20, np.random.default_rng(seed)))
+        views = neighbor_pass(X, embeddings, k=10, groups=random_groups(100, 20, np.random.default_rng(seed)))
         values = {name: answer(trustworthiness, view, {"n_neighbors": 10}).value for name, view in views.items()}
         gaps = [
-            answer(trustworthiness, leave_out(views["first"], g, 10), {"n_neighbors": 10}).value
-            - answer(trustworthiness, leave_out(views["second"], g, 10), {"n_neighbors": 10}).value
+            answer(trustworthiness, view_without_group(views["first"], g, 10), {"n_neighbors": 10}).value
+            - answer(trustworthiness, view_without_group(views["second"], g, 10), {"n_neighbors": 10}).value
             for g in range(20)
         ]
         t = (values["first"] - values["second"]) / jackknife_interval(0.0, np.array(gaps), (-9, 9)).se

@@ -14,7 +14,7 @@ from scipy import stats
 import dreval
 from dreval.inference.best_set import best_set
 from dreval.registry import MEASURES
-from dreval.study.sweep import _judged, _tasks
+from dreval.study.sweep import _setting_rows, _tasks
 
 pytestmark = pytest.mark.calibration
 
@@ -37,7 +37,7 @@ def task():
 
 def kept(task, values, share):
     """Whether the first of equal settings is in the set."""
-    rows = _judged(task, values, share, 1 - ALPHA, [[] for _ in values])
+    rows = _setting_rows(task, values, share, 1 - ALPHA, [[] for _ in values])
     return bool(rows[0]["in_best_set"])
 
 
@@ -126,7 +126,7 @@ def test_halves_speak_of_the_population(task, R, n_simulations):
         points = rng.normal(size=(2, n)) + rng.normal(size=n)
         halves = np.array([rng.permutation(n)[: n // 2] for _ in range(R)])
         values = points[:, halves].mean(axis=2)
-        row = _judged(task, values, 1 + 1 / R, 1 - ALPHA, [[], []])[0]
+        row = _setting_rows(task, values, 1 + 1 / R, 1 - ALPHA, [[], []])[0]
         counts["set"] += bool(row["in_best_set"])
         counts["interval"] += row["conf_low"] <= 0 <= row["conf_high"]
         far = abs(values[0].mean()) / values[0].std(ddof=1)

@@ -18,7 +18,7 @@ from each import each
 
 import dreval
 from dreval.journal.study import Store
-from dreval.measures.core import OF_POINTS
+from dreval.measures.core import VARIABLE_HINTS
 
 # evaluate
 
@@ -349,7 +349,7 @@ def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
 def test_what_a_measure_lacks_is_named_as_an_option(run: Any, folder: Path) -> None:
     """Warning, summary, table, notes and saved result name the option; with the option there is a value."""
     needs = {"batch": "ilisi", "labels": "silhouette", "latent": "latent_r2"}
-    assert set(needs) == set(OF_POINTS)
+    assert set(needs) == set(VARIABLE_HINTS)
     named = ("--measures", ",".join(needs.values()), "--tests", "none")
     code, out, err = run(*EVALUATE, *named, "--save", "lacks.dreval")
     _, document, _ = run(*EVALUATE, *named, "--json")

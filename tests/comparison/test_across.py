@@ -21,8 +21,8 @@ import dreval
 from dreval.comparison.base import bayesian_signed_rank, region_shares
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS, STANDING_COLUMNS
-from dreval.records.frames import PAIR_NOTE_KEYS, notes_by_row, notes_in
-from dreval.records.notes import joined
+from dreval.records.frames import PAIR_NOTE_KEYS, notes_by_row, notes_of_table
+from dreval.records.notes import join_notes
 from dreval.report.contents.comparison import letter_text
 
 ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
@@ -452,14 +452,14 @@ def test_notes_are_records_with_the_row_that_they_belong_to():
     codes = comparison.notes.groupby(["test", "first"])["code"].agg(list)
 
     assert codes["", ""] == ["datasets.replicates", "datasets.partly"]
-    assert dict(notes_in(comparison.notes)[1].values) == {"whole": 5, "n": 6}
+    assert dict(notes_of_table(comparison.notes)[1].values) == {"whole": 5, "n": 6}
     assert codes["skillings_mack", ""] == ["ranks.missing", "ranks.exchanged"]
     assert codes["mixed", "m1"][0] == "mixed.normal"
     by_row = notes_by_row(comparison.notes)
     for row in comparison.pairs.to_dict("records"):
-        assert row["note"] == joined(by_row.get(tuple(row[key] for key in PAIR_NOTE_KEYS), ()))
+        assert row["note"] == join_notes(by_row.get(tuple(row[key] for key in PAIR_NOTE_KEYS), ()))
     for row in comparison.overall.to_dict("records"):
-        assert row["note"] == joined(by_row.get((row["measure"], row["parameters"], "", "", row["test"]), ()))
+        assert row["note"] == join_notes(by_row.get((row["measure"], row["parameters"], "", "", row["test"]), ()))
     assert "5 of 6 data sets have a value of every embedding" in " ".join(str(comparison.summary()).split())
 
 

@@ -22,7 +22,7 @@ from strategies import is_tie_free, neighbor_counts, pairs, tie_free_pairs
 
 import dreval
 from dreval.errors import InputError, UnknownName
-from dreval.geometry.blocks import VARIABLES, sweep
+from dreval.geometry.blocks import VARIABLES, neighbor_pass
 from dreval.measures.core import answer, chance_value
 from dreval.registry import MEASURES
 
@@ -127,7 +127,7 @@ def _numbers(name, X, Y, **options):
 def _view(name, X, Y, rows=None, k=5):
     """A view that every measure can read, and the parameters of this one."""
     options = _options(name, X)
-    view = sweep(X, {"Y": Y}, k=min(k, len(X) - 1), rows=rows)["Y"]
+    view = neighbor_pass(X, {"Y": Y}, k=min(k, len(X) - 1), rows=rows)["Y"]
     parameters = {key: options.get(key, default) for key, default in _card(name).parameters.items()}
     return replace(view, labels=_labels(len(X)), latent=_latent(X), batch=_batch(len(X))), parameters
 

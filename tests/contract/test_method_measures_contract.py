@@ -13,7 +13,7 @@ from strategies import pairs
 import dreval
 from dreval.errors import MethodFailed
 from dreval.records.answers import MeasureRecord
-from dreval.records.frames import notes_in
+from dreval.records.frames import notes_of_table
 from dreval.registry import MEASURES
 
 NAMES = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]
@@ -128,7 +128,7 @@ def test_an_evaluation_has_the_same_number(name):
     alone = value(name, X, "isomap", random_state=7)
     row = table.loc[(name, "iso")]
     assert (row["value"], row["chance"]) == (float(alone), alone.chance)
-    values = notes_in(results.notes.query("measure == @name and embedding == 'iso' and code == 'parts'"))[0]
+    values = notes_of_table(results.notes.query("measure == @name and embedding == 'iso' and code == 'parts'"))[0]
     assert row["note"].startswith(str(values))
     parts = {key: part for key, part in alone.parts.items() if part == part and part != ""}
     assert dict(dict(values.values)["parts"]) == parts

@@ -15,7 +15,7 @@ from strategies import pairs
 import dreval
 from dreval._random import stream
 from dreval.errors import InputError, UnknownName
-from dreval.geometry.blocks import random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups
 from dreval.geometry.ranks import curve_numbers
 from dreval.registry import MEASURES
 
@@ -189,7 +189,7 @@ def test_what_the_anchors_contribute_is_the_curve(name):
     }[name]
     whole = getattr(dreval, name)(X, Y)
     for rows in (None, np.array([3, 8, 100])):
-        view = sweep(X, {"e": Y}, k=5, rows=rows)["e"]
+        view = neighbor_pass(X, {"e": Y}, k=5, rows=rows)["e"]
         result = MEASURES.card(name).by_row(view, ks)
         np.testing.assert_allclose(result, expected if rows is None else expected[rows], atol=1e-13)
     np.testing.assert_allclose(expected.mean(axis=0), whole.loc[ks], atol=1e-13)

@@ -411,8 +411,8 @@ def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> 
     from dreval.geometry import blocks
 
     observed: list[int] = []
-    one_block: Callable[..., None] = blocks._one_block
-    monkeypatch.setattr(blocks, "_one_block", lambda *a: (observed.append(1), one_block(*a)))
+    one_block: Callable[..., None] = blocks._process_block
+    monkeypatch.setattr(blocks, "_process_block", lambda *a: (observed.append(1), one_block(*a)))
     ev = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, random_state=0)
     alone = ev.run(["procrustes_disparity", "knn_accuracy"], "hsic")
     assert observed == []

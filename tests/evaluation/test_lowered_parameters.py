@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dreval
-from dreval.errors import ApproximationWarning, heard, warn
-from dreval.inputs.source_kinds import lowered
+from dreval.errors import ApproximationWarning, collect_notes, warn
+from dreval.inputs.source_kinds import lowered_parameters
 from dreval.records.notes import note
 from dreval.registry import METHODS
 
@@ -90,21 +90,21 @@ def test_a_page_says_what_was_run(tmp_path):
 def test_notes_on_a_part_of_the_points_are_on_no_parameter():
     """A part has fewer points than the data."""
     text = [note("neighbors.fewer", wanted=9, n=6, used=5), note("perplexity.smaller", wanted=30.0, n=16, used=5.0)]
-    assert lowered(text, 16) == {"perplexity": 5.0}
-    assert lowered(text, 6) == {"n_neighbors": 5}
-    assert lowered(text, 7) == {}
+    assert lowered_parameters(text, 16) == {"perplexity": 5.0}
+    assert lowered_parameters(text, 6) == {"n_neighbors": 5}
+    assert lowered_parameters(text, 7) == {}
 
 
 def test_what_is_heard_in_a_block():
     """Notes of the block and of blocks in it, also where warnings are errors; text and other blocks are not heard."""
     subset, large = (note("neighbors.fewer", wanted=9, n=6, used=used) for used in (5, 4))
-    with warnings.catch_warnings(record=True) as caught, heard() as outer:
+    with warnings.catch_warnings(record=True) as caught, collect_notes() as outer:
         warnings.simplefilter("always")
-        with heard() as inner:
+        with collect_notes() as inner:
             warn(ApproximationWarning(subset))
         warn(ApproximationWarning(large))
         warn(ApproximationWarning("text"))
-    with pytest.raises(ApproximationWarning), heard() as failed:
+    with pytest.raises(ApproximationWarning), collect_notes() as failed:
         warn(ApproximationWarning(subset))
 
     assert (inner, outer, failed, len(caught)) == ([subset], [subset, large], [subset], 3)

@@ -144,12 +144,12 @@ def test_a_run_that_was_stopped_in_a_pass_goes_on(stop: int, tmp_path: Path, mon
     """Finished blocks are not read a second time, and the numbers are those of one run."""
     X, embeddings, labels = made()
     embeddings = {name: embeddings[name] for name in ("some", "tied")}
-    monkeypatch.setattr(streaming, "SECONDS", 0.0)
+    monkeypatch.setattr(streaming, "SAVE_INTERVAL_SECONDS", 0.0)
     monkeypatch.setattr(streaming, "row_blocks", lambda _, part=None: blocks_of_300(part or slice(0, N)))
     for place in (blocks, rows, coranking):
         monkeypatch.setattr(place, "ALL_RANKS", 1000, raising=False)
     entered: list[tuple[str, slice]] = []
-    for kind in (streaming.Nearest, streaming.Targets):
+    for kind in (streaming.Nearest, streaming.RankCounter):
 
         def enter(self: Any, seen: Any, part: slice, n_jobs: Any, usual: Any = kind.enter) -> None:
             if len(entered) == stop:
@@ -192,9 +192,9 @@ def blocks_of_300(part: slice) -> list[slice]:
 def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
     """They would be read from outside of the table; what is possible is used."""
     X, _, _ = made()
-    observed = streaming.Seen(X, np.arange(M))
+    observed = streaming.AnchoredSpace(X, np.arange(M))
     made_of_half = streaming.Nearest.none(M, 5)
-    made_of_half.enter_all(observed, slice(0, N // 2), 1)
+    made_of_half.add_rows(observed, slice(0, N // 2), 1)
     state = made_of_half.state
     blank = made_of_half.blank()
     assert blank.fits(state, N // 2, N)
@@ -204,8 +204,8 @@ def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
     assert not streaming.Nearest.none(M, 6).fits(state, N // 2, N)
     state[field][3, 2] = bad
     assert not blank.fits(state, N // 2, N)
-    targets = streaming.Targets.of(observed, made_of_half.indices.astype(np.int32))
-    targets.enter_all(observed, slice(0, N // 2), 1)
+    targets = streaming.RankCounter.of(observed, made_of_half.indices.astype(np.int32))
+    targets.add_rows(observed, slice(0, N // 2), 1)
     state = targets.state
     assert targets.fits(state, N // 2, N)
     assert not targets.fits(state, 10, N)

@@ -16,11 +16,11 @@ from scipy.spatial.distance import cdist
 from strategies import KINDS, clouds, neighbor_counts, pairs
 
 from dreval.geometry import streaming as module
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.distances import Frame
-from dreval.geometry.streaming import SAMPLE, Nearest, Seen, Targets, sample_targets, seen_from
+from dreval.geometry.streaming import SAMPLE, AnchoredSpace, Nearest, RankCounter, anchored_pass, sample_targets
 
-LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "ambiguous")
+LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "has_ties")
 METRICS = ["euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"]
 SPARSE = ["euclidean", "cosine", "manhattan", "hamming"]
 ANY_PAIR = st.one_of(pairs(), pairs(min_p=13, max_p=40), pairs(min_n=14, min_p=3, max_p=20, max_d=20))
@@ -67,10 +67,10 @@ def assert_same(X, embeddings, rows, k, size, metric="euclidean", **options):
     """Lists, ranks and ties of the pass over blocks are those of the pass in memory."""
     with pytest.MonkeyPatch.context() as patch:
         in_blocks(patch, size)
-        views = seen_from(X, embeddings, rows, k=k, metric=metric, **options)
+        views = anchored_pass(X, embeddings, rows, k=k, metric=metric, **options)
     options = {key: value for key, value in options.items() if key == "ranks"}
     widened = {name: wide(Y) for name, Y in embeddings.items()}
-    expected = sweep(wide(X), widened, k=k, rows=rows, metric=metric, **options)
+    expected = neighbor_pass(wide(X), widened, k=k, rows=rows, metric=metric, **options)
     assert list(views) == list(expected)
     for name, view in expected.items():
         for part in LISTS:
@@ -150,7 +150,7 @@ def test_threads_change_no_bit(pair, size, data):
         patch.setattr(module, "TILE", 1)
         for n_jobs in (1, 2):
             options = {"k": k, "sample": np.random.default_rng(0), "n_jobs": n_jobs}
-            results.append(seen_from(X, {"Y": Y, "Z": Y[::-1].copy()}, rows, **options))
+            results.append(anchored_pass(X, {"Y": Y, "Z": Y[::-1].copy()}, rows, **options))
     for name in ("Y", "Z"):
         left, right = (views[name] for views in results)
         for part in LISTS:
@@ -183,7 +183,7 @@ def folded(lists, rng):
 def test_lists_of_any_blocks_merge_to_those_of_the_whole(X, size, seed, data):
     """The lists do not depend on the order of the blocks, their groups and the order of merging."""
     n, rng = len(X), np.random.default_rng(seed)
-    space, k = Seen(X, some_rows(data, n)), data.draw(neighbor_counts(n))
+    space, k = AnchoredSpace(X, some_rows(data, n)), data.draw(neighbor_counts(n))
     whole = nearest_in_parts(space, [slice(0, n)], k)
     parts = [parts_of(n, size)[at] for at in rng.permutation(len(parts_of(n, size)))]
     ends = np.sort(rng.integers(0, len(parts) + 1, rng.integers(0, 4)))
@@ -214,9 +214,9 @@ def test_ranks_of_targets_are_places_in_the_sorted_row(X, size, seed, data):
     """Any points, one of them more than once, by blocks in any order: ranks and ties of the naive twin."""
     X = X * 2.0 ** -np.frexp(np.abs(X).max())[1]  # so that no small distance of the twin vanishes
     n, rng, rows = len(X), np.random.default_rng(seed), some_rows(data, len(X))
-    space, count = Seen(X, rows), data.draw(st.integers(1, n + 3))
+    space, count = AnchoredSpace(X, rows), data.draw(st.integers(1, n + 3))
     ids = np.array([rng.choice(np.delete(np.arange(n), row), count) for row in rows], np.int32)
-    counter, parts = Targets.of(space, ids), parts_of(n, size)
+    counter, parts = RankCounter.of(space, ids), parts_of(n, size)
     second_counter, n_in_counter = counter.blank(), rng.integers(0, len(parts) + 1)
     for number, part in enumerate(rng.permutation(len(parts))):
         (counter if number < n_in_counter else second_counter).enter(space, parts[part], 1)
@@ -234,8 +234,8 @@ def test_drawn_points_are_others_with_their_exact_ranks(pair, seed, data):
     X, Y = pair
     n, rows = len(X), some_rows(data, len(X))
     k = data.draw(st.integers(1, n - 2))
-    view = seen_from(X, {"Y": Y}, rows, k=k, sample=np.random.default_rng(seed))["Y"]
-    spaces = {None: Seen(X, rows), "Y": Seen(Y, rows)}
+    view = anchored_pass(X, {"Y": Y}, rows, k=k, sample=np.random.default_rng(seed))["Y"]
+    spaces = {None: AnchoredSpace(X, rows), "Y": AnchoredSpace(Y, rows)}
     nearest = {None: view.nearest_data, "Y": view.nearest_embedding}
     ids, weights = sample_targets(spaces, nearest, np.random.default_rng(seed))["Y"]
     assert_array_equal(weights, view.sample.weight)
@@ -257,7 +257,7 @@ def test_drawn_points_do_not_depend_on_the_unit(of_data, of_embedding):
     rng = np.random.default_rng(0)
     X, Y, rows = rng.normal(size=(300, 4)), rng.normal(size=(300, 2)), np.arange(0, 300, 9)
     usual, rescaled = (
-        seen_from(a * X, {"Y": b * Y}, rows, k=10, sample=np.random.default_rng(0))["Y"].sample
+        anchored_pass(a * X, {"Y": b * Y}, rows, k=10, sample=np.random.default_rng(0))["Y"].sample
         for a, b in ((1.0, 1.0), (of_data, of_embedding))
     )
     for left, right in zip(usual, rescaled, strict=True):
@@ -269,8 +269,8 @@ def test_weights_of_drawn_points_add_up_to_the_others():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(400, 4)), rng.normal(size=(400, 2))
     rows, k, draws = np.arange(0, 400, 40), 10, 300
-    view = seen_from(X, {"Y": Y}, rows, k=k)["Y"]
-    spaces = {None: Seen(X, rows), "Y": Seen(Y, rows)}
+    view = anchored_pass(X, {"Y": Y}, rows, k=k)["Y"]
+    spaces = {None: AnchoredSpace(X, rows), "Y": AnchoredSpace(Y, rows)}
     nearest = {None: view.nearest_data, "Y": view.nearest_embedding}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PILOT", 200)
@@ -300,7 +300,7 @@ def test_center_and_precision_change_nothing(X, data):
     """The frame is of the anchors: any other center and precision has the same lists."""
     n = len(X)
     rows, k = some_rows(data, n), data.draw(neighbor_counts(n))
-    usual, other = Seen(X, rows), Seen(X, rows)
+    usual, other = AnchoredSpace(X, rows), AnchoredSpace(X, rows)
     moved = Frame(usual.frame.scale, usual.frame.center + 0.5, not usual.frame.single)
     object.__setattr__(other, "__dict__", {**other.__dict__, "frame": moved})
     expected, result = nearest_in_parts(usual, parts_of(n, 5), k), nearest_in_parts(other, parts_of(n, 7), k)
@@ -329,8 +329,8 @@ def test_the_shares_of_the_passes_add_up(ranks):
     done, none, rows = [], [], np.arange(0, 50, 7)
     with pytest.MonkeyPatch.context() as patch:
         in_blocks(patch, 20)
-        seen_from(X, {"Y": X[:, :2]}, rows, k=5, ranks=ranks, advance=done.append)
-        seen_from(X, {"Y": X[:, :2]}, rows, k=0, ranks=ranks, advance=none.append)
+        anchored_pass(X, {"Y": X[:, :2]}, rows, k=5, ranks=ranks, advance=done.append)
+        anchored_pass(X, {"Y": X[:, :2]}, rows, k=0, ranks=ranks, advance=none.append)
     assert sum(done) == pytest.approx(1)
     assert len(done) == (6 if ranks else 3)
     assert none == []

@@ -13,7 +13,7 @@ from oracles import twins
 from strategies import neighbor_counts, pairs
 
 from dreval.geometry import blocks, distances
-from dreval.geometry.blocks import Groups, leave_out, random_groups, sweep
+from dreval.geometry.blocks import Groups, neighbor_pass, random_groups, view_without_group
 
 LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank")
 ANY_WIDTH = st.one_of(pairs(), pairs(min_p=13, max_p=40, max_d=3), pairs(min_n=14, min_p=3, max_p=20, max_d=20))
@@ -28,7 +28,7 @@ def _both_ways(request):
 
 
 def _view(X, Y, k, **options):
-    return sweep(X, {"Y": Y}, k=k, **options)["Y"]
+    return neighbor_pass(X, {"Y": Y}, k=k, **options)["Y"]
 
 
 def _twin(X, Y, k):
@@ -132,7 +132,7 @@ def _compare_left_out(X, Y, k, groups, view):
     """A view without a group equals a pass over the remaining points."""
     for group in range(groups.count):
         stay = np.flatnonzero(groups.codes != group)
-        reduced = leave_out(view, group, k)
+        reduced = view_without_group(view, group, k)
         assert_array_equal(reduced.rows, stay)
         assert_array_equal(reduced.population, stay)
         near, in_embedding, data_rank, embedding_rank = _twin(X[stay], Y[stay], k)
@@ -174,7 +174,7 @@ def test_groups_can_be_taken_from_anchors(kept, monkeypatch):
     view = replace(_view(X, Y, 8, rows=rows, groups=groups), labels=np.arange(40) % 3, seed=7)
     for group in range(4):
         stay = np.flatnonzero(groups.codes != group)
-        reduced = leave_out(view, group, 8)
+        reduced = view_without_group(view, group, 8)
         assert (view.without(group, 8) is None) == (kept == "short")
         assert_array_equal(reduced.rows, [i for i in rows if i in stay])
         positions = np.searchsorted(stay, reduced.rows)
@@ -208,7 +208,7 @@ def test_blocks_and_threads_change_nothing(pair, rows, jobs):
         parts = _view(X, Y, 6, groups=groups, n_jobs=jobs, advance=done.append)
         count = -(-len(X) // rows)
         assert_allclose(done, [1 / count] * count)
-    for name in (*LISTS, "data_counts", "embedding_counts", "ambiguous"):
+    for name in (*LISTS, "data_counts", "embedding_counts", "has_ties"):
         assert_array_equal(getattr(parts, name), getattr(whole, name))
 
 
@@ -217,7 +217,7 @@ def test_many_embeddings_in_one_sweep(pair, seed):
     """One pass over several embeddings has the lists of a separate pass for each."""
     X, Y = pair
     embeddings = {"a": Y, "b": np.random.default_rng(seed).normal(size=(len(X), 14)), "c": X}
-    for name, view in sweep(X, embeddings, k=5).items():
+    for name, view in neighbor_pass(X, embeddings, k=5).items():
         _same(view, _twin(X, embeddings[name], 5))
         assert view.Y is embeddings[name]
 
@@ -232,7 +232,7 @@ def test_without_ranks_only_data_neighbors_are_found(pair):
     assert view.nearest_embedding.size == view.data_rank.size == view.embedding_rank.size == 0
     if len(X) > groups.largest() + 1:
         stay = np.flatnonzero(groups.codes != 1)
-        assert_array_equal(leave_out(view, 1, 1).nearest_data, stay[twins.orders(X[stay])[:, :1]])
+        assert_array_equal(view_without_group(view, 1, 1).nearest_data, stay[twins.orders(X[stay])[:, :1]])
 
 
 @given(pair=pairs(), data=st.data())
@@ -247,7 +247,7 @@ def test_rows_where_ties_matter_are_marked(pair, data):
             D = twins.squared_distances(A[i : i + 1], A)[0]
             ranked = np.sort(np.delete(D, i))
             doubtful |= (np.diff(ranked[: k + 1]) == 0).any() or any((ranked == D[j]).sum() > 1 for j in other[i])
-        assert view.ambiguous[i] == doubtful
+        assert view.has_ties[i] == doubtful
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_rows_where_ties_matter_are_marked(pair, data):
 def test_a_row_is_marked_for_the_ties_of_its_neighbors_only(x, y, marked):
     """Ties in the first row, with one neighbor; also with data and embedding swapped."""
     X, Y = np.array(x, float)[:, None], np.array(y, float)[:, None]
-    assert _view(X, Y, 1).ambiguous[0] == _view(Y, X, 1).ambiguous[0] == marked
+    assert _view(X, Y, 1).has_ties[0] == _view(Y, X, 1).has_ties[0] == marked
 
 
 @given(n=st.integers(1, 60), count=st.integers(1, 20), seed=st.integers(0, 9))
@@ -305,8 +305,8 @@ def test_permuted_rows_know_where_they_were():
     view = _view(Y, Y, 4, groups=random_groups(30, 3, rng))
     other = view.shuffled(rng).shuffled(rng)
     assert_array_equal(other.Y, Y[other.origin])
-    assert other.once_for_embedding("a", lambda: 5) == view.once_for_embedding("a", lambda: 6) == 5
-    assert view.without(0, 4).once_for_embedding("a", lambda: 6) == 6
+    assert other.cached_per_embedding("a", lambda: 5) == view.cached_per_embedding("a", lambda: 6) == 5
+    assert view.without(0, 4).cached_per_embedding("a", lambda: 6) == 6
 
 
 def test_a_shared_value_is_made_once_per_view():
@@ -314,8 +314,8 @@ def test_a_shared_value_is_made_once_per_view():
     view = _view(np.arange(8.0)[:, None], np.arange(8.0)[:, None], 2, groups=Groups(np.arange(8) % 4, 4))
     calls = []
     for _ in range(2):
-        assert view.once("a", lambda: calls.append(1) or 5) == 5
-    assert view.without(0, 2).once("a", lambda: calls.append(1) or 6) == 6
+        assert view.cached("a", lambda: calls.append(1) or 5) == 5
+    assert view.without(0, 2).cached("a", lambda: calls.append(1) or 6) == 6
     assert len(calls) == 2
 
 

@@ -18,7 +18,7 @@ from strategies import clouds, pairs
 from dreval.errors import UndefinedMeasure
 from dreval.geometry import blocks, streaming
 from dreval.geometry import ranks as module
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
 from dreval.geometry.distances import Space
 from dreval.geometry.distances import orders as sorted_rows
 from dreval.geometry.ranks import (
@@ -29,13 +29,13 @@ from dreval.geometry.ranks import (
     share_coranking,
     tied_corankings,
 )
-from dreval.geometry.streaming import seen_from
+from dreval.geometry.streaming import anchored_pass
 
 ANY_PAIR = st.one_of(pairs(max_n=25), pairs(min_n=15, max_n=25, min_p=13, max_p=30))
 
 
 def view_of(X, Y, rows=None, groups=None, k=1, n_jobs=None):
-    return sweep(X, {"Y": Y}, k=k, rows=rows, groups=groups, n_jobs=n_jobs)["Y"]
+    return neighbor_pass(X, {"Y": Y}, k=k, rows=rows, groups=groups, n_jobs=n_jobs)["Y"]
 
 
 def histograms(result: Coranking):
@@ -124,7 +124,7 @@ def test_leaving_a_group_out_is_starting_anew(pair, seed, data):
     if n - groups.largest() < 3:
         return
     view = view_of(X, Y, groups=groups)
-    reduced = [leave_out(view, group, 1) for group in range(groups.count)]
+    reduced = [view_without_group(view, group, 1) for group in range(groups.count)]
     share_coranking(view, reduced)
     alone = coranking(view_of(X, Y))
     assert_array_equal(histograms(coranking(view)), histograms(alone))
@@ -132,7 +132,7 @@ def test_leaving_a_group_out_is_starting_anew(pair, seed, data):
     for group, view_without in enumerate(reduced):
         stay = groups.codes != group
         expected = coranking(view_of(np.ascontiguousarray(X[stay]), np.ascontiguousarray(Y[stay])))
-        shared, recomputed = coranking(view_without), coranking(replace(view_without, _kept={}))
+        shared, recomputed = coranking(view_without), coranking(replace(view_without, _cache={}))
         for other in (expected, recomputed):
             assert shared.n == other.n == stay.sum()
             assert_array_equal(histograms(shared), histograms(other))
@@ -154,17 +154,17 @@ def test_embeddings_of_one_sweep_have_what_each_has_alone(pair, limit, seed):
     X, Y = pair
     rng = np.random.default_rng(seed)
     embeddings = {"a": Y, "b": Y[rng.permutation(len(Y))], "c": np.round(Y), "d": X[:, :1]}
-    views, ks = sweep(X, embeddings, k=1), [1, 2]
+    views, ks = neighbor_pass(X, embeddings, k=1), [1, 2]
     views["permuted"] = views["b"].shuffled(rng)
     embeddings["permuted"] = views["permuted"].Y
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MAX_WAITING_BYTES", limit)
         for name in [*rng.permutation(list(views)), "c"]:
-            alone, view = view_of(X, embeddings[name]), replace(views[name], _kept={})
+            alone, view = view_of(X, embeddings[name]), replace(views[name], _cache={})
             result_without, expected_without = module.coranking_without(view, ks), module.coranking_without(alone, ks)
             assert_array_equal(result_without.q_nx, expected_without.q_nx)
             assert_array_equal(result_without.areas, expected_without.areas)
-            for result in (coranking(view), coranking(replace(view, _kept={}))):
+            for result in (coranking(view), coranking(replace(view, _cache={}))):
                 assert_array_equal(histograms(result), histograms(coranking(alone)))
                 assert_array_equal(result.areas, coranking(alone).areas)
                 assert_array_equal(result.has_ties, coranking(alone).has_ties)
@@ -173,9 +173,11 @@ def test_embeddings_of_one_sweep_have_what_each_has_alone(pair, limit, seed):
 def test_rows_are_ambiguous_by_ties_in_either_space():
     """Ties of the data count for all embeddings, ties of an embedding for this embedding only."""
     line, free = np.arange(9.0)[:, None], np.array([0.0, 1, 3, 7, 15, 31, 63, 127, 255])[:, None]
-    has_ties = [coranking(view).has_ties for view in sweep(free, {"a": free, "b": line, "c": free}, k=1).values()]
+    has_ties = [
+        coranking(view).has_ties for view in neighbor_pass(free, {"a": free, "b": line, "c": free}, k=1).values()
+    ]
     assert_array_equal([marks.any() for marks in has_ties], [False, True, False])
-    tied = [coranking(view).has_ties for view in sweep(line, {"a": free, "b": line}, k=1).values()]
+    tied = [coranking(view).has_ties for view in neighbor_pass(line, {"a": free, "b": line}, k=1).values()]
     assert_array_equal(tied, [has_ties[1]] * 2)
 
 
@@ -183,7 +185,7 @@ def test_the_data_are_sorted_once_for_all_embeddings(monkeypatch):
     """Three embeddings: the rows of four spaces are sorted, and each only once."""
     rng, sorted_spaces = np.random.default_rng(0), []
     X = rng.normal(size=(30, 4))
-    views = sweep(X, {name: rng.normal(size=(30, 2)) for name in "abc"}, k=1)
+    views = neighbor_pass(X, {name: rng.normal(size=(30, 2)) for name in "abc"}, k=1)
     monkeypatch.setattr(module, "orders", lambda *args: sorted_spaces.append(1) or sorted_rows(*args))
     for view in views.values():
         coranking(view)
@@ -219,7 +221,7 @@ def test_ties_of_other_metrics():
     """Sums of absolute differences of one column are its Euclidean distances: the same bounds over orders of ties."""
     rng = np.random.default_rng(4)
     X, Y = rng.integers(0, 6, size=(40, 1)).astype(float), rng.integers(0, 6, size=(40, 2)).astype(float)
-    plain, other = (tied_corankings(sweep(X, {"Y": Y}, k=1, metric=m)["Y"]) for m in ("euclidean", "manhattan"))
+    plain, other = (tied_corankings(neighbor_pass(X, {"Y": Y}, k=1, metric=m)["Y"]) for m in ("euclidean", "manhattan"))
     for left, right in zip(plain, other, strict=True):
         assert_array_equal(histograms(left), histograms(right))
         assert_array_equal(left.areas, right.areas)
@@ -251,7 +253,7 @@ def test_what_is_drawn_has_no_bias(image, many):
     Y, rows, draws = IMAGES[image](X, rng), np.arange(5, 700, 18)[:40], 60
     exact = module._coranking_in_pass(view_of(X, Y, rows))[0]
     estimates = [
-        coranking(seen_from(X, {"Y": Y}, rows, k=6, sample=np.random.default_rng(s))["Y"]) for s in range(draws)
+        coranking(anchored_pass(X, {"Y": Y}, rows, k=6, sample=np.random.default_rng(s))["Y"]) for s in range(draws)
     ]
     assert all(isinstance(estimate, SampledCoranking) for estimate in estimates)
     ks = estimates[0].ks.astype(np.int64)
@@ -282,7 +284,7 @@ def test_drawn_areas_err_less_than_anchors(many):
         Y = IMAGES[image](X, rng)
         exact = module._coranking_in_pass(view_of(X, Y, rows))[0].areas
         estimates = [
-            coranking(seen_from(X, {"Y": Y}, rows, k=64, sample=np.random.default_rng(s))["Y"]) for s in range(20)
+            coranking(anchored_pass(X, {"Y": Y}, rows, k=64, sample=np.random.default_rng(s))["Y"]) for s in range(20)
         ]
         assert np.std([estimate.areas.mean() for estimate in estimates]) < 0.4 * exact.std() / np.sqrt(len(rows))
 
@@ -291,7 +293,7 @@ def test_a_perfect_copy_has_no_error(many):
     """Every area and Q_NX is exactly 1, whatever the sample, and B_NX exactly 0."""
     X, rows = np.random.default_rng(0).normal(size=(500, 4)), np.arange(0, 500, 50)
     for seed in range(5):
-        result = coranking(seen_from(X, {"Y": 2 * X}, rows, k=5, sample=np.random.default_rng(seed))["Y"])
+        result = coranking(anchored_pass(X, {"Y": 2 * X}, rows, k=5, sample=np.random.default_rng(seed))["Y"])
         assert_array_equal(result.areas, 1.0)
         assert_array_equal(result.q_nx(), 1.0)
         assert_array_equal(result.b_nx(), 0.0)
@@ -308,9 +310,9 @@ def test_weights_of_some_ranks_are_those_of_the_table(n):
 def test_the_largest_k_is_not_that_of_a_sample(many):
     """K_max raises an error, and so does a view without a sample."""
     X, rows = np.random.default_rng(0).normal(size=(200, 3)), np.arange(20)
-    view = seen_from(X, {"Y": X[:, :2].copy()}, rows, k=5, sample=np.random.default_rng(0))["Y"]
+    view = anchored_pass(X, {"Y": X[:, :2].copy()}, rows, k=5, sample=np.random.default_rng(0))["Y"]
     with pytest.raises(UndefinedMeasure, match="K_max, which needs all ranks"):
         coranking(view).k_max()
     assert {item.code for item in coranking(view).notes} == {"coranking.drawn"}
     with pytest.raises(RuntimeError, match="has no sample"):
-        coranking(replace(view, sample=None, _kept={}))
+        coranking(replace(view, sample=None, _cache={}))

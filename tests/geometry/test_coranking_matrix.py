@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import pairs
 
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.ranks import coranking, coranking_cells, rank_edges
 
 
@@ -42,7 +42,7 @@ def test_every_rank_occurs_once_in_every_row(pair):
     matrix = coranking_cells(X, Y, np.arange(1, n + 1))
     np.testing.assert_array_equal(matrix.sum(axis=0), n)
     np.testing.assert_array_equal(matrix.sum(axis=1), n)
-    view = sweep(X, {"a": np.asarray(Y, float)}, k=1)["a"]
+    view = neighbor_pass(X, {"a": np.asarray(Y, float)}, k=1)["a"]
     blocks = [matrix[:k, :k].sum() / (k * n) for k in range(1, n)]
     np.testing.assert_allclose(coranking(view).q_nx(), blocks)
 

@@ -11,7 +11,7 @@ from oracles import twins
 from scipy.spatial.distance import cdist
 from strategies import clouds
 
-from dreval._parallel import Room
+from dreval._parallel import BufferPool
 from dreval.geometry import distances
 from dreval.geometry._loops import rows as rows_loops
 from dreval.geometry.distances import DIRECT_COLUMNS, Space, pairwise_squared
@@ -101,10 +101,10 @@ def test_whole_tables_are_those_of_scipy(p):
 
 def test_memory_is_lent_to_one_block_at_a_time():
     """Buffers in use at the same time do not overlap; returned buffers are used for later blocks."""
-    pool = Room()
-    with pool.lend(3, 4) as buffer, pool.lend(2, 2):
+    pool = BufferPool()
+    with pool.borrow(3, 4) as buffer, pool.borrow(2, 2):
         pass
-    with pool.lend(2, 2) as third, pool.lend(4, 3) as fourth:
+    with pool.borrow(2, 2) as third, pool.borrow(4, 3) as fourth:
         third[:], fourth[:] = 1.0, 2.0
         assert np.shares_memory(buffer, third)
         assert ((third == 1.0).all(), (fourth == 2.0).all(), fourth.shape) == (True, True, (4, 3))

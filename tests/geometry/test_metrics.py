@@ -15,7 +15,7 @@ from strategies import clouds
 import dreval
 from dreval.errors import InputError
 from dreval.geometry import blocks
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
 from dreval.geometry.distances import Space, gather, take, unit_rows
 from dreval.geometry.procrustes import disparity
 from dreval.glossary import METRICS
@@ -82,7 +82,7 @@ def test_neighbors_and_ranks_are_those_of_sorted_distances(metric, seed, p, k):
     np.fill_diagonal(D, -1.0)
     order = np.argsort(D, axis=1, kind="stable")
     rank = np.argsort(order, axis=1)
-    view = sweep(X, {"Y": Y}, k=k, metric=metric)["Y"]
+    view = neighbor_pass(X, {"Y": Y}, k=k, metric=metric)["Y"]
     assert_array_equal(view.nearest_data, order[:, 1 : k + 1])
     assert_array_equal(view.data_rank, np.take_along_axis(rank, view.nearest_embedding.astype(int), 1))
 
@@ -112,7 +112,7 @@ def test_multiples_of_a_row_have_cosine_distance_zero():
     X = np.array([[1.0, 2, 4], [3, 6, 12], [7, 14, 28], [5, 0, 1], [2, 1, 1]])
     unit = unit_rows(X)
     assert_array_equal(unit[1:3], unit[[0, 0]])
-    assert_array_equal(sweep(X, {"": X}, k=2, metric="cosine")[""].nearest_data[:3], [[1, 2], [0, 2], [0, 1]])
+    assert_array_equal(neighbor_pass(X, {"": X}, k=2, metric="cosine")[""].nearest_data[:3], [[1, 2], [0, 2], [0, 1]])
 
 
 @pytest.mark.parametrize("metric", SPARSE)
@@ -121,8 +121,8 @@ def test_sparse_rows_are_the_dense_ones(metric, seed, p, k):
     """The same neighbors, ranks, ties and distances to the last bit, where whole numbers tie everywhere."""
     X, Y = counts(seed, p=p)
     S = sparse.csr_array(X)
-    dense, sparse_view = (sweep(Z, {"Y": Y}, k=k, metric=metric)["Y"] for Z in (X, S))
-    for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "ambiguous"):
+    dense, sparse_view = (neighbor_pass(Z, {"Y": Y}, k=k, metric=metric)["Y"] for Z in (X, S))
+    for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "has_ties"):
         assert_array_equal(getattr(sparse_view, name), getattr(dense, name))
     left, right = np.triu_indices(len(X), 1)
     assert_array_equal(Space.of(S, metric).listed(left, right), Space.of(X, metric).listed(left, right))
@@ -146,11 +146,11 @@ def test_left_out_is_seen_again(metric, form):
     data = {"dense": X, "sparse": sparse.csr_array(X), "precomputed": distances(X, metric)}[form]
     metric = "precomputed" if form == "precomputed" else metric
     groups = random_groups(40, 5, np.random.default_rng(0))
-    view = sweep(data, {"Y": Y}, k=4, groups=groups, metric=metric)["Y"]
+    view = neighbor_pass(data, {"Y": Y}, k=4, groups=groups, metric=metric)["Y"]
     for k in (4, 20):
-        reduced = leave_out(view, 1, k)
+        reduced = view_without_group(view, 1, k)
         stay = reduced.population
-        recomputed = sweep(take(data, stay, metric), {"Y": Y[stay]}, k=k, metric=metric)["Y"]
+        recomputed = neighbor_pass(take(data, stay, metric), {"Y": Y[stay]}, k=k, metric=metric)["Y"]
         assert reduced.metric == metric
         assert_array_equal(reduced.nearest_data, stay[recomputed.nearest_data])
         assert_array_equal(reduced.data_rank, recomputed.data_rank)
@@ -165,10 +165,10 @@ def test_blocks_of_any_size_give_the_same(metric, size, monkeypatch):
     forms = [distances(X, "manhattan")] if metric == "precomputed" else [X + np.eye(*X.shape)]
     forms += [sparse.csr_array(X)] if metric in SPARSE else []
     for data in forms:
-        whole = sweep(data, {"Y": Y}, k=9, metric=metric)["Y"]
+        whole = neighbor_pass(data, {"Y": Y}, k=9, metric=metric)["Y"]
         with monkeypatch.context() as patch:
             patch.setattr(blocks, "block_rows", lambda _: size)
-            parts = sweep(data, {"Y": Y}, k=9, metric=metric)["Y"]
+            parts = neighbor_pass(data, {"Y": Y}, k=9, metric=metric)["Y"]
         assert_array_equal(parts.nearest_data, whole.nearest_data)
         assert_array_equal(parts.data_rank, whole.data_rank)
 

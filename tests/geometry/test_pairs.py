@@ -21,7 +21,7 @@ from dreval.geometry import pairs
 from dreval.geometry import pairs as mid_ranks
 from dreval.geometry import pairs as pair_statistics
 from dreval.geometry._loops import pairs as loops
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
 from dreval.geometry.distances import Space
 from dreval.geometry.pairs import triplets
 from dreval.inference.intervals import jackknife_interval
@@ -34,7 +34,7 @@ OF_SOME_POINTS = {"distance_correlation", "density_kl", "density_l1"}  # beyond 
 
 
 def _view(X, Y, rows=None, groups=None):
-    return sweep(X, {"": Y}, k=min(5, len(X) - 1), rows=rows, groups=groups)[""]
+    return neighbor_pass(X, {"": Y}, k=min(5, len(X) - 1), rows=rows, groups=groups)[""]
 
 
 def _cloud(n=60, seed=0):
@@ -71,7 +71,7 @@ def test_all_pairs_once_in_order(pair):
 def test_what_no_measure_reads_is_not_computed():
     """Ranks keep no distances; distances need no ranks; embeddings of one sweep share the ranks of the data."""
     X, Y = _cloud()
-    views = sweep(X, {"a": Y, "b": Y[:, ::-1]}, k=1)
+    views = neighbor_pass(X, {"a": Y, "b": Y[:, ::-1]}, k=1)
     left, right = (pairs.pairs_of(views[name]) for name in "ab")
     assert left.data is right.data
     spearman = pair_statistics.spearman(left)
@@ -88,7 +88,7 @@ def test_leaving_a_group_out_is_starting_again(pair, seed):
     X, Y = pair
     view = _view(X, Y, groups=random_groups(len(X), 4, np.random.default_rng(seed)))
     for group in range(4):
-        recomputed, reduced = leave_out(view, group, 2), leave_out(view, group, 2)
+        recomputed, reduced = view_without_group(view, group, 2), view_without_group(view, group, 2)
         pairs.set_parent(reduced, view)
         for name in PAIR_MEASURES:
             assert _value(name, reduced).value == pytest.approx(_value(name, recomputed).value, rel=1e-10, abs=1e-10)
@@ -234,7 +234,7 @@ def test_the_standard_error_of_a_draw_is_right(small, name):
         result = _value(name, _seeded(view, seed))
         values.append(result.value)
         errors.append(result.sampling_se)
-        assert "300 of 1,770 pairs drawn" in notes.joined(result.notes)
+        assert "300 of 1,770 pairs drawn" in notes.join_notes(result.notes)
     ratio = np.sqrt(np.mean(np.square(errors))) / np.std(values, ddof=1)
     assert 0.75 < ratio < (1.4 if name not in {"ks_distance", "stress_nonmetric"} else 2.6)
 
@@ -242,7 +242,7 @@ def test_the_standard_error_of_a_draw_is_right(small, name):
 def _seeded(view, seed):
     from dataclasses import replace
 
-    return replace(view, seed=seed, _kept={})
+    return replace(view, seed=seed, _cache={})
 
 
 def test_a_draw_of_points_for_the_distance_correlation(small, monkeypatch):
@@ -251,12 +251,12 @@ def test_a_draw_of_points_for_the_distance_correlation(small, monkeypatch):
     X, Y = _cloud()
     view = _view(X, Y, groups=random_groups(60, 5, np.random.default_rng(0)))
     result = _value("distance_correlation", view)
-    part = next(value for key, value in view._kept.items() if key[0] == "_some_points")
+    part = next(value for key, value in view._cache.items() if key[0] == "_some_points")
     assert len(part.population) == 30
     assert result.value == pytest.approx(twins.distance_correlation(X[part.population], Y[part.population]), abs=1e-12)
-    assert notes.joined(result.notes).startswith("30 of 60 points drawn at random, standard error of this draw ")
+    assert notes.join_notes(result.notes).startswith("30 of 60 points drawn at random, standard error of this draw ")
     assert 0 < result.sampling_se < 0.1
-    reduced = leave_out(view, 2, 2)
+    reduced = view_without_group(view, 2, 2)
     pairs.set_parent(reduced, view)
     stay = np.intersect1d(part.population, reduced.population)
     assert _value("distance_correlation", reduced).value == pytest.approx(
@@ -276,7 +276,7 @@ def test_pairs_from_anchors(monkeypatch):
     assert not table.sampled
     monkeypatch.setattr(pairs, "SAMPLED_PAIRS", 30)
     result = _value("pearson_distance", _view(X, Y, rows))
-    assert notes.joined(result.notes) == "30 pairs from the anchors drawn at random"
+    assert notes.join_notes(result.notes) == "30 pairs from the anchors drawn at random"
     table = pairs.pairs_of(_view(X, Y, rows))
     assert len(set(zip(table.first.tolist(), table.second.tolist(), strict=True)) & set(expected)) == 30
 
@@ -327,6 +327,6 @@ def test_random_triplets_are_fair():
     some = np.array([5, 50, 299])
     assert_array_equal(triplets(_view(X, Y, some), 300).share, sampled.share[some])
     grouped = _view(X, Y, groups=random_groups(300, 10, np.random.default_rng(0)))
-    reduced = triplets(leave_out(grouped, 0, 2), 300)
+    reduced = triplets(view_without_group(grouped, 0, 2), 300)
     assert reduced.drawn
     assert 0.7 < reduced.used.mean() / 300 < 0.9  # both partners stay in 81 % of the triplets

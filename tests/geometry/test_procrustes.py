@@ -15,7 +15,7 @@ from scipy.spatial import procrustes as their_procrustes
 from strategies import KINDS, neighbor_counts, pairs
 
 from dreval.geometry._loops.local import nuclear_norm
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.procrustes import (
     best_scale,
     coincident_note,
@@ -35,7 +35,7 @@ LINES = pairs(kinds=["collinear", "almost_collinear", "constant_columns", "dupli
 
 
 def _measures(X, Y, k):
-    view = sweep(X, {"Y": Y}, k=k, ranks=False)["Y"]
+    view = neighbor_pass(X, {"Y": Y}, k=k, ranks=False)["Y"]
     parts, spectra = local_parts(view, k), local_spectra(view, k)
     return parts, {
         "procrustes_r": in_data_units(residual(parts), parts),

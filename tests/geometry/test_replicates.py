@@ -17,7 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 from dreval.geometry.distances import nearest
 from dreval.geometry.procrustes import (
     Replicate,
-    aligned,
+    align,
     count_coincident,
     jaccard_chance,
     log_variation,
@@ -55,7 +55,7 @@ def test_one_map_comes_out_again(seed, share, d, doubled):
     if not doubled:  # rounding breaks the ties of duplicates in one way or another
         assert_allclose(agreement.points[finite], 1.0)
     assert np.nanmax(log_variation(replicates, lists, 60)) <= 1e-20
-    assert np.nanmax(aligned(replicates, 60).radius()) < 1e-6
+    assert np.nanmax(align(replicates, 60).radius()) < 1e-6
 
 
 def test_unrelated_maps_agree_by_chance_only():
@@ -159,7 +159,7 @@ def test_a_constant_map_agrees_with_none():
     assert (agreement.points == 0.0).all()
     mixed = [*replicates[:1], *(Replicate(np.arange(30), rng.normal(size=(30, 2))) for _ in range(2))]
     assert np.isfinite(log_variation(mixed, nearest(rng.normal(size=(30, 2)), 4)[0], 30)).all()
-    assert np.isfinite(aligned(mixed, 30).radius()).all()
+    assert np.isfinite(align(mixed, 30).radius()).all()
 
 
 def test_variance_score_is_that_of_dynamicviz():

@@ -10,7 +10,7 @@ from strategies import pairs
 
 import dreval
 from dreval.geometry import pairs as owner
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.pairs import BUCKET, CELLS, STEPS, pairs_of, shepard
 from dreval.records.answers import Shepard
 
@@ -20,7 +20,7 @@ Y = 1e-3 * (X[:, :2] + 0.3 * RNG.normal(size=(90, 2)))
 
 
 def view_of(X, Y):
-    return sweep(X, {"e": Y}, k=1)["e"]
+    return neighbor_pass(X, {"e": Y}, k=1)["e"]
 
 
 def table_of(X, Y):

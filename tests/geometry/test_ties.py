@@ -15,7 +15,7 @@ from strategies import neighbor_counts, pairs, tie_free_pairs
 
 import dreval
 from dreval._random import stream
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
 from dreval.geometry.ranks import coranking, tie_bounds, tied_corankings
 from dreval.measures import labels as module
 from dreval.registry import MEASURES
@@ -54,7 +54,7 @@ def test_bounds_are_exact(pair, data):
     """Every row's extremes are those over all orders of equal distances in both spaces; unmarked rows have none."""
     X, Y = pair
     k = data.draw(neighbor_counts(len(X)))
-    _check_rows(sweep(X, {"Y": Y}, k=k)["Y"], k, _brute(X, Y, k))
+    _check_rows(neighbor_pass(X, {"Y": Y}, k=k)["Y"], k, _brute(X, Y, k))
 
 
 @given(pair=_lattices(max_n=7, width=2), seed=st.integers(0, 99))
@@ -65,11 +65,11 @@ def test_bounds_are_exact_without_a_group(pair, seed):
     k = len(X) - groups.largest() - 1
     if not k:
         return
-    view = sweep(X, {"Y": Y}, k=k, groups=groups)["Y"]
+    view = neighbor_pass(X, {"Y": Y}, k=k, groups=groups)["Y"]
     for group in range(3):
         stay = np.flatnonzero(groups.codes != group)
         k_small = min(k, 2)
-        _check_rows(leave_out(view, group, k), k_small, _brute(X[stay], Y[stay], k_small))
+        _check_rows(view_without_group(view, group, k), k_small, _brute(X[stay], Y[stay], k_small))
 
 
 @given(pair=_lattices(), data=st.data())
@@ -169,12 +169,17 @@ def test_bounds_at_every_k_for_anchors_and_without_a_group():
     rng = np.random.default_rng(0)
     X, Y = rng.integers(0, 4, size=(40, 3)).astype(float), rng.integers(0, 3, size=(40, 2)).astype(float)
     groups, rows = random_groups(40, 4, rng), np.array([3, 17, 30])
-    whole, view = tied_corankings(sweep(X, {"Y": Y}, k=3)["Y"]), sweep(X, {"Y": Y}, k=3, groups=groups)["Y"]
-    for part, expected in zip(tied_corankings(sweep(X, {"Y": Y}, k=3, rows=rows)["Y"]), whole, strict=True):
+    whole, view = (
+        tied_corankings(neighbor_pass(X, {"Y": Y}, k=3)["Y"]),
+        neighbor_pass(X, {"Y": Y}, k=3, groups=groups)["Y"],
+    )
+    for part, expected in zip(tied_corankings(neighbor_pass(X, {"Y": Y}, k=3, rows=rows)["Y"]), whole, strict=True):
         assert_array_equal(part.areas, expected.areas[rows])
     stay = groups.codes != 1
     for part, expected in zip(
-        tied_corankings(leave_out(view, 1, 3)), tied_corankings(sweep(X[stay], {"Y": Y[stay]}, k=3)["Y"]), strict=True
+        tied_corankings(view_without_group(view, 1, 3)),
+        tied_corankings(neighbor_pass(X[stay], {"Y": Y[stay]}, k=3)["Y"]),
+        strict=True,
     ):
         assert_array_equal(part.areas, expected.areas)
         assert_array_equal(part.q_nx(), expected.q_nx())
@@ -184,9 +189,9 @@ def test_distances_equal_up_to_rounding_are_ties():
     """A turned lattice has distances that differ in the last digits only: its bounds are those of the lattice."""
     X = np.array([[a, b] for a in range(4) for b in range(4)], float)
     turned = X @ np.array([[0.6, 0.8], [-0.8, 0.6]]) / 3
-    view = sweep(X, {"Y": turned}, k=3)["Y"]
+    view = neighbor_pass(X, {"Y": turned}, k=3)["Y"]
     assert coranking(view).has_ties.all()
-    for end, other in zip(tied_corankings(view), tied_corankings(sweep(X, {"Y": X}, k=3)["Y"]), strict=True):
+    for end, other in zip(tied_corankings(view), tied_corankings(neighbor_pass(X, {"Y": X}, k=3)["Y"]), strict=True):
         assert_allclose(end.q_nx(), other.q_nx(), atol=1e-14)
 
 
@@ -243,10 +248,10 @@ def test_bounds_of_anchors_are_rows_of_the_whole(name):
     X, Y, labels = rng.normal(size=(40, 3)), rng.integers(0, 4, size=(40, 2)).astype(float), np.arange(40) % 3
     card, groups, rows = MEASURES.card(name), random_groups(40, 4, rng), np.array([3, 17, 30])
     parameters = {**card.parameters, "n_neighbors": 4}.values()
-    whole, part = (replace(sweep(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
+    whole, part = (replace(neighbor_pass(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
     for end, other in zip(card.ties(whole, *parameters), card.ties(part, *parameters), strict=True):
         assert_array_equal(end[rows], other)
-    reduced = leave_out(replace(sweep(X, {"Y": Y}, k=4, groups=groups)["Y"], labels=labels), 1, 4)
+    reduced = view_without_group(replace(neighbor_pass(X, {"Y": Y}, k=4, groups=groups)["Y"], labels=labels), 1, 4)
     worst, best = card.ties(reduced, *parameters)
     assert len(worst) == reduced.n
     assert (worst <= best).all()

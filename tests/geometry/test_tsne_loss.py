@@ -14,14 +14,14 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from dreval.geometry.tsne import (
-    ALLOWED,
+    MAX_RELATIVE_STEP,
     ListedAffinities,
     PairAffinities,
     conditional_affinities,
     hessian_times,
     loss_parts,
+    move_to_minimum,
     nearest_image,
-    polished,
 )
 
 LINE = np.arange(1, 9.0)
@@ -171,12 +171,12 @@ def test_newton_steps_decrease_the_loss_to_a_minimum() -> None:
     affinities = PairAffinities(X, 12.0)
     start = 8 * X + 0.2 * rng.normal(size=(40, 2))
     near = nearest_image(start)
-    Y, parts, steps, ended = polished(affinities, start)
+    Y, parts, steps, ended = move_to_minimum(affinities, start)
 
     assert ended == "minimum"
     assert steps > 1
     assert parts.value < loss_parts(affinities, start).value
-    assert parts.own_steps.max() <= ALLOWED * near
+    assert parts.own_steps.max() <= MAX_RELATIVE_STEP * near
     P = affinities.rows(np.arange(40))
     end = minimize(
         lambda y: dense_loss(P, y.reshape(-1, 2)),
@@ -193,11 +193,11 @@ def test_steps_end_where_the_map_only_expands() -> None:
     P = np.kron(np.eye(2), 1 - np.eye(10)) / 180
     start = np.random.default_rng(0).normal(size=(20, 2))
     near = nearest_image(start)
-    Y, parts, steps, ended = polished(ListedAffinities(csr_array(P)), start)
+    Y, parts, steps, ended = move_to_minimum(ListedAffinities(csr_array(P)), start)
 
     assert ended == "wide"
     assert steps < 100
-    assert parts.own_steps.max() > ALLOWED * near
+    assert parts.own_steps.max() > MAX_RELATIVE_STEP * near
     assert 1.9 < Y.std(axis=0).max() / start.std(axis=0).max() < 20
 
 

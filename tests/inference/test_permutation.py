@@ -16,7 +16,13 @@ import dreval
 from dreval._random import stream
 from dreval.errors import InputError
 from dreval.geometry._loops import permutations as loops
-from dreval.inference.permutation import clopper_pearson, draw_permutations, make_scheme, permutation_null, telling
+from dreval.inference.permutation import (
+    clopper_pearson,
+    draw_permutations,
+    make_scheme,
+    permutation_null,
+    report_progress,
+)
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -132,7 +138,7 @@ def test_shares_of_the_permutations_add_up_to_1(n, options, fewest, jobs):
         shares.append(share)
         threads.add(threading.get_ident())
 
-    with telling(told):
+    with report_progress(told):
         result = permutation_null(statistic, n, 500, 1, n_jobs=jobs, **options)
     alone = permutation_null(statistic, n, 500, 1, n_jobs=1, **options)
 
@@ -167,7 +173,7 @@ def test_every_test_that_permutes_tells_of_its_permutations(name):
     variables = {"groups": np.arange(30) % 2} if name == "mmd" else {"y": y}
     extra = {"method": "permutation"} if name == "cca" else {}
     test = getattr(dreval, f"{name}_test")
-    with telling(shares.append):
+    with report_progress(shares.append):
         result = test(x, **variables, **extra, n_resamples=64, random_state=0)
     silent = test(x, **variables, **extra, n_resamples=64, random_state=0)
 

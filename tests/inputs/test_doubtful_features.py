@@ -53,7 +53,7 @@ def test_truth_values_next_to_numbers(form: str, monkeypatch: pytest.MonkeyPatch
         table = "d.parquet"
         if form == "large parquet":
             monkeypatch.setattr("dreval.inputs.files.MIN_BLOCKWISE_BYTES", 0)
-            assert isinstance(as_data(table).table, stored_module.Stored)
+            assert isinstance(as_data(table).table, stored_module.LazyTable)
     assert columns_of(table, "data.truth_values") == [("'sick'",)]
     assert np.array_equal(as_data(table).X, np.column_stack([X, SICK]))
     assert columns_of(FRAME > 0, "data.truth_values") == []

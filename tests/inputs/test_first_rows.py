@@ -15,7 +15,7 @@ from scipy.spatial import procrustes
 import dreval
 from dreval.cli._main import main
 from dreval.errors import InputError, InputWarning
-from dreval.inputs._header import Reading, Reason, TextTable, first_row
+from dreval.inputs._header import HeaderOptions, Reason, TextTable, first_row
 from dreval.inputs.data import as_data
 from dreval.inputs.files import read_table
 from dreval.records.notes import CODES, note
@@ -316,7 +316,7 @@ def test_semicolons_without_header_lose_no_row(tmp_path: Path) -> None:
 def test_text_next_to_numbers(tmp_path: Path, text: str, header: bool, code: str | None) -> None:
     """Text that repeats below, or has the form of the ids, is not a name."""
     (tmp_path / "t.csv").write_text(text)
-    table = read_table(tmp_path / "t.csv", reading=Reading("auto"))
+    table = read_table(tmp_path / "t.csv", reading=HeaderOptions("auto"))
     assert (table.columns is not None) == header
     assert codes(table.notes) == ([code] if code else [])
 
@@ -372,7 +372,7 @@ def test_an_empty_cell_of_data_is_no_name(tmp_path: Path) -> None:
     """Below other empty cells, and as the only reason, it is data: of labels, where a value may be missing."""
     kinds = ["", *list("ab") * 10]
     (tmp_path / "l.csv").write_text("".join(f"{i % 3},{kind}\n" for i, kind in enumerate(kinds)))
-    table = read_table(tmp_path / "l.csv", reading=Reading("auto", 21))
+    table = read_table(tmp_path / "l.csv", reading=HeaderOptions("auto", 21))
     assert (table.columns, len(table.values)) == (None, 21)
 
 

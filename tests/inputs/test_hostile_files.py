@@ -101,7 +101,7 @@ def test_texts_of_parquet_that_repeat_are_read(tmp_path: Path, monkeypatch: pyte
     import pyarrow as pa
     from pyarrow import parquet
 
-    monkeypatch.setattr("dreval.inputs.sizes.SMALL", 1000)
+    monkeypatch.setattr("dreval.inputs.sizes.MIN_UNPACKED_LIMIT_BYTES", 1000)
     rng, path = np.random.default_rng(0), tmp_path / "x.parquet"
     labels = rng.choice(["first class", "second", "ß"], 400)
     table = pa.table({"x": rng.normal(size=400), "y": rng.normal(size=400), "label": labels})

@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 from dreval.errors import DrevalError, InputError
-from dreval.inputs._header import MIN_COLUMNS_FOR_HEADER, Reading
+from dreval.inputs._header import MIN_COLUMNS_FOR_HEADER, HeaderOptions
 from dreval.inputs.data import as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.paths import split_member
@@ -61,10 +61,10 @@ def test_a_file_without_header_loses_no_row(X: np.ndarray) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "bare.csv")
         np.savetxt(path, X, delimiter=",", fmt="%.17e")
-        table = read_table(path, reading=Reading(header=False))
+        table = read_table(path, reading=HeaderOptions(header=False))
         assert table.columns is None
         assert np.array_equal(np.asarray(table.values, dtype=np.float64), X)
-        table = read_table(path, reading=Reading(header="auto"))
+        table = read_table(path, reading=HeaderOptions(header="auto"))
         is_header = X.shape[1] >= MIN_COLUMNS_FOR_HEADER and table.columns is not None
         assert [note.code for note in table.notes if note.code != "file.row"] == ["file.header_compared"] * is_header
         assert np.array_equal(np.asarray(table.values, dtype=np.float64), X[int(is_header) :])
@@ -126,7 +126,7 @@ def test_columns_of_numbers_may_be_separated_by_spaces(X: np.ndarray, data: st.D
     named = data.draw(st.booleans())
     lines = [" ".join(f"v{j}" for j in range(X.shape[1]))] * named + lines
     with tempfile.TemporaryDirectory() as folder:
-        table = read_table(write(Path(folder), "t.csv", "\n".join(lines)), reading=Reading(header=named))
+        table = read_table(write(Path(folder), "t.csv", "\n".join(lines)), reading=HeaderOptions(header=named))
     assert [note.code for note in table.notes] == ["file.separator"]
     assert (table.columns is not None) == named
     np.testing.assert_array_equal(np.asarray(table.values, dtype=float), X)

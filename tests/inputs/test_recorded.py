@@ -14,7 +14,7 @@ from strategies import clouds
 import dreval
 from dreval.errors import ProtocolError, UndefinedMeasure
 from dreval.inputs.data import as_data
-from dreval.inputs.source import RecordedSource, Recording, Run, digest, identity, sketch
+from dreval.inputs.source import RecordedRun, RecordedRuns, RecordedSource, digest, identity, sketch
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 Y = X[:, :2].copy()
@@ -22,8 +22,10 @@ Y = X[:, :2].copy()
 
 def recording(*runs: tuple[Any, int, int, Any]) -> RecordedSource:
     """Return a source of runs (data, number of columns, seed, returned embedding)."""
-    result = [Run(f"{i}.csv", digest(A), sketch(A, X), d, seed, back) for i, (A, d, seed, back) in enumerate(runs)]
-    return RecordedSource("tool", Recording(as_data(X), tuple(result), {"n_components": 2}, 7, 2, {}))
+    result = [
+        RecordedRun(f"{i}.csv", digest(A), sketch(A, X), d, seed, back) for i, (A, d, seed, back) in enumerate(runs)
+    ]
+    return RecordedSource("tool", RecordedRuns(as_data(X), tuple(result), {"n_components": 2}, 7, 2, {}))
 
 
 SOURCE = recording((X, 2, 7, Y), (X, 3, 7, X), (X, 2, 8, -Y), (X + 1, 2, 7, Y + 1), (X + 2, 2, 7, None))
@@ -72,8 +74,8 @@ def test_rounding_finds_the_run_and_nothing_else_does(A: Any, seed: int) -> None
     rng = np.random.default_rng(seed)
     bumps = [scale * rng.uniform(0.1, 1, size=len(A)) for _ in range(3)]
     inputs = [A + np.outer(bump, np.eye(A.shape[1])[t % A.shape[1]]) for t, bump in enumerate(bumps)]
-    result = [Run(str(t), digest(B), sketch(B, A), 1, 0, None) for t, B in enumerate([A, *inputs])]
-    stored = Recording(replace(as_data(X), table=A), tuple(result), {}, 0, 1, {})
+    result = [RecordedRun(str(t), digest(B), sketch(B, A), 1, 0, None) for t, B in enumerate([A, *inputs])]
+    stored = RecordedRuns(replace(as_data(X), table=A), tuple(result), {}, 0, 1, {})
 
     for t, B in enumerate(inputs, 1):
         noise = 4e-16 * scale * rng.standard_normal(B.shape)

@@ -25,12 +25,12 @@ from scipy import sparse
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.geometry import blocks, streaming
-from dreval.geometry.streaming import seen_from
+from dreval.geometry.streaming import anchored_pass
 from dreval.inputs import coordinates, features, files, source_kinds, stored
 from dreval.inputs.data import as_data
 from dreval.inputs.features import digest_of
 from dreval.inputs.source import as_source
-from dreval.inputs.stored import Stored, as_stored, is_stored
+from dreval.inputs.stored import LazyTable, as_stored, is_stored
 from dreval.inputs.variables import as_ids
 
 RNG = np.random.default_rng(0)
@@ -131,7 +131,7 @@ def check_same(made: Any, X: Any, size: int, metric: str = "euclidean") -> None:
         expected = as_data(X, metric=metric)
         with blocks_of(size):
             data = as_data(made, metric=metric)
-            assert isinstance(data.table, Stored)
+            assert isinstance(data.table, LazyTable)
             assert data.sha256 == expected.sha256 == digest_of(data.table)
             assert [item.code for item in data.notes] == [item.code for item in expected.notes]
             data.check_unchanged()
@@ -144,9 +144,9 @@ def check_same(made: Any, X: Any, size: int, metric: str = "euclidean") -> None:
                 np.testing.assert_array_equal(rows, whole[positions])
             np.testing.assert_array_equal(data.table[:, 1], whole[:, 1])
             Y = whole[:, :2] ** 2
-            received = seen_from(data.table, {"y": Y}, subset, k=3, metric=metric)["y"]
-        recorded = seen_from(expected.X, {"y": Y}, subset, k=3, metric=metric)["y"]
-    for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "ambiguous"):
+            received = anchored_pass(data.table, {"y": Y}, subset, k=3, metric=metric)["y"]
+        recorded = anchored_pass(expected.X, {"y": Y}, subset, k=3, metric=metric)["y"]
+    for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "has_ties"):
         np.testing.assert_array_equal(getattr(received, name), getattr(recorded, name))
 
 
@@ -229,7 +229,7 @@ def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, ma
         result, results = numbers(kind(tmp_path, X), coordinates, labels)
         assert type(vars(results)["embeddings"].own["y"]) is np.ndarray  # not what the file may hold later
         assert results.embeddings["y"].dtype == np.float32
-        assert isinstance(results.data, Stored)
+        assert isinstance(results.data, LazyTable)
     np.testing.assert_allclose(result, expected, rtol=1e-12)
     assert "y" in str(results)
     assert len(results.augment("y")) == LARGE_N
@@ -395,7 +395,7 @@ def test_a_large_parquet_file(tmp_path: Path) -> None:
     small = as_data(path, labels="kind", covariates="age")
     with every_file_is_large(), blocks_of(4):
         data = as_data(path, labels="kind", covariates="age")
-        assert isinstance(data.table, Stored)
+        assert isinstance(data.table, LazyTable)
         assert (data.sha256, data.columns, list(data.ids)) == (small.sha256, ("a", "b", "c"), list(small.ids))
         assert data.labels.values.tolist() == list(frame["kind"])
         np.testing.assert_array_equal(data.covariates["age"], frame["age"])
@@ -435,7 +435,7 @@ def test_anndata_in_files(tmp_path: Path) -> None:
                 anndata.experimental.read_lazy(tmp_path / f"{form.__name__}.h5ad"),
             ):
                 data = as_data(value, labels="kind")
-                assert isinstance(data.table, Stored)
+                assert isinstance(data.table, LazyTable)
                 assert data.sparse == (form is not np.asarray)
                 assert data.sha256 == as_data(cells).sha256
                 assert list(data.ids) == list(obs.index)
@@ -452,7 +452,7 @@ def test_anndata_in_files(tmp_path: Path) -> None:
         as_data(tmp_path / f"{form.__name__}.zarr", layer="count")
     by_columns = anndata.AnnData(sparse.csc_matrix(X))
     by_columns.write_h5ad(tmp_path / "columns.h5ad")
-    assert not isinstance(as_data(anndata.read_h5ad(tmp_path / "columns.h5ad", backed="r")).table, Stored)
+    assert not isinstance(as_data(anndata.read_h5ad(tmp_path / "columns.h5ad", backed="r")).table, LazyTable)
 
 
 @doors
@@ -541,7 +541,7 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
                     np.testing.assert_allclose(result[column], expected[column], rtol=1e-12)
             client.wait_for_workers(2)
             assert len(before - set(client.run(os.getpid).values())) > 0
-    assert {streaming._entered, streaming._values_here} == set(calls)
+    assert {streaming._chunk_state, streaming._values_in_chunk} == set(calls)
 
 
 @doors

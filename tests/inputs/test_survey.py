@@ -17,7 +17,7 @@ from strategies import clouds
 from dreval._random import Permutation
 from dreval.errors import InputError
 from dreval.inputs import features
-from dreval.inputs.features import Reordered, TableSummary, digest_of, read_blocks, row_blocks, rows_of
+from dreval.inputs.features import PermutedRows, TableSummary, digest_of, read_blocks, row_blocks, rows_of
 
 FORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "as it is": lambda X: X,
@@ -166,7 +166,7 @@ def test_rows_in_another_order(kind: Any, n: int, seed: int, data: Any) -> None:
     positions = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2 * n)))
     low, high = sorted(data.draw(st.tuples(st.integers(0, n), st.integers(0, n))))
     for order in (rng.permutation(n), Permutation(n, rng)):
-        result, expected = Reordered(table, order), X[order[np.arange(n)]]
+        result, expected = PermutedRows(table, order), X[order[np.arange(n)]]
         assert result.shape == (n, 4)
         assert len(result) == n
         for subset in (slice(None), slice(low, high), positions):

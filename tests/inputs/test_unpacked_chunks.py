@@ -690,7 +690,7 @@ def test_long_labels(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """Texts longer than any label, in a file of such a size, raise an error before they are read."""
     import h5py
 
-    monkeypatch.setattr("dreval.inputs.sizes.SMALL", 2**22)
+    monkeypatch.setattr("dreval.inputs.sizes.MIN_UNPACKED_LIMIT_BYTES", 2**22)
 
     path = tmp_path / "cells.h5ad"
     led_outside.cells().write_h5ad(path)
@@ -706,7 +706,7 @@ def test_long_labels(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_many_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that a label may have, together no longer than the file."""
-    monkeypatch.setattr("dreval.inputs.sizes.SMALL", 2**16)
+    monkeypatch.setattr("dreval.inputs.sizes.MIN_UNPACKED_LIMIT_BYTES", 2**16)
     cells = led_outside.cells()
     cells.obs["free"] = [chr(97 + i) * 5000 for i in range(30)]
     cells.write_h5ad(tmp_path / "cells.h5ad", convert_strings_to_categoricals=False)

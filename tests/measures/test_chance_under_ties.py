@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import dreval
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.ranks import chance_rank_measure
 from dreval.measures.core import chance_value
 from dreval.registry import MEASURES
@@ -60,7 +60,7 @@ def test_chance_is_the_mean_of_all_pairings():
     tied = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 1.0])[:, None]
     for X, Y, permuted in ((data[:5], free[:5], False), (data, tied, True)):
         orders = {Y[list(order)].tobytes(): list(order) for order in itertools.permutations(range(len(X)))}
-        view = sweep(X, {"": Y}, k=2)[""]
+        view = neighbor_pass(X, {"": Y}, k=2)[""]
         for name in ("trustworthiness", "r_nx_auc"):
             options = {"n_neighbors": 2} if name in RANKS else {}
             values = [getattr(dreval, name)(X, Y[order], **options) for order in orders.values()]
@@ -81,7 +81,7 @@ def test_only_counted_ties_put_the_closed_form_out_of_use(name):
     """A tie of the ranks 3 and 4 changes the first 3 neighbors, but not the first 2."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(5, 2)), np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.7], [-2.5, 0.0], [0.0, -2.5]])
-    view = sweep(X, {"": Y}, k=3)[""]
+    view = neighbor_pass(X, {"": Y}, k=3)[""]
     draws = {k: chance_value(MEASURES.get(name), view, {"n_neighbors": k}, 0).draws for k in (1, 2, 3)}
     reads_all = name in ("continuity", "mrre_missing")
     assert draws[3] == 20
@@ -97,7 +97,7 @@ def test_equal_embeddings_seeds_and_threads():
     repeated = _table(X, Y, n_jobs=2)
     assert_allclose(repeated.tidy()["chance"], table.tidy()["chance"], rtol=0, atol=0)
     assert_allclose(repeated.curves["chance"], table.curves["chance"], rtol=0, atol=0)
-    view = sweep(X, {"": Y}, k=10)[""]
+    view = neighbor_pass(X, {"": Y}, k=10)[""]
     levels = [chance_value(dreval.trustworthiness, view, {"n_neighbors": 10}, root) for root in range(12)]
     typical = np.sqrt(np.mean([level.se**2 for level in levels]))
     assert len({level.value for level in levels}) == 12

@@ -15,10 +15,10 @@ from strategies import pairs, tie_free_pairs
 
 import dreval
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
 from dreval.measures import core
 from dreval.measures.core import answer, chance_value
-from dreval.records.notes import joined
+from dreval.records.notes import join_notes
 from dreval.registry import MEASURES
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -75,7 +75,7 @@ def test_chance_seen_from_some_rows_is_chance(name, monkeypatch):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(120, 3)), rng.normal(size=(120, 2))
     labels = (X[:, 0] > 0).astype(int)
-    function, view = MEASURES.get(name), replace(sweep(X, {"": Y}, k=5)[""], labels=labels)
+    function, view = MEASURES.get(name), replace(neighbor_pass(X, {"": Y}, k=5)[""], labels=labels)
     monkeypatch.setattr(core, "MIN_RANKED_ROWS", 40)
     chance = chance_value(function, view, {"n_neighbors": 5}, 0).value
     orders = [rng.permutation(120) for _ in range(30)]
@@ -88,10 +88,10 @@ def test_a_group_can_be_left_out(name):
     """The value without a group is that of the remaining points."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(60, 3)), rng.normal(size=(60, 2)), _labels(60, 3, 0)
-    view = replace(sweep(X, {"": Y}, k=5, groups=random_groups(60, 4, rng))[""], labels=labels)
+    view = replace(neighbor_pass(X, {"": Y}, k=5, groups=random_groups(60, 4, rng))[""], labels=labels)
     parameters = {"n_neighbors": 4} if name in CLASS_AWARE else {}
     for group in range(4):
-        reduced = leave_out(view, group, 4)
+        reduced = view_without_group(view, group, 4)
         stay = reduced.population
         expected = getattr(dreval, name)(X[stay], Y[stay], labels=labels[stay], **parameters)
         assert answer(MEASURES.get(name), reduced, parameters).value == pytest.approx(expected, abs=1e-12)
@@ -123,10 +123,10 @@ def test_label_retrieval_by_hand():
     """
     Y = np.array([0.0, 1.0, 2.0, 2.0, 5.0])[:, None]
     labels = np.array([0, 0, 1, 1, 2])
-    view = replace(sweep(Y, {"": Y}, k=2)[""], labels=labels)
+    view = replace(neighbor_pass(Y, {"": Y}, k=2)[""], labels=labels)
     result = answer(MEASURES.get("label_retrieval_auc"), view, {})
     assert_allclose(result.points, [1, 2 / 3, 1, 1, 0.5])
-    assert joined(result.notes) == "points that are alone in their class count 0.5: 1"
+    assert join_notes(result.notes) == "points that are alone in their class count 0.5: 1"
 
 
 def test_label_retrieval_needs_two_classes():

@@ -17,7 +17,7 @@ from strategies import pairs, tie_free_pairs
 
 import dreval
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
 from dreval.measures import classes as silhouette_module
 from dreval.measures import labels as continuity_module
 from dreval.registry import MEASURES
@@ -32,7 +32,7 @@ def _labels(n, classes, seed):
 
 
 def _view(X, Y, labels, **more):
-    return replace(sweep(X, {"Y": Y}, k=5, groups=more.pop("groups", None))["Y"], labels=labels, **more)
+    return replace(neighbor_pass(X, {"Y": Y}, k=5, groups=more.pop("groups", None))["Y"], labels=labels, **more)
 
 
 @given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), seed=SEEDS)
@@ -169,7 +169,7 @@ def test_left_out_points_are_gone(name):
     X, labels = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
     Y = X[:, :2] + rng.normal(size=(60, 2))
     view = _view(X, Y, labels, groups=random_groups(60, 4, rng))
-    reduced, parameters = leave_out(view, 1, 5), dict(MEASURES.card(name).parameters)
+    reduced, parameters = view_without_group(view, 1, 5), dict(MEASURES.card(name).parameters)
     parameters |= {key: 15 for key, value in parameters.items() if value == "auto"}
     stay = reduced.population
     result = np.mean(MEASURES.get(name).rule(reduced, **parameters))
@@ -212,4 +212,4 @@ def test_a_class_that_vanishes_with_a_group_costs_the_interval_only():
 def test_labels_are_needed():
     """A view without labels raises an error."""
     with pytest.raises(RuntimeError, match="without labels"):
-        continuity_module.label_continuity.rule(sweep(np.eye(6), {"Y": np.eye(6)}, k=1)["Y"])
+        continuity_module.label_continuity.rule(neighbor_pass(np.eye(6), {"Y": np.eye(6)}, k=1)["Y"])

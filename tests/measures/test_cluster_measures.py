@@ -19,7 +19,7 @@ from strategies import pairs, tie_free_pairs
 
 import dreval
 from dreval.errors import InputError, InputWarning, UndefinedMeasure
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.measures.clusters import clusters, expected_information, mean_entropy, mutual_information
 from dreval.measures.core import chance_value
 from dreval.registry import MEASURES
@@ -39,7 +39,7 @@ def _labels(n, classes, seed):
 
 
 def _view(Y, labels):
-    view = sweep(Y, {"Y": Y}, k=1)["Y"]
+    view = neighbor_pass(Y, {"Y": Y}, k=1)["Y"]
     object.__setattr__(view, "labels", np.asarray(labels))
     return view
 

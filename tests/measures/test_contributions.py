@@ -8,7 +8,7 @@ import strategies
 from hypothesis import given
 
 import dreval
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.measures.core import answer
 from dreval.registry import MEASURES
 
@@ -20,7 +20,7 @@ PLAIN = [name for name in POINTS if not {"labels", "latent", "batch"} & set(MEAS
 def test_contributions_lie_within_their_range(pair: tuple[np.ndarray, np.ndarray]) -> None:
     """Each contribution of each measure that is a mean over points lies between its limits, on any pair of clouds."""
     X, Y = pair
-    view = sweep(X, {"e": Y}, k=5)["e"]
+    view = neighbor_pass(X, {"e": Y}, k=5)["e"]
     for name in PLAIN:
         card = MEASURES.card(name)
         low, high = card.limits(len(X))

@@ -16,9 +16,9 @@ from strategies import neighbor_counts, pairs, tie_free_pairs
 
 import dreval
 from dreval.errors import UnknownName
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.measures.core import answer, chance_value, curve_values, tie_values
-from dreval.records.notes import joined
+from dreval.records.notes import join_notes
 from dreval.registry import MEASURES
 
 CURVES = ["q_nx", "b_nx", "r_nx", "lcmc"]
@@ -27,7 +27,7 @@ ANY_PAIR = st.one_of(pairs(max_n=30), pairs(min_n=15, max_n=30, min_p=13, max_p=
 
 
 def view_of(X, Y, rows=None):
-    return sweep(X, {"Y": Y}, k=min(5, len(X) - 1), rows=rows)["Y"]
+    return neighbor_pass(X, {"Y": Y}, k=min(5, len(X) - 1), rows=rows)["Y"]
 
 
 @given(pair=ANY_PAIR)
@@ -214,8 +214,8 @@ def test_ties_of_jaccard():
     view = view_of(X, X)
     share, common = tie_values(dreval.neighborhood_overlap, view, {"n_neighbors": 1}), table.loc[1]
     assert_allclose([common["worst"], common["best"]], share)  # at k = 1 overlap and Jaccard are the same
-    assert joined(answer(dreval.q_local, view, {}).notes) == "ties are broken by row number"
-    assert joined(answer(dreval.q_local, view_of(X**2.5, X**2.5), {}).notes) == ""
+    assert join_notes(answer(dreval.q_local, view, {}).notes) == "ties are broken by row number"
+    assert join_notes(answer(dreval.q_local, view_of(X**2.5, X**2.5), {}).notes) == ""
 
 
 def test_k_max_at_the_end_leaves_no_larger_scale():
@@ -226,7 +226,7 @@ def test_k_max_at_the_end_leaves_no_larger_scale():
         if dreval.k_max(X, Y) == 2:
             break
     result = answer(dreval.q_global, view_of(X, Y), {})
-    assert (result.value, joined(result.notes)) == (1.0, "K_max is n - 2: no larger scale is left")
+    assert (result.value, join_notes(result.notes)) == (1.0, "K_max is n - 2: no larger scale is left")
 
 
 def test_chance_of_a_permutation_reads_the_exchanged_points():

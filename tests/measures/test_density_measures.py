@@ -16,10 +16,10 @@ from strategies import pairs
 import dreval
 from dreval.errors import InputError
 from dreval.geometry import pairs as pair_module
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.measures import clusters
 from dreval.measures.core import answer
-from dreval.records.notes import joined
+from dreval.records.notes import join_notes
 from dreval.registry import MEASURES
 
 DENSITIES = ["density_kl", "density_l1"]
@@ -82,11 +82,11 @@ def test_densities_of_many_points_are_those_of_some(name, monkeypatch):
     monkeypatch.setattr(clusters, "MAX_POINTS_OF_ALL_DENSITIES", 30)
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
-    view = sweep(X, {"": Y}, k=2)[""]
+    view = neighbor_pass(X, {"": Y}, k=2)[""]
     result = answer(MEASURES.get(name), view, {"sigma": 0.1})
-    part = next(value for key, value in view._kept.items() if key[0] == "_some_points").population
+    part = next(value for key, value in view._cache.items() if key[0] == "_some_points").population
     assert result.value == pytest.approx(_twins(X[part], Y[part], 0.1)[name], rel=1e-9)
-    assert "30 of 60 points drawn at random" in joined(result.notes)
+    assert "30 of 60 points drawn at random" in join_notes(result.notes)
 
 
 def test_densities_of_anchors_are_those_at_the_anchors():
@@ -100,7 +100,7 @@ def test_densities_of_anchors_are_those_at_the_anchors():
         sums = np.exp(-((D / D.max()) ** 2) / 0.1).sum(axis=1)
         return sums / sums.sum()
 
-    view = sweep(X, {"": Y}, k=2, rows=rows)[""]
+    view = neighbor_pass(X, {"": Y}, k=2, rows=rows)[""]
     expected = np.abs(density(X) - density(Y)).sum()
     assert answer(MEASURES.get("density_l1"), view, {"sigma": 0.1}).value == pytest.approx(expected, rel=1e-12)
 

@@ -15,7 +15,7 @@ from strategies import pairs
 
 import dreval
 from dreval.geometry._loops import density_clusters as loops
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.distances import SharedNeighbors
 from dreval.measures import clusters as module
 from dreval.measures.core import answer
@@ -26,7 +26,7 @@ BOTH = ("steadiness", "cohesiveness")
 
 def _graphs(X, Y, k):
     """The graphs of data and embedding."""
-    view = sweep(X, {"": Y}, k=k)[""]
+    view = neighbor_pass(X, {"": Y}, k=k)[""]
     return SharedNeighbors.of(view.nearest_data[:, :k]), SharedNeighbors.of(view.nearest_embedding[:, :k])
 
 
@@ -197,7 +197,7 @@ def test_the_order_of_rows_changes_the_draws_alone(name):
     for data, embedding in ((X, Y), (X[order], Y[order])):
         values, errors = [], []
         for seed in range(30):
-            view = sweep(data, {"": embedding}, k=10)[""]
+            view = neighbor_pass(data, {"": embedding}, k=10)[""]
             object.__setattr__(view, "seed", seed)
             result = answer(function, view, {"n_neighbors": 10, "n_walks": 60})
             values.append(result.value)

@@ -16,7 +16,7 @@ from strategies import pairs, tie_free_pairs
 import dreval
 from dreval._random import stream
 from dreval.errors import InputError
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
 from dreval.measures import labels as module
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -116,11 +116,11 @@ def test_anchors_and_left_out_groups_keep_their_folds():
     """Contributions of anchors are those of the whole; leaving out a group changes no fold of other points."""
     rng = np.random.default_rng(1)
     Y, labels, groups = rng.normal(size=(60, 2)), np.arange(60) % 3, random_groups(60, 4, rng)
-    view = replace(sweep(Y, {"Y": Y}, k=5, groups=groups)["Y"], labels=labels, seed=3)
+    view = replace(neighbor_pass(Y, {"Y": Y}, k=5, groups=groups)["Y"], labels=labels, seed=3)
     whole, rows = module.knn_accuracy.rule(view, 5), np.arange(0, 60, 7)
     assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), 5), whole[rows])
     folds = module._folds(labels, 5, stream(3, "folds"))
-    reduced = leave_out(view, 2, 5)
+    reduced = view_without_group(view, 2, 5)
     expected = np.zeros(60)
     for fold in range(5):
         test, train = (reduced.population[side(folds[reduced.population], fold)] for side in (np.equal, np.not_equal))
@@ -133,10 +133,10 @@ def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_f
     """Values, ties and values without each point of permuted rows are those of the twin, in any order of calls."""
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
-    view = replace(sweep(X, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed)
+    view = replace(neighbor_pass(X, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed)
     once = view.shuffled(np.random.default_rng(seed))
     for part in (once, view, once.shuffled(np.random.default_rng(1))):
-        alone = replace(part, origin=None, _of_embedding={})
+        alone = replace(part, origin=None, _embedding_cache={})
         right = _contributions(part.Y, labels, k, n_folds, seed, _naive)
         assert_array_equal(module.knn_accuracy.rule(part, k, n_folds), right)
         assert_array_equal(
@@ -151,7 +151,7 @@ def test_lists_of_neighbors_and_searches_give_the_same(seed, k, n_folds):
     rng = np.random.default_rng(seed)
     Y, labels = rng.normal(size=(80, 2)), _labels(80, 3, seed)
     Y[:11] = 100.0
-    view, rows = replace(sweep(Y, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed), np.arange(1, 80, 3)
+    view, rows = replace(neighbor_pass(Y, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed), np.arange(1, 80, 3)
     in_lists, neighbors = module._listed(view, k, n_folds, np.arange(80))
     assert in_lists[11:].mean() > 0.8
     assert not in_lists[:11].any()
@@ -164,7 +164,7 @@ def test_lists_of_neighbors_and_searches_give_the_same(seed, k, n_folds):
 def test_nothing_left_to_learn_from_is_wrong():
     """In a view with one fold no point is classified rightly."""
     Y, labels = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
-    view = replace(sweep(Y, {"Y": Y}, k=1)["Y"], labels=labels)
+    view = replace(neighbor_pass(Y, {"Y": Y}, k=1)["Y"], labels=labels)
     folds = module._folds(labels, 2, stream(0, "folds"))
     single_fold = np.flatnonzero(folds == 0)
     assert_array_equal(
@@ -184,4 +184,4 @@ def test_labels_are_needed():
     with pytest.raises(dreval.errors.InputError, match="`labels` must be given to knn_accuracy"):
         dreval.knn_accuracy(np.eye(6), np.eye(6))
     with pytest.raises(RuntimeError, match="without labels"):
-        module.knn_accuracy.rule(sweep(np.eye(6), {"Y": np.eye(6)}, k=1)["Y"], 1)
+        module.knn_accuracy.rule(neighbor_pass(np.eye(6), {"Y": np.eye(6)}, k=1)["Y"], 1)

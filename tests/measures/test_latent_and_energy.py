@@ -17,7 +17,7 @@ from strategies import clouds, tie_free_pairs
 
 import dreval
 from dreval.errors import InputError, InputWarning, UndefinedMeasure
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.registry import MEASURES
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -107,7 +107,7 @@ def test_latents_that_cannot_be_answered_are_refused():
     with pytest.raises(InputError, match="`latent` must have one row per point"):
         dreval.latent_r2(Y, Y, latent=Y[:5])
     with pytest.raises(RuntimeError, match="without latent variables"):
-        MEASURES.get("latent_r2").rule(sweep(Y, {"Y": Y}, k=1)["Y"])
+        MEASURES.get("latent_r2").rule(neighbor_pass(Y, {"Y": Y}, k=1)["Y"])
 
 
 @given(cloud=clouds(min_n=5, max_p=8), d=st.integers(1, 8))
@@ -117,7 +117,7 @@ def test_energy_ratio_is_that_of_scikit_learn(cloud, d):
         warnings.simplefilter("ignore")
         ratios = np.cumsum(PCA(svd_solver="full").fit(cloud).explained_variance_ratio_)
     Y = np.zeros((len(cloud), d))
-    value, (held,) = MEASURES.get("energy_ratio").rule(sweep(cloud, {"Y": Y}, k=1)["Y"])
+    value, (held,) = MEASURES.get("energy_ratio").rule(neighbor_pass(cloud, {"Y": Y}, k=1)["Y"])
     assert value == pytest.approx(ratios[min(d, len(ratios)) - 1], abs=1e-9)
     if d <= len(cloud):  # an embedding with more columns than rows is taken for a transposed one
         assert value == dreval.energy_ratio(cloud, Y)
@@ -132,7 +132,7 @@ def test_energy_ratio_by_hand():
     for scale in (1e-150, 1.0, 1e150):
         result = [dreval.energy_ratio(X * scale, X[:, :d]) for d in (1, 2, 3)]
         assert result == pytest.approx([9 / 14, 13 / 14, 1], rel=1e-12)
-    (held,) = MEASURES.get("energy_ratio").rule(sweep(X, {"Y": X[:, :1]}, k=1)["Y"])[1]
+    (held,) = MEASURES.get("energy_ratio").rule(neighbor_pass(X, {"Y": X[:, :1]}, k=1)["Y"])[1]
     assert dict(held.values) == {"low": 2, "high": 2}
 
 
@@ -140,6 +140,6 @@ def test_energy_ratio_of_points_that_coincide_is_undefined():
     """Points that all coincide raise an error; a single different point gives a value."""
     X = np.zeros((20, 2))
     X[3] = 1.0
-    view = sweep(X, {"Y": X}, k=1)["Y"]
+    view = neighbor_pass(X, {"Y": X}, k=1)["Y"]
     with pytest.raises(UndefinedMeasure, match="must vary"):
         MEASURES.get("energy_ratio").rule(replace(view, population=np.delete(np.arange(20), 3)))

@@ -16,7 +16,7 @@ from strategies import pairs
 from dreval.errors import UndefinedMeasure
 from dreval.geometry import blocks, procrustes, ranks
 from dreval.geometry import pairs as pair_tables
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.pairs import pairs_of
 from dreval.geometry.procrustes import disparity_without
 from dreval.geometry.ranks import coranking, coranking_without
@@ -28,13 +28,13 @@ ANY_WIDTH = st.one_of(pairs(), pairs(min_n=14, min_p=13, max_p=40))
 
 
 def _view(X, Y, ks=(), **options):
-    return sweep(X, {"Y": Y}, k=max(ks, default=1), leave_one=ks, **options)["Y"]
+    return neighbor_pass(X, {"Y": Y}, k=max(ks, default=1), leave_one=ks, **options)["Y"]
 
 
 def _again(name, X, Y, **parameters):
     """The measure on all points but one, for each of them."""
     k = parameters.get("n_neighbors", 1)
-    views = (sweep(X[keep], {"Y": Y[keep]}, k=k)["Y"] for keep in ~np.eye(len(X), dtype=bool))
+    views = (neighbor_pass(X[keep], {"Y": Y[keep]}, k=k)["Y"] for keep in ~np.eye(len(X), dtype=bool))
     return np.array([answer(MEASURES.get(name), view, parameters).value for view in views])
 
 
@@ -57,8 +57,8 @@ def test_a_pass_that_was_told_is_not_made_again(monkeypatch):
     monkeypatch.setattr(blocks, "block_rows", lambda _: 7)
     parts = _view(X, Y, (7, 3), n_jobs=2)
     for k in (3, 7):
-        assert_array_equal(parts.farther[k], view.farther[k])
-    monkeypatch.setattr(ranks, "sweep", None)
+        assert_array_equal(parts.rank_penalties_without_point[k], view.rank_penalties_without_point[k])
+    monkeypatch.setattr(ranks, "neighbor_pass", None)
     for k in (3, 7):
         result = MEASURES.card("continuity").without(parts, n_neighbors=k)
         assert_allclose(result, _again("continuity", X, Y, n_neighbors=k), rtol=0, atol=1e-13)
@@ -163,7 +163,7 @@ def test_classes_of_neighbors_without_a_point_are_those_among_the_others(pair, c
 def _on_the_others(name, view, h, parameters, draws=False):
     """Return the measure without the row of a point, or with the draws that do not touch it; NaN where it has none."""
     remaining = np.delete(np.arange(view.n), h)
-    fewer = replace(view, population=remaining, rows=remaining, _kept={})
+    fewer = replace(view, population=remaining, rows=remaining, _cache={})
     if not draws:
         variables = {
             name: None if variable is None else variable[remaining] for name, variable in view.variables().items()
@@ -183,8 +183,8 @@ def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, clas
     view = replace(_view(*pair), labels=labels, seed=seed)
     with pytest.MonkeyPatch.context() as patch:
         if draws:
-            patch.setattr("dreval.geometry.pairs.EVERY", 1)
-            patch.setattr("dreval.measures.classes.EVERY", 1)
+            patch.setattr("dreval.geometry.pairs.MAX_TRIPLETS_USED", 1)
+            patch.setattr("dreval.measures.classes.MAX_TRIPLETS_USED", 1)
         parameters = {"n_triplets": draws or 200}
         if np.isnan(_on_the_others(name, view, [], parameters)):
             return

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
 from dreval.measures.core import permuted
 
 
@@ -15,8 +15,8 @@ def test_without_a_group_everything_stays_beside_its_point():
     """Labels, latent variables and data follow the remaining points; the embedding is permuted, ranks are right."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(60, 3)), rng.normal(size=(60, 2)), np.arange(60) % 7
-    view = sweep(X, {"": Y}, k=5, groups=random_groups(60, 4, rng))[""]
-    reduced = leave_out(replace(view, labels=labels, latent=X[:, :1]), 1, 4)
+    view = neighbor_pass(X, {"": Y}, k=5, groups=random_groups(60, 4, rng))[""]
+    reduced = view_without_group(replace(view, labels=labels, latent=X[:, :1]), 1, 4)
     stay = reduced.population
     shuffled = permuted(reduced, 0, 0, 4)
     near = np.argsort(np.linalg.norm(X[stay][:, None] - X[stay], axis=2), axis=1)[:, 1]
@@ -37,7 +37,7 @@ def test_every_draw_is_another_one_and_always_the_same():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
     orders = [
-        permuted(sweep(X, {"": Y}, k=3)[""], root, b, k).Y
+        permuted(neighbor_pass(X, {"": Y}, k=3)[""], root, b, k).Y
         for root, b, k in ((0, 0, 0), (0, 0, 3), (0, 1, 3), (1, 0, 3))
     ]
 

@@ -11,9 +11,9 @@ from scipy.spatial import procrustes as their_procrustes
 from strategies import neighbor_counts, pairs
 
 import dreval
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.measures.core import answer
-from dreval.records.notes import joined
+from dreval.records.notes import join_notes
 from dreval.registry import MEASURES
 
 LOCAL = [name for name in MEASURES if name.startswith("procrustes_") and name != "procrustes_disparity"]
@@ -21,7 +21,7 @@ RELATIVE = ["procrustes_rc", "procrustes_rn_opt", "procrustes_lower_bound"]
 
 
 def _note(name, X, Y, k):
-    return joined(answer(MEASURES.get(name), sweep(X, {"Y": Y}, k=k)["Y"], {"n_neighbors": k}).notes)
+    return join_notes(answer(MEASURES.get(name), neighbor_pass(X, {"Y": Y}, k=k)["Y"], {"n_neighbors": k}).notes)
 
 
 def test_all_of_them_are_tested_here():
@@ -88,8 +88,8 @@ def test_disparity_is_that_of_scipy():
     X, Y = rng.normal(size=(50, 4)), rng.normal(size=(50, 2))
     expected = their_procrustes(X, np.pad(Y, ((0, 0), (0, 2))))[2]
     assert dreval.procrustes_disparity(X, Y) == pytest.approx(expected, abs=1e-12)
-    view = sweep(X, {"narrow": Y, "wide": X}, k=1)
-    assert "not its method as trustability does" in joined(
+    view = neighbor_pass(X, {"narrow": Y, "wide": X}, k=1)
+    assert "not its method as trustability does" in join_notes(
         answer(MEASURES.get("procrustes_disparity"), view["narrow"], {}).notes
     )
-    assert joined(answer(MEASURES.get("procrustes_disparity"), view["wide"], {}).notes) == ""
+    assert join_notes(answer(MEASURES.get("procrustes_disparity"), view["wide"], {}).notes) == ""

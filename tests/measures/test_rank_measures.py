@@ -15,7 +15,7 @@ from sklearn.manifold import trustworthiness as their_trustworthiness
 from strategies import neighbor_counts, pairs, tie_free_pairs
 
 import dreval
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.measures.core import chance_value
 from dreval.registry import MEASURES
 
@@ -124,7 +124,7 @@ def test_values_of_other_programs(root):
 def test_chance_of_ranks_is_found_by_exchanging_points(name, n):
     """Without a closed form the mean over permutations, from a part of 700 rows, is the expected one."""
     rng = np.random.default_rng(n)
-    view = sweep(rng.normal(size=(n, 3)), {"": rng.normal(size=(n, 2))}, k=5)[""]
+    view = neighbor_pass(rng.normal(size=(n, 3)), {"": rng.normal(size=(n, 2))}, k=5)[""]
     if name in MEASURES:
         function, parameters = MEASURES.get(name), {"n_neighbors": 5}
         card, formula = function.card, function.rule

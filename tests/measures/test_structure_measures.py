@@ -17,7 +17,7 @@ from strategies import neighbor_counts, pairs, tie_free_pairs
 
 import dreval
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import drawn_points, leave_out, random_groups, sweep
+from dreval.geometry.blocks import neighbor_pass, random_groups, sample_points, view_without_group
 from dreval.measures import distances as tree_module
 from dreval.measures.core import answer, chance_value
 from dreval.registry import MEASURES
@@ -61,7 +61,7 @@ def test_spanning_trees_of_many_points_are_those_of_some(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))
     Y = X[:, :2] + 0.1 * rng.normal(size=(150, 2))
-    chosen = drawn_points(sweep(X, {"": Y}, k=1)[""], 60)
+    chosen = sample_points(neighbor_pass(X, {"": Y}, k=1)[""], 60)
     assert len(chosen) == 60
     expected = dreval.spanning_tree_distance(X[chosen], Y[chosen])
     for anchors in (None, 40):
@@ -71,7 +71,7 @@ def test_spanning_trees_of_many_points_are_those_of_some(monkeypatch):
         assert row["n_used"] == 60
         assert "60 of 150 points" in row["note"]
         assert root.tidy()["value"].nunique() == 1
-    view = sweep(X, {"": Y}, k=1)[""]
+    view = neighbor_pass(X, {"": Y}, k=1)[""]
     assert answer(MEASURES.get("spanning_tree_distance"), view, {}).value == expected
     anchored = dreval.Evaluation(X, {"a": Y}, anchors=40, random_state=0).run("spanning_tree_distance", None, "anchors")
     by_groups = dreval.Evaluation(X, {"a": Y}, anchors=None, random_state=0).run(
@@ -148,7 +148,7 @@ def test_the_topographic_product_cannot_tell_an_unrelated_embedding_from_a_perfe
     unrelated = [dreval.topographic_product(*rng.normal(size=(2, 40, 2)), n_neighbors=5) for _ in range(60)]
     assert abs(np.mean(unrelated)) <= 4 * np.std(unrelated, ddof=1) / math.sqrt(60)
     X = rng.normal(size=(60, 6))
-    view = sweep(X, {"": X[:, :1]}, k=5)[""]
+    view = neighbor_pass(X, {"": X[:, :1]}, k=5)[""]
     assert chance_value(MEASURES.get(name), view, {"n_neighbors": 5}, 0).value < -0.5
     table = dreval.Evaluation(X, {"a": X[:, :1], "b": X[:, :2]}, random_state=0).run(name, None, None)
     assert table.tidy()["direction"].unique().tolist() == ["none"]
@@ -232,9 +232,9 @@ def test_random_angles_are_near_all():
     assert dreval.class_angular_distortion(X, 2 * Y, labels=labels, random_state=0) == pytest.approx(
         values[0], rel=1e-12
     )
-    view = replace(sweep(X, {"": Y}, k=1, groups=random_groups(420, 420, rng))[""], labels=labels)
+    view = replace(neighbor_pass(X, {"": Y}, k=1, groups=random_groups(420, 420, rng))[""], labels=labels)
     points = answer(MEASURES.get("class_angular_distortion"), view, {"n_triplets": 200}).points
-    reduced = leave_out(view, 7, 1)
+    reduced = view_without_group(view, 7, 1)
     without = answer(MEASURES.get("class_angular_distortion"), reduced, {"n_triplets": 200}).points
     assert (np.abs(without / points[reduced.rows] - 1) < 0.02).mean() > 0.7  # 140 in each class, 200 draws of pairs
     table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run("class_angular_distortion", None).tidy()

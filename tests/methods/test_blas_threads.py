@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dreval._parallel import SMALL, few_blas_threads
+from dreval._parallel import MAX_ROWS_ON_ONE_THREAD, few_blas_threads
 from dreval.methods import GPLVM, MVU, SNE, TSNE, Autoencoder
 
 INNER = [
@@ -27,9 +27,9 @@ def _threads():
 def test_threads_are_few_for_few_rows_only():
     """One thread up to the bound, the previous number above it, and the previous number afterwards."""
     with threadpool_limits(2, user_api="blas"):
-        with few_blas_threads(SMALL):
+        with few_blas_threads(MAX_ROWS_ON_ONE_THREAD):
             assert _threads() == {1}
-        with few_blas_threads(SMALL + 1):
+        with few_blas_threads(MAX_ROWS_ON_ONE_THREAD + 1):
             assert _threads() == {2}
         assert _threads() == {2}
 
@@ -56,7 +56,7 @@ def test_inner_loops_run_in_one_thread(monkeypatch, method, module, name):
 
 def test_tsne_of_many_points_runs_in_one_thread_and_is_equal_for_any_number():
     """Sums over coordinates in several threads took four times as long, and other roundings led to other maps."""
-    X = np.random.default_rng(0).normal(size=(SMALL + 200, 12))
+    X = np.random.default_rng(0).normal(size=(MAX_ROWS_ON_ONE_THREAD + 200, 12))
     result = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):

@@ -112,7 +112,7 @@ def test_the_layout_equals_a_slow_twin(seed, d):
     state = rng.integers(2**63, dtype=np.uint64)
     slow = _naive_layout(Y.copy(), edges, periods, 8, curve, rates, 3, int(state))
     head, tail = np.ascontiguousarray(edges.T)
-    layouts.lay_out(Y, Y, True, head, tail, periods, 8, curve, rates, 3, state)
+    layouts.optimize_embedding(Y, Y, True, head, tail, periods, 8, curve, rates, 3, state)
     assert_allclose(Y, slow, rtol=1e-6, atol=1e-9)
 
 

@@ -33,7 +33,7 @@ class Killed(BaseException):
 
 def written_until(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """Let so many files be written, and end the process before the next."""
-    left, write = [count], folders.write_whole
+    left, write = [count], folders.write_atomic
 
     def limited(path: Path, content: str | bytes, argument: str) -> Path:
         left[0] -= 1
@@ -41,7 +41,7 @@ def written_until(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
             raise Killed
         return write(path, content, argument)
 
-    monkeypatch.setattr(folders, "write_whole", limited)
+    monkeypatch.setattr(folders, "write_atomic", limited)
 
 
 def exported(folder: Path) -> dict[str, bytes]:

@@ -16,8 +16,8 @@ import pytest
 
 import dreval
 from dreval.errors import DegenerateDataWarning, Hint, InputError, MissingFile, UndefinedMeasure
-from dreval.records.frames import notes_in
-from dreval.records.notes import ASSUMPTION, CODES, FAILURE, LIMIT, Note, joined, note, refusal
+from dreval.records.frames import notes_of_table
+from dreval.records.notes import ASSUMPTION, CODES, FAILURE, LIMIT, Note, join_notes, note, note_from_error
 from dreval.registry import MEASURES, METHODS, TESTS
 
 PACKAGE = Path(dreval.__file__).parent
@@ -76,10 +76,10 @@ def test_values_render_by_number() -> None:
     """Singular and plural have different texts; tuples have commas, notes within a note their sentences."""
     assert str(note("data.repeated", rows=1)) == "1 row repeats an earlier one."
     assert str(note("data.repeated", rows=2)) == "2 rows repeat an earlier one."
-    inner = refusal(UndefinedMeasure("labels", "must be classes", "numbers", "Pass text."))
+    inner = note_from_error(UndefinedMeasure("labels", "must be classes", "numbers", "Pass text."))
     several = note("runs.failed", failed=2, runs=3, reasons=[inner, inner])
     assert str(several).endswith("all means: " + " / ".join([str(inner)] * 2))
-    assert joined([note("interval.fixed"), note("data.repeated", rows=1)]).count(";") == 1
+    assert join_notes([note("interval.fixed"), note("data.repeated", rows=1)]).count(";") == 1
 
 
 def test_an_argument_is_renamed_by_its_field() -> None:
@@ -91,7 +91,7 @@ def test_an_argument_is_renamed_by_its_field() -> None:
     assert hint.hint == "Pass labels='a b', or `z`."
     assert hint.named({"labels": "--labels", "z": "--z"}).hint == "Pass --labels 'a b', or `--z`."
     assert str(hint.altered(MissingFile, argument="y").named({"y": "--y"})).startswith("`--y` must be named: got none.")
-    outer = note("interval.refused", reason=refusal(error))
+    outer = note("interval.refused", reason=note_from_error(error))
     assert "`embeddings['a']` must be" in str(outer.named(names))
     assert str(note("kernel.delta", argument="y").named(names)).startswith("`labels` holds classes")
 
@@ -112,12 +112,12 @@ def test_an_archive_keeps_notes_as_records(tmp_path: Path) -> None:
     results.save(tmp_path / "r.dreval")
     loaded = dreval.load_results(tmp_path / "r.dreval")
 
-    assert notes_in(loaded.notes) == notes_in(results.notes)
+    assert notes_of_table(loaded.notes) == notes_of_table(results.notes)
     pd.testing.assert_frame_equal(loaded.notes, results.notes)
     assert list(results.failed) == ["bad"]
     rows = results.tidy().query("embedding == 'flat' and measure == 'trustworthiness'")
     notes = results.notes.query("embedding == 'flat' and measure == 'trustworthiness'")
-    assert rows["note"].iloc[0] == joined(notes_in(notes))
+    assert rows["note"].iloc[0] == join_notes(notes_of_table(notes))
     assert "neighbors.half" in set(notes["code"])
     assert set(results.notes["severity"]) <= {ASSUMPTION, LIMIT, FAILURE}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from dreval.errors import InputError
-from dreval.records.base import whole_file, write_whole
+from dreval.records.base import whole_file, write_atomic
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions and pipes of POSIX")
 
@@ -24,7 +24,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="permissions and pipes of 
 def test_a_new_file_has_the_content_and_the_permissions_of_any_new_file(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("x")
-    path = write_whole(tmp_path / "new.txt", "é\n")
+    path = write_atomic(tmp_path / "new.txt", "é\n")
     assert path.read_bytes() == "é\n".encode()
     assert path.stat().st_mode == plain.stat().st_mode
     assert sorted(os.listdir(tmp_path)) == ["new.txt", "plain"]
@@ -36,7 +36,7 @@ def test_permissions_of_an_old_file_are_kept_and_a_link_still_points_at_its_file
     old.write_text("old")
     old.chmod(0o640)
     link.symlink_to("old.txt")
-    write_whole(link, "new")
+    write_atomic(link, "new")
     assert link.is_symlink()
     assert old.read_text() == "new"
     assert stat.S_IMODE(old.stat().st_mode) == 0o640
@@ -46,7 +46,7 @@ def test_permissions_of_an_old_file_are_kept_and_a_link_still_points_at_its_file
 def test_a_link_to_nothing_makes_its_file(tmp_path: Path) -> None:
     link = tmp_path / "link.txt"
     link.symlink_to("made.txt")
-    write_whole(link, "new")
+    write_atomic(link, "new")
     assert link.is_symlink()
     assert (tmp_path / "made.txt").read_text() == "new"
 
@@ -88,7 +88,7 @@ def test_a_full_disk_is_said_and_leaves_the_old_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["/dev/full", "/dev/null/x", "/proc/none"])
 def test_a_place_that_cannot_be_written_is_refused(place: str) -> None:
     with pytest.raises(InputError, match="`out` must be"):
-        write_whole(place, "x", "out")
+        write_atomic(place, "x", "out")
 
 
 @posix
@@ -98,7 +98,7 @@ def test_a_file_without_permission_to_write_is_not_replaced(tmp_path: Path) -> N
     path.write_text("kept")
     path.chmod(0o400)
     with pytest.raises(InputError, match="must be a place where a file can be written"):
-        write_whole(path, "new")
+        write_atomic(path, "new")
     assert path.read_text() == "kept"
 
 
@@ -108,13 +108,13 @@ def test_a_journal_is_not_replaced(tmp_path: Path) -> None:
         file.execute("CREATE TABLE cells (value TEXT)")
     before = path.read_bytes()
     with pytest.raises(InputError, match="must not be the file of a study or a store"):
-        write_whole(path, "x")
+        write_atomic(path, "x")
     assert path.read_bytes() == before
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must be a place where a file can be written"):
-        write_whole(tmp_path, "x")
+        write_atomic(tmp_path, "x")
 
 
 @posix
@@ -123,7 +123,7 @@ def test_a_pipe_and_a_descriptor_are_written_plainly(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
     reader.start()
-    write_whole(pipe, "through")
+    write_atomic(pipe, "through")
     reader.join()
     assert received == ["through"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)

@@ -18,7 +18,7 @@ from report_cases import HAND_FAILURE, make_results, measure_row, simulated_resu
 import dreval
 from dreval._random import stream_seed
 from dreval.errors import InputError, UnknownName
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.ranks import coranking, coranking_cells, rank_edges
 from dreval.inputs.data import as_data
 from dreval.records.comparison import Comparison
@@ -56,7 +56,7 @@ def three() -> Results:
 def odd() -> Results:
     """Names that are long or look like mathematics, three columns, and one failure."""
     return dataclasses.replace(
-        evaluated(ODD, d=3), notes=notes_frame([{"notes": (HAND_FAILURE(text="no memory").within("lost"),)}])
+        evaluated(ODD, d=3), notes=notes_frame([{"notes": (HAND_FAILURE(text="no memory").with_scope("lost"),)}])
     )
 
 
@@ -373,7 +373,7 @@ def test_a_coranking_embedding_is_the_matrix(three):
     """The share that stays is Q_NX of the same view; shades rise with the counts, and empty cells are clear."""
     figure, X = three.plot("coranking", n_neighbors=7), three.data
     for name, ax in zip("abc", figure.axes, strict=False):
-        kept = coranking(sweep(X, {name: three.embeddings[name]}, k=1)[name]).q_nx()[6]
+        kept = coranking(neighbor_pass(X, {name: three.embeddings[name]}, k=1)[name]).q_nx()[6]
         assert ax.get_title(loc="right").endswith(format_fixed(kept, 3))
         edges = rank_edges(60, MATRIX_CELLS, 7)
         counts = coranking_cells(X, three.embeddings[name], edges)

@@ -103,7 +103,7 @@ def test_the_page_stands_alone_and_is_always_the_same(study: dreval.Study, tmp_p
 def test_a_study_that_is_not_done_is_reported(tmp_path: Path) -> None:
     """With nothing, one cell, and several numbers of components, missing cells are counted."""
     study = make(tmp_path, n_components=[1, 2])
-    with StudyFile(study.path, study._recipe(study.settings)) as file, file.claims() as claims:
+    with StudyFile(study.path, study._provenance(study.settings)) as file, file.claims() as claims:
         assert claims.claim(study._cells()[0].name)
     empty = text_of(study, tmp_path)
     one = text_of(study.run(limit=1), tmp_path)

@@ -20,7 +20,7 @@ import dreval.study.study
 from dreval._random import stream_seed
 from dreval.errors import InputError, MethodFailed, UnknownName
 from dreval.journal.study import Cell, Store, StudyFile, is_study, read_study_table
-from dreval.records.frames import notes_in, of_whole
+from dreval.records.frames import notes_of_table, of_whole
 from dreval.records.notes import note
 from dreval.study.study import cell_seed
 
@@ -152,7 +152,7 @@ def test_a_limit_and_the_status(make):
     assert not study.status().complete
     study.run(limit=3)
     status = study.status()
-    with StudyFile(study.path, study._recipe(study.settings)) as file, file.claims() as others:
+    with StudyFile(study.path, study._provenance(study.settings)) as file, file.claims() as others:
         waiting = status.cells[status.cells["state"] == "waiting"].iloc[0]
         assert others.claim(Cell(waiting["dataset"], waiting["embedding"], 2, int(waiting["replicate"])).name)
         busy = study.status()
@@ -277,7 +277,7 @@ def test_notes_on_data_and_methods_are_kept(make, tmp_path):
         ("numbered", "pca", ignored["pca"]),
         ("numbered", "lle", ignored["lle"]),
     ]
-    results = [*zip(notes["dataset"], notes["embedding"], notes_in(notes), strict=True)]
+    results = [*zip(notes["dataset"], notes["embedding"], notes_of_table(notes), strict=True)]
     assert len(results) == len(expected)
     for dataset, method, value in expected:
         (same,) = [own for *place, own in results if [*place, own.code] == [dataset, method, value.code]]
@@ -310,8 +310,8 @@ def test_notes_are_those_of_the_evaluation(subset, share):
     with TemporaryDirectory() as folder:
         text = {"measures": MEASURES, "n_neighbors": 3, "random_state": 5, "subsample": share}
         study = dreval.Study(f"{folder}/a.dreval", {"a": X}, {"method": method}, **text).run()
-        stored = notes_in(study.status().notes)
-        by_hand = notes_in(
+        stored = notes_of_table(study.status().notes)
+        by_hand = notes_of_table(
             of_whole(
                 dreval.Evaluation(X, {"method": method}, n_neighbors=3, random_state=5).run(MEASURES, None, None).notes
             )
@@ -520,7 +520,11 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read(make, monkeypatch):
 def test_cells_of_a_claim_that_was_lost_are_not_written(make):
     """The answer of a process that was taken for dead is thrown away: the first answer is the answer."""
     study = make().run(limit=1)
-    with StudyFile(study.path, study._recipe(study.settings)) as file, file.claims() as values, file.claims() as others:
+    with (
+        StudyFile(study.path, study._provenance(study.settings)) as file,
+        file.claims() as values,
+        file.claims() as others,
+    ):
         name = next(cell.name for cell in study._cells() if cell.name not in file.texts())
         assert values.claim(name)
         values.lock_file.unlink()

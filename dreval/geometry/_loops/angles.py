@@ -48,7 +48,7 @@ def _sizes(codes, stay, n_classes):
 
 
 @loop()
-def every_angle(X, Y, rows, codes, order, starts, stay, out, changes):
+def all_angles(X, Y, rows, codes, order, starts, stay, out, changes):
     """Compute for each row the mean over all other classes of the mean gap over pairs of their members that stay.
 
     ``order`` lists the points by class, and class c begins at ``starts[c]``. Classes with fewer than two members that
@@ -97,8 +97,8 @@ def every_angle(X, Y, rows, codes, order, starts, stay, out, changes):
 
 
 @loop()
-def drawn_angles(X, Y, rows, codes, order, starts, stay, key, n_sampled, out, changes):
-    """Compute the values of ``every_angle`` from ``n_sampled`` random triplets a row.
+def sampled_angles(X, Y, rows, codes, order, starts, stay, key, n_sampled, out, changes):
+    """Compute the values of ``all_angles`` from ``n_sampled`` random triplets a row.
 
     Triplets with a point that does not stay are left out. A class and then two of its members are drawn. The draws of a
     row depend on ``key`` and the row only.

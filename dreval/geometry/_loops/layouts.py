@@ -442,7 +442,7 @@ def _smooth_count(row, width):
 
 
 @loop()
-def lay_out(moving, fixed, same, head, tail, period, n_epochs, curve, rates, n_negative, state):
+def optimize_embedding(moving, fixed, same, head, tail, period, n_epochs, curve, rates, n_negative, state):
     """Move the rows of ``moving`` towards and away from rows of ``fixed``, in place; return the last state.
 
     Edge e is due every ``every[e]`` epochs and moves ``head[e]`` of ``moving`` towards ``tail[e]`` of ``fixed``, which
@@ -470,15 +470,15 @@ def lay_out(moving, fixed, same, head, tail, period, n_epochs, curve, rates, n_n
 
 
 @loop()
-def lay_out_each(moving, fixed, tail, period, n_epochs, curve, rates, n_negative, state):
-    """Apply ``lay_out`` to each row of ``moving`` by itself among fixed rows.
+def embed_each_point(moving, fixed, tail, period, n_epochs, curve, rates, n_negative, state):
+    """Apply ``optimize_embedding`` to each row of ``moving`` by itself among fixed rows.
 
     Each row has the same random numbers.
     """
     head = np.zeros(tail.shape[1], np.int64)
     for i in range(moving.shape[0]):
         point = moving[i : i + 1]
-        lay_out(point, fixed, False, head, tail[i], period[i], n_epochs, curve, rates, n_negative, state)
+        optimize_embedding(point, fixed, False, head, tail[i], period[i], n_epochs, curve, rates, n_negative, state)
 
 
 @loop()

@@ -15,7 +15,7 @@ from dreval.inference import intervals
 from dreval.inference.ties import order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, notes_by_row
-from dreval.records.notes import Note, Notes, joined
+from dreval.records.notes import Note, Notes, join_notes
 from dreval.report.contents.evaluation import fit_columns, measure_title, short_parameters
 from dreval.report.document import CODES, BestCell, Table, TextCell, significance_stars
 from dreval.report.findings import list_names
@@ -532,7 +532,7 @@ def _notes(comparison: Comparison, has_letters: bool = True) -> Iterator[str]:
         for key, notes in rows.items():
             tests_by_notes.setdefault(notes, []).append(key[4])
         yield from (
-            f"{', '.join(dict.fromkeys(names))}: {joined(notes).rstrip('.')}."
+            f"{', '.join(dict.fromkeys(names))}: {join_notes(notes).rstrip('.')}."
             for notes, names in tests_by_notes.items()
         )
     else:
@@ -555,7 +555,7 @@ def _pair_notes(comparison: Comparison, rows: Mapping[tuple[Any, ...], Notes]) -
     places: dict[tuple[Note, str, str], list[tuple[str, str, tuple[str, ...]]]] = {}
     for (measure, parameters, first, second, _), notes in rows.items():
         for note in notes:
-            key = (note.altered(embeddings=()), measure, parameters)
+            key = (note.with_values(embeddings=()), measure, parameters)
             places.setdefault(key, []).append((first, second, dict(note.values).get("embeddings", ())))
     measures_by_note: dict[tuple[Note, str], list[str]] = {}
     for (note, measure, parameters), pair_places in places.items():
@@ -563,7 +563,7 @@ def _pair_notes(comparison: Comparison, rows: Mapping[tuple[Any, ...], Notes]) -
         if "embeddings" in values:
             names = list(dict.fromkeys(name for *_, affected in pair_places for name in affected))
             short = names if len(names) <= MAX_NAMED else [f"{len(names)} of {len(embeddings)} embeddings"]
-            note = note.altered(
+            note = note.with_values(
                 embeddings=("any embedding",) if len(embeddings) > 2 and {*names} == embeddings else tuple(short)
             )
         elif "embedding" not in values and len(pair_places) < counts[measure, parameters]:

@@ -15,7 +15,7 @@ from dreval.comparison.compare import comparable
 from dreval.errors import InputError
 from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.records.answers import LEVEL
-from dreval.records.frames import independence_rows, notes_in, of_whole, over_replicates
+from dreval.records.frames import independence_rows, notes_of_table, of_whole, over_replicates
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.results import Results
 from dreval.registry import MEASURES, TESTS
@@ -329,7 +329,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
     tables = [printed_table(view, shell=shell)] if view.computed and view.main_columns else []
     # the reason of a single failure is the finding
     weighted = _weighted_notes(results, failures=len(view.names) > 1, excluded_codes=CODES_IN_FINDINGS)
-    first_notes = {str(note) for note in notes_in(of_whole(results.notes)) if note.code in FIRST_CODES}
+    first_notes = {str(note) for note in notes_of_table(of_whole(results.notes)) if note.code in FIRST_CODES}
     order = sorted(weighted, key=lambda item: (-item[0], item[1] not in first_notes))
     notes_by_weight = [text for _, text in order]
     methods = ["--full", "--report page.html"] if shell else [".summary(full=True)", ".report(path)"]
@@ -630,7 +630,7 @@ def _weighted_notes(
 ) -> list[tuple[int, str]]:
     """Return each note once: its weight and its sentence; notes with ``excluded_codes`` are left out."""
     row_notes = results.notes[~results.notes["embedding"].isin(results.failed)]
-    notes_on_all = [note for note in notes_in(of_whole(results.notes)) if note.code not in excluded_codes]
+    notes_on_all = [note for note in notes_of_table(of_whole(results.notes)) if note.code not in excluded_codes]
     weighted = [(SEVERITY_ORDER.index(note.severity), str(note)) for note in notes_on_all if note.severity != FAILURE]
     weighted += [(SEVERITY_ORDER.index(FAILURE), text) for text in _failure_notes(results)] if failures else []
     weighted += [(SEVERITY_ORDER.index(ASSUMPTION), text) for text in _replicate_notes(results.table)]
@@ -643,7 +643,7 @@ def _weighted_notes(
 
 def _without_name(note: Note, name: str) -> Note:
     """Return a note of one embedding without the name of the embedding."""
-    return note.within("").named({f"embeddings[{name!r}]": "embeddings[...]"})
+    return note.with_scope("").named({f"embeddings[{name!r}]": "embeddings[...]"})
 
 
 def _failure_notes(results: Results) -> list[str]:
@@ -652,7 +652,7 @@ def _failure_notes(results: Results) -> list[str]:
     for note in results.failures():
         reasons.setdefault(_without_name(note, note.scope), []).append(note)
     return [
-        f"{_name_list([note.scope for note in notes])} failed: {notes[0].within('') if len(notes) == 1 else reason}"
+        f"{_name_list([note.scope for note in notes])} failed: {notes[0].with_scope('') if len(notes) == 1 else reason}"
         for reason, notes in reasons.items()
     ]
 
@@ -660,7 +660,7 @@ def _failure_notes(results: Results) -> list[str]:
 def _measure_notes(noted: Any, results: Results) -> Iterator[str]:
     """Yield the notes on measures, each once, with the measures and embeddings that it refers to."""
     notes_by_text: dict[Note, dict[str, dict[str, Note]]] = {}
-    for name, measure, note in zip(noted["embedding"], noted["measure"], notes_in(noted), strict=True):
+    for name, measure, note in zip(noted["embedding"], noted["measure"], notes_of_table(noted), strict=True):
         notes_by_text.setdefault(_without_name(note, name), {}).setdefault(name, {})[measure] = note
     computed = [name for name in results.names if name not in results.failed]
     measures = list(dict.fromkeys(results.table.loc[results.table["test"] == "", "measure"]))
@@ -684,7 +684,7 @@ def _names_or_all(names: Sequence[str], all_names: Sequence[str], all_text: str)
 def _test_notes(noted: Any) -> list[str]:
     """Return the notes on tests, each once for all embeddings, variables and tests that it refers to."""
     places: dict[Note, list[tuple[str, str, str, Note]]] = {}
-    cells = zip(noted["embedding"], noted["variable"], noted["test"], notes_in(noted), strict=True)
+    cells = zip(noted["embedding"], noted["variable"], noted["test"], notes_of_table(noted), strict=True)
     for name, variable, test, note in cells:
         places.setdefault(_without_name(note, name), []).append((name, variable, test, note))
     sentences = []

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dreval.glossary import format_number, format_p, true_minus
-from dreval.records.answers import EMPTY, LEVEL, Certificate, IndependenceTest, NoiseTest, Sensitivity
+from dreval.records.answers import LEVEL, MIN_EMPTY_ERROR, Certificate, IndependenceTest, NoiseTest, Sensitivity
 from dreval.registry import MEASURES
 from dreval.report.document import CODES, MISSING_VALUE, Cell, Head, PageTable, Table, same_digits, significance_stars
 from dreval.report.findings import (
@@ -183,10 +183,10 @@ def certificate_verdict(certificate: Certificate) -> str:
             for t, p in zip(certificate.tests, certificate.p_adjusted, strict=True)
             if t.name in certificate.objections
         )
-        empty_text = f" It also {empty}." if certificate.held_out >= EMPTY else ""
+        empty_text = f" It also {empty}." if certificate.held_out >= MIN_EMPTY_ERROR else ""
         text = f"{certificate.name} does not meet Definition 1: the residual depends on the embedding ({objections})."
         return text + empty_text
-    if certificate.held_out >= EMPTY:
+    if certificate.held_out >= MIN_EMPTY_ERROR:
         met = "an embedding unrelated to the data meets it, with a constant f"
         return f"Nothing here speaks against Definition 1, but {certificate.name} {empty}: {met}."
     return "Nothing here speaks against Definition 1; that is no proof of it."

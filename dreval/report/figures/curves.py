@@ -21,7 +21,7 @@ from dreval.records.results import Results
 from dreval.records.sweep import Sweep
 from dreval.registry import MEASURES
 from dreval.report._style import LIGHT, draw_for_reader, embedding_color, one_axes, panel_grid
-from dreval.report.contents.others import measure_text, setting_text, value_text
+from dreval.report.contents.record_summaries import measure_text, setting_text, value_text
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import (
     LETTER_INCHES,

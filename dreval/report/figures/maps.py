@@ -18,7 +18,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from dreval._check import FloatArray, IntArray, auto_neighbors, check_int, check_rows
 from dreval.errors import InputError
-from dreval.geometry.blocks import sweep
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.distances import nearest
 from dreval.geometry.procrustes import broken_edges, local_stretch
 from dreval.glossary import printable
@@ -776,7 +776,7 @@ def draw_ellipses(results: Results, view: ResultView, names: list[str], *, n_nei
         raise InputError("results", "must hold the data in memory for ellipses", "none", hint)
     n, d = len(results.embeddings[names[0]]), max(results.embeddings[name].shape[1] for name in names)
     k = auto_neighbors(n) if n_neighbors is None else check_int(n_neighbors, "n_neighbors", low=d, high=n - 1)
-    views = sweep(data, {name: results.embeddings[name] for name in names}, k=k, ranks=False, metric=metric)
+    views = neighbor_pass(data, {name: results.embeddings[name] for name in names}, k=k, ranks=False, metric=metric)
     outlines, edges = {}, {}
     for name, embedding_view in views.items():
         maps = local_stretch(embedding_view, k).maps

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dreval.glossary import MARK, printable, spread
+from dreval.glossary import WIDE_MARK, pad_wide_characters, printable
 from dreval.report.document import BEST_MARK, CODES, MIN_NAME_COLUMNS, TERMINAL_COLUMNS, TEXT_COLUMNS, DocumentParts
 from dreval.report.format import shorten_middle, shorten_table_names
 from dreval.report.render.markup import plain_symbols, sentence
@@ -21,7 +21,11 @@ def text(content: DocumentParts) -> str:
     Names that do not fit in a table are shortened too, with a key below the tables.
     """
     pairs = [(name, value) for name, value in content.header if value]
-    lines = [line for line_text in content.about for line in textwrap.wrap(spread(printable(line_text)), TEXT_COLUMNS)]
+    lines = [
+        line
+        for line_text in content.about
+        for line in textwrap.wrap(pad_wide_characters(printable(line_text)), TEXT_COLUMNS)
+    ]
     if pairs or not content.about:
         half = (len(pairs) + 1) // 2
         left, right = pairs[:half], [*pairs[half:], ("", "")][:half]
@@ -34,7 +38,9 @@ def text(content: DocumentParts) -> str:
         lines += ["", "Call:", *_call_lines(content.call)]
     lines += [""] if content.findings else []
     for line_text in content.findings:
-        lines += textwrap.wrap(spread(sentence(line_text, text_part=plain_symbols)), TEXT_COLUMNS, **WRAP_OPTIONS)
+        lines += textwrap.wrap(
+            pad_wide_characters(sentence(line_text, text_part=plain_symbols)), TEXT_COLUMNS, **WRAP_OPTIONS
+        )
     tables, short = shorten_table_names(
         content.tables, [table.name_width(TERMINAL_COLUMNS - 2 * table.sectioned) for table in content.tables]
     )
@@ -45,14 +51,14 @@ def text(content: DocumentParts) -> str:
     lines += ["", "Names", *_key_lines(short)] if short else []
     lines += [""] if content.after else []
     for line_text in content.after:
-        lines += textwrap.wrap(spread(printable(line_text)), TEXT_COLUMNS, **WRAP_OPTIONS)
+        lines += textwrap.wrap(pad_wide_characters(printable(line_text)), TEXT_COLUMNS, **WRAP_OPTIONS)
     if content.notes:
         lines += [""] if content.about else ["", "Notes"]
         for i, note in enumerate(content.notes, 1):
-            note_text = spread(printable(note))
+            note_text = pad_wide_characters(printable(note))
             lines += textwrap.wrap(note_text, TEXT_COLUMNS, initial_indent=f"[{i}] ", subsequent_indent="    ")
     lines += textwrap.wrap(content.further, TEXT_COLUMNS, **WRAP_OPTIONS)
-    return printable("\n".join(lines).replace(MARK, ""), keep="\n")
+    return printable("\n".join(lines).replace(WIDE_MARK, ""), keep="\n")
 
 
 def _call_lines(call: str) -> list[str]:
@@ -60,7 +66,7 @@ def _call_lines(call: str) -> list[str]:
     lines: list[str] = []
     for line in printable(call, keep="\n").splitlines():
         indents = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
-        lines += textwrap.wrap(spread(line), TEXT_COLUMNS, **indents)  # type: ignore[arg-type]
+        lines += textwrap.wrap(pad_wide_characters(line), TEXT_COLUMNS, **indents)  # type: ignore[arg-type]
     tail = CALL_LINES // 2
     return lines if len(lines) <= CALL_LINES else [*lines[: CALL_LINES - tail - 1], "    ...", *lines[-tail:]]
 
@@ -68,7 +74,7 @@ def _call_lines(call: str) -> list[str]:
 def _key_lines(short: Mapping[str, str]) -> Iterator[str]:
     """Yield the full name of each short form."""
     for form, name in short.items():
-        key_text = spread(printable(f"{form}: {name}"))
+        key_text = pad_wide_characters(printable(f"{form}: {name}"))
         indents = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
         yield from textwrap.wrap(key_text, TEXT_COLUMNS, **indents)  # type: ignore[arg-type]
 
@@ -78,4 +84,6 @@ def _header_pair(name: str, value: str) -> str:
     half = TEXT_COLUMNS // 2 - 1
     title = f"{shorten_middle(name, half - MIN_NAME_COLUMNS - 2)}:"
     columns = half - len(title) - 1
-    return f"{title} {spread(shorten_middle(printable(value), columns)):>{columns}}" if name else " " * half
+    return (
+        f"{title} {pad_wide_characters(shorten_middle(printable(value), columns)):>{columns}}" if name else " " * half
+    )

@@ -8,7 +8,7 @@ from types import TracebackType
 
 from dreval.errors import DrevalError, MethodFailed, message_of, usable_stderr
 
-ALONE = "Run it alone on the same data to see where."
+RUN_ALONE_HINT = "Run it alone on the same data to see where."
 
 
 def ends_everything(error: BaseException) -> bool:
@@ -25,7 +25,7 @@ def ends_everything(error: BaseException) -> bool:
     return any(frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
-class Foreign:
+class UserCode:
     """A block that runs code of users or other packages, and raises its exceptions as ``MethodFailed``.
 
     The exception is the cause of the error. This includes exceptions that are not an ``Exception``, such as
@@ -47,4 +47,6 @@ class Foreign:
             return
         message = message_of(error)
         received = f"{type(error).__name__}: {message}" if message else type(error).__name__
-        raise MethodFailed(self.argument, f"must {self.task}, but {self.what} raised", received, ALONE) from error
+        raise MethodFailed(
+            self.argument, f"must {self.task}, but {self.what} raised", received, RUN_ALONE_HINT
+        ) from error

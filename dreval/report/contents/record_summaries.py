@@ -13,7 +13,7 @@ from dreval._check import function_name
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.kernels import KernelMap
-from dreval.glossary import DIRECTIONS, format_number, format_p, part_words, true_minus
+from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
 from dreval.journal.study import STATES
 from dreval.protocol.protocol import ProtocolStatus
 from dreval.records.answers import (
@@ -25,7 +25,7 @@ from dreval.records.answers import (
     PerplexityCurve,
     PointScores,
 )
-from dreval.records.frames import notes_in
+from dreval.records.frames import notes_of_table
 from dreval.records.notes import Note, Notes
 from dreval.records.sweep import Sweep
 from dreval.registry import DIMENSIONS, MEASURES, METHODS
@@ -136,7 +136,7 @@ def measure_summary(record: MeasureRecord) -> Summary:
     header += [(key.replace("_", " "), str(value)) for key, value in dict(recipe.get("parameters", {})).items()]
     rows = [[record.symbol, format_number(record.value)]]
     rows += [["chance level", format_number(record.chance)]] if record.chance == record.chance else []
-    rows += [[title, text or "none, see the notes"] for title, text in part_words(record.parts.items()).items()]
+    rows += [[title, text or "none, see the notes"] for title, text in part_texts(record.parts.items()).items()]
     better = f", {DIRECTIONS[record.direction]}" if record.direction else ""
     table = Table(f"Value ({record.symbol}{better}) and parts", ["", "value"], rows)
     return Summary(record.title, header, [table], record.notes, record.call)
@@ -327,7 +327,9 @@ def _study_notes(status: StudyStatus) -> list[str]:
     for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
         if state == "failed":
             values = dict(cell_notes[0].values)
-            failures.setdefault((cell_notes[0].code, values.get("argument"), values.get("rule")), []).append(place)
+            failures.setdefault((cell_notes[0].code, values.get("argument"), values.get("requirement")), []).append(
+                place
+            )
     for places in list(failures.values())[:MAX_REASONS]:
         failed = status.cells.iloc[places]
         reasons = [shortened_reason(reason) for reason in dict.fromkeys(failed["reason"])]
@@ -370,7 +372,7 @@ def study_warnings(status: StudyStatus) -> list[str]:
 def study_data_notes(status: StudyStatus) -> list[str]:
     """Return the notes on data sets and methods; data sets with the same note are named together."""
     datasets_by_note: dict[Note, list[str]] = {}
-    for dataset, note in zip(status.notes["dataset"], notes_in(status.notes), strict=True):
+    for dataset, note in zip(status.notes["dataset"], notes_of_table(status.notes), strict=True):
         datasets_by_note.setdefault(note, []).append(dataset)
     return [
         f"On {_names_or_count(dict.fromkeys(names), 'data sets')}: {note}" for note, names in datasets_by_note.items()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from dreval._check import ALL_POINTS, FEW_ANCHORS
+from dreval._check import DEFAULT_ANCHORS, MAX_POINTS_WITHOUT_ANCHORS
 from dreval.comparison.compare import compare
 from dreval.errors import DrevalError, InputError
 from dreval.glossary import format_number, format_p
@@ -31,7 +31,9 @@ from dreval.report.contents.comparison import (
     measure_heading,
     outcomes,
 )
-from dreval.report.contents.others import (
+from dreval.report.contents.pairs import pair_page_table, posterior_page_table, rank_rows
+from dreval.report.contents.paragraph import measure_paragraph
+from dreval.report.contents.record_summaries import (
     VERDICTS,
     measure_text,
     study_data_notes,
@@ -40,8 +42,6 @@ from dreval.report.contents.others import (
     sweep_summary,
     value_text,
 )
-from dreval.report.contents.pairs import pair_page_table, posterior_page_table, rank_rows
-from dreval.report.contents.paragraph import measure_paragraph
 from dreval.report.document import (
     MISSING_VALUE,
     CaptionedTable,
@@ -747,7 +747,7 @@ def study_cautions(
 def _anchor_text(setting: int | str | None) -> str:
     """Return the points from which neighborhoods are computed."""
     if setting == "auto":
-        return f"all points; {FEW_ANCHORS:,} anchors of more than {ALL_POINTS:,} points"
+        return f"all points; {DEFAULT_ANCHORS:,} anchors of more than {MAX_POINTS_WITHOUT_ANCHORS:,} points"
     return f"{setting:,}" if setting else "all points"
 
 
