@@ -100,7 +100,7 @@ def test_draws_from_an_estimated_covariance(k, freedom, monkeypatch):
         rng = np.random.default_rng([run, k, freedom])
         values, gaps = root @ rng.normal(size=k), root @ rng.normal(size=(k, freedom))
         for i, enough in enumerate((2, 0)):
-            monkeypatch.setattr("dreval.inference.best_set.ENOUGH", enough)
+            monkeypatch.setattr("dreval.inference.best_set.MIN_FREEDOM_PER_ESTIMATE", enough)
             monkeypatch.setattr("dreval.inference.best_set.DRAWS", 1999)
             found = best_set(values, gaps @ gaps.T / freedom, freedom, ALPHA, np.random.default_rng(run))
             counts[i] += found.kept[0]
