@@ -64,7 +64,7 @@ def test_what_was_used_is_shown() -> None:
     assert results.recipe["n_neighbors"] == [4]
     assert "n_neighbors=[4]" in results.recipe["call"]
     assert "n_neighbors=[4]" in repr(ev)
-    assert 'n_neighbors="auto" is 4 for 10 points; 15 from 31.' in set(results.notes["text"])
+    assert 'n_neighbors="auto" is 4 for 10 points; it is 15 for 31 points or more.' in set(results.notes["text"])
     other = dreval.Evaluation(many, {"e": many[:, :2]}, random_state=0).run("trustworthiness", None, None)
     assert other.recipe["n_neighbors"] == [15]
     assert not len(other.notes)
