@@ -181,6 +181,8 @@ def open_progress(enabled: bool | None, counts: bool = True) -> Iterator[Any]:
     class Bar(tqdm):  # type: ignore[misc]
         """A bar whose description has no control characters, whatever names it contains."""
 
+        monitor_interval = 0  # each class of bars would start its own thread, which never ends
+
         def set_description(self, desc: str | None = None, refresh: bool | None = True) -> None:
             super().set_description(None if desc is None else printable(desc), refresh)
 
@@ -194,6 +196,7 @@ def open_progress(enabled: bool | None, counts: bool = True) -> Iterator[Any]:
             disable=disable if is_usable else True,
             file=TolerantStream(sys.stderr),
             leave=False,
+            miniters=1,
             **settings,
         ) as bar,
     ):

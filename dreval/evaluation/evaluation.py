@@ -1000,7 +1000,7 @@ class Evaluation:
     def _stored_coordinates(self, name: str, Y: FloatArray) -> Any:
         """Return the coordinates that a result stores, which changes of the array of the caller do not affect."""
         source = self.sources[name]
-        return source.kept() if isinstance(source, CoordinateSource) and source.sha256 else Y
+        return source.values_to_store() if isinstance(source, CoordinateSource) and source.sha256 else Y
 
     def _results(
         self,

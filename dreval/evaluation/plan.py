@@ -309,7 +309,11 @@ def _variables(data: Any) -> dict[str, _Variable]:
     variables = [_Variable("data", "data", data, "gaussian", "data")]
     variables.append(_Variable("residual", "data", data, "gaussian", "residual"))
     if data.labels is not None:
-        codes = data.labels.codes if data.labels.known.all() else np.where(data.labels.known, data.labels.codes, None)
+        codes = (
+            data.labels.codes
+            if data.labels.has_label.all()
+            else np.where(data.labels.has_label, data.labels.codes, None)
+        )
         variables.append(_Variable.of("labels", "labels", codes, "delta"))
     for name, values in data.covariates.items():
         kernel = "gaussian" if values.dtype.kind == "f" else "delta"

@@ -640,7 +640,7 @@ def geodesics(graph: csr_matrix) -> FloatArray:
 MIN_RELATIVE_EXTENT = 1e-6  # directions of a smaller extent, relative to the largest, are left out
 
 
-def principal_coordinates(points: FloatArray) -> FloatArray:
+def span_coordinates(points: FloatArray) -> FloatArray:
     """Return coordinates (n, r) on the principal axes, without axes of nearly no extent: otherwise a rotation."""
     centered = points - points.mean(axis=0)
     left, size, _ = np.linalg.svd(centered, full_matrices=False)
@@ -678,7 +678,7 @@ def delaunay(points: FloatArray) -> IntArray:
     """
     from scipy.spatial import Delaunay, QhullError
 
-    flat = principal_coordinates(points)
+    flat = span_coordinates(points)
     flat /= np.abs(flat).max()  # Qhull has absolute tolerances
     n, r = flat.shape
     if r == 1:

@@ -404,7 +404,7 @@ class Coranking:
     ----------
     n : int
         Number of points.
-    kept, intrusions, extrusions : ndarray (n - 1,)
+    equal, intrusions, extrusions : ndarray (n - 1,)
         Entry K - 1 counts the pairs whose larger rank is K: pairs of equal ranks, pairs nearer in the embedding than
         in the data, and pairs farther.
     areas : ndarray (m,)
@@ -414,7 +414,7 @@ class Coranking:
     """
 
     n: int
-    kept: IntArray
+    equal: IntArray
     intrusions: IntArray
     extrusions: IntArray
     areas: FloatArray
@@ -427,7 +427,7 @@ class Coranking:
 
     def q_nx(self) -> FloatArray:
         """Return the share of common neighbors for K = 1, ..., n - 1."""
-        return np.cumsum(self.kept + self.intrusions + self.extrusions) / (self.ks * len(self.areas))
+        return np.cumsum(self.equal + self.intrusions + self.extrusions) / (self.ks * len(self.areas))
 
     def b_nx(self) -> FloatArray:
         """Return the share of extrusions minus that of intrusions among common neighbors, for K = 1, ..., n - 1."""
@@ -894,7 +894,7 @@ def _reordered_rows(usual: Coranking, rows: IntArray, counts: IntArray, sums: Fl
     areas[rows] = np.clip(sums[variant, 0] - 1.0, -1.0, 1.0)
     return replace(
         usual,
-        kept=usual.kept + equal,
+        equal=usual.equal + equal,
         intrusions=usual.intrusions + intrusions,
         extrusions=usual.extrusions + extrusions,
         areas=areas,

@@ -27,7 +27,7 @@ class BestSetTest(NamedTuple):
         standard errors.
     p_value : ndarray (k,)
         Probability of a statistic at least this large if all estimates are equal, adjusted for the choice among the k.
-    kept : ndarray (k,)
+    in_set : ndarray (k,)
         Whether the estimate is in the set: ``p_value > alpha``.
     untested : ndarray (k,)
         Whether another estimate is better with a standard error of 0, so that there is nothing to test.
@@ -35,7 +35,7 @@ class BestSetTest(NamedTuple):
 
     statistic: FloatArray
     p_value: FloatArray
-    kept: npt.NDArray[np.bool_]
+    in_set: npt.NDArray[np.bool_]
     untested: npt.NDArray[np.bool_]
 
 
@@ -92,7 +92,7 @@ def best_set(
     --------
     >>> rng = np.random.default_rng(0)
     >>> result = best_set(np.array([0.9, 0.89, 0.5]), 1e-4 * np.eye(3), np.inf, 0.05, rng)
-    >>> result.kept
+    >>> result.in_set
     array([ True,  True, False])
     """
     k = len(estimates)

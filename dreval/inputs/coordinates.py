@@ -394,8 +394,8 @@ def doubtful_columns(
         doubts.append(note(code, columns=columns, count=len(columns), **facts))
     if not doubts:
         return ()
-    way = _selection(raw, labels, [*reasons])
-    return (note("source.doubtful", argument=argument, doubts=tuple(doubts), way=way, named=raw.named),)
+    selection = _selection(raw, labels, [*reasons])
+    return (note("source.doubtful", argument=argument, doubts=tuple(doubts), way=selection, named=raw.named),)
 
 
 def _reasons(

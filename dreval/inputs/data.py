@@ -141,7 +141,7 @@ class Data:
     @property
     def n_labeled(self) -> int:
         """Number of points that have a label."""
-        return 0 if self.labels is None else int(self.labels.known.sum())
+        return 0 if self.labels is None else int(self.labels.has_label.sum())
 
     def variables(self) -> dict[str, npt.NDArray[Any] | None]:
         """Return the variables of the points for measures: codes of labels, latent variables, codes of batches."""
@@ -303,8 +303,8 @@ def as_data(
     raw = raw.selected_columns("data", "the ids, the labels or another variable")
     label_vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
     batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
-    if batches is not None and not batches.known.all():
-        received = f"{int(np.count_nonzero(~batches.known))} points without a batch"
+    if batches is not None and not batches.has_label.all():
+        received = f"{int(np.count_nonzero(~batches.has_label))} points without a batch"
         text_notes = [dict(item.values) for item in batch_notes if item.code == "missing.text"]
         missing_texts = [text for values in text_notes for text in values["texts"]]
         received += f" (the text {', '.join(missing_texts)} means a missing value)" if missing_texts else ""

@@ -739,12 +739,12 @@ def _from_path(
         else:
             near = nearest_name(value, DATASETS.names())
             suggestion = f"Did you mean the data set {near!r}? " if near else ""
-            known = (
+            ending = (
                 f": {', '.join(SUFFIXES)}."
                 if os.path.splitext(value)[1]
                 else ". `dreval list datasets` lists bundled data sets."
             )
-            hint = f"{suggestion}Pass an array, a DataFrame, or the path of a table file{known}"
+            hint = f"{suggestion}Pass an array, a DataFrame, or the path of a table file{ending}"
         raise UnknownName(argument, "must be data or an existing file", repr(value), hint)
     name = stem_of(value)
     located = locate(value, argument) if stored_anndata(value) else None

@@ -483,7 +483,7 @@ class CoordinateSource(Source):
         """Table that raises an error once it has changed."""
         return ChecksummedTable(self.values, self.sha256, self.argument)
 
-    def kept(self) -> Any:
+    def values_to_store(self) -> Any:
         """Return the coordinates for a result: a copy, or the table with its checksum if a copy is too large.
 
         A copy has the precision in which the coordinates are stored.

@@ -568,7 +568,7 @@ class LabelVector:
         return with_gaps(self.codes, self.classes)
 
     @property
-    def known(self) -> npt.NDArray[np.bool_]:
+    def has_label(self) -> npt.NDArray[np.bool_]:
         """Whether each point has a label, (n,)."""
         return self.codes >= 0
 
@@ -579,7 +579,7 @@ class LabelVector:
         return np.asarray(self.values, dtype=dtype)
 
     def __repr__(self) -> str:
-        gaps = len(self) - int(self.known.sum())
+        gaps = len(self) - int(self.has_label.sum())
         without_text = f", {gaps} without" if gaps else ""
         return (
             f"LabelVector({printable(self.name)}: {len(self.codes)} points, {len(self.classes)} classes{without_text})"

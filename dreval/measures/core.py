@@ -616,7 +616,7 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     embedding_notes = (*source.notes, *notes)
     warn_of_columns(embedding_notes, {source.argument: "Y"})
     warn_of_guesses((*data.notes, *embedding_notes), {source.argument: "Y", "data": "X"})
-    if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
+    if "labels" in card.needs and data.labels is not None and not data.labels.has_label.all():
         data, Y = _labeled(card, data, Y)
     if "n_neighbors" in card.parameters and "n_neighbors" not in arguments:
         arguments["n_neighbors"] = min(card.parameters["n_neighbors"], max(1, data.n - 1))
@@ -639,7 +639,7 @@ def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatA
     labels = data.labels
     if labels is None:
         raise RuntimeError("data without labels have no labeled points")
-    stay = np.flatnonzero(labels.known)
+    stay = np.flatnonzero(labels.has_label)
     warn(InputWarning(note("labels.partly", card.name, labeled=len(stay), n=data.n)))
     labels = replace(labels, codes=labels.codes[stay])
     batch = None if data.batch is None else replace(data.batch, codes=data.batch.codes[stay])

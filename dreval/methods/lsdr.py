@@ -20,7 +20,7 @@ from dreval.geometry.graphs import (
     chunks_of,
     delaunay,
     geodesics,
-    principal_coordinates,
+    span_coordinates,
     simplex_edges,
     spanning_tree,
 )
@@ -352,7 +352,7 @@ class LSDR(Method):
             edges = beta_skeleton_of(points**2, self.beta if graph == "beta_skeleton" else 1.0)
         else:
             automatic = "delaunay" if points.shape[1] <= DELAUNAY_COLUMNS else "gabriel"
-            p, tree = principal_coordinates(points).shape[1], spanning_tree(Space.of(points))[0]
+            p, tree = span_coordinates(points).shape[1], spanning_tree(Space.of(points))[0]
             graph = automatic if graph == "auto" else graph
             edges, simplices = proximity_graph(points, graph, self.beta, self.chunk_size)
         edges = np.unique(np.concatenate([edges, tree]), axis=0)

@@ -337,7 +337,7 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes, argument: s
     --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole(pathlib.Path(folder) / "a.txt", "good").read_text()
+    ...     write_atomic(pathlib.Path(folder) / "a.txt", "good").read_text()
     'good'
     """
     with whole_file(path, argument) as file:

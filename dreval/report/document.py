@@ -515,7 +515,7 @@ class Details:
 
 @dataclass(frozen=True)
 class Group:
-    """Parts side by side where there is room."""
+    """Parts that are placed side by side if the page is wide enough."""
 
     parts: Sequence[Part]
     style: str = ""

@@ -493,7 +493,7 @@ def _setting_rows(
         return rows
     covariance = np.cov(values[compared]) * share
     best = best_set(sign * values[compared].mean(axis=1), covariance, R - 1, 1 - level, None)
-    for h, p, in_set, untested in zip(compared, best.p_value, best.kept, best.untested, strict=True):
+    for h, p, in_set, untested in zip(compared, best.p_value, best.in_set, best.untested, strict=True):
         if in_set and untested:
             rows[h]["note"] = join_notes([note("sweep.no_spread")])
         else:

@@ -103,7 +103,7 @@ def test_draws_from_an_estimated_covariance(k, freedom, monkeypatch):
             monkeypatch.setattr("dreval.inference.best_set.MIN_FREEDOM_PER_ESTIMATE", enough)
             monkeypatch.setattr("dreval.inference.best_set.DRAWS", 1999)
             found = best_set(values, gaps @ gaps.T / freedom, freedom, ALPHA, np.random.default_rng(run))
-            counts[i] += found.kept[0]
+            counts[i] += found.in_set[0]
     stated, drawn = counts / runs
     print(f"{k} estimates, {freedom} degrees of freedom: {stated:.3f}, by draws alone {drawn:.3f}")
     assert stated >= least(runs)

@@ -39,7 +39,7 @@ def view_of(X, Y, rows=None, groups=None, k=1, n_jobs=None):
 
 
 def histograms(result: Coranking):
-    return np.array([result.kept, result.intrusions, result.extrusions])
+    return np.array([result.equal, result.intrusions, result.extrusions])
 
 
 def by_larger_rank(q):

@@ -18,7 +18,7 @@ from dreval.geometry.graphs import (
     chunks_of,
     connected_parts,
     delaunay,
-    principal_coordinates,
+    span_coordinates,
     simplex_edges,
     spanning_tree,
 )
@@ -82,7 +82,7 @@ def test_points_in_a_plane_of_space_are_tessellated_there():
     rng = np.random.default_rng(0)
     flat = rng.normal(size=(30, 2))
     turned = flat @ np.linalg.qr(rng.normal(size=(5, 2)))[0].T + 3.0
-    assert principal_coordinates(turned).shape == (30, 2)
+    assert span_coordinates(turned).shape == (30, 2)
     assert_array_equal(delaunay(turned), delaunay(flat))
     assert_array_equal(delaunay(np.array([[0.0, 0.0], [2.0, 2.0], [1.0, 1.0]])), [[0, 2], [1, 2]])
     assert_array_equal(delaunay(rng.normal(size=(4, 7))), [[0, 1, 2, 3]])

@@ -25,7 +25,7 @@ def test_two_estimates_are_a_one_sided_t_test():
         assert result.p_value[0] == pytest.approx(p, abs=_error(p))
         assert result.statistic == pytest.approx([gap / np.sqrt(0.04 + 0.09 - 0.02), 0.0])
         assert result.p_value[1] == 1.0
-        assert result.kept.tolist() == [result.p_value[0] > 0.05, True]
+        assert result.in_set.tolist() == [result.p_value[0] > 0.05, True]
 
 
 def test_independent_estimates_are_those_of_dunnetts_test():
@@ -40,7 +40,7 @@ def test_independent_estimates_are_those_of_dunnetts_test():
         p = stats.dunnett(*rest, control=samples[h], alternative="greater", rng=np.random.default_rng(4)).pvalue.min()
         if means[h] < means.max():
             assert result.p_value[h] == pytest.approx(p, abs=_error(p) + 2e-3)
-    assert result.kept[np.argmax(means)]
+    assert result.in_set[np.argmax(means)]
 
 
 @given(
@@ -60,11 +60,11 @@ def test_the_set_does_not_depend_on_place_or_unit(estimates, seed, shift, power)
 
     result, moved, scaled = of(theta), of(theta + round(shift, 3)), of(theta, 2.0**power)
 
-    assert result.kept[np.argmax(theta)]
+    assert result.in_set[np.argmax(theta)]
     assert result.p_value[np.argmax(theta)] == 1.0
     np.testing.assert_allclose(moved.p_value, result.p_value, atol=2 / DRAWS)
     np.testing.assert_array_equal(scaled.p_value, result.p_value)
-    np.testing.assert_array_equal(result.kept, result.p_value > 0.05)
+    np.testing.assert_array_equal(result.in_set, result.p_value > 0.05)
     assert (result.p_value > 0).all()
 
 
@@ -117,6 +117,6 @@ def test_the_best_is_in_the_set_as_often_as_stated(runs, k, n_simulations):
     for _ in range(size):
         sample = rng.normal(size=(runs, k))
         covariance = np.diag(sample.var(axis=0, ddof=1)) / runs
-        inside += best_set(sample.mean(axis=0), covariance, runs - 1, 0.05, rng).kept
+        inside += best_set(sample.mean(axis=0), covariance, runs - 1, 0.05, rng).in_set
 
     assert (inside / size >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / size)).all()

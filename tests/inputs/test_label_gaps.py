@@ -77,7 +77,7 @@ def test_a_gap_is_a_gap_in_every_container(form: str) -> None:
 
     assert data.labels is not None
     assert data.labels.classes.tolist() == ["a", "b", "c"]
-    assert np.array_equal(data.labels.known, KNOWN)
+    assert np.array_equal(data.labels.has_label, KNOWN)
     assert data.labels.values.tolist() == GAPPED.tolist()
     assert "has no class for 20 of 60 points" in " ".join(map(str, data.notes))
     assert repr(data.labels).endswith("60 points, 3 classes, 20 without)")

@@ -135,7 +135,7 @@ def test_masked_labels_and_covariates_are_gaps() -> None:
 
     assert data.labels is not None
     assert data.labels.classes.tolist() == [0, 1]
-    assert np.array_equal(data.labels.known, ~mask)
+    assert np.array_equal(data.labels.has_label, ~mask)
     assert np.array_equal(np.isnan(data.covariates["age"]), mask)
     assert np.array_equal(np.isnan(data.covariates["number"]), mask)
     assert [value is None for value in data.covariates["kind"]] == mask.tolist()

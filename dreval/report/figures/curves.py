@@ -386,8 +386,8 @@ def _sweep_line(sweep: Sweep, rows: Any) -> Figure:
     figure, ax = one_axes(width + 0.9, SWEEP_HEIGHT_INCHES + bottom - 0.5, 0.68, 0.22, bottom, 0.7)
     values = rows["mean"].to_numpy(dtype=np.float64)
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in order):
-        judged = [h for h in np.argsort(at) if rows["in_best_set"].notna()[h]]
-        ax.plot(np.array(at)[judged], values[judged], color=LIGHT["soft"], linewidth=1.0, zorder=1)
+        tested = [h for h in np.argsort(at) if rows["in_best_set"].notna()[h]]
+        ax.plot(np.array(at)[tested], values[tested], color=LIGHT["soft"], linewidth=1.0, zorder=1)
     _sweep_marks(ax, at, rows, _sweep_kinds(rows), horizontal=False)
     ax.set_xticks(range(len(order)), labels, **({"rotation": 45, "ha": "right"} if slanted else {}))
     ax.set_xlim(-0.5, len(order) - 0.5)

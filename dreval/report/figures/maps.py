@@ -864,7 +864,7 @@ def _separate_ellipses(places: FloatArray, lengths: FloatArray) -> IntArray:
     return np.array(chosen)
 
 
-@figure("the quality of a measure where the points lie, from worse (yellow) to better (green)")
+@figure("the quality of a measure at each point of the embedding, from worse (yellow) to better (green)")
 def draw_map(
     results: Results, view: ResultView, names: list[str], *, measure: str | None = None, n_neighbors: int | None = None
 ) -> Figure:

@@ -42,7 +42,7 @@ class FittedTable:
 
     table: Table
     size: str
-    room: int
+    width: int
     short: Mapping[str, str]
 
 
@@ -129,7 +129,7 @@ def fit_tables(tables: Sequence[Table], line: float = LINE_POINTS) -> list[Fitte
 def latex_table(fitted: FittedTable, caption: str, label: str) -> str:
     """Return one table with booktabs: small enough for its line, over several pages where it is long."""
     table = fitted.table
-    parts = list(table.pieces(fitted.room))
+    parts = list(table.pieces(fitted.width))
     key = " ".join(f"{latex_text(form)}: {latex_text(name, breaks=True)}." for form, name in fitted.short.items())
     foot = " ".join(filter(None, [latex_title(table.below(), breaks=True), key]))
     begin = f"\\{fitted.size}\\setlength{{\\tabcolsep}}{{{COLUMN_GAP_POINTS / 2:g}pt}}"

@@ -20,7 +20,7 @@ from dreval.report.document import Report
 from dreval.report.render.html import html_sentence
 from dreval.report.render.markup import html_symbols
 
-_FORMULA_ERRORS = (*(one for one in vars(exceptions).values() if isinstance(one, type)), LookupError, ValueError)
+_FORMULA_ERRORS = (*(error for error in vars(exceptions).values() if isinstance(error, type)), LookupError, ValueError)
 _NAME_BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
 _CELL_CLASSES = {
     "note": "w",
