@@ -45,7 +45,7 @@ def test_with_embedding_gives_a_copy() -> None:
 
 @pytest.mark.parametrize("change", ["ev.seed = 1", "ev.new = 1", "del ev.seed", "ev.data = None"])
 def test_an_evaluation_does_not_change(change: str) -> None:
-    """No attribute can be set, added or deleted; the error says what to do instead."""
+    """Attributes cannot be set, added or deleted; the error suggests an alternative."""
     ev = evaluation()
     with pytest.raises(AttributeError, match=r"use with_embedding\(\) for a copy"):
         exec(change, {"ev": ev})
@@ -69,8 +69,8 @@ def test_a_word_that_an_evaluation_has_not_is_answered_by_the_nearest() -> None:
     assert repr(pickle.loads(pickle.dumps(ev))) == repr(ev)
 
 
-def test_what_came_in_can_change_afterwards() -> None:
-    """Estimators and embeddings are copied: what the user does to them later changes no number."""
+def test_input_can_change_afterwards() -> None:
+    """Estimators and embeddings are copied: later changes by the user have no effect on the numbers."""
     coordinates = Y.copy()
     ev = dreval.Evaluation(X, {"e": coordinates}, n_neighbors=5, random_state=0)
     expected = ev.run("trustworthiness").tidy()["value"]
@@ -80,8 +80,8 @@ def test_what_came_in_can_change_afterwards() -> None:
 
 
 @pytest.mark.parametrize("form", [np.float64, np.float32, "sparse", "list"])
-def test_data_are_kept_where_they_lie_and_a_change_is_refused(form) -> None:
-    """An array of floats and a sparse matrix in normal form are not copied; a change is noticed, by run and results."""
+def test_data_are_not_copied_and_a_change_raises_an_error(form) -> None:
+    """Float arrays and sparse matrices in normal form are not copied; the run and the results detect a change."""
     data = sparse.csr_array(X) if form == "sparse" else X.tolist() if form == "list" else X.astype(form)
     cells = data.data if form == "sparse" else data
     ev = dreval.Evaluation(data, {"pca": "method:pca"}, n_neighbors=5, random_state=0)
@@ -125,7 +125,7 @@ def test_the_table_has_the_closed_columns_and_types() -> None:
         assert table.loc[:, list(TEXT_COLUMNS)].map(lambda cell: isinstance(cell, str)).all(axis=None)
 
 
-def test_every_row_says_where_it_belongs() -> None:
+def test_every_row_has_its_data_set_and_embedding() -> None:
     """Each row has data set, embedding and n; each row of a measure its direction and bounds, failed ones too."""
     table = evaluation().with_embedding("bad", Y[:5]).run("all", options={"points": {"n_partitions": 2}}).tidy()
     rows = table[table["test"] == ""]
@@ -193,7 +193,7 @@ def test_tests_are_chosen_by_name() -> None:
     assert set(evaluation(labels=None).run().tidy()["test"]) == {""}
 
 
-def test_a_covariate_beside_labels_has_another_name() -> None:
+def test_a_covariate_named_like_the_labels_is_renamed() -> None:
     """Rows of labels and of a covariate called labels could not be distinguished."""
     with pytest.raises(dreval.errors.InputError, match="`covariates` must not use the name of the labels"):
         evaluation(covariates={"labels": X[:, 0]})
@@ -258,13 +258,13 @@ def test_options_of_measures_reach_them() -> None:
 
 
 def test_defaults_of_a_measure_never_refuse_small_data() -> None:
-    """Eight labeled points can be judged although k-NN accuracy has a default of ten neighbors."""
+    """Eight labeled points can be evaluated although k-NN accuracy has a default of ten neighbors."""
     table = dreval.Evaluation(X[:8], {"e": Y[:8]}, labels=LABELS[:8], n_neighbors=3).run().tidy()
 
     assert table.loc[table["measure"] == "knn_accuracy", "parameters"].tolist() == ["n_neighbors=7, n_folds=5"]
 
 
-def test_names_are_refused_at_once() -> None:
+def test_wrong_names_raise_an_error_before_the_computation() -> None:
     """A wrong name of a measure, test, option, method or file stops before anything is computed."""
     ev = evaluation()
     for wrong in (
@@ -281,7 +281,7 @@ def test_names_are_refused_at_once() -> None:
         evaluation(labels=None).run(tests="hsic")
 
 
-def test_the_bar_is_silent_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
+def test_there_is_no_bar_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     """Without a terminal there is no progress bar, unless it is requested; stdout is always empty."""
     evaluation().run("continuity")
     assert capfd.readouterr() == ("", "")
@@ -293,7 +293,7 @@ def test_the_bar_is_silent_where_nobody_looks(capfd: pytest.CaptureFixture[str])
     assert "it/s" in err or "%" in err
 
 
-def test_the_recipe_makes_the_result_again() -> None:
+def test_the_recipe_reproduces_the_result() -> None:
     """Seed, settings, versions and the hash of the data are recorded; a recorded random seed gives the same numbers."""
     first = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[3, 5])
     recipe = first.run().recipe
@@ -342,7 +342,7 @@ def test_the_call_is_in_the_recipe() -> None:
     )
 
 
-def test_seeds_are_integers_generators_or_nothing() -> None:
+def test_seeds_are_integers_generators_or_none() -> None:
     """A Generator gives one seed, which is recorded; None gives a new seed each time; -1 and 1.5 raise an error."""
     sampled = evaluation(random_state=np.random.default_rng(3)).seed
 

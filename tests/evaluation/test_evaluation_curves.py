@@ -31,8 +31,10 @@ def evaluation(**setting):
     return dreval.Evaluation(X, {"b": Y, "a": OTHER}, n_neighbors=5, random_state=0, **setting)
 
 
-def test_curves_have_a_table_of_their_own():
-    """No row of the tidy table, about 60 numbers of neighbors from 1 to the last, the values those of the function."""
+def test_curves_have_a_separate_table():
+    """They have no row in the tidy table, about 60 numbers of neighbors from 1 to the last, and the values of the
+    function.
+    """
     results = evaluation().run([*CURVES, "continuity"])
     assert set(results.tidy()["measure"]) == {"continuity"}
     ends = ["conf_low", "conf_high", "band_low", "band_high"]
@@ -69,7 +71,7 @@ def test_all_k_on_request():
 
 
 def test_curves_alone_are_a_result(tmp_path: Path):
-    """Names, sizes, summary, page and points are there without any row; nothing is printed but where the curves are."""
+    """Names, sizes, summary, page and points exist without any row; the printed text only says where the curves are."""
     results = evaluation().run("r_nx")
     assert results.tidy().empty
     assert results.names == ["b", "a"]
@@ -79,8 +81,8 @@ def test_curves_alone_are_a_result(tmp_path: Path):
     assert results.report(tmp_path / "page.html").exists()
 
 
-def test_a_failed_embedding_says_why():
-    """Once for each measure that has single values; curves have no rows, and the others keep theirs."""
+def test_a_failed_embedding_has_its_reason():
+    """The reason occurs once for each measure with single values; curves have no rows, and the others have theirs."""
     results = evaluation().with_embedding("bad", Y[:3]).run(["r_nx", "r_nx_auc"])
     bad = results.tidy().set_index("embedding").loc[["bad"]]
     assert bad["measure"].tolist() == ["r_nx_auc"]
@@ -89,8 +91,8 @@ def test_a_failed_embedding_says_why():
     assert list(results.curve("r_nx").columns) == ["b", "a"]
 
 
-def test_curves_beside_a_failure_are_not_said_to_be_missing(tmp_path: Path):
-    """Neither the summary nor a report says that an embedding has no curve which it has."""
+def test_curves_next_to_a_failure_are_not_reported_missing(tmp_path: Path):
+    """Neither the summary nor a report states that an embedding lacks a curve which it has."""
     results = evaluation().with_embedding("bad", Y[:3]).run(["r_nx", "b_nx", "continuity"])
     page = results.report(tmp_path / "page.md").read_text("utf-8")
     assert "Intrusive" not in str(results.summary(full=True))
@@ -98,7 +100,7 @@ def test_curves_beside_a_failure_are_not_said_to_be_missing(tmp_path: Path):
     assert str(results.summary()).count("bad failed") == 1
 
 
-def test_a_curve_that_is_not_there():
+def test_a_curve_that_is_missing_raises_an_error():
     """A curve that was not run raises an error that names the available ones."""
     with pytest.raises(InputError, match="there are none"):
         evaluation().run("continuity").curve("r_nx")
@@ -107,7 +109,7 @@ def test_a_curve_that_is_not_there():
 
 
 def test_saved_and_loaded(tmp_path: Path):
-    """Curves come back to the last bit."""
+    """Curves are equal to the last bit."""
     results = evaluation().run([*CURVES, "r_nx_auc"], options={"b_nx": {"all_k": True}})
     results.save(tmp_path / "new")
     loaded = dreval.load_results(tmp_path / "new")
@@ -136,7 +138,7 @@ def test_leave_a_group_out_is_the_plain_function_on_the_rest(name):
 
 @pytest.mark.parametrize("name", CURVES)
 def test_intervals_of_a_curve_are_those_of_the_plain_function_on_the_rest(name):
-    """At every K up to half of the points: the jackknife by hand, without each point or without each group; then none.
+    """At every K up to half of the points, the jackknife by hand without each point or each group; above it none.
 
     Between the K at which a curve without points is known the standard error is interpolated.
     """
@@ -162,7 +164,7 @@ def test_intervals_of_a_curve_are_those_of_the_plain_function_on_the_rest(name):
 
 
 def test_curves_without_intervals():
-    """Without intervals there are no ends and no differences, and the values are the same."""
+    """Without intervals there are no bounds and no differences, and the values are the same."""
     requested, bare = evaluation().run("r_nx"), evaluation().run("r_nx", ci=None)
     assert bare.curves[ENDS].isna().all(axis=None)
     assert bare.curve_differences.empty
@@ -174,8 +176,8 @@ def test_curves_without_intervals():
 
 
 @pytest.mark.parametrize("name", CURVES)
-def test_what_the_anchors_contribute_is_the_curve(name):
-    """Of each row by hand: pairs whose larger rank is within K; their mean is the curve, also of some rows."""
+def test_contributions_of_anchors_are_the_curve(name):
+    """For each row by hand: pairs whose larger rank is within K; their mean is the curve."""
     ks = [1, 2, 5, 11, 40, 148]
     ranks = [squareform(pdist(Z)) + np.diag([np.inf] * 150) for Z in (X, Y)]
     x, y = (D.argsort(axis=1, kind="stable").argsort(axis=1) + 1 for D in ranks)
@@ -255,7 +257,7 @@ def test_differences_of_curves_are_those_of_the_values():
 
 
 def test_points_and_anchors():
-    """Points and anchors carry contributions of the area; what has no interval says why."""
+    """Points and anchors carry contributions of the area; values without an interval have the reason."""
     whole = evaluation().run(["r_nx_auc", "k_max"])
     points = whole.augment("b")["r_nx_auc"]
     assert points.mean() == pytest.approx(dreval.r_nx_auc(X, Y), abs=1e-13)

@@ -70,7 +70,7 @@ def run(embeddings: dict[str, Any], **options: Any) -> dreval.Results:
 
 @cache
 def good() -> dreval.Results:
-    """What the others give when nothing fails."""
+    """Return the result of the other embeddings when nothing fails."""
     return run({"first": Y, "last": "pca"})
 
 
@@ -80,7 +80,7 @@ def rows(results: dreval.Results, name: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("kind", FAILURES)
-def test_one_failure_loses_nothing(kind: str) -> None:
+def test_one_failure_does_not_affect_the_others(kind: str) -> None:
     """A failing embedding has all its rows, empty and with the reason; the others are as without it, bit for bit."""
     source, reason = FAILURES[kind]
     results = run({"first": Y, "bad": source, "last": "pca"})
@@ -104,7 +104,7 @@ def test_one_failure_loses_nothing(kind: str) -> None:
 
 
 def test_all_failing_is_a_table_of_reasons() -> None:
-    """Where no embedding can be computed the result is a table of reasons, which prints and is no exception."""
+    """If no embedding can be computed, the result is a table of reasons, which prints and raises no exception."""
     results = run({name: source for name, (source, _) in FAILURES.items()})
 
     assert list(results.failed) == list(FAILURES)
@@ -127,8 +127,10 @@ def test_parameters_a_source_refuses_are_its_failure() -> None:
     assert "`n_components` must be an integer >= 1: got 'two'" in failed["word"]
 
 
-def test_a_constant_embedding_is_judged() -> None:
-    """All points on one spot are an embedding: measures have values, the test its reason, and a note says so."""
+def test_a_constant_embedding_is_evaluated() -> None:
+    """An embedding with all points in one place is valid: measures have values, the test a reason, and a note reports
+    it.
+    """
     results = run({"spot": np.zeros((40, 2)), "first": Y})
     table = rows(results, "spot")
     measures, tests = table[table["test"] == ""], table[table["test"] != ""]
@@ -175,8 +177,8 @@ def test_a_covariate_that_cannot_be_tested() -> None:
     assert note["fine"] == ""
 
 
-def test_a_measure_that_cannot_answer_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A measure that refuses this embedding is a row with the reason."""
+def test_a_failing_measure_does_not_affect_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A measure that rejects this embedding is a row with the reason."""
 
     def refuse(*_: Any, **__: Any) -> None:
         raise UndefinedMeasure("trustworthiness", "must be defined", "nothing", "Try another one.")
@@ -220,8 +222,8 @@ IDLE = {
 
 
 @each("case", IDLE)
-def test_options_that_nothing_reads_are_noted(case: str) -> None:
-    """A note names them; those that were read are in none."""
+def test_unused_options_are_noted(case: str) -> None:
+    """A note names the unused options, and none of the used ones."""
     measure, ci, options, idle = IDLE[case]
     notes = dreval.Evaluation(X, {"e": Y}, n_neighbors=5).run(measure, ci=ci, options=options).notes
     result = notes[notes["code"] == "options.unused"]["text"].tolist()
@@ -229,8 +231,10 @@ def test_options_that_nothing_reads_are_noted(case: str) -> None:
     assert result == [f"`options` of {listed} were not used: no measure or test of this run reads them."] * bool(idle)
 
 
-def test_arguments_that_nothing_reads_are_noted() -> None:
-    """Without tests those of p-values, without intervals their level; the usual values and those read are in none."""
+def test_unused_arguments_are_noted() -> None:
+    """Without tests their p-value arguments are noted, without intervals their level; default values and used ones are
+    not.
+    """
     ev = dreval.Evaluation(X, {"e": Y}, labels=np.arange(len(X)) % 2, n_neighbors=5)
 
     def said(**arguments: object) -> list[str]:
@@ -245,8 +249,8 @@ def test_arguments_that_nothing_reads_are_noted() -> None:
     assert said(tests=None, ci=None) == said(tests="hsic", n_resamples=5, conf_level=0.9, adjust="none") == []
 
 
-def test_what_cannot_be_meant_is_refused() -> None:
-    """More folds than points, a response of a method that reads none, one length of a figure, a text for a bar."""
+def test_invalid_combinations_raise_an_error() -> None:
+    """More folds than points, a response of an unsupervised method, one length of a figure, a text for a bar."""
     labels = np.arange(len(X)) % 2
     ev = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=5)
     results = ev.run("trustworthiness", None, None)
@@ -271,7 +275,7 @@ def test_labels_of_a_method_without_supervision_are_noted() -> None:
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_disjoint_row_names_are_refused(first: int) -> None:
+def test_disjoint_row_names_raise_an_error(first: int) -> None:
     """Row names without a common one raise an error, as where R wrote - as a point; row numbers are not names."""
     data = pd.DataFrame(X, index=[f"a-{i}" for i in range(len(X))])
     other = pd.DataFrame(Y, index=[f"a.{i}" for i in range(len(X))])
@@ -287,8 +291,8 @@ def test_disjoint_row_names_are_refused(first: int) -> None:
     assert "rows.nothing_common" in set(notes["code"])
 
 
-def test_what_foreign_code_interrupts_stays_interrupted() -> None:
-    """Stopping by the keyboard is no failure of an embedding."""
+def test_an_interrupt_in_foreign_code_stays_an_interrupt() -> None:
+    """A keyboard interrupt is not a failure of an embedding."""
 
     def stop(X: np.ndarray, n_components: int) -> np.ndarray:
         raise KeyboardInterrupt
@@ -297,8 +301,8 @@ def test_what_foreign_code_interrupts_stays_interrupted() -> None:
         dreval.Evaluation(X, {"e": stop}).run()
 
 
-def test_refusals_at_the_door_are_no_rows() -> None:
-    """Data, labels and settings that are wrong stop the whole: there is nothing to compute with them."""
+def test_invalid_input_raises_an_error_instead_of_rows() -> None:
+    """Invalid data, labels and settings stop the evaluation, since nothing can be computed with them."""
     for wrong in (
         lambda: dreval.Evaluation(np.where(X == X[2, 2], np.nan, X), {"e": Y}),
         lambda: dreval.Evaluation(X, {"e": Y}, labels=LABELS[:4]),
@@ -314,7 +318,7 @@ def test_refusals_at_the_door_are_no_rows() -> None:
 
 @pytest.mark.parametrize("call", ["run", "function"])
 def test_a_defect_of_a_measure_names_the_measure(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
-    """An exception that is not ours goes on as it is, with the measure in its notes."""
+    """An exception that is not ours is passed on unchanged, with the measure in its notes."""
 
     def broken(view: Any, n_neighbors: int) -> Any:
         return view.X[:, 99]

@@ -65,16 +65,16 @@ def test_rows_are_those_of_the_functions(labels):
             assert result["effect_size"][name, "labels"] == pytest.approx(other.effect_size, rel=1e-10)
 
 
-def test_a_target_is_named_behind_a_colon():
-    """ "hsic:age" is that variable only; what is named twice is one row."""
+def test_a_target_follows_a_colon():
+    """ "hsic:age" is that variable only; a test that is named twice is one row."""
     ev = evaluation(covariates={"age": AGE})
     assert list(rows(["hsic:age", "cca:labels", "hsic:age"], ev).index) == [("hsic", "age"), ("cca", "labels")]
     with pytest.raises(UnknownName, match="Did you mean 'age'"):
         rows("hsic:aga", ev)
 
 
-def test_data_against_embedding_is_asked_by_name_and_cautioned():
-    """The row has the effect size of the plain function, and says first that p means little there."""
+def test_data_against_embedding_is_requested_by_name_with_a_caution():
+    """The row has the effect size of the plain function, and its first note is that p means little there."""
     result = rows("hsic:data", evaluation(labels=None))
     other = dreval.hsic_test(Y, X, n_resamples=1)
     assert list(result.index) == [("hsic", "data")]
@@ -84,8 +84,8 @@ def test_data_against_embedding_is_asked_by_name_and_cautioned():
         rows("hsic", evaluation(labels=None))
 
 
-def test_what_is_certain_is_not_counted_as_found(tmp_path):
-    """Data against embedding: no significance codes in print, and none of the tests that the report counts."""
+def test_trivial_tests_are_not_counted_as_findings(tmp_path):
+    """Data against embedding: no significance codes in print, and not counted among the tests in the report."""
     result = evaluation().run(None, ["hsic", "hsic:data"], n_resamples=99)
     assert (result.tidy()["p_value"] <= 0.05).all()
     starred = [line.split()[:2] for line in str(result.summary(full=True)).splitlines() if line.rstrip().endswith("*")]
@@ -95,8 +95,8 @@ def test_what_is_certain_is_not_counted_as_found(tmp_path):
     assert "Against the data themselves read the effect size only." in page
 
 
-def test_what_is_certain_makes_no_other_test_less_significant():
-    """Adjusted p-values are those without the rows against the data, which have none and say so; residuals stay."""
+def test_trivial_tests_make_no_other_test_less_significant():
+    """Adjusted p-values are those without the rows against the data, which have none and a note; residuals stay."""
     tests = ["hsic", "dcov", "hsic:residual"]
     alone, combined = (evaluation().run(None, names, n_resamples=19).tidy() for names in (tests, ["hsic:data", *tests]))
     certain = combined["variable"] == "data"
@@ -115,7 +115,7 @@ def test_restricted_permutations_reach_the_tests():
 
 
 def test_rows_hold_the_null_mean_and_cards_name_the_effect():
-    """``chance`` is the mean of the statistic by chance, of permutations or of the law in their place."""
+    """``chance`` is the null mean of the statistic, from permutations or from the distribution that replaces them."""
     table = evaluation().run(None, ["hsic", "cca", "mmd"], n_resamples=99).tidy().set_index("test")
     assert set(table["parameters"]) == {""}
     assert [dreval.card(name, "test").effect_size for name in table.index] == ["CKA", "rho", "eta2"]
@@ -124,7 +124,7 @@ def test_rows_hold_the_null_mean_and_cards_name_the_effect():
     assert law["chance"].tolist() == [2.0]  # the mean of the chi-square law with 2 x 1 degrees of freedom
 
 
-def test_too_few_permutations_for_so_many_tests_are_said():
+def test_too_few_permutations_for_the_number_of_tests_are_noted():
     """Holm multiplies the smallest p, 1 / 50, by the number of tests: from three of them on none can be below .05."""
     ev = evaluation(covariates={"age": AGE})
     text = "No adjusted p of these 4 tests can be below 0.08, with 49 permutations each"
@@ -140,8 +140,8 @@ def test_too_few_permutations_for_so_many_tests_are_said():
         assert "can be below" not in " ".join(quiet.notes["text"])
 
 
-def test_a_covariate_is_no_pair_of_samples():
-    """MMD on numbers is sent to a test for numbers, not to ``covariates``, where they are already."""
+def test_a_covariate_is_not_a_pair_of_samples():
+    """The error for MMD on numbers suggests a test for numbers, and not ``covariates``, which already has them."""
     note = rows("mmd:age", evaluation(covariates={"age": AGE}))["note"].iloc[0]
     assert "`covariates['age']` must be classes" in note
     assert "Use hsic_test" in note
@@ -165,13 +165,15 @@ def test_residual_against_embedding_is_the_certificates():
     assert table["p_adjusted"].tolist() == pytest.approx(adjusted.tolist())
 
 
-def test_residual_is_asked_by_name_only():
-    """No group of tests holds it, since it costs as many refits as resamples."""
+def test_residual_is_requested_by_name_only():
+    """No group of tests includes it, since it costs as many refits as resamples."""
     assert set(rows("all", evaluation(covariates={"age": AGE})).index.get_level_values("variable")) == {"labels", "age"}
 
 
 def test_a_residual_that_cannot_be_tested_has_its_reason():
-    """Groups, distances, an embedding that holds the data whole or nothing: each row says why; the others are there."""
+    """Groups, distances, an embedding that holds all of the data or none: each row has the reason; other rows have
+    values.
+    """
     result = rows(["mmd:residual", "hsic:residual"])
     assert "got mmd, a test of groups. Use hsic:residual." in result["note"]["mmd", "residual"]
     assert result["p_value"]["hsic", "residual"] > 0
@@ -182,7 +184,7 @@ def test_a_residual_that_cannot_be_tested_has_its_reason():
     assert flat["note"].iloc[0].startswith("`embeddings['e']` must vary")
 
 
-def test_options_that_the_residual_does_not_read_are_said():
+def test_options_that_the_residual_does_not_read_are_noted():
     """The bootstrap reads ``n_resamples`` of the options, and no scheme of permutations."""
     options = {"hsic": {"permutation": "within", "blocks": np.arange(60) // 10, "n_resamples": 5}}
     table = evaluation().run(None, "hsic:residual", options=options).tidy()
@@ -198,8 +200,8 @@ def test_sparse_data_are_those_of_the_dense_array():
     assert "was converted to a dense one" in sparse["note"]
 
 
-def test_data_that_are_distances_are_no_coordinates():
-    """Only a test of distances reads them, and gives the numbers of the data; under a metric coordinates are meant."""
+def test_data_that_are_distances_are_not_coordinates():
+    """Only a test of distances reads them, with the numbers of the data; under a metric the data are coordinates."""
     passed = dreval.Evaluation(squareform(pdist(X)), {"e": Y}, metric="precomputed", random_state=0)
     result = rows(["dcov:data", "hsic:data"], passed)
     assert result["statistic"]["dcov", "data"] == pytest.approx(dreval.dcov_test(Y, X, n_resamples=1).statistic)
@@ -234,8 +236,8 @@ def test_many_points_are_all_tested_where_kernels_have_small_factors(many):
     assert table["statistic"]["two", "hsic"] == pytest.approx(whole.statistic, rel=1e-12)
 
 
-def test_a_method_that_holds_matrices_is_not_asked_of_many_points(many):
-    """``method="exact"`` has 2000 points as before, with distances and blocks cut to them."""
+def test_a_method_that_holds_matrices_is_not_used_for_many_points(many):
+    """``method="exact"`` uses 2000 points as before, with distances and blocks cut to them."""
     options = {"hsic": {"method": "exact", "permutation": "within", "blocks": np.arange(2100) // 300}}
     note = many.run(None, "hsic", n_resamples=9, options=options).tidy()["note"].iloc[0]
     assert note.startswith("tested on 2000 points drawn at random")
@@ -289,7 +291,7 @@ def within(data, blocks, test="hsic", **covariates):
 
 @pytest.mark.parametrize("test", ["hsic", "kcca", "dcov", "cca", "mmd"])
 def test_blocks_are_matched_to_the_rows_of_the_data(test, tmp_path):
-    """Blocks in any order of named rows are those blocks: series, frames and files read as the error says."""
+    """Blocks of named rows are matched in any order: series, frames, and files that are read as the error advises."""
     data = pd.DataFrame(np.column_stack([BY_CENTER[0], AGE]), NAMES)
     values = np.where(BY_CENTER[1] > 2.5, "up", "down") if test == "mmd" else BY_CENTER[1]
     blocks = pd.Series(CENTERS, NAMES, name="center")
@@ -322,8 +324,8 @@ def test_blocks_follow_the_rows_where_a_covariate_has_gaps():
         (X, "b.csv", r"must be an array, a frame or a series: got the text 'b.csv'. Read it first: .*index_col=0"),
     ],
 )
-def test_blocks_that_are_not_those_of_the_data_are_refused(data, blocks, why):
-    """Options are checked before the computation, by the name of the caller, also for a test that is not requested."""
+def test_blocks_of_other_rows_raise_an_error(data, blocks, why):
+    """Options are checked before the computation, by the name of the caller, also for tests that are not requested."""
     with pytest.raises(InputError, match=rf"`options\['hsic'\]\['blocks'\]` {why}"):
         within(data, blocks, covariates={"z": AGE})
     with pytest.raises(InputError, match=rf"`options\['hsic'\]\['blocks'\]` {why}"):
@@ -332,8 +334,8 @@ def test_blocks_that_are_not_those_of_the_data_are_refused(data, blocks, why):
         )
 
 
-def test_blocks_with_names_beside_data_without_are_noted():
-    """By position, with the note that all variables of an evaluation have."""
+def test_blocks_with_names_for_data_without_names_are_noted():
+    """They are matched by position, with the note of all variables of an evaluation."""
     result = within(X, pd.Series(CENTERS, NAMES), covariates={"z": AGE})
     assert "rows.names_unused" in [*result.notes["code"]]
     assert result.tidy()["p_value"][0] == within(X, CENTERS, covariates={"z": AGE}).tidy()["p_value"][0]

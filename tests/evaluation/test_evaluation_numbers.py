@@ -110,7 +110,7 @@ def check_values(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> No
 
 @few_and_all
 def test_a_list_of_k_is_as_many_runs(measures: str | tuple[str, ...]) -> None:
-    """A list of k gives, row by row, what runs with one k each give: values, chance, contributions; intervals nearly.
+    """A list of k gives, row by row, the same as runs with one k each: values, chance, contributions; intervals nearly.
 
     Groups are the same for each k, so the standard errors are equal as well.
     """
@@ -132,7 +132,8 @@ def test_a_list_of_k_is_as_many_runs(measures: str | tuple[str, ...]) -> None:
 
 
 def test_small_numbers_by_hand() -> None:
-    """Six points on a line, of which the embedding exchanges the first and the last; counted with pencil and paper.
+    """Six points on a line, the first and the last of which are swapped in the embedding; counted with pencil and
+    paper.
 
     Nearest neighbors in the data 1 0 1 2 3 4, in the embedding 4 5 1 2 3 1: three of six agree. The strangers' ranks
     are 4, 5, 4 both ways: penalties 3 + 4 + 3 = 10 of G = 6 (12 - 3 - 1) / 2 = 24. S_xx = S_yy = 603 - 43^2/6,
@@ -187,8 +188,10 @@ def company(measures: str | tuple[str, ...]) -> dreval.Results:
     ],
 )
 @few_and_all
-def test_others_change_no_number(order: list[str], settings: dict[str, Any], measures: str | tuple[str, ...]) -> None:
-    """Company, order and threads change no value, interval, chance, tie bound or p-value of an embedding."""
+def test_other_embeddings_change_no_number(
+    order: list[str], settings: dict[str, Any], measures: str | tuple[str, ...]
+) -> None:
+    """Other embeddings, order and threads change no value, interval, chance level, tie bound or p-value."""
     base = company(measures)
     other = crowd(order, measures, **settings)
     for name in set(order) & {"e", "noise", "pca", "bad"}:
@@ -309,8 +312,8 @@ def test_groups_are_recomputed_on_the_points_that_remain(
             )
 
 
-def test_anchors_are_drawn_by_the_seed() -> None:
-    """The same seed has the same anchors, another one has others."""
+def test_anchors_depend_on_the_seed() -> None:
+    """The same seed gives the same anchors, another seed gives others."""
     observed = []
     for seed in (1, 1, 2):
         ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=5, anchors=12, random_state=seed)
@@ -321,7 +324,7 @@ def test_anchors_are_drawn_by_the_seed() -> None:
 
 @few_and_all
 def test_anchors(measures: str | tuple[str, ...]) -> None:
-    """Only anchors contribute; the standard error is that of sampling without replacement; the text says so."""
+    """Only anchors contribute; the standard error is that of sampling without replacement, and the text names it."""
     shared: dict[str, Any] = {"labels": LABELS, "n_neighbors": 5, "random_state": 0}
     results = dreval.Evaluation(X, {"e": Y}, anchors=12, **shared).run(measures, None)
     exact = dreval.Evaluation(X, {"e": Y}, **shared).run(measures, None, None)
@@ -391,7 +394,7 @@ def test_intervals_that_cannot_be_had_say_so() -> None:
     assert table["note"].str.contains("no interval: ").tolist() == [False, True, False, True]
 
 
-def test_neighbors_in_the_data_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neighbors_in_the_data_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to the largest k, ties by row number; none with anchors, of too many points, and where no pass was made."""
     tied = np.random.default_rng(1).integers(0, 3, size=(60, 3)).astype(float)
     stored = (
@@ -407,7 +410,7 @@ def test_neighbors_in_the_data_are_kept(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measures of coordinates alone, and tests alone, look at no neighborhood: a run is O(n), with equal numbers."""
+    """Measures of coordinates alone, and tests alone, use no neighborhoods: a run is O(n), with equal numbers."""
     from dreval.geometry import blocks
 
     observed: list[int] = []
@@ -440,7 +443,7 @@ def test_the_smallest_data(n: int, d: int) -> None:
 
 
 def test_three_hundred_embeddings() -> None:
-    """Many embeddings are many rows, each with its own numbers."""
+    """Each of many embeddings has rows with correct numbers."""
     rng = np.random.default_rng(3)
     images = {f"e{i}": rng.normal(size=(30, 2)) for i in range(300)}
     many = dreval.Evaluation(X[:30], images, n_neighbors=4, random_state=0).run("continuity")
@@ -478,7 +481,7 @@ def test_the_level_of_intervals_changes_their_ends_alone():
 
 
 @pytest.mark.parametrize("level", [0.4, 1.0, "high"])
-def test_a_level_that_is_none_is_refused(level):
+def test_an_invalid_level_raises_an_error(level):
     """It is a number from 0.5 to below 1."""
     X = np.random.default_rng(0).normal(size=(12, 3))
     with pytest.raises(InputError, match="`conf_level` must be a finite number"):

@@ -39,7 +39,7 @@ def evaluation(**sources: Any) -> dreval.Evaluation:
 
 
 def halves(split: int) -> list[np.ndarray]:
-    """Both halves of a split of 41 points, of which one is left out."""
+    """Split 41 points into two halves and leave out one point."""
     order = stream(5, "halves", split).permutation(41)
     return [np.sort(order[:20]), np.sort(order[20:40])]
 
@@ -77,7 +77,7 @@ def test_each_run_is_a_row(mixed: dreval.Results, measure: str) -> None:
 
 
 def test_means_over_runs_are_printed_and_glanced(mixed: dreval.Results) -> None:
-    """Summary and glance hold the mean over runs and say so; the report reads it as well."""
+    """Summary and glance hold the mean over runs and label it so; the report reads it as well."""
     mean = rows_of(mixed, "noisy", "trustworthiness")["value"].mean()
     text = str(mixed.summary(full=True))
 
@@ -115,8 +115,8 @@ def test_runs_that_fail_have_their_reason() -> None:
     assert res.compare().pairs["se"][0] == pytest.approx(rows["se"][0])
 
 
-def test_runs_that_agree_up_to_rounding_are_no_certainty() -> None:
-    """Ten embeddings that differ in their last bits only: no interval, and no test that calls a difference certain."""
+def test_runs_that_agree_up_to_rounding_have_no_interval() -> None:
+    """Ten embeddings that differ in their last bits only have no interval, and no test calls a difference certain."""
 
     def wobbling(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, :2] * (1 + 1e-15 * np.random.default_rng(random_state).integers(-2, 3, size=(len(X), 1)))
@@ -133,7 +133,7 @@ def test_runs_that_agree_up_to_rounding_are_no_certainty() -> None:
     assert pairs["effect_size"].isna().all()
 
 
-def test_equal_runs_are_no_certainty() -> None:
+def test_equal_runs_have_no_interval() -> None:
     """A method that does not use its seed has no interval, and no test against another such one."""
 
     def fixed(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
@@ -150,7 +150,7 @@ def test_equal_runs_are_no_certainty() -> None:
     assert res.compare().pairs["note"][0] == "no test: every run of both gave the same value"
 
 
-def test_nothing_is_run_anew_for_nothing() -> None:
+def test_unused_replicates_are_not_run() -> None:
     """Tests and curves have no interval of replicates: the method is run once. A measure without a value has none."""
     calls = []
 
@@ -196,7 +196,7 @@ def test_subsampling_is_the_plain_function_on_halves(measure: str) -> None:
     ("over", "source", "kind"), [("default", "pca", "subsamples"), ("subsamples", noisy, "subsamples")]
 )
 def test_methods_are_run_on_halves(over: str, source: Any, kind: str) -> None:
-    """A method without seeds is run on each half; one with seeds on request, each run with its own."""
+    """A method without seeds is run on each half; one with seeds on request, each run with a different seed."""
     options = {"replicates": {"n_replicates": 3, "over": over}}
     res = evaluation(m=source).run("trustworthiness", None, "replicates", options=options)
     values = []
@@ -215,8 +215,8 @@ def test_methods_are_run_on_halves(over: str, source: Any, kind: str) -> None:
     assert (row["conf_method"], row["target"]) == (METHODS[kind], TARGETS[kind])
 
 
-def test_halves_that_have_no_value_give_no_interval() -> None:
-    """A class that is missing in a half, a measure that moves in jumps, too few points: each has its reason."""
+def test_halves_without_a_value_give_no_interval() -> None:
+    """A class that is missing in a half, a discontinuous measure, too few points: each has its reason."""
     rare = np.array(["rare", *["common"] * 40])
     measures = ["silhouette", "average_local_error"]
     res = dreval.Evaluation(X, {"xy": X[:, :2]}, labels=rare, n_neighbors=7, random_state=5)
@@ -267,8 +267,8 @@ def test_coordinates_have_their_reason(mixed: dreval.Results) -> None:
         evaluation(pca="pca").run(ci="replicates", options={"replicates": {"over": "seeds"}})
 
 
-def test_the_default_takes_replicates_where_they_are_asked_for() -> None:
-    """Without options all have points; with those of replicates each has what it can give; anchors come first."""
+def test_the_default_uses_replicates_where_they_are_requested() -> None:
+    """Without options all have intervals of points; with options of replicates each has the possible ones."""
     ev = evaluation(noisy=noisy, pca="pca", xy=X[:, :2])
     kinds = ev.run("continuity", None, options=OPTIONS).recipe["intervals"]
     subset = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=7, anchors=20, random_state=5)
@@ -297,7 +297,7 @@ def test_options_are_checked(options: Any, message: str) -> None:
         evaluation(noisy=noisy).run(options={"subsampling": {"n_splits": 1}})
 
 
-def test_others_and_threads_change_no_number(mixed: dreval.Results) -> None:
+def test_other_embeddings_and_threads_change_no_number(mixed: dreval.Results) -> None:
     """An embedding has the same replicates and halves alone, with others, and on more threads."""
     for name, source in (("noisy", noisy), ("pca", "pca")):
         ev = dreval.Evaluation(X, {name: source}, labels=LABELS, n_neighbors=7, random_state=5, n_jobs=2)

@@ -30,7 +30,7 @@ def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
 
 
 def give(X: np.ndarray, n_components: int) -> np.ndarray:
-    """Coordinates that lie somewhere else."""
+    """Return coordinates that are stored elsewhere."""
     return Y
 
 
@@ -40,7 +40,7 @@ def give_seeded(X: np.ndarray, n_components: int, random_state: int) -> np.ndarr
 
 
 class Fixed:
-    """An estimator that gives the coordinates it was made with."""
+    """Return the coordinates of the constructor from an estimator."""
 
     def __init__(self, coordinates: np.ndarray) -> None:
         self.coordinates = coordinates
@@ -93,7 +93,7 @@ def from_an_array() -> dreval.Results:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_equal_coordinates_give_equal_numbers(form: str, tmp_path: Path) -> None:
-    """Wherever coordinates come from: the same coordinates give the same rows, and the same contributions."""
+    """The same coordinates give the same rows and the same contributions, whatever their source."""
     source, further = sources(tmp_path)[form]
     settings = {"data": X, "labels": LABELS, "n_neighbors": 5, "random_state": 0, **further}
     results = dreval.Evaluation(settings.pop("data"), {"e": source}, **settings).run(n_resamples=49)

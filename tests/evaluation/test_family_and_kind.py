@@ -48,7 +48,7 @@ def coded(summary):
     return [block.rows for block in summary.tables]
 
 
-def test_every_row_with_a_p_value_says_how_it_was_made(result):
+def test_every_row_with_a_p_value_has_its_kind(result):
     """The values of ``p_kind`` are a closed list, and rows without a p-value have neither a kind nor a family."""
     comparisons = [result.compare(), dreval.compare(across(), tests="all", rope=0.1)]
     comparisons += [dreval.compare(across(missing=True))]
@@ -70,7 +70,9 @@ def test_every_row_with_a_p_value_says_how_it_was_made(result):
 
 
 def test_kinds_of_single_tests():
-    """A gamma law approximates, all permutations are exact, shifts of a series are not, even where all are counted."""
+    """A gamma distribution is approximate, all permutations are exact, shifts of a series are not, even if all are
+    counted.
+    """
     x, y = RNG.normal(size=(2, 30))
     kinds = {
         "permutation": dreval.hsic_test(x, y, n_resamples=19),
@@ -84,7 +86,7 @@ def test_kinds_of_single_tests():
 
 
 def test_a_certificate_is_one_family_of_bootstrap_tests(result):
-    """The frame says so, with p-values adjusted over its own tests."""
+    """The frame has the family, with p-values adjusted over its own tests."""
     frame = result.certificate("e", n_resamples=19).tidy()
     assert set(frame["family"]) == {"certificate"}
     assert set(frame["p_kind"]) == {"bootstrap"}
@@ -92,7 +94,7 @@ def test_a_certificate_is_one_family_of_bootstrap_tests(result):
 
 
 @pytest.mark.parametrize("note", ["", "Bemerkung", "read the effect size: an embedding is computed from the data"])
-def test_notes_decide_nothing_in_a_result(result, note):
+def test_notes_have_no_effect_in_a_result(result, note):
     """Adjustment, stars, families and counts of a report do not depend on the text of the notes."""
     other = replace(result, table=result.table.assign(note=note))
     repeated = adjust_p_values(other.table.assign(p_adjusted=np.nan), "holm")
@@ -104,7 +106,7 @@ def test_notes_decide_nothing_in_a_result(result, note):
 
 
 @pytest.mark.parametrize("missing", [False, True])
-def test_notes_decide_nothing_in_a_comparison(result, missing):
+def test_notes_have_no_effect_in_a_comparison(result, missing):
     """Tables, stars, letters and texts are the same; the text for "exact" comes from ``p_kind``."""
     for results in (result.compare(), dreval.compare(across(missing=missing), tests="all", rope=0.1)):
         tables = {name: getattr(results, name).copy() for name in ("pairs", "overall")}
@@ -124,7 +126,7 @@ def test_notes_decide_nothing_in_a_comparison(result, missing):
     st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.floats(0, 1) | st.just(np.nan)), max_size=12),
     st.sampled_from(["holm", "benjamini_hochberg"]),
 )
-def test_families_are_adjusted_each_on_its_own(rows, adjust):
+def test_families_are_adjusted_separately(rows, adjust):
     """The adjusted p-values of a family are those of statsmodels for its rows alone; no family, no adjustment."""
     table = pd.DataFrame(rows, columns=["family", "p_value"]).astype({"family": object, "p_value": float})
     results = adjust_p_values(table.assign(p_adjusted=np.nan), adjust)["p_adjusted"]

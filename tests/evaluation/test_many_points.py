@@ -26,7 +26,7 @@ CURVES = ["q_nx", "b_nx", "r_nx", "lcmc"]
 
 
 def made() -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
-    """Four clusters, a map with noise, one with ties and one that knows nothing."""
+    """Return four clusters, a map with noise, one with ties and an unrelated one."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 4, N)
     X = 2 * rng.normal(size=(4, 6))[labels] + rng.normal(size=(N, 6))
@@ -106,7 +106,7 @@ def test_areas_and_curves_are_those_of_all_ranks_within_their_error() -> None:
     np.testing.assert_allclose(pairs.loc[bounded, "value"], pairs.loc[bounded, "value_known"], atol=0.06)
 
 
-def test_what_needs_all_ranks_is_refused_by_name() -> None:
+def test_measures_that_need_all_ranks_raise_an_error_by_name() -> None:
     """The row has the reason, and all other measures have values."""
     result = by_measure(table([*REFUSED, "trustworthiness"], 1000))
     assert result.loc[(slice(None), REFUSED), "value"].isna().all()
@@ -115,7 +115,7 @@ def test_what_needs_all_ranks_is_refused_by_name() -> None:
 
 
 def test_tests_of_permuted_embeddings_run() -> None:
-    """Statistics are those of the pass in memory, and p-values of a map that knows nothing are not small."""
+    """Statistics are those of the pass in memory, and p-values of an unrelated map are not small."""
     requested = ["kcca", "hsic"]
     many, subset = (table(["stress"], limit, tests=requested, n_resamples=99).tidy() for limit in (1000, None))
     many, subset = many[many["test"] != ""], subset[subset["test"] != ""]
@@ -125,8 +125,8 @@ def test_tests_of_permuted_embeddings_run() -> None:
     np.testing.assert_allclose(many["p_value"], subset["p_value"], atol=0.2)
 
 
-def test_chance_values_may_be_seen_from_some_of_many_anchors(monkeypatch: Any) -> None:
-    """Where there are more anchors than a draw of the chance level needs, it reads the lists of those it has."""
+def test_chance_levels_may_use_a_part_of_many_anchors(monkeypatch: Any) -> None:
+    """If there are more anchors than a draw of the chance level needs, it reads the lists of those that it draws."""
     from dreval.measures import core
 
     monkeypatch.setattr(core, "POINTS", 40 * core.DRAWS)
@@ -136,11 +136,11 @@ def test_chance_values_may_be_seen_from_some_of_many_anchors(monkeypatch: Any) -
 
 
 class Interrupted(Exception):
-    """Stands for a kill."""
+    """Represent a kill."""
 
 
 @pytest.mark.parametrize("stop", [3, 5, 11, 14, 100])
-def test_a_run_that_was_stopped_in_a_pass_goes_on(stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_stopped_in_a_pass_continues(stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Finished blocks are not read a second time, and the numbers are those of one run."""
     X, embeddings, labels = made()
     embeddings = {name: embeddings[name] for name in ("some", "tied")}
@@ -190,7 +190,7 @@ def blocks_of_300(part: slice) -> list[slice]:
 
 @pytest.mark.parametrize(("field", "bad"), [("indices", N), ("indices", -2), ("values", np.nan), ("values", -1.0)])
 def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
-    """They would be read from outside of the table; what is possible is used."""
+    """They would be read from outside the table; the valid lists are used."""
     X, _, _ = made()
     observed = streaming.AnchoredSpace(X, np.arange(M))
     made_of_half = streaming.Nearest.none(M, 5)
@@ -213,8 +213,8 @@ def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
     assert not targets.fits(state, N // 2, N)
 
 
-def test_of_an_embedding_nothing_is_left_when_the_next_one_is_measured() -> None:
-    """What anchors see of an embedding is freed: what the embeddings share, as the pairs of the data, holds none."""
+def test_an_embedding_is_freed_before_the_next_one_is_measured() -> None:
+    """The anchored view of an embedding is freed: shared objects, such as the pairs of the data, do not hold it."""
     observed: dict[str, Any] = {}
     alive = []
     first = evaluation.evaluate_where_labeled

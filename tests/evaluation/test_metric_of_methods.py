@@ -34,7 +34,7 @@ def counts():
 
 
 def data_for(metric):
-    """Data for which a metric is defined and says something."""
+    """Return data for which the metric is defined and not trivial."""
     return counts() if metric == "hamming" else rescaled_points()
 
 
@@ -89,7 +89,9 @@ def test_methods_refuse_rows_without_a_direction():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_metric_reaches_a_method_that_has_one(metric):
-    """Trustworthiness is scikit-learn's of the coordinates of the class with that metric; the record says so."""
+    """Trustworthiness equals that of scikit-learn for the coordinates of the class with that metric, which the record
+    names.
+    """
     X = data_for(metric)
     results = dreval.Evaluation(X, {"m": "classical_mds"}, metric=metric, n_neighbors=7, random_state=0).run(
         "trustworthiness", None, None
@@ -179,8 +181,8 @@ def test_a_journal_does_not_reuse_runs_of_another_metric(tmp_path):
     assert len({str(identity(ev["m"])) for ev, _ in runs.values()}) == 3
 
 
-def test_a_result_is_made_again_from_its_call(tmp_path):
-    """The call of the result, also of one that was saved, has the metric once and gives the same values."""
+def test_the_call_of_a_result_reproduces_it(tmp_path):
+    """The call of the result, also of a saved one, contains the metric once and gives the same values."""
     X = rescaled_points()
     ev = dreval.Evaluation(X, {"m": "classical_mds", "p": "pca"}, metric="cosine", n_neighbors=7, random_state=0)
     results = ev.with_embedding("o", "classical_mds", metric="euclidean").run("trustworthiness", None, None)

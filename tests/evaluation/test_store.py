@@ -22,7 +22,9 @@ MEASURES = ["trustworthiness", "spearman_distance"]
 
 
 class Counted:
-    """Counts runs in the environment, which is no part of what a function is known by, and may stop at one of them."""
+    """Count runs in the environment, which is not a part of the identity of a function, and stop at one of them if
+    requested.
+    """
 
     @staticmethod
     def begin(stop_at: int = -1) -> None:
@@ -51,7 +53,7 @@ def second(points: np.ndarray, n_components: int, random_state: int | None = Non
 
 @pytest.fixture(autouse=True)
 def _counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment is what it was afterwards."""
+    """Restore the environment afterwards."""
     monkeypatch.setenv("DREVAL_TEST_CALLS", "0")
     monkeypatch.setenv("DREVAL_TEST_STOP", "-1")
 
@@ -84,7 +86,7 @@ def test_a_second_run_computes_no_embedding_and_gives_the_same(tmp_path: Path, c
     assert single.tidy()["seconds"].min() > 0
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
     """What was finished before the interrupt is not computed a second time."""
     store = tmp_path / "s.journal"
     options = {"replicates": {"n_replicates": 4, "over": "seeds"}}
@@ -121,7 +123,7 @@ def test_a_store_is_of_one_data_set(tmp_path: Path) -> None:
     np.testing.assert_allclose(after, before * 4 / 3)
 
 
-def test_the_file_of_a_study_is_no_store(tmp_path: Path) -> None:
+def test_the_file_of_a_study_is_not_a_store(tmp_path: Path) -> None:
     """The file raises an error and is not changed."""
     dreval.Study(tmp_path / "s.dreval", {"a": X, "b": X**2}, ["pca"], "stress", random_state=0).run()
     before = (tmp_path / "s.dreval").read_bytes()
@@ -131,7 +133,7 @@ def test_the_file_of_a_study_is_no_store(tmp_path: Path) -> None:
 
 
 def test_without_a_seed_the_store_has_it(tmp_path: Path) -> None:
-    """A run that passes no seed goes on with that of the first; one that passes a seed keeps its own."""
+    """A run without a seed continues with the seed of the first run; a run with a seed uses that."""
     store = tmp_path / "s.journal"
     Counted.begin()
     single = evaluation(None).run(MEASURES, None, "points", store=store)
@@ -155,7 +157,7 @@ def test_a_measure_that_re_runs_a_method_keeps_its_runs(tmp_path: Path) -> None:
         pd.testing.assert_frame_equal(result, plain, check_exact=True)
 
 
-def test_failures_are_tried_again_and_other_files_are_refused(tmp_path: Path) -> None:
+def test_failures_are_repeated_and_other_files_raise_an_error(tmp_path: Path) -> None:
     """An embedding that failed is not stored; a study, a text and a folder are not accepted as stores."""
     store = tmp_path / "s.journal"
     attempts = []
@@ -194,7 +196,7 @@ res.save(sys.argv[2])
 
 @pytest.mark.slow
 def test_a_killed_process_loses_no_finished_embedding(tmp_path: Path) -> None:
-    """Killed in the third of six runs: two are not made a second time, and the numbers are those of one run."""
+    """After a kill in the third of six runs, two are not repeated, and the numbers are those of one run."""
     command = [sys.executable, "-c", KILLED, tmp_path / "s.journal", tmp_path / "r"]
     run = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert run.stdout is not None
