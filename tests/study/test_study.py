@@ -70,7 +70,7 @@ def timeless(table: pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns="seconds")
 
 
-def test_a_cell_is_the_evaluation_made_by_hand(make):
+def test_a_cell_equals_an_evaluation_by_hand(make):
     """Every number of a cell is that of ``Evaluation`` with the seed of the cell."""
     table = timeless(
         make(n_replicates=2, ci="points", options={"trustworthiness": {"n_neighbors": [2, 4]}}).run().table()
@@ -96,8 +96,8 @@ def test_the_table_has_a_row_for_each_cell_and_measure(make):
     assert spread.to_dict() == {("a", "first"): 1, ("a", "noisy"): 3, ("b", "first"): 1, ("b", "noisy"): 3}
 
 
-def test_no_number_depends_on_the_order_or_on_what_else_is_there(make):
-    """Piece by piece, turned round, and in two processes: the table is the same."""
+def test_no_number_depends_on_the_order_or_on_other_cells(make):
+    """In pieces, in reverse order, and in two processes, the table is the same."""
     make = partial(make, measures=["procrustes_disparity"])
     whole = timeless(make("whole", n_replicates=2).run().table())
     parts = make("parts", datasets={"b": DATA["b"]}, methods={"noisy": noisy}).run()
@@ -129,7 +129,7 @@ def test_a_method_that_ends_its_process_is_named(make):
     assert status.count("done") >= 1
 
 
-def test_what_is_added_later_costs_only_its_own_cells(make, calls):
+def test_later_additions_cost_only_their_cells(make, calls):
     """Replicates, data sets, methods and components: every cell is run once."""
     text = {"methods": {"counted": counted}}
     make(**text).run()
@@ -146,7 +146,9 @@ def test_what_is_added_later_costs_only_its_own_cells(make, calls):
 
 
 def test_a_limit_and_the_status(make):
-    """Cells done, failed, running and waiting are those of the file; what another one is at is running."""
+    """The numbers of done, failed, running and waiting cells are those of the file; the cells of another process are
+    running.
+    """
     study = make(n_replicates=2)
     assert study.status().cells["state"].tolist() == ["waiting"] * 8
     assert not study.status().complete
@@ -184,7 +186,7 @@ FAILURES = {
 }
 
 
-def test_what_fails_is_kept_with_its_reason(make):
+def test_failures_are_stored_with_their_reason(make):
     """Every kind of failure: the other cells are computed, and failed ones are not repeated."""
     study = make(methods={**{name: method for name, (method, _) in FAILURES.items()}, "first": first}).run()
     status, table = study.status(), study.table()
@@ -208,7 +210,7 @@ def sometimes(X, n_components):
     return X[:, :n_components]
 
 
-def test_failures_are_tried_again_on_request(make, calls, monkeypatch):
+def test_failures_are_repeated_on_request(make, calls, monkeypatch):
     """Only on request, only failed cells are repeated, and a new failure is stored."""
     study = make(methods={"sometimes": sometimes, "first": first})
     monkeypatch.setenv("DREVAL_TEST_LUCK", "none")
@@ -227,7 +229,7 @@ def interrupted(X, n_components):
 
 
 def test_stopping_leaves_a_sound_file(make):
-    """Ctrl-C in a method: what was done is there, no cell is held, and the study goes on."""
+    """After Ctrl-C in a method, finished cells are stored, no cell is claimed, and the study continues."""
     study = make(methods={"first": first, "interrupted": interrupted})
     with pytest.raises(KeyboardInterrupt):
         study.run()
@@ -244,7 +246,7 @@ def warns(X, n_components):
     return X[:, :n_components]
 
 
-def test_warnings_of_methods_are_kept(make):
+def test_warnings_of_methods_are_stored(make):
     """Warnings are stored once for each cell, but not those for programmers."""
     status = make(methods={"warns": warns}).run().status()
 
@@ -254,8 +256,8 @@ def test_warnings_of_methods_are_kept(make):
     assert "2 cells warned, warns on a, b" in str(status)
 
 
-def test_notes_on_data_and_methods_are_kept(make, tmp_path):
-    """Each with its code, values and data set, once, in the file, the summary, the page and the text."""
+def test_notes_on_data_and_methods_are_stored(make, tmp_path):
+    """Each is stored once with its code, values and data set, in the file, the summary, the page and the text."""
     X, kinds, order = cloud(), np.repeat(["x", "y"], 7), np.random.default_rng(1).permutation(14)
     X /= X.std(axis=0)
     named = pd.Series(kinds, index=[f"s{i}" for i in range(14)]).iloc[order]
@@ -338,8 +340,8 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("case", OTHERS)
-def test_a_file_that_was_begun_differently_is_refused(make, case):
-    """The error names what differs; the file stays as it was."""
+def test_a_file_with_other_settings_raises_an_error(make, case):
+    """The error names the differences; the file does not change."""
     texts, text = OTHERS[case]
     before = make().run().table()
     with pytest.raises(InputError) as caught:
@@ -362,8 +364,8 @@ def test_code_and_versions_are_part_of_the_recipe(make, monkeypatch):
         make(methods={"changed": changed})
 
 
-def test_a_study_without_a_seed_goes_on_with_that_of_its_file(make):
-    """None gives a random seed, which the file keeps."""
+def test_a_study_without_a_seed_uses_the_seed_of_its_file(make):
+    """None gives a random seed, which the file stores."""
     sampled = make(random_state=None).run(limit=2)
     repeated = make(random_state=None).run()
 
@@ -371,8 +373,8 @@ def test_a_study_without_a_seed_goes_on_with_that_of_its_file(make):
     assert repeated.status().complete
 
 
-def test_files_of_something_else_are_refused(make, tmp_path):
-    """A text, saved results, a journal of another kind, a file that is not there."""
+def test_other_files_raise_an_error(make, tmp_path):
+    """A text, saved results, a journal of another kind, and a missing file are not studies."""
     dreval.Evaluation(DATA["a"], {"first": first}, n_neighbors=3).run(MEASURES).save(tmp_path / "saved.dreval")
     (tmp_path / "text.dreval").write_text("no study")
     with Store(tmp_path / "journal.dreval") as store:
@@ -389,7 +391,7 @@ def test_files_of_something_else_are_refused(make, tmp_path):
 
 
 def test_a_file_of_a_process_that_was_ended_at_once_is_new(make, tmp_path):
-    """Before the tables, and before the recipe: there is nothing to refuse, and the study begins."""
+    """A file without tables, or without the recipe, is accepted, and the study begins."""
     (tmp_path / "empty.dreval").touch()
     with Store(tmp_path / "tables.dreval"):
         pass
@@ -417,8 +419,8 @@ def test_subsamples_are_common_to_all_methods(make):
     assert set(study.table()["n"]) == {20}
 
 
-def test_subsamples_of_distances_and_of_what_is_known_of_points(make):
-    """Rows and columns of distances; labels follow their points."""
+def test_subsamples_of_distances_and_of_variables(make):
+    """Rows and columns of distances are selected; labels follow their points."""
     X, kinds = cloud(24), np.array(["x", "y"] * 12)
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
     by_points = {"datasets": {"a": {"data": X, "labels": kinds}}, "measures": ["neighborhood_hit"], "subsample": 0.5}
@@ -462,8 +464,8 @@ def test_every_kind_of_data_and_method(make, tmp_path):
     assert np.array_equal(names.datasets["s3"].X, dreval.simulate("s3", random_state=5).data)
 
 
-def test_embeddings_are_kept_or_not(make):
-    """The coordinates of a cell are those that its method made with the seed of the cell."""
+def test_embeddings_are_stored_on_request(make):
+    """The coordinates of a cell equal those of its method with the seed of the cell."""
     study = make(n_replicates=2, n_components=[1, 2]).run()
     seed = stream_seed(cell_seed(5, Cell("b", "noisy", 2, 1)), "embedding", "noisy")
 
@@ -480,7 +482,7 @@ def test_embeddings_are_kept_or_not(make):
         without.embedding("a", "first")
 
 
-def test_compare_speaks_of_one_number_of_components(make):
+def test_compare_uses_one_number_of_components(make):
     """``dreval.compare`` of the table; each number of components is a separate family."""
     single = make("one", datasets={**DATA, "c": cloud(18, seed=2)}).run()
     both = make("both", datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
@@ -517,8 +519,8 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read(make, monkeypatch):
     assert_frame_equal(dreval.Study.open(study.path).table(), table)
 
 
-def test_cells_of_a_claim_that_was_lost_are_not_written(make):
-    """The answer of a process that was taken for dead is thrown away: the first answer is the answer."""
+def test_cells_of_a_lost_claim_are_not_written(make):
+    """The result of a process that was considered dead is discarded: the first result stays."""
     study = make().run(limit=1)
     with (
         StudyFile(study.path, study._provenance(study.settings)) as file,
@@ -551,8 +553,8 @@ def test_failures_that_differ_in_values_only_are_one_note(make):
     assert repr(status).endswith("4 cells, 0 done, 4 failed, 0 running, 0 waiting)")
 
 
-def test_words_of_a_study_are_for_a_study(make):
-    """Labels are passed to the study; a failed cell says its failure; one data set has no ``results.compare``."""
+def test_arguments_of_a_study_belong_to_the_study(make):
+    """Labels are passed to the study; a failed cell reports its failure; one data set has no ``results.compare``."""
     study = make(datasets={"a": DATA["a"]}, methods={"first": first, "fails": raises}, measures=["knn_accuracy"]).run()
     assert "needs labels; pass labels={'a': ...} to Study" in set(study.table()["note"])
     with pytest.raises(InputError, match=r"which failed\. It failed: .*no luck"):

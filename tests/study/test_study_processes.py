@@ -16,8 +16,8 @@ SIZE = (2, 3, 3)
 
 
 @pytest.mark.slow
-def test_killed_and_taken_over_by_another_process(tmp_path: Path) -> None:
-    """One run is killed; of two that go on together one is killed; the other does the rest, and no cell twice.
+def test_a_killed_process_is_replaced_by_another(tmp_path: Path) -> None:
+    """One run is killed; of two that continue together one is killed; the other does the rest, and no cell twice.
 
     The table is that of a study that nobody disturbed.
     """

@@ -35,7 +35,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def verbs(path: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """What reads a study file."""
+    """Return the functions that read a study file."""
     yield "open", lambda: dreval.Study.open(path)
     yield "table", lambda: dreval.Study.open(path).table()
     yield "status", lambda: repr(dreval.Study.open(path).status())
@@ -62,8 +62,8 @@ def changed(whole: bytes, path: Path, *statements: tuple[str, tuple[Any, ...]]) 
     return path
 
 
-def test_a_changed_value_is_refused_by_its_checksum(whole: bytes, tmp_path: Path) -> None:
-    """One digit of one value, a value in the place of another, or a checksum of another: the cell is named."""
+def test_a_changed_value_raises_an_error_by_its_checksum(whole: bytes, tmp_path: Path) -> None:
+    """One changed digit, a value from another place, or the checksum of another: the cell is named."""
     for statement in (
         "UPDATE cells SET value = replace(value, '\"seconds\": ', '\"seconds\": 1')",
         "UPDATE cells SET value = '{}' WHERE run = 'study'",
@@ -83,8 +83,8 @@ FORGED: list[Any] = [None, 3, "x", [], {}, [[1]], {"about": 3, "place": "x"}, {"
 
 
 @each("value, run", itertools.product(FORGED, ["study", "study data sets", "study methods", "study cells"]), items=2)
-def test_a_forged_value_is_refused(whole: bytes, fresh_folder: Callable[[], Path], run: str, value: Any) -> None:
-    """Also with the right checksum nothing raises an error that is not one of dreval."""
+def test_a_forged_value_raises_an_error(whole: bytes, fresh_folder: Callable[[], Path], run: str, value: Any) -> None:
+    """Also with the right checksum, all errors are errors of dreval."""
     path = changed(whole, fresh_folder() / "s.journal")
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         (cell,) = db.execute("SELECT cell FROM cells WHERE run = ? ORDER BY cell", (run,)).fetchone()
@@ -93,8 +93,8 @@ def test_a_forged_value_is_refused(whole: bytes, fresh_folder: Callable[[], Path
 
 
 @each("name", ["", "{", "3", "[]", '["a"]', '["a", "pca", "2", 1]', '[["a"], "pca", 2, 1]', "\ud800"])
-def test_a_forged_name_of_a_cell_is_refused(whole: bytes, fresh_folder: Callable[[], Path], name: str) -> None:
-    """A cell whose name is none."""
+def test_a_forged_name_of_a_cell_raises_an_error(whole: bytes, fresh_folder: Callable[[], Path], name: str) -> None:
+    """The name of the cell is invalid."""
     path = changed(whole, fresh_folder() / "s.journal")
     with contextlib.suppress(UnicodeEncodeError), contextlib.closing(sqlite3.connect(path)) as db, db:
         db.execute("INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row("study cells", name, {"rows": []}, None))
@@ -117,12 +117,12 @@ def test_a_forged_name_of_a_cell_is_refused(whole: bytes, fresh_folder: Callable
         "UPDATE tasks SET owner = x'00'",
     ],
 )
-def test_another_layout_is_refused_or_read(whole: bytes, tmp_path: Path, statement: str) -> None:
-    """No error but those of dreval, whatever of the tables is gone."""
+def test_another_layout_is_read_or_raises_an_error(whole: bytes, tmp_path: Path, statement: str) -> None:
+    """All errors are errors of dreval, whichever tables are missing."""
     refused(changed(whole, tmp_path / "s.journal", (statement, ())))
 
 
-def test_a_file_that_was_cut_off_is_refused_or_whole(whole: bytes, tmp_path: Path) -> None:
+def test_a_truncated_file_is_whole_or_raises_an_error(whole: bytes, tmp_path: Path) -> None:
     """At many lengths a cut file raises an error, or has every value."""
     path = tmp_path / "s.journal"
     path.write_bytes(whole)
@@ -135,8 +135,8 @@ def test_a_file_that_was_cut_off_is_refused_or_whole(whole: bytes, tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
-def test_a_full_disk_is_said_and_the_study_goes_on_later(tmp_path: Path) -> None:
-    """Where the file may not grow the error says so; what was finished is there, and the run goes on."""
+def test_a_full_disk_is_reported_and_the_study_continues_later(tmp_path: Path) -> None:
+    """If the file may not grow the error says so; finished cells are stored, and the run continues."""
     code = (
         "import resource, signal, sys\nimport numpy as np\nimport dreval\n"
         "X = np.random.default_rng(0).normal(size=(400, 4))\n"
@@ -157,8 +157,8 @@ def test_a_full_disk_is_said_and_the_study_goes_on_later(tmp_path: Path) -> None
     assert tables[0].equals(tables[1])
 
 
-def test_the_error_names_the_file_and_what_to_do(whole: bytes, tmp_path: Path) -> None:
-    """Four parts."""
+def test_the_error_names_the_file_and_the_hint(whole: bytes, tmp_path: Path) -> None:
+    """The error has four parts."""
     path = changed(whole, tmp_path / "s.journal", ("UPDATE cells SET value = '{}'", ()))
     with pytest.raises(InputError, match=r"`path` must be as dreval wrote it: got '.*s\.journal'.*Copy the file back"):
         dreval.Study.open(path).table()

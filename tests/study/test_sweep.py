@@ -95,7 +95,7 @@ def test_values_are_those_of_the_measure():
     assert row["se"] == pytest.approx(own.std() * np.sqrt(1 + 1 / 3))
 
 
-def test_a_setting_that_fails_loses_nothing_else():
+def test_a_failing_setting_does_not_affect_the_others():
     full = dreval.sweep(data(), fragile, {"size": [0.1, 3.0]}, random_state=0)
     result = dreval.sweep(data(), fragile, {"size": [0.1, 20.0, 3.0]}, random_state=0)
     missing = result.tidy().iloc[1]
@@ -111,7 +111,7 @@ def test_a_setting_that_fails_loses_nothing_else():
         dreval.sweep(data(), fragile, {"size": [20.0, 30.0]}, random_state=0)
 
 
-def test_what_is_left_alone_is_not_called_the_best():
+def test_a_setting_without_a_comparison_is_not_called_the_best():
     result = dreval.sweep(data(), fragile, {"size": [0.1, 20.0]}, random_state=0)
     assert result.best_set() == []
     assert "no other setting" in result.tidy()["note"][0]
@@ -119,7 +119,7 @@ def test_what_is_left_alone_is_not_called_the_best():
 
 
 def test_equal_settings_and_constant_differences():
-    """Copies stay in the set; what is behind by the same amount in every replicate has no test."""
+    """Copies stay in the set; a setting that is worse by the same amount in every replicate has no test."""
 
     def shifted(X, n_components, random_state, copy=0, first=0):
         return X[:, first : first + n_components]  # a seed that changes nothing
@@ -133,7 +133,7 @@ def test_equal_settings_and_constant_differences():
     assert not any(entry.code == "sweep.equal" for entry in result.notes)
 
 
-def test_seeds_that_change_nothing_are_halves():
+def test_seeds_without_an_effect_are_replaced_by_halves():
     """By default halves are used instead; where seeds were requested, a note says that they change nothing."""
 
     def fixed(X, n_components, random_state, first=0):
@@ -148,8 +148,8 @@ def test_seeds_that_change_nothing_are_halves():
     assert any(note.code == "sweep.same_seeds" for note in dreval.sweep(data(), fixed, grid, over="seeds").notes)
 
 
-def test_a_warning_is_given_once_for_all_settings():
-    """Runs that warn of the same thing with other numbers warn once."""
+def test_a_warning_is_issued_once_for_all_settings():
+    """Runs whose warnings differ in numbers only warn once."""
     X = np.r_[data(), data() + 100.0]
     with pytest.warns(dreval.errors.DrevalWarning) as caught:
         dreval.sweep(
@@ -160,7 +160,7 @@ def test_a_warning_is_given_once_for_all_settings():
     assert len(codes) == len(set(codes))
 
 
-def test_a_killed_sweep_goes_on(tmp_path):
+def test_a_killed_sweep_continues(tmp_path):
     """Only missing runs are run: after Ctrl-C, with more settings, and with other measures."""
     log, store = tmp_path / "log", tmp_path / "sweep.journal"
 
@@ -277,7 +277,7 @@ def test_the_first_sentence_is_the_answer():
     assert same.tidy().equals(result.tidy())
 
 
-def test_measures_are_told_apart():
+def test_measures_are_separate():
     """One measure at two numbers of neighbors has two sets; the first requested one decides."""
     result = dreval.sweep(data(), noisy, GRID, measures=["continuity", "r_nx_auc"], n_neighbors=[3, 7], random_state=0)
     assert result.measures == ("continuity(n_neighbors=3)", "continuity(n_neighbors=7)", "r_nx_auc")
@@ -289,7 +289,7 @@ def test_measures_are_told_apart():
 
 
 def test_other_options_and_figures():
-    """Words as values, two options, options that only some settings have, and one that is named like a column."""
+    """Text values, two options, options that only some settings have, and one that is named like a column."""
 
     def method(X, n_components, random_state, size=1.0, kind="a", mean=0):
         return noisy(X, n_components, random_state, size + (kind == "b"))
@@ -309,7 +309,7 @@ SIZES = {"size": [3.0, 0.6, 0.5, 0.1, 0.55, 0.45, 0.3, 0.2, 1.0]}
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("measure", ["r_nx_auc", "procrustes_disparity"])
 def test_the_best_is_in_its_set_and_named_first(seed, measure):
-    """Of few and many replicates: the set begins with the best mean and goes down; the answer has the same order."""
+    """For few and many replicates, the set begins with the best mean and is sorted; the text has the same order."""
     for R in (3, 5):
         result = dreval.sweep(data(), noisy, SIZES, measures=measure, n_replicates=R, random_state=seed)
         rows = result.of()
@@ -339,7 +339,7 @@ def test_many_settings_in_the_set_begin_with_the_best():
     assert sweep_answer(result).startswith(f"size = {best:g} has the best mean")
 
 
-def test_few_replicates_are_said_with_how_many_would_do():
+def test_a_note_on_few_replicates_has_the_required_number():
     """By Student's and the normal quantile of scipy; not where replicates are enough."""
     result = dreval.sweep(data(), noisy, SIZES, n_replicates=3, random_state=0)
     (values,) = [dict(note.values) for note in result.notes if note.code == "sweep.few"]
@@ -353,8 +353,8 @@ def test_few_replicates_are_said_with_how_many_would_do():
     assert not any(note.code == "sweep.few" for note in enough.notes)
 
 
-def test_settings_that_fail_do_not_count_as_judged():
-    """The number of settings in the note on few replicates, and its quantile, are those of the judged settings."""
+def test_settings_that_fail_are_not_counted():
+    """The number of settings in the note on few replicates, and its quantile, exclude failed settings."""
     result = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 3.0, 20.0]}, n_replicates=3, random_state=0)
     (values,) = [dict(note.values) for note in result.notes if note.code == "sweep.few"]
 
@@ -365,8 +365,8 @@ def test_settings_that_fail_do_not_count_as_judged():
     assert not any(note.code == "sweep.few" for note in two.notes)
 
 
-def test_the_other_one_of_two_settings_is_named_as_one():
-    """Not as none of one; and persons in titles keep their capital."""
+def test_the_other_of_two_settings_is_named_in_the_singular():
+    """It is not called one of several; and names of persons in titles have capitals."""
 
     def alike(X, n_components, random_state, kind=0):
         noise = np.random.default_rng([random_state, kind]).normal(size=(len(X), n_components))

@@ -56,7 +56,7 @@ def test_a_saved_sweep_is_read_to_the_last_bit(found: Any, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("form", ["html", "md", "tex"])
 def test_every_form_of_a_report_has_the_answer_and_every_number(found: Any, form: str, tmp_path: Path) -> None:
-    """The sets of both measures, their means and p-values, the reason of the failure, and what does not follow."""
+    """The sets of both measures, their means and p-values, the reason of the failure, and the limits of the result."""
     path = found.report(tmp_path / f"r.{form}", title="Sizes")
     text = path.read_text("utf-8")
     plain = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\_", "_").replace("$", "").split())
@@ -83,8 +83,8 @@ def test_every_form_of_a_report_has_the_answer_and_every_number(found: Any, form
         assert "://" not in re.sub(r"https?://(doi\.org|www\.w3\.org)", "", text)
 
 
-def test_a_sweep_is_no_evaluation(found: Any, tmp_path: Path) -> None:
-    """A comparison of embeddings refuses its file, and says what there is instead."""
+def test_a_sweep_is_not_an_evaluation(found: Any, tmp_path: Path) -> None:
+    """A comparison of embeddings rejects its file, with a hint at the alternative."""
     path = found.save(tmp_path / "a.dreval")
     for passed in (path, [path, path]):
         with pytest.raises(InputError, match=r"`results` must be the saved result of an evaluation: got a sweep"):
@@ -97,8 +97,8 @@ def test_a_sweep_is_no_evaluation(found: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("member", ["settings.json", "values.csv", "manifest.json"])
-def test_a_changed_file_is_refused(found: Any, member: str, tmp_path: Path) -> None:
-    """A setting, a value, or the level that somebody changed."""
+def test_a_changed_file_raises_an_error(found: Any, member: str, tmp_path: Path) -> None:
+    """A changed setting, value, or level is detected."""
     path = found.save(tmp_path / "a.dreval")
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
