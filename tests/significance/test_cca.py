@@ -48,7 +48,7 @@ def test_first_correlation_is_that_of_scikit_learn():
 
 
 def test_one_column_each_is_correlation():
-    """With one column each rho is |r|, and p by chi-square is that of scipy's chi2 law."""
+    """With one column each rho is |r|, and p by chi-square is that of scipy's chi2 distribution."""
     x, y = np.random.default_rng(1).normal(size=(2, 40))
     r = np.corrcoef(x, y)[0, 1]
     result = quick(x, y, method="chi2")
@@ -125,7 +125,7 @@ def test_refusals(variables, message):
 
 
 @pytest.mark.parametrize("options", [{"permutation": "cyclic"}, {"blocks": np.arange(60) // 2}, {"stop_after": 5}])
-def test_the_chi_square_law_draws_no_permutations(options):
+def test_the_chi_square_distribution_draws_no_permutations(options):
     """Arguments that restrict or stop permutations raise an error where there are none."""
     with pytest.raises(InputError, match="`method` must draw permutations where"):
         dreval.cca_test(*sample(), method="chi2", **options)

@@ -29,7 +29,7 @@ def certificate(Y, X, **options) -> Certificate:
 
 
 def test_true_latents_with_independent_noise_pass():
-    """Where Definition 1 holds nothing is objected to, and the sentence does not claim a proof."""
+    """Where Definition 1 holds there is no objection, and the sentence does not claim a proof."""
     result = certificate(*latents_and_data())
     assert result.objections == ()
     assert result.verdict == "Nothing here speaks against Definition 1; that is no proof of it."
@@ -37,8 +37,8 @@ def test_true_latents_with_independent_noise_pass():
     assert result.residual_mean < 0.3
 
 
-def test_noise_that_follows_the_latent_is_seen():
-    """A residual whose size depends on the embedding is objected to, with the effect size before p."""
+def test_noise_that_follows_the_latent_is_detected():
+    """A residual whose size depends on the embedding is an objection, with the effect size before p."""
     result = certificate(*latents_and_data(n=150, dependent=True))
     assert result.tests[0].effect_size > 2 * result.tests[0].effect_expected
     assert result.tests[0].p_value == 1 / 40
@@ -68,8 +68,8 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
     assert "40 points are too few for 41 folds: each point is one fold." in subset
 
 
-def test_an_unrelated_embedding_meets_the_definition_and_tells_nothing():
-    """Held-out points of an unrelated embedding have error 1; f is constant: no objection, but the verdict says so."""
+def test_an_unrelated_embedding_meets_the_definition_without_information():
+    """Held-out points of an unrelated embedding have error 1; f is constant: no objection, but the verdict notes it."""
     _, X = latents_and_data()
     result = certificate(np.random.default_rng(9).normal(size=(80, 2)), X)
     assert result.held_out == pytest.approx(1.0, abs=0.05)
@@ -99,7 +99,7 @@ def test_the_numbers_are_those_of_their_parts():
     assert [test.name for test in result.tests] == [name for name in ("hsic", "kcca") if name in TESTS]
 
 
-def test_a_seed_is_a_seed_and_threads_change_nothing():
+def test_a_seed_is_a_seed_and_threads_have_no_effect():
     """The same seed gives the same null distribution for any number of threads; resample b depends on b only."""
     Y, X = latents_and_data(n=40)
     single, two = (certificate(Y, X, n_jobs=n_jobs, n_resamples=8).tests[0].null_distribution for n_jobs in (1, 2))
@@ -108,15 +108,15 @@ def test_a_seed_is_a_seed_and_threads_change_nothing():
     assert certificate(Y, X, random_state=1, n_resamples=8).tests[0].null_distribution.tolist() != single.tolist()
 
 
-def test_theorem_3_leaves_structure_that_is_seen():
-    """With the true latents Theorem 3 leaves what it cannot bend to, and the test says so; kernel ridge does not."""
+def test_theorem_3_leaves_a_structure_that_is_detected():
+    """With the true latents Theorem 3 leaves a nonlinear part, which the test reports; kernel ridge does not."""
     Y, X = latents_and_data(n=150, noise=0.05)
     assert certificate(Y, X, rule="theorem3").objections
     assert not certificate(Y, X).objections
 
 
 def test_results_have_it_by_name_and_loaded_ones_ask_for_the_data(tmp_path):
-    """``res.certificate(name)``; after saving and loading the data must be given, and must be the same."""
+    """``res.certificate(name)``; after saving and loading the data must be passed, and must be the same."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=0).run("procrustes_disparity")
     current = results.certificate("sheet", n_resamples=5, random_state=0)
@@ -137,7 +137,7 @@ def test_its_folds_are_those_of_the_table():
     assert results.certificate("sheet", n_resamples=1).held_out == printed
 
 
-def test_units_change_nothing():
+def test_units_have_no_effect():
     """Data and embedding in extreme units have the same errors and effects; residuals are in the unit of the data."""
     Y, X = latents_and_data(n=40)
     current, present = certificate(Y, X, n_resamples=5), certificate(1e200 * Y, 1e-200 * X, n_resamples=5)
@@ -146,8 +146,8 @@ def test_units_change_nothing():
     np.testing.assert_allclose(present.residuals, 1e-200 * current.residuals, rtol=1e-6)
 
 
-def test_options_that_are_none_are_named():
-    """An unknown rule raises an error with the known ones, from results and from records."""
+def test_invalid_options_are_named():
+    """An unknown rule raises an error with the valid ones, from results and from records."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=0).run("procrustes_disparity", ci=None)
     with pytest.raises(dreval.errors.UnknownName, match="Did you mean 'n_folds'"):
@@ -172,8 +172,8 @@ def test_it_prints():
     assert repr(result).startswith("Certificate(sheet: held-out error 0.")
 
 
-def test_what_cannot_be_judged_is_refused():
-    """No residual, one place, no data, and options that are none."""
+def test_invalid_input_raises_an_error():
+    """No residual, one place, no data, and invalid options."""
     Y, X = latents_and_data(n=40)
     with pytest.raises(UndefinedMeasure, match="must vary"):
         certificate(np.zeros((40, 2)), X)
@@ -186,7 +186,7 @@ def test_what_cannot_be_judged_is_refused():
 
 
 def test_many_points_are_represented_by_some():
-    """Beyond 1000 points a random thousand is judged, and a note says so."""
+    """Beyond 1000 points a random thousand is used, with a note."""
     Y, X = latents_and_data(n=1001)
     result = certificate(Y, X, n_resamples=1, n_folds=2)
     assert result.recipe["n"] == 1000

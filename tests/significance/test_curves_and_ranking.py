@@ -20,7 +20,7 @@ def sample(n=40):
 
 
 def test_kappa_curve_is_the_test_at_every_kappa():
-    """Each row is what ``kcca_test`` gives at that kappa, with the same permutations."""
+    """Each row equals ``kcca_test`` at that kappa, with the same permutations."""
     x, y = sample()
     curve = dreval.kappa_curve(x, y, kappas=[0.5, 0.02], n_resamples=19, random_state=3)
     table = curve.tidy()
@@ -104,7 +104,7 @@ def naive_alignment(x, y):
 
 @pytest.mark.parametrize("noise", [0.0, 1.0, 30.0])
 def test_the_score_of_the_first_column_is_its_relevance(noise):
-    """No column is redundant with itself; of Peng's criterion, which counts that as 1, the order is the same."""
+    """A column is not redundant with itself; Peng's criterion, which counts that as 1, has the same order."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 4))
     X[:, 3] = X[:, 0] + 0.2 * rng.normal(size=60)
@@ -158,7 +158,7 @@ def test_refusals(call, message):
 
 
 def test_the_embedding_marks_plain_numbers_and_names_its_lines_at_their_ends():
-    """Ticks are powers of two as fractions, or of ten; the names stand right of the curves, apart from each other."""
+    """Ticks are powers of two as fractions, or powers of ten; the names are right of the curves without overlap."""
     for curve, expected in (
         (dreval.bandwidth_curve(*sample(), n_resamples=9), ["1/8", "1/4", "1/2", "1", "2", "4", "8"]),
         (dreval.kappa_curve(*sample(), kappas=[0.001, 0.01, 3], n_resamples=9), ["0.001", "0.01", "0.1", "1"]),

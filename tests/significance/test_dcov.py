@@ -33,7 +33,7 @@ def quick(x, y, **options):
 
 
 def test_values_of_energy():
-    """R energy: dcov is the root of our statistic, n times it that of its test, bcdcor our effect size."""
+    """In R energy dcov is the root of our statistic, its test has n times it, and bcdcor is our effect size."""
     result = quick(*points())
     assert np.sqrt(result.statistic) == pytest.approx(ENERGY["dcov"], rel=1e-12)
     assert 30 * result.statistic == pytest.approx(ENERGY["test statistic"], rel=1e-12)
@@ -92,8 +92,8 @@ def test_a_variable_with_itself_by_hand():
     assert result.extra["metric_x"] == "equal or not"
 
 
-def test_distances_that_are_given_are_used():
-    """Precomputed distances give what the points give, alone or for one of the two."""
+def test_precomputed_distances_are_used():
+    """Precomputed distances have the result of the points, for both variables or for one of them."""
     x, y = points()
     single = dreval.dcov_test(x, y, random_state=0)
     two = dreval.dcov_test(squareform(pdist(x)), y, metric=("precomputed", "euclidean"), random_state=0)
@@ -125,8 +125,8 @@ def test_refusals(variables, options, message):
     assert message.replace("a distance", "a negative distance") in str(refused.value)
 
 
-def test_one_row_apart_is_tested_without_an_effect_size():
-    """Where one row differs from all others the U-centered distances are 0: no effect size, yet a test."""
+def test_one_distant_row_is_tested_without_an_effect_size():
+    """If one row differs from all others the U-centered distances are 0: there is no effect size, but a test."""
     x = np.eye(1, 12)[0]
     y = np.r_[50.0, np.arange(11.0)]
     result = dreval.dcov_test(x, y, n_resamples=199, random_state=0)

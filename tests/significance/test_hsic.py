@@ -132,7 +132,7 @@ def test_order_of_the_rows_does_not_matter(pair, seed):
 @pytest.mark.parametrize("kernel", KERNELS[:3])
 @given(pair=pairs(images=VARYING, kinds=SMOOTH, scales=False, min_p=2), seed=st.integers(0, 1000))
 def test_invariant_to_translation_rotation_and_scale(kernel, pair, seed):
-    """Radial kernels with the median rule see shape only: shifts, rotations and scales of x and y change nothing."""
+    """Radial kernels with the median rule depend on shape only: shifts, rotations and scales have no effect."""
     x, y = pair
     rotation = ortho_group.rvs(x.shape[1], random_state=seed)
     single, two = quick(x, y, kernel=kernel), quick(1e4 * (x @ rotation) + 7.0, 1e-3 * y - 2.0, kernel=kernel)
@@ -140,8 +140,8 @@ def test_invariant_to_translation_rotation_and_scale(kernel, pair, seed):
     assert single.effect_size == pytest.approx(two.effect_size, rel=1e-7)
 
 
-def test_a_bandwidth_of_its_own_for_each_variable():
-    """The defaults are the two medians; given ones are used, each for its variable."""
+def test_each_variable_has_a_separate_bandwidth():
+    """The defaults are the two medians; passed bandwidths are used, each for its variable."""
     x, y = sample(20)
     medians = [math.sqrt(np.median(((v[:, None] - v[None]) ** 2).sum(-1)[np.triu_indices(20, 1)])) for v in (x, y)]
     plain = quick(x, 100 * y)
@@ -154,7 +154,7 @@ def test_a_bandwidth_of_its_own_for_each_variable():
     )
 
 
-def test_precomputed_kernels_give_what_computed_ones_give():
+def test_precomputed_kernels_equal_computed_ones():
     """Statistic, p-value and null distribution are the same when the user computes the kernel matrices."""
     x, y = sample(25)
     K, L = (gram_matrix(v, "x", "laplace").matrix for v in (x, y))
@@ -299,7 +299,7 @@ def test_values_that_rounding_makes_negative_are_zero():
         assert not np.signbit(value)
 
 
-def test_all_shifts_are_said_without_contradiction():
+def test_all_shifts_are_described_consistently():
     """Where all cyclic shifts are enumerated p has no Monte Carlo error, and is not called exact."""
     x = np.sin(np.arange(30.0))
     notes = " ".join(map(str, dreval.hsic_test(x, x**2 + x, permutation="cyclic", random_state=0).notes))
@@ -308,8 +308,8 @@ def test_all_shifts_are_said_without_contradiction():
     assert "exact" not in notes
 
 
-def test_kernels_with_a_negative_eigenvalue_are_refused():
-    """The eigenvalue is named; rounding of single precision is no reason."""
+def test_kernels_with_a_negative_eigenvalue_raise_an_error():
+    """The eigenvalue is named; rounding in single precision is accepted."""
     K = gram_matrix(np.random.default_rng(0).normal(size=(20, 2)), "x").matrix
     least = float(np.linalg.eigvalsh(K - 0.05 * np.eye(20))[0])
     with pytest.raises(InputError, match=f"`x` must be a symmetric positive semi.*eigenvalue {least:.4g}"):

@@ -89,7 +89,7 @@ def test_effect_of_copies_is_one():
     assert quick(x, x, x).effect_size == pytest.approx(1.0)
 
 
-def test_each_variable_has_a_permutation_of_its_own():
+def test_each_variable_has_a_separate_permutation():
     """The null distribution of three variables is that of rows permuted by two streams."""
     x, y, z = sample(12)
     result = dreval.hsic_test(x, y, z, n_resamples=4, random_state=5)
@@ -117,7 +117,7 @@ def test_low_rank_is_within_its_bound(kernel):
 
 
 def test_low_rank_is_exact_for_classes():
-    """The delta kernel has one factor for each class: nothing is left over."""
+    """The delta kernel has one factor for each class: the remainder is 0."""
     x, labels = np.random.default_rng(0).normal(size=90), np.repeat(list("abc"), 30)
     exact = dreval.hsic_test(labels, x, random_state=0, n_resamples=99, kernel=("delta", "linear"))
     low = dreval.hsic_test(labels, x, random_state=0, n_resamples=99, kernel=("delta", "linear"), method="lowrank")
@@ -153,7 +153,7 @@ def test_moments_are_those_of_all_permutations(n, seed):
 
 
 def test_gamma_is_near_the_permutation_p():
-    """The gamma law gives scipy's tail at those moments, near the p of permutations, and says what it is."""
+    """p is the tail of scipy's gamma distribution at those moments, near that of permutations, with a note."""
     x, _, z = sample(150)
     near = dreval.hsic_test(x, z, method="gamma")
     sampled = dreval.hsic_test(x, z, random_state=0)
@@ -194,7 +194,7 @@ def test_methods_of_many_variables():
 
 @pytest.mark.parametrize("options", [{"permutation": "cyclic"}, {"blocks": np.arange(30) // 2}, {"stop_after": 5}])
 def test_gamma_draws_no_permutations(options):
-    """Arguments that restrict or stop permutations raise an error; the note says where the approximation fails."""
+    """Arguments that restrict or stop permutations raise an error; the note names the limits of the approximation."""
     x, y = np.random.default_rng(0).normal(size=(2, 30))
     with pytest.raises(InputError, match="where `permutation`, `blocks` or `stop_after` is given: got 'gamma' and"):
         dreval.hsic_test(x, y, method="gamma", **options)
@@ -202,7 +202,7 @@ def test_gamma_draws_no_permutations(options):
 
 
 @pytest.mark.parametrize(("columns", "enough"), [(2, True), (8, False)])
-def test_whether_factors_suffice_is_judged_on_some_rows(columns, enough):
+def test_the_number_of_factors_is_estimated_from_a_part_of_the_rows(columns, enough):
     """A kernel of two dimensions has a small factor, one of eight has none; classes always have."""
     rng = np.random.default_rng(0)
     x, classes = rng.normal(size=(3000, columns)), rng.integers(0, 5, size=3000)

@@ -95,8 +95,8 @@ def test_low_rank_is_within_its_bound():
     assert 0 < abs(exact.statistic - low.statistic) <= low.extra["error_bound"] < 1e-3
 
 
-def test_many_directions_are_truncated_and_said():
-    """Of a variable with more than 128 directions the permutations use the leading ones; rho is from all."""
+def test_many_directions_are_truncated_with_a_note():
+    """For a variable with more than 128 directions the permutations use the leading ones; rho is from all."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(150, 12)), rng.normal(size=150)
     result = dreval.kcca_test(x, y, n_resamples=19, random_state=0)
@@ -133,8 +133,10 @@ def test_refusals(kappa):
         quick(*sample(), kappa=kappa)
 
 
-def test_three_variables_are_seen_in_pairs_only_and_it_is_said():
-    """The sign of a product depends on both factors jointly, on neither alone: HSIC sees it, KCCA says it cannot."""
+def test_three_variables_are_tested_in_pairs_with_a_note():
+    """The sign of a product depends on both factors jointly, on neither alone: HSIC detects it, KCCA notes that it
+    cannot.
+    """
     x, y = np.random.default_rng(0).normal(size=(2, 120))
     z = np.sign(x * y) + 0.1 * np.random.default_rng(1).normal(size=120)
     result = dreval.kcca_test(x, y, z, n_resamples=99, random_state=0)
@@ -144,7 +146,7 @@ def test_three_variables_are_seen_in_pairs_only_and_it_is_said():
     assert "pairwise" not in str(dreval.kcca_test(x, y, n_resamples=9, random_state=0).summary())
 
 
-def test_a_kappa_that_leaves_nothing_is_refused():
-    """Beside an enormous kappa no direction is left."""
+def test_a_kappa_without_remaining_directions_raises_an_error():
+    """With an enormous kappa no direction is left."""
     with pytest.raises(InputError, match=r"`kappa` must be small .* got 1e.08, which leaves no direction of `x`"):
         dreval.kcca_test(*np.random.default_rng(0).normal(size=(2, 30)), kappa=1e8)

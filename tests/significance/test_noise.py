@@ -96,7 +96,7 @@ def test_gaussian_clouds_have_mean_and_covariance_of_the_data(n, p):
     assert np.abs(correlations).max() < 6 * np.sqrt(2 / len(sampled))
 
 
-def test_silhouette_is_that_of_clusters_found_in_the_embedding():
+def test_silhouette_uses_the_clusters_of_the_embedding():
     X = np.random.default_rng(0).normal(size=(60, 5)) + 6.0 * (np.arange(60) % 2)[:, None]
     result = dreval.noise_test(X, "pca", n_clusters=2, n_replicates=3, random_state=0)
     codes = KMeans(2, n_init=5, random_state=0).fit_predict(result.embedding)
@@ -119,7 +119,7 @@ def test_where_lower_is_better_the_sign_is_changed():
     assert result.statistic == pytest.approx(-plain)
 
 
-def test_settings_are_judged_by_the_largest_z():
+def test_settings_are_compared_by_the_largest_z():
     X, grid = data(50, 4), {"n_neighbors": [8, 12, 20]}
     result = dreval.noise_test(X, "isomap", param_grid=grid, n_replicates=REPLICATES, random_state=5)
     own = [
@@ -138,14 +138,14 @@ def test_settings_are_judged_by_the_largest_z():
     assert "n_neighbors" in str(result)
 
 
-def test_a_constant_score_is_no_evidence():
+def test_a_constant_score_is_not_evidence():
     result = dreval.noise_test(data(), "pca", statistic=lambda _X, _Y: 1.0, n_replicates=19, random_state=0)
     assert result.p_value == 1.0
     assert result.effect_size == 0.0
     assert result.points is None
 
 
-def test_own_null_and_own_score():
+def test_custom_null_and_custom_score():
     def halves(X, rng):
         return X[rng.permutation(len(X))] * [1, -1, 1, -1, 1]
 
@@ -166,7 +166,7 @@ def test_own_null_and_own_score():
         ("auto", lambda _X, Y: Y[:3, 0], "40 numbers"),
     ],
 )
-def test_wrong_answers_of_own_functions_are_refused(null, statistic, text):
+def test_wrong_results_of_custom_functions_raise_an_error(null, statistic, text):
     with pytest.raises((InputError, MethodFailed), match=text):
         dreval.noise_test(data(), "pca", null=null, statistic=statistic, n_replicates=3)
 
@@ -203,7 +203,7 @@ def test_refusals():
         dreval.noise_test(X, "pca", statistic=lambda X, _Y: X[:, 0] * np.nan)
 
 
-def test_a_large_p_says_what_the_score_does_not_see():
+def test_a_large_p_has_a_note_on_the_limits_of_the_score():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     X[:, :2] += 6 * rng.normal(size=(3, 2))[np.arange(60) % 3]
@@ -245,8 +245,8 @@ def test_failed_runs_count_against_the_data():
         dreval.noise_test(data(), never, n_replicates=9, random_state=0)
 
 
-def test_a_setting_that_fails_on_the_data_loses_nothing_else():
-    """It has no p; the others have that of a test in which null data sets alone could still have won there."""
+def test_a_setting_that_fails_on_the_data_does_not_affect_the_others():
+    """It has no p; the others have the p of a test in which it could have the largest z of null data only."""
 
     def sometimes(X, n_components, scale=1.0):
         if scale < 0 or (scale == 2.0 and np.array_equal(X, data())):
@@ -288,7 +288,7 @@ def test_seeds_are_averaged_on_both_sides():
     assert_allclose([result.statistic, *result.null_distribution], expected)
 
 
-def test_a_killed_test_goes_on(tmp_path):
+def test_a_killed_test_continues(tmp_path):
     path, log = tmp_path / "noise.journal", tmp_path / "log"
     source = partial(counting, log=str(log), stop=8)
     passed = {"n_replicates": 12, "random_state": 0}
@@ -303,8 +303,8 @@ def test_a_killed_test_goes_on(tmp_path):
     pd.testing.assert_frame_equal(result.points, plain.points)
 
 
-def test_what_every_run_warns_of_is_said_once():
-    """In one process and in two; the data's own run and those of null data alike."""
+def test_warnings_of_every_run_are_issued_once():
+    """With one process and with two, for the run on the data and the runs on null data."""
     for jobs in (1, 2):
         with pytest.warns(ApproximationWarning) as caught:
             dreval.noise_test(data(), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs)
@@ -359,7 +359,7 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
 
 @pytest.mark.parametrize("method", ["raises", "raises on null data"])
 def test_a_test_without_a_result_is_printed_as_such(method):
-    """No row of an evaluation looks like a result where there is none, whether the embedding failed or its test."""
+    """A row of an evaluation without a result is printed as such, whether the embedding failed or its test."""
     X = data(30, 4)
 
     def fragile(Z, n_components):
@@ -383,14 +383,14 @@ def test_a_test_without_a_result_is_printed_as_such(method):
     assert "o result" not in str(whole.summary(full=True))
 
 
-def test_settings_of_coordinates_are_refused_as_coordinates_are():
+def test_settings_of_coordinates_raise_the_errors_of_coordinates():
     for options in ({}, {"param_grid": {"k": [1, 2]}}):
         with pytest.raises(UndefinedMeasure, match=r"^`source` must be able to embed other data: got coordinates only"):
             dreval.noise_test(data(), data()[:, :2], **options)
 
 
 @pytest.mark.parametrize("function", [dreval.noise_test, dreval.stability, dreval.trustability, dreval.embed])
-def test_a_failure_names_the_argument_and_no_other_embeddings(function):
+def test_a_failure_names_the_argument_and_no_other_embedding(function):
     def fails(X, n_components):
         raise RuntimeError("no luck")
 
@@ -404,14 +404,14 @@ def test_a_failure_names_the_argument_and_no_other_embeddings(function):
         assert isinstance(caught.value.__cause__, RuntimeError)
 
 
-def test_all_tests_do_not_run_methods_again():
+def test_all_tests_do_not_re_run_methods():
     X = data(40, 3)
     res = dreval.Evaluation(X, {"pca": "pca"}, labels=np.arange(40) % 2, random_state=0).run(None, "all", None)
     assert "noise" not in set(res.tidy()["test"])
 
 
 @pytest.mark.parametrize(("argument", "shape"), [("null", r"data of shape \(40, 6\)"), ("statistic", "40 numbers")])
-def test_functions_that_return_nothing_are_told_so(argument, shape):
+def test_functions_that_return_none_raise_an_error(argument, shape):
     def forgetful(*_):
         """Without a return."""
 

@@ -41,8 +41,8 @@ def test_two_samples_and_three_variables() -> None:
     assert "H0: the variables are independent within blocks, against pairwise dependence\n" in str(three)
 
 
-def test_a_report_says_which_tests_are_within_blocks(tmp_path: Path) -> None:
-    """All of them, or some by name."""
+def test_a_report_lists_the_tests_within_blocks(tmp_path: Path) -> None:
+    """All tests are within blocks, or some, which are named."""
     ev = dreval.Evaluation(X, {"e": Y}, covariates={"t": X[:, 0]}, random_state=0)
     options = {"hsic": {"permutation": "within", "blocks": BLOCKS}}
     for tests, text in (

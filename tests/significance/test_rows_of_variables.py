@@ -34,7 +34,7 @@ def same(one, two):
 
 @pytest.mark.parametrize("name", TESTS)
 def test_blocks_follow_the_row_names(name):
-    """A series of blocks in another order gives the numbers of the ordered array, and says so."""
+    """A series of blocks in another order gives the numbers of the ordered array, with a note."""
     frame, y = pd.DataFrame(POINTS, NAMES), pd.Series(VALUES, NAMES)
     blocks = pd.Series(BLOCKS, NAMES)
     plain = run(name, POINTS, VALUES, permutation="within", blocks=BLOCKS)
@@ -47,8 +47,8 @@ def test_blocks_follow_the_row_names(name):
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_series_of_which_other_rows_were_dropped_are_refused(name):
-    """Numbers as row names are names: rows 1..23 and 0..22 are no pairs, the common rows are, arrays are."""
+def test_series_with_different_dropped_rows_raise_an_error(name):
+    """Numbers as row names are names: rows 1..23 and 0..22 do not match, the common rows do, arrays do."""
     s, t = pd.Series(POINTS[:, 0]), pd.Series(VALUES)
     for x, y in ((s.drop(0), t.drop(N - 1)), (s.drop(N - 1), t.drop(0)), (s.set_axis(range(1, N + 1)), t)):
         with pytest.raises(InputError, match=r"`y` must have the same ids.*reset_index\(drop=True\)"):
@@ -111,8 +111,10 @@ def test_precomputed_frames_are_matched_by_rows_and_columns(name):
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_what_no_permutation_changes_is_refused(name):
-    """A variable that is constant within every block, or the same in all blocks, says nothing under these schemes."""
+def test_variables_that_no_permutation_changes_raise_an_error(name):
+    """A variable that is constant within every block, or the same in all blocks, has no information under these
+    schemes.
+    """
     age = np.repeat([1.0, 5.0, 7.0], 8)
     with pytest.raises(InputError, match="`y` must not look the same under every permutation of its rows: got rows"):
         run(name, POINTS, age, permutation="within", blocks=BLOCKS)
@@ -120,14 +122,14 @@ def test_what_no_permutation_changes_is_refused(name):
         run(name, np.tile(np.arange(8.0) ** 2, 3), VALUES, permutation="blocks", blocks=BLOCKS)
 
 
-def test_groups_that_no_permutation_changes_are_refused():
-    """Groups that are blocks, or unions of them, cannot be exchanged within blocks."""
+def test_groups_that_no_permutation_changes_raise_an_error():
+    """Groups that are blocks, or unions of blocks, cannot be permuted within blocks."""
     with pytest.raises(InputError, match="`groups` must not look the same under every permutation"):
         run("mmd", POINTS, groups=BLOCKS == "a", permutation="within", blocks=BLOCKS)
 
 
 @pytest.mark.parametrize("name", [*TESTS, "mmd"])
-def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
+def test_sparse_variables_and_numbers_as_blocks_raise_an_error(name):
     """A sparse matrix, and blocks that are not classes, raise an error with a hint."""
     with pytest.raises(InputError, match=r"`x` must be dense: got a sparse matrix of shape \(24, 2\)\. Pass x\.toarr"):
         run(name, csr_array(POINTS), VALUES)
@@ -137,8 +139,8 @@ def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
 
 @pytest.mark.parametrize("name", [*TESTS, "mmd"])
 @pytest.mark.parametrize("path", ["a.csv", Path("a.csv")])
-def test_paths_are_refused_with_what_reads_them(name, path):
-    """The tests take arrays and frames; a path raises an error that says how to keep its row names."""
+def test_paths_raise_an_error_that_names_a_reader(name, path):
+    """The tests take arrays and frames; a path raises an error that explains how to keep its row names."""
     messages = (
         r"must be an array, a frame or a series: got the text 'a\.csv'\. Read it first: .*read_csv\(path, index_col=0\)"
     )
@@ -187,8 +189,8 @@ WITHOUT_NAMES = [
 
 
 @pytest.mark.parametrize(("name", "call", "argument"), WITHOUT_NAMES)
-def test_names_beside_an_array_are_not_used_and_row_numbers_in_another_order_are_refused(name, call, argument):
-    """By position with a note, as in an evaluation; row numbers in another order could be either."""
+def test_names_next_to_an_array_are_not_used_and_row_numbers_in_another_order_raise_an_error(name, call, argument):
+    """They are matched by position with a note, as in an evaluation; row numbers in another order are ambiguous."""
     named, moved = pd.Series(VALUES, NAMES).iloc[ORDER], pd.Series(VALUES).iloc[ORDER]
     result = call(named)
     assert same(result, call(VALUES[ORDER]))
@@ -214,7 +216,7 @@ def test_functions_without_notes_warn_of_names_that_are_not_used(call):
         call(pd.Series(VALUES).iloc[ORDER])
 
 
-def test_two_counted_samples_take_blocks_that_were_joined_from_theirs():
+def test_two_counted_samples_accept_blocks_joined_from_both():
     """Blocks 0..9 and 0..13, one sample after the other, go by position, with the note."""
     x, y, blocks = pd.DataFrame(POINTS[:10]), pd.DataFrame(POINTS[10:]), pd.Series(BLOCKS)
     joined = pd.concat([blocks[:10], blocks[10:].reset_index(drop=True)])
@@ -243,7 +245,7 @@ def test_a_column_that_names_the_rows_is_noted(name):
     assert ids_of(run(name, POINTS, frame.assign(id=IDS // 2))) == []
 
 
-def test_integers_beside_integers_name_no_rows_unless_they_are_called_so():
+def test_integers_next_to_integers_name_rows_only_if_called_so():
     """Counts may differ in every row; a column called id is one of ids."""
     counts = pd.DataFrame({"cases": IDS * 7, "id": IDS})
     assert ids_of(run("hsic", POINTS, counts)) == ["y['id']"]
@@ -251,7 +253,7 @@ def test_integers_beside_integers_name_no_rows_unless_they_are_called_so():
 
 
 def test_ids_among_samples_and_features():
-    """The test of two samples says so in its record, the ranking of features by a warning."""
+    """The record of the two-sample test has a note, and the ranking of features a warning."""
     frame = pd.DataFrame(POINTS, columns=["a", "b"]).assign(id=IDS)
     assert ids_of(run("mmd", frame, groups=np.arange(N) % 2)) == ["x['id']"]
     assert ids_of(run("mmd", frame[:12], frame[12:])) == ["x['id']", "y['id']"]
