@@ -26,14 +26,14 @@ IDS = [f"cell {i}" for i in range(len(X))]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder that is not there yet."""
+    """Return the path of a folder that does not exist yet."""
     return tmp_path / "tool"
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("name", list(IN_PYTHON))
 def test_both_measures_are_those_of_the_method_in_python(name: str, form: str, folder: Path) -> None:
-    """Through files the same draws and the same numbers as with the method at hand, for the same seed."""
+    """Files give the same draws and the same numbers as the method in Python, for the same seed."""
     tool, method = IN_PYTHON[name]
     both_rounds(folder, tool, format=form)
 
@@ -159,9 +159,7 @@ def test_other_data_were_not_run(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("transformation", ["perturbation", "definition"])
-def test_runs_are_found_again_up_to_rounding(
-    transformation: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_are_matched_up_to_rounding(transformation: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where another machine rounds the transformed data otherwise, each is still matched with its own run."""
     both_rounds(folder, projection, transformation=transformation)
     source = dreval.Protocol.collect(folder)
@@ -219,8 +217,8 @@ def test_ids_that_a_file_would_change_are_replaced_by_numbers(ids: list[str], fo
 
 
 @pytest.mark.parametrize("names", [["id", "id_0", "x"], ["1.5", "2.5", "3.5"], ["a", "a b", 'c"d,e']])
-def test_names_of_columns_that_are_in_the_way(names: list[str], folder: Path) -> None:
-    """Features called like the column of ids, like numbers, or with separators in them come through."""
+def test_column_names_with_conflicts(names: list[str], folder: Path) -> None:
+    """Features named like the column of ids, like numbers, or with separators pass unchanged."""
     frame = pd.DataFrame(X, columns=names)
     both_rounds(folder, projection, frame)
 
@@ -245,8 +243,8 @@ def test_files_without_ids_go_by_their_order(folder: Path, tmp_path: Path) -> No
 # the source
 
 
-def test_the_journal_tells_recordings_apart(folder: Path, tmp_path: Path) -> None:
-    """Finished runs that a journal keeps of one recording are not taken for those of another one of the same name."""
+def test_the_journal_distinguishes_recordings(folder: Path, tmp_path: Path) -> None:
+    """Finished runs of one recording in a journal are not used for another recording of the same name."""
     both_rounds(folder, projection)
     both_rounds(tmp_path / "x" / "tool", isomap)
     first, second = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "x" / "tool")
@@ -258,7 +256,7 @@ def test_the_journal_tells_recordings_apart(folder: Path, tmp_path: Path) -> Non
     assert values[1] == float(dreval.tractable_consistency(X, second))
 
 
-def test_the_source_is_its_own_name(folder: Path) -> None:
+def test_the_source_has_its_name(folder: Path) -> None:
     """The source has the name of its folder, or the passed one; embeddings are copies, and two processes agree."""
     both_rounds(folder, projection)
 
@@ -281,7 +279,7 @@ def test_a_collected_source_is_short(folder: Path) -> None:
     assert repr(as_source(X, "xyz", as_data(X))) == "CoordinateSource('xyz': coordinates)"
 
 
-def test_nothing_in_the_folder_is_pickled_or_knows_the_machine(folder: Path) -> None:
+def test_nothing_in_the_folder_is_pickled_or_depends_on_the_machine(folder: Path) -> None:
     """Every file is text (or parquet); the manifest holds ids, hashes, seed, versions, round and expected files."""
     both_rounds(folder, projection)
 

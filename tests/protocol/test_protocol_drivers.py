@@ -43,7 +43,7 @@ def run_shell(folder: Path) -> int:
     ).returncode
 
 
-def test_the_shell_driver_runs_what_has_not_come_back(tmp_path: Path) -> None:
+def test_the_shell_driver_runs_missing_tasks(tmp_path: Path) -> None:
     """Each task is run once, a failed one leaves no file and is repeated, and the numbers are those in Python."""
     folder = tmp_path / "a tool"
     protocol = dreval.Protocol(X, **SETTINGS)
@@ -84,8 +84,8 @@ def disparity(first: np.ndarray, second: np.ndarray) -> float:
     return float(procrustes(*padded)[2])
 
 
-def test_what_uwot_returned_gives_the_measures() -> None:
-    """A recorded round trip with R's uwot: both measures are scipy's disparities of the files that came back."""
+def test_embeddings_of_uwot_give_the_measures() -> None:
+    """A recorded round trip with R's uwot: both measures are scipy's disparities of the returned files."""
     source = dreval.Protocol.collect(UWOT)
     trust = dreval.trustability(source.data, source)
     result = dreval.tractable_consistency(UWOT / "arc.csv", source, labels="cell")
@@ -114,7 +114,7 @@ def test_the_recorded_transformations_are_those_of_the_measure() -> None:
         assert sent == pytest.approx(output.data(*task["place"]), rel=1e-9)
 
 
-def test_a_recorded_folder_that_was_spoiled_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_recording_raises_an_error(tmp_path: Path) -> None:
     """A changed digit in the returned embedding is detected, since the second round depends on it."""
     shutil.copytree(UWOT, tmp_path / "uwot")
     file = tmp_path / "uwot" / "returned" / "data.csv"
@@ -144,7 +144,7 @@ def test_the_round_trip_with_r_runs(tmp_path: Path) -> None:
 @pytest.mark.debian
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
 def test_ids_with_quotes_and_letters_survive_r(locale: str, tmp_path: Path) -> None:
-    """Names with commas, quotes and umlauts come back from R as they went, whatever the locale."""
+    """Names with commas, quotes and umlauts return from R unchanged, whatever the locale."""
     frame = pd.DataFrame(X, columns=["größe", "b c", 'd"e,f'])
     names = [f'Zelle ä{i}, "q"' for i in range(len(X))]
     dreval.Protocol(frame.assign(**{"cell.id": names}), ids="cell.id", **SETTINGS).export(tmp_path / "t")

@@ -79,7 +79,7 @@ def test_a_link_in_place_of_a_file(name: str, kind: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["input", "returned"])
 def test_a_link_in_place_of_a_folder(name: str, tmp_path: Path) -> None:
-    """Its files are neither read nor written, whether it leads to a folder or to nothing."""
+    """Its files are neither read nor written, whether it points to a folder or to nothing."""
     protocol = dreval.Protocol(X, **SETTINGS)
     for kind in ("new", "exported", "complete", "to nothing"):
         folder, other = tmp_path / kind / "tool", tmp_path / kind / "other"
@@ -106,7 +106,7 @@ def test_a_link_in_place_of_a_folder(name: str, tmp_path: Path) -> None:
         }
 
 
-def test_what_to_do_with_files_on_another_disk(tmp_path: Path) -> None:
+def test_the_hints_for_files_on_another_disk_work(tmp_path: Path) -> None:
     """A link of the caller raises an error too, since its origin is unknown; both hints of the error work."""
     folder, disk = tmp_path / "tool", tmp_path / "disk"
     disk.mkdir()
@@ -124,7 +124,7 @@ def test_what_to_do_with_files_on_another_disk(tmp_path: Path) -> None:
 
 
 def test_a_hard_link_keeps_its_content(tmp_path: Path) -> None:
-    """A file is replaced, not written to: another name of it keeps what it had."""
+    """A file is replaced, not written to: another hard link has the old content."""
     folder, other = tmp_path / "tool", tmp_path / "other"
     protocol = dreval.Protocol(X, **SETTINGS)
     protocol.export(folder)

@@ -17,15 +17,15 @@ from dreval.errors import DrevalError, InputError, MethodFailed, ProtocolError, 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder that is not there yet."""
+    """Return the path of a folder that does not exist yet."""
     return tmp_path / "tool"
 
 
 # rounds
 
 
-def test_rounds_follow_what_has_come_back(folder: Path) -> None:
-    """Round 1 until the embedding of the data is there, then round 2; a second export of either writes nothing."""
+def test_rounds_follow_the_returned_files(folder: Path) -> None:
+    """Round 1 until the embedding of the data has returned, then round 2; a second export of either writes nothing."""
     protocol = dreval.Protocol(X, **SETTINGS)
 
     assert repr(protocol.export(folder)) == "ProtocolStatus(round 1 of 2: 0 of 4 files returned)"
@@ -60,7 +60,7 @@ def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path
     assert np.array_equal(read(tmp_path / "once/returned/data.csv").iloc[:, 1:].to_numpy(), Y)
 
 
-def test_an_embedding_of_other_width_is_refused(folder: Path) -> None:
+def test_an_embedding_of_other_width_raises_an_error(folder: Path) -> None:
     """A passed embedding must have the requested number of columns; otherwise no file is written."""
     for wrong in (X, X[:20, :2], "absent.csv", "pca"):
         with pytest.raises(DrevalError, match="embedding"):
@@ -70,8 +70,8 @@ def test_an_embedding_of_other_width_is_refused(folder: Path) -> None:
     assert not folder.exists()
 
 
-def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
-    """What is missing is named; with ``partial=True`` it counts as failed, and the rest has its own numbers."""
+def test_a_partial_return_raises_an_error_unless_requested(folder: Path) -> None:
+    """Missing files are named; with ``partial=True`` they count as failed, and values are those of the others."""
     protocol = dreval.Protocol(X, **SETTINGS)
     protocol.export(folder)
     play(folder, projection, only=lambda task: task == "data")
@@ -97,8 +97,8 @@ def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
         dreval.trustability(X, source)
 
 
-def test_what_is_missing_in_the_second_round_is_said(folder: Path) -> None:
-    """A file that has not come back can be left out by ``partial``; without any of round 2 the cure is the tool."""
+def test_files_missing_in_the_second_round_are_reported(folder: Path) -> None:
+    """``partial`` leaves out a missing file; without any file of round 2 the hint is to run the tool."""
     protocol = dreval.Protocol(X, **SETTINGS)
     protocol.export(folder)
     play(folder, projection)
@@ -116,7 +116,7 @@ def test_what_is_missing_in_the_second_round_is_said(folder: Path) -> None:
     assert "partial" not in str(caught.value)
 
 
-def test_what_looks_odd_is_noted(folder: Path, tmp_path: Path) -> None:
+def test_unusual_embeddings_are_noted(folder: Path, tmp_path: Path) -> None:
     """Rounded or copied embeddings, embeddings in one place, and too many columns are used, with a note."""
     both_rounds(folder, projection)
     assert tuple(map(str, dreval.Protocol.collect(folder).notes)) == ()
@@ -214,7 +214,7 @@ def test_more_columns_than_points(folder: Path) -> None:
     assert float(trust) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_constant_embedding_goes_through(folder: Path) -> None:
+def test_a_constant_embedding_is_valid(folder: Path) -> None:
     """A tool that puts all points in one place has u = 1 and no inconsistency, as in Python."""
     both_rounds(folder, lambda X, d, _: np.zeros((len(X), d)))
 
@@ -241,7 +241,7 @@ def test_a_constant_embedding_goes_through(folder: Path) -> None:
         ({"random_state": -1}, InputError),
     ],
 )
-def test_wrong_settings_are_refused_before_anything_is_written(
+def test_wrong_settings_raise_an_error_before_anything_is_written(
     options: dict[str, Any], error: type[DrevalError]
 ) -> None:
     """A setting that would fail in the second round raises an error at once, with its name."""
@@ -262,7 +262,7 @@ def test_wrong_settings_are_refused_before_anything_is_written(
         ({"n_replicates": 5}, "n_replicates"),
     ],
 )
-def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], key: str, folder: Path) -> None:
+def test_a_folder_continues_with_its_settings_only(change: dict[str, Any], key: str, folder: Path) -> None:
     """Exporting other settings, other data or another format into a folder raises an error and changes nothing."""
     dreval.Protocol(X, **SETTINGS).export(folder)
     before = (folder / "manifest.json").read_bytes()
@@ -278,7 +278,7 @@ def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], key
 
 
 def test_a_place_with_other_content_is_left_alone(tmp_path: Path) -> None:
-    """A folder or file that is not a protocol raises an error; a wrong format does so before the folder is made."""
+    """A folder or file that is not a protocol raises an error; a wrong format does so before the folder is created."""
     (tmp_path / "notes.txt").write_text("mine")
     protocol = dreval.Protocol(X, **SETTINGS)
 

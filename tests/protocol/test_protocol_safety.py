@@ -23,12 +23,12 @@ Body = dict[str, Any]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder that is not there yet."""
+    """Return the path of a folder that does not exist yet."""
     return tmp_path / "tool"
 
 
 class Killed(BaseException):
-    """Stands for the end of a process."""
+    """Represent the end of a process."""
 
 
 def written_until(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
@@ -45,13 +45,13 @@ def written_until(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
 
 
 def exported(folder: Path) -> dict[str, bytes]:
-    """What an export has written."""
+    """Return the files of an export."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != folders.RETURNED]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def test_an_export_that_was_killed_anywhere_goes_on(tmp_path: Path) -> None:
-    """Both rounds, killed before each of their files: a second export gives the files of an uninterrupted one."""
+def test_an_export_that_was_killed_anywhere_continues(tmp_path: Path) -> None:
+    """In both rounds, killed before each of the files: a second export gives the files of an uninterrupted one."""
     protocol = dreval.Protocol(X, **SETTINGS)
     for round_ in (1, 2):
         whole = tmp_path / f"whole-{round_}" / "tool"
@@ -73,8 +73,8 @@ def test_an_export_that_was_killed_anywhere_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"sha256": "0"}', "[]", "\0", "[" * 100_000])
-def test_a_damaged_manifest_is_said_and_made_again(damage: str, folder: Path) -> None:
-    """Status and collect say what to do; a second export gives the same manifest and keeps all returned files."""
+def test_a_damaged_manifest_is_reported_and_written_anew(damage: str, folder: Path) -> None:
+    """Status and collect name the remedy; a second export gives the same manifest and keeps all returned files."""
     both_rounds(folder, projection)
     manifest = folder / "manifest.json"
     good, whole = manifest.read_bytes(), dreval.Protocol.collect(folder).recording.fingerprint
@@ -91,8 +91,8 @@ def test_a_damaged_manifest_is_said_and_made_again(damage: str, folder: Path) ->
     "change",
     [{"random_state": 5}, {"random_state": None}, {"amplitude": 0.7}, {"n_components": 1}, {"kernel": "laplace"}],
 )
-def test_returned_files_are_not_taken_for_those_of_another_export(change: Body, folder: Path) -> None:
-    """Without a manifest, other settings than those of the returned files raise an error."""
+def test_returned_files_are_not_attributed_to_another_export(change: Body, folder: Path) -> None:
+    """Without a manifest, settings other than those of the returned files raise an error."""
     both_rounds(folder, projection)
     (folder / "manifest.json").unlink()
     inputs = exported(folder / "input")
@@ -115,8 +115,8 @@ PLACES: dict[str, Callable[[Path, Path], object]] = {
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
 @pytest.mark.parametrize("received", PLACES)
-def test_what_is_no_file_of_the_folder_is_said(received: str, folder: Path, tmp_path: Path) -> None:
-    """It is neither missing nor suggested as what was meant, and nothing is read or written through a link."""
+def test_entries_that_are_not_files_of_the_folder_are_reported(received: str, folder: Path, tmp_path: Path) -> None:
+    """They are neither missing nor suggested, and nothing is read or written through a link."""
     both_rounds(folder, projection)
     path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
     other = tmp_path / "other.csv"
@@ -142,7 +142,7 @@ def test_an_embedding_is_not_written_through_a_link(folder: Path, tmp_path: Path
     assert not (tmp_path / "secret.csv").exists()
 
 
-def test_a_row_too_many_is_no_tool_that_was_stopped(folder: Path) -> None:
+def test_an_extra_row_does_not_mean_a_stopped_tool(folder: Path) -> None:
     both_rounds(folder, projection)
     path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
     lines = path.read_text().splitlines()
@@ -152,8 +152,8 @@ def test_a_row_too_many_is_no_tool_that_was_stopped(folder: Path) -> None:
             dreval.Protocol.collect(folder)
 
 
-def test_a_huge_coordinate_is_refused(folder: Path) -> None:
-    """Beside it all other rows are equal to rounding, as in coordinates that are passed to an evaluation."""
+def test_a_huge_coordinate_raises_an_error(folder: Path) -> None:
+    """All other rows are equal to it up to rounding, as in coordinates that are passed to an evaluation."""
     both_rounds(folder, projection)
     path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
     frame = pd.read_csv(path)
@@ -228,7 +228,7 @@ def test_a_manifest_of_anyone_stays_in_its_folder(what: str, folder: Path, tmp_p
 
 
 @pytest.mark.parametrize("seed", [2**63, 10**400])
-def test_a_seed_that_no_tool_can_have(seed: int) -> None:
+def test_a_seed_that_no_tool_can_use(seed: int) -> None:
     """It would be written into the table of tasks."""
     with pytest.raises(InputError, match=r"`random_state` must be below 2\*\*63"):
         dreval.Protocol(X, random_state=seed)

@@ -99,7 +99,7 @@ def test_the_command_line_collects_them(folder, capsys):
     assert "Stability" in out
 
 
-def test_rows_of_a_half_must_be_its_own(folder):
+def test_rows_of_a_half_must_match(folder):
     path = folder / "returned" / "half-1.csv"
     frame = pd.read_csv(path)
     frame.iloc[:-1].to_csv(path, index=False)
@@ -113,7 +113,7 @@ def test_rows_of_a_half_must_be_its_own(folder):
         dreval.Protocol.collect(folder)
 
 
-def test_runs_on_other_data_are_refused(data, folder):
+def test_runs_on_other_data_raise_an_error(data, folder):
     source = dreval.Protocol.collect(folder)
     for other in (data + 1, data[::-1], data[:-1]):
         refused = []
@@ -138,7 +138,7 @@ def test_a_sweep_of_a_tool_is_an_evaluation_of_several_folders(data, tmp_path):
     assert ranking["in_best_set"].tolist() == [True, True]
 
 
-def test_runs_of_another_kind_are_refused_with_what_there_is(data, tmp_path):
+def test_runs_of_another_kind_raise_an_error_with_the_available_ones(data, tmp_path):
     dreval.Protocol(data, n_transformations=0, seeds=4, random_state=7).export(tmp_path / "tool")
     tool(tmp_path / "tool")
     source = dreval.Protocol.collect(tmp_path / "tool")
@@ -149,7 +149,7 @@ def test_runs_of_another_kind_are_refused_with_what_there_is(data, tmp_path):
 
 
 @pytest.mark.parametrize("analysis", [dreval.noise_test, dreval.stability])
-def test_another_seed_than_that_of_the_runs_is_refused(data, folder, analysis):
+def test_another_seed_than_that_of_the_runs_raises_an_error(data, folder, analysis):
     source = dreval.Protocol.collect(folder)
     same = analysis(data, source, random_state=7)
     assert same.recipe == analysis(data, source).recipe
@@ -171,7 +171,7 @@ def test_another_seed_than_that_of_the_runs_is_refused(data, folder, analysis):
         ({"null": "gaussian"}, "noise="),
     ],
 )
-def test_runs_that_no_analysis_could_use_are_refused(data, settings, text):
+def test_runs_that_no_analysis_could_use_raise_an_error(data, settings, text):
     with pytest.raises(InputError, match=text):
         dreval.Protocol(data, **settings)
     with pytest.raises(InputError, match="fewer than 40 points"):
@@ -180,7 +180,7 @@ def test_runs_that_no_analysis_could_use_are_refused(data, settings, text):
 
 @pytest.mark.parametrize("settings", [{"n_clusters": 2}, {"labels": np.repeat(["a", "b"], 24)}])
 def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, settings):
-    """The score is the silhouette, as for a method; where the caller asks for columns it is not, and a note says so."""
+    """The score is the silhouette, as for a method; if the caller requests columns it is not, with a note."""
     source = dreval.Protocol.collect(folder)
     result = dreval.noise_test(data, source, **settings)
     plain = dreval.noise_test(
@@ -201,7 +201,7 @@ def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, s
         assert ("noise.unasked" in codes) == (item.p_value > 0.05)
 
 
-def test_no_note_advises_to_run_recorded_runs_again(data, folder):
+def test_no_note_advises_to_re_run_recorded_runs(data, folder):
     source = dreval.Protocol.collect(folder)
     notes = dreval.Evaluation(data, {"tool": source, "own": "pca"}).run("trustworthiness", None, "points").notes
     text = notes[notes["code"].str.startswith("interval.")].set_index("scope")
@@ -236,8 +236,8 @@ def test_more_null_data_come_from_a_new_protocol(data, folder, tmp_path):
     ("analysis", "setting"),
     [("noise_test", "noise=99"), ("stability", "seeds=10"), ("tractable_consistency", "n_transformations=200")],
 )
-def test_what_was_not_exported_needs_a_new_folder(data, analysis, setting, tmp_path):
-    """The cure names the argument of the export, and following it works."""
+def test_missing_exports_need_a_new_folder(data, analysis, setting, tmp_path):
+    """The hint names the argument of the export, and following it works."""
     dreval.Protocol(data, n_transformations=0, n_replicates=0, random_state=7).export(tmp_path / "tool")
     tool(tmp_path / "tool")
     source = dreval.Protocol.collect(tmp_path / "tool")
@@ -255,7 +255,7 @@ def test_what_was_not_exported_needs_a_new_folder(data, analysis, setting, tmp_p
     assert getattr(dreval, analysis)(data, dreval.Protocol.collect(tmp_path / "new")) is not None
 
 
-def test_a_second_round_is_added_by_exporting_again(data, tmp_path):
+def test_a_second_round_is_added_by_a_second_export(data, tmp_path):
     protocol = dreval.Protocol(data, n_transformations=4, n_replicates=0, random_state=7)
     protocol.export(tmp_path / "tool")
     tool(tmp_path / "tool")
@@ -276,12 +276,12 @@ def test_a_second_round_is_added_by_exporting_again(data, tmp_path):
         ("stability", {"n_replicates": 10, "over": "halves"}, r"Protocol\(\.\.\., halves=10\)"),
     ],
 )
-def test_more_runs_are_asked_for_by_the_argument_of_the_export(data, folder, analysis, arguments, hint):
+def test_more_runs_are_requested_by_the_argument_of_the_export(data, folder, analysis, arguments, hint):
     with pytest.raises(UndefinedMeasure, match=hint):
         getattr(dreval, analysis)(data, dreval.Protocol.collect(folder), **arguments)
 
 
-def test_null_data_of_one_column_are_refused_before_any_run(data):
+def test_null_data_of_one_column_raise_an_error_before_any_run(data):
     with pytest.raises(InputError, match=r"^`data` must have two columns.*Pass null='gaussian', or leave noise"):
         dreval.Protocol(data[:, :1], 1, noise=9)
     assert dreval.Protocol(data[:, :1], 1, noise=9, null="gaussian").settings["null"] == "gaussian"
@@ -290,8 +290,8 @@ def test_null_data_of_one_column_are_refused_before_any_run(data):
 
 
 @pytest.mark.parametrize("jitter", [0.0, 1e-15])
-def test_halves_are_taken_of_a_tool_without_a_use_for_seeds(data, jitter, tmp_path, monkeypatch):
-    """By default, as for a method; without halves an evaluation goes on, and the advice is an export that has them."""
+def test_halves_are_used_for_a_tool_without_seeds(data, jitter, tmp_path, monkeypatch):
+    """By default, as for a method; without halves an evaluation continues, and the hint is an export that has them."""
     fixed = lambda X, n_components, seed: X[:, :n_components] * (1 + jitter * (int(seed) % 7))  # noqa: E731
     monkeypatch.setitem(globals(), "method", fixed)
     sources = {}
