@@ -85,8 +85,8 @@ def test_some_embeddings_across_data_sets(scores: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(selected, alone)
 
 
-def test_what_does_not_fit_is_refused(results: dreval.Results, scores: pd.DataFrame) -> None:
-    """Options of the other kind of comparison, and unknown names, raise errors that say what to do."""
+def test_options_of_the_other_comparison_raise_an_error(results: dreval.Results, scores: pd.DataFrame) -> None:
+    """Options of the other kind of comparison, and unknown names, raise errors with a hint."""
     with pytest.raises(InputError, match=r"`rope` must be used across data sets only.*`margin`"):
         results.compare(rope=0.1)
     with pytest.raises(InputError, match="`direction` must be used across data sets only"):

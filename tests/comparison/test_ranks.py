@@ -148,7 +148,7 @@ def test_skillings_mack_is_friedmans_test_where_nothing_is_missing(table):
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.integers(3, 4)), elements=st.integers(-9, 9)))
-def test_monotone_transformations_and_names_change_no_rank_test(table):
+def test_monotone_transformations_and_names_have_no_effect_on_rank_tests(table):
     """A rising function within each data set keeps the rank tests; a falling one with the other direction too."""
     comparison = dreval.compare(tidy(table), direction="higher", tests=["friedman", "nemenyi"])
     risen = np.exp(table / 3.0) * np.arange(1, len(table) + 1)[:, None]
@@ -203,7 +203,7 @@ def test_data_sets_that_all_agree_have_an_exact_p():
 
 
 @pytest.mark.parametrize("table", [[[1, 1, 1]] * 3, [[2, 2, 2], [3, 3, 3]]])
-def test_equal_embeddings_differ_in_nothing(table):
+def test_equal_embeddings_do_not_differ(table):
     """All ties: no statistic, the reason, p = 1 for each pair, one letter."""
     comparison = dreval.compare(tidy(table), direction="higher", rope=0.1)
     overall = comparison.overall.iloc[0]
@@ -236,8 +236,8 @@ def test_exact_p_values_are_those_of_published_tables():
         assert_allclose(comparison.loc["friedman_exact", "p_value"], p, rtol=1e-12)
 
 
-def test_drawn_arrangements_agree_with_counted_ones(monkeypatch):
-    """The same table by counting and by drawing, within four standard errors; the same seed, the same p."""
+def test_random_arrangements_agree_with_enumerated_ones(monkeypatch):
+    """The same table by enumeration and by random draws, within four standard errors; the same seed, the same p."""
     table = np.random.default_rng(4).normal(size=(8, 4)) + 0.3 * np.arange(4)
     exact, counted = permutation_p(block_ranks(table), np.random.default_rng(0))
     monkeypatch.setattr("dreval.comparison.base.MAX_EXACT_SUMS", 0)
@@ -248,7 +248,7 @@ def test_drawn_arrangements_agree_with_counted_ones(monkeypatch):
     assert abs(draws[0][0] - exact) < 4 * math.sqrt(exact * (1 - exact) / 9_999) + 1e-4
 
 
-def test_the_paragraph_says_the_test_that_decides():
+def test_the_paragraph_reports_the_deciding_test():
     """Few data sets: by arrangements, where F alone would reject; more than thirty: F; agreement: F is infinite."""
     few = dreval.compare(tidy([[3, 2, 1], [3, 2, 1], [3, 1, 2]]), direction="higher").paragraph()
     many = dreval.compare(tidy(np.random.default_rng(0).normal(size=(31, 3))), direction="higher").paragraph()
@@ -278,7 +278,7 @@ def test_the_interval_of_signed_ranks_is_the_published_one():
 
 
 @given(st.integers(6, 60), st.integers(0, 999), st.sampled_from([0.05, 0.1]))
-def test_the_interval_of_signed_ranks_holds_what_the_test_does_not_reject(n, seed, alpha):
+def test_the_interval_of_signed_ranks_holds_values_that_the_test_does_not_reject(n, seed, alpha):
     """Just within its ends scipy's p is above alpha, just beyond it is not; on 51 data sets and more nearly so."""
     d = np.random.default_rng(seed).normal(0.3, size=n)
     low, high = walsh_interval(d, alpha)

@@ -42,7 +42,7 @@ def both():
 
 
 def turn(X, n_components):
-    """All columns, turned, whatever is asked for."""
+    """Return all columns, rotated, whatever number is requested."""
     return rotated(X) if n_components else X
 
 
@@ -63,7 +63,7 @@ def rotated(X):
     ],
 )
 def test_whatever_gives_the_data_is_the_reference(change):
-    """The array itself, a copy, float32, a frame, a rotation, PCA to all columns, a callable."""
+    """The array itself, a copy, float32, a frame, a rotation, PCA to all columns, and a callable are the reference."""
     X, a, b = cloud()
     results = evaluated(X, {"data": change(X), "a": a, "b": b}, ["trustworthiness"])
 
@@ -103,7 +103,7 @@ def test_other_directions_are_not_the_data():
     assert evaluated(X, {"moved": X - 3, "a": a}, ["trustworthiness"], metric="cosine").reference == ()
 
 
-def test_nothing_else_changes_beside_the_data(both):
+def test_the_data_change_nothing_else(both):
     """Ranks, best sets, p-values, differences and pairs of the other embeddings are those without the data."""
     alone = both[0]
     for results in both[1:]:
@@ -120,7 +120,7 @@ def test_nothing_else_changes_beside_the_data(both):
 
 
 def test_no_star_color_or_bold_marks_the_data(both):
-    """In the printed table, LaTeX, Markdown, cards and shades; its values stand there."""
+    """In the printed table, LaTeX, Markdown, cards and shades; its values are listed."""
     results = both[1]
     view = read_results(results)
     place = printed_table(view).columns.index("data")
@@ -136,7 +136,7 @@ def test_no_star_color_or_bold_marks_the_data(both):
     assert "data is the data, and not ranked." in results.paragraph()
 
 
-def test_the_data_are_compared_where_they_are_named(both):
+def test_the_data_are_compared_where_they_are_requested(both):
     """By names or as the baseline: the pairs, and the smallest family of p-values that holds them."""
     results = both[1]
     for comparison, pairs in (
@@ -153,8 +153,8 @@ def test_the_data_are_compared_where_they_are_named(both):
     results.plot("forest")
 
 
-def test_data_beside_one_embedding_leave_nothing_to_compare():
-    """No best of one; ``compare`` says how the data are compared, and that works."""
+def test_data_and_one_embedding_leave_nothing_to_compare():
+    """One embedding has no best set; ``compare`` has a hint how to compare the data, and the hint works."""
     X, a, _ = cloud()
     results = evaluated(X, {"data": X, "a": a}, ["trustworthiness"])
     sentences = [sentence(finding.text) for finding in findings(read_results(results))]
@@ -170,8 +170,8 @@ def test_data_beside_one_embedding_leave_nothing_to_compare():
     assert [finding.text for finding in findings(read_results(alone))] == ["These are the data, shown for reference."]
 
 
-def test_a_note_says_which_embeddings_are_the_data_and_small_data_warn():
-    """A code with names; two columns of which PCA gives two are the data, with a warning as before."""
+def test_a_note_names_the_embeddings_that_are_the_data_and_small_data_warn():
+    """A code with names; two columns to which PCA gives two are the data, with a warning as before."""
     X, a, _ = cloud()
     notes = evaluated(X, {"data": X, "turned": rotated(X), "a": a}, ["trustworthiness"]).notes
     (values,) = notes.loc[notes["code"] == "data.reference", "values"]
@@ -232,14 +232,14 @@ def two_results():
 
 
 def second_arguments(first, second):
-    """Values that are no names, and whose elements may be."""
+    """Return values that are not names, and whose elements may be."""
     ev = dreval.Evaluation(cloud()[0], {"a": cloud()[1]})
     yield from (second, ev, second.compare(), second.tidy(), second["a"], second.embeddings, {"a": 1, "b": 2}, [second])
     yield from (3, ["a", 1], [0, 1], np.zeros((2, 2)))
 
 
 @pytest.mark.slow
-def test_a_second_result_is_no_list_of_names(two_results):
+def test_a_second_result_is_not_a_list_of_names(two_results):
     """Every argument for names rejects a result, with a hint how to compare two; names are still accepted."""
     first, second = two_results
     for value in second_arguments(first, second):
@@ -268,8 +268,8 @@ def test_a_second_result_is_no_list_of_names(two_results):
         assert len(first.compare(names).tidy()) == 1
 
 
-def test_what_the_refusal_of_a_second_result_says_works(two_results):
-    """Both ways in the hint work: one evaluation of all embeddings, and a list of results on two data sets."""
+def test_the_hint_of_the_error_for_a_second_result_works(two_results):
+    """Both parts of the hint work: one evaluation of all embeddings, and a list of results on two data sets."""
     X, a, b = cloud()
     assert len(evaluated(X, {"a": a, "b": b, "a 2": b + 1}, ["trustworthiness"]).compare().tidy()) == 3
     second = [
@@ -278,7 +278,7 @@ def test_what_the_refusal_of_a_second_result_says_works(two_results):
     assert len(dreval.compare(second).tidy()) == 1
 
 
-def test_equal_maps_are_said_once_and_are_best_together():
+def test_equal_maps_are_noted_once_and_are_best_together():
     """PCA and classical MDS; a scaled copy; the exact copy has a separate sentence."""
     X, _, b = cloud()
     results = evaluated(X, {"pca": "pca", "mds": "classical_mds", "b": b}, ["trustworthiness", "continuity"])

@@ -44,7 +44,7 @@ def test_two_levels_are_both_printed(comparison):
     assert set(res.ranking()["conf_level"]) == {0.9}
 
 
-def test_a_measure_is_named_with_or_without_its_parameters(results):
+def test_a_measure_has_a_name_with_or_without_parameters(results):
     """The name alone means every setting of it; one with parameters means that one."""
     ev = dreval.Evaluation(X, SOURCES, n_neighbors=[4, 6], random_state=0).run(MEASURES[:2], None)
     assert ev.compare(measure="trustworthiness").measures == [f"trustworthiness(n_neighbors={k})" for k in (4, 6)]
@@ -74,7 +74,7 @@ def test_the_test_is_the_jackknife_of_the_difference(results, comparison):
         assert row["conf_level"] == 0.95
 
 
-def test_the_seed_decides_nothing_where_single_points_are_left_out(comparison):
+def test_the_seed_has_no_effect_where_single_points_are_left_out(comparison):
     """Another seed gives the same p to the last digit, and no bounds of p."""
     other = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=1).run(MEASURES, None).compare()
     exact = comparison.pairs["measure"].isin([name for name in MEASURES if CARDS.card(name).without is not None])
@@ -108,7 +108,7 @@ def test_partitions_are_averaged_where_no_point_can_be_left_out_alone():
     assert "p_low and p_high" in str(compared[0].summary())
 
 
-def test_the_order_of_names_is_kept(results):
+def test_the_order_of_names_is_preserved(results):
     """Pairs come in the order in which embeddings are named, each once."""
     pairs = results.compare(["mixed", "good", "bad", "good"], measure="trustworthiness").pairs
 
@@ -116,7 +116,7 @@ def test_the_order_of_names_is_kept(results):
 
 
 def test_equivalence_is_two_one_sided_tests(results):
-    """The larger p of the two one-sided t tests, by scipy; symmetric in the pair; adjusted as a family of its own."""
+    """The larger p of the two one-sided t tests, by scipy; symmetric in the pair; adjusted as a separate family."""
     margin = {"trustworthiness": 0.5, "procrustes_rc": 0.01}
     comparison = results.compare(margin=margin)
     tested = comparison.pairs[comparison.pairs["measure"].isin(margin)]
@@ -165,7 +165,7 @@ def test_verdicts_on_a_margin_follow_from_two_tests(results, adjust):
     assert (results.compare().pairs["equivalence"] == "").all()
 
 
-def test_verdicts_on_a_margin_where_nothing_is_left_to_test():
+def test_verdicts_on_a_margin_without_a_test():
     """Copies are equivalent; exact values of all points are compared with the margin directly."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "copy": X[:, :2].copy(), "b": X[:, 2:4]}, n_neighbors=6, random_state=0)
     copies = ev.run("trustworthiness", None).compare(["a", "copy"], margin=1e-9).pairs.iloc[0]
@@ -177,7 +177,7 @@ def test_verdicts_on_a_margin_where_nothing_is_left_to_test():
         assert exact.compare(margin=margin).pairs["equivalence"].tolist() == [expected]
 
 
-def test_verdicts_on_a_margin_are_said_in_the_summary_and_in_the_paragraph(results):
+def test_verdicts_on_a_margin_are_in_the_summary_and_in_the_paragraph(results):
     """Each pair once by name; embeddings with one verdict against one other share a sentence; many are counted."""
     wide = results.compare(measure="trustworthiness", margin=0.5, baseline="good")
     both = {"trustworthiness": 0.5, "procrustes_rc": 0.9}
@@ -190,8 +190,8 @@ def test_verdicts_on_a_margin_are_said_in_the_summary_and_in_the_paragraph(resul
     assert "margins 0.5 for Trustworthiness (T) and 0.9 for Local Procrustes R_C" in several.paragraph("methods")
 
 
-def test_margins_that_cannot_be_are_refused(results):
-    """One number for several measures, an unknown measure, a margin that is no size."""
+def test_invalid_margins_raise_an_error(results):
+    """One number for several measures, an unknown measure, an invalid margin."""
     with pytest.raises(InputError, match="`margin` must name the measure where several are compared"):
         results.compare(margin=0.1)
     with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
@@ -212,7 +212,7 @@ def test_effects_are_those_of_the_points(results, comparison):
     assert comparison.of(comparison.pairs, "procrustes_disparity")["effect_size"].isna().all()
 
 
-def test_the_better_embedding_is_ahead_whichever_way_the_measure_points(comparison):
+def test_the_better_embedding_is_first_in_either_direction(comparison):
     """The good embedding is better by every measure; letters separate it from the bad one."""
     for name in ("trustworthiness", "procrustes_rc", "procrustes_disparity"):
         row = comparison.of(comparison.pairs, name).iloc[0]
@@ -285,7 +285,7 @@ def test_anchors_are_compared_by_their_differences():
     assert table["in_best_set"].tolist() == [True, False]
 
 
-def test_anchors_that_all_agree_are_no_certainty():
+def test_anchors_that_all_agree_give_no_certainty():
     """Two maps that differ at no anchor, or at few, get p from the betting test, never 0.
 
     With a margin equivalence is shown only where the unseen points leave room for it.
@@ -315,7 +315,7 @@ def test_a_saved_result_is_compared_alike(results, comparison, tmp_path):
     pd.testing.assert_frame_equal(loaded.compare().pairs, comparison.pairs, check_exact=True)
 
 
-def test_names_and_measures_can_be_chosen_and_a_failure_loses_nothing():
+def test_names_and_measures_can_be_selected_and_a_failure_affects_no_other():
     """Two of four embeddings and one measure; one that failed is left out."""
     ev = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).with_embedding("short", X[:5, :2])
     res = ev.run(["trustworthiness", "continuity"], None)
@@ -326,8 +326,8 @@ def test_names_and_measures_can_be_chosen_and_a_failure_loses_nothing():
     assert len(res.compare().pairs) == 6
 
 
-def test_what_cannot_be_compared_is_refused(results):
-    """Unknown names, one embedding, no intervals; wins and maps over data sets are elsewhere."""
+def test_invalid_comparisons_raise_an_error(results):
+    """Unknown names, one embedding, no intervals; wins and maps over data sets belong to another class."""
     plain = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).run("trustworthiness", None, None)
 
     with pytest.raises(UnknownName, match="Did you mean 'good'"):
@@ -344,7 +344,7 @@ def test_what_cannot_be_compared_is_refused(results):
         results.compare(adjust="hom")
 
 
-def test_what_is_said_of_pairs_is_one_note_for_all_of_them():
+def test_notes_on_pairs_are_joined():
     """Without any interval one note names the measures; where only some pairs have no test, these are named."""
     rng = np.random.default_rng(0)
     data = rng.normal(size=(300, 6))
@@ -365,7 +365,8 @@ def test_what_is_said_of_pairs_is_one_note_for_all_of_them():
 
 
 def test_pairs_of_distances_at_anchors_are_not_compared():
-    """Intervals of a measure of pairs are the jackknife of its groups, by hand; differences have no test, and say why.
+    """Intervals of a measure of pairs are the jackknife of its groups, by hand; differences have no test, with the
+    reason.
 
     Two points that the anchors miss can carry a difference: of 45 draws 24 then favored the wrong embedding.
     """
