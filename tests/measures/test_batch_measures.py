@@ -151,7 +151,7 @@ def test_random_places_mix_batches_completely() -> None:
         assert row["conf_low"] <= row["value"] <= row["conf_high"]
 
 
-def test_what_is_noted() -> None:
+def test_notes_on_batches() -> None:
     """Notes report a reduced perplexity, rough tests, labels that are left out, and the isolated labels."""
     Y, labels, batch = cells(0, 40)
     rare = np.where(np.arange(40) < 2, 5, batch)
@@ -204,7 +204,7 @@ def test_batches_come_as_labels_do() -> None:
         dreval.kbet(Y, Y, batch=batch, size=1)
 
 
-def test_without_batches_the_rest_is_not_lost() -> None:
+def test_a_missing_batch_variable_affects_no_other_measure() -> None:
     """A measure without batches has a row with the reason and a warning; "all" leaves it out; a study says more."""
     Y, labels, _ = cells(0, 60)
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, random_state=0)
@@ -271,7 +271,7 @@ def test_equal_batches_on_two_places_are_mixed() -> None:
     assert dreval.clisi(np.eye(60), np.zeros((60, 2)), labels=np.repeat([0, 1], 30)) < 0.01
 
 
-def test_no_test_is_made_that_cannot_reject() -> None:
+def test_no_test_is_computed_that_cannot_reject() -> None:
     """With nearly all points in each neighborhood no test can reject; the bound for many batches agrees."""
     from dreval.measures.batches import _most_uneven
 
@@ -294,7 +294,7 @@ def test_no_test_is_made_that_cannot_reject() -> None:
 
 
 @pytest.mark.parametrize(("measures", "noted"), [("trustworthiness", True), (["trustworthiness", "ilisi"], False)])
-def test_batches_that_nothing_reads_are_said(measures, noted):
+def test_unused_batches_are_noted(measures, noted):
     """A note says that no requested measure uses the batches, and names measures that do."""
     X = np.random.default_rng(0).normal(size=(40, 4))
     ev = dreval.Evaluation(X, {"a": X[:, :2]}, batch=np.arange(40) % 2, n_neighbors=5, random_state=0)

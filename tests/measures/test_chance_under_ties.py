@@ -49,7 +49,7 @@ def test_an_unrelated_map_of_binary_data_is_not_above_chance():
 
 
 def test_chance_is_the_mean_of_all_pairings():
-    """The closed form is the mean without ties in the embedding, also of tied data; with ties permutations are drawn.
+    """The closed form is the mean without ties in the embedding, also for tied data; with ties permutations are drawn.
 
     Five points in 120 orders; of six points with two places 15 orders differ, and stand for 720. The draws are within 4
     standard errors of the mean of all pairings by the public functions; the closed form is off by more than .01, with
@@ -115,7 +115,7 @@ def test_the_curve_and_its_area_have_one_chance():
     assert row["chance"] > 0.01
 
 
-def test_what_counts_as_one_however_points_are_paired():
+def test_values_of_one_for_every_permutation():
     """Equal distances in both spaces, or no triplet with an order: value and chance level are 1."""
     X = np.eye(6)
     table = dreval.Evaluation(X, {"e": X}, n_neighbors=2, random_state=0).run(

@@ -70,7 +70,7 @@ def test_both_kinds_of_neighbors_make_up_the_whole(pair, classes, k, seed):
 
 
 @pytest.mark.parametrize("name", CLASS_AWARE)
-def test_chance_seen_from_some_rows_is_chance(name, monkeypatch):
+def test_the_chance_level_from_a_part_of_the_rows(name, monkeypatch):
     """The chance level from random rows is the mean over permuted embeddings with all rows."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(120, 3)), rng.normal(size=(120, 2))

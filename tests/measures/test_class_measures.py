@@ -111,7 +111,7 @@ def test_label_measures_are_their_definition(pair, classes, seed):
 
 
 def test_label_measures_by_hand():
-    """Two classes apart in the data, swapped in part in the embedding: 6 of 6 and 4 of 6 points at home, so 1 - 2/3."""
+    """Two separate classes in the data, partly swapped in the embedding: 6 of 6 and 4 of 6 are right, so 1 - 2/3."""
     apart = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])[:, None]
     mixed = np.array([0.0, 10.0, 2.0, 1.0, 11.0, 12.0])[:, None]
     labels = list("aaabbb")
@@ -121,7 +121,7 @@ def test_label_measures_by_hand():
 
 
 @given(pair=pairs(min_n=6), classes=st.integers(2, 4), seed=SEEDS)
-def test_what_one_space_loses_the_other_wins(pair, classes, seed):
+def test_losses_of_one_space_are_gains_of_the_other(pair, classes, seed):
     """Swapping data and embedding swaps the two measures."""
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
@@ -178,7 +178,7 @@ def test_left_out_points_are_gone(name):
 
 
 @pytest.mark.parametrize("kind", ["duplicates", "plain"])
-def test_anchors_among_duplicates_have_the_neighbors_of_the_whole(kind):
+def test_anchors_among_duplicates_have_the_neighbors_of_all_points(kind):
     """A point with more than k duplicates is not its own neighbor."""
     rng = np.random.default_rng(4)
     Y = np.repeat(rng.normal(size=(3, 2)), 20, axis=0) if kind == "duplicates" else rng.normal(size=(60, 2))
@@ -192,7 +192,7 @@ def test_anchors_among_duplicates_have_the_neighbors_of_the_whole(kind):
     "name",
     ["silhouette", "label_trustworthiness", "label_continuity", "neighborhood_hit", "distance_consistency"],
 )
-def test_one_class_is_refused(name):
+def test_one_class_raises_an_error(name):
     """One class raises an error, since all embeddings would have the same value."""
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(UndefinedMeasure, match="`labels` must have at least 2 classes: got 1"):

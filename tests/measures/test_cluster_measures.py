@@ -128,7 +128,7 @@ def test_the_measures_share_one_clustering(monkeypatch):
     assert calls.count("++") == 10
 
 
-def test_what_all_indices_say_of_the_starts_is_said_once():
+def test_notes_common_to_all_starts_are_joined():
     """The note on the clusters is shared; notes on differing values of the starts are separate."""
     Y, labels = _blobs(2, n=200, c=8, apart=2.0)
     embeddings = {"mixed": Y, "apart": Y + 100.0 * np.eye(8)[labels, :2]}
@@ -160,7 +160,7 @@ def test_the_note_has_the_distribution_over_the_starts():
     assert value == pytest.approx(values[starts.best], abs=1e-12)
 
 
-def test_fewer_distinct_points_than_clusters_are_clusters_of_their_own():
+def test_fewer_distinct_points_than_clusters_are_separate_clusters():
     """Three places for four classes give three clusters without a warning; one place gives one cluster."""
     Y, labels = np.repeat([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0]], 4, axis=0), np.arange(12) % 4
     assert dreval.kmeans_ari(Y, Y, labels=labels, random_state=0) == pytest.approx(
@@ -171,7 +171,7 @@ def test_fewer_distinct_points_than_clusters_are_clusters_of_their_own():
 
 
 @pytest.mark.parametrize("options", [{"n_clusters": 1}, {"n_clusters": 2.5}, {"n_init": 1}, {"n_clusters": 99}])
-def test_impossible_numbers_are_refused(options):
+def test_impossible_numbers_raise_an_error(options):
     """Fewer than two clusters or starts, or more clusters than points, raise an error that names the argument."""
     Y, labels = _blobs(n=20)
     with pytest.raises(InputError, match=f"`{next(iter(options))}` must be an integer"):
@@ -205,7 +205,7 @@ def test_where_scikit_learn_takes_the_best_value_for_the_worst():
 
 
 @pytest.mark.parametrize("name", [*AGREEMENT, *OF_CENTROIDS])
-def test_classes_that_compare_nothing_are_refused(name):
+def test_classes_without_a_comparison_raise_an_error(name):
     """One class, or as many classes as points, raise an error."""
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(UndefinedMeasure, match="`labels` must have at least 2 classes: got 1"):
@@ -241,7 +241,7 @@ def test_calinski_harabasz_without_an_outlier(size):
 
 
 @pytest.mark.parametrize("size", [1e6, 1e14, 1e20, 1e100])
-def test_davies_bouldin_beside_an_outlier(size):
+def test_davies_bouldin_with_an_outlier(size):
     """With a distant point, classes near each other keep all their digits."""
     rng = np.random.default_rng(0)
     Y, labels = rng.normal(size=(60, 2)), np.arange(60) % 3

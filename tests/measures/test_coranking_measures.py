@@ -107,7 +107,7 @@ def test_a_perfect_copy(pair):
 
 
 @pytest.mark.parametrize("name", CURVES)
-def test_curves_by_chance_are_the_mean_over_all_pairings(name):
+def test_chance_levels_of_curves_are_the_mean_over_all_pairings(name):
     """The mean over all 120 orders of five points is the chance level of the card at every K."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
@@ -186,7 +186,7 @@ def test_anchors_see_rows_of_the_whole(pair, seed):
 
 
 @given(pair=tie_free_pairs(), seed=st.integers(0, 99))
-def test_row_order_is_of_no_account(pair, seed):
+def test_row_order_has_no_effect(pair, seed):
     """The order of the points does not matter without tied distances."""
     X, Y = (Z / np.abs(Z).max() for Z in pair)
     order = np.random.default_rng(seed).permutation(len(X))
@@ -229,7 +229,7 @@ def test_k_max_at_the_end_leaves_no_larger_scale():
     assert (result.value, join_notes(result.notes)) == (1.0, "K_max is n - 2: no larger scale is left")
 
 
-def test_chance_of_a_permutation_reads_the_exchanged_points():
+def test_the_chance_level_of_a_permutation_uses_permuted_rows():
     """The chance level of Q_local is that of permuted rows, far below the value."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 2))

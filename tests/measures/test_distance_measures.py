@@ -75,7 +75,8 @@ def test_triplets_and_radii_by_hand():
 
 
 def test_distance_correlation_by_hand():
-    """Points 0, 1 and twice 0 again: x = y up to a mirror has 1; two points against one apart is counted by hand.
+    """Points 0, 1 and twice 0: x = y up to a mirror has 1; two equal points against one distant point is computed by
+    hand.
 
     X = 0 0 1 1, Y = 0 1 0 1: X's distances are 1 between halves, row means 1/2, A = -1/2 within and 1/2 between, and
     B likewise for other halves; sum A B = (1 - 1 - 1 + 1)/4 a row = 0, so dCor = 0.
@@ -149,7 +150,7 @@ def test_stress_is_that_of_scikit_learn():
 
 
 def test_ties_cost_nothing_in_nonmetric_stress():
-    """Primary approach: two equal distances in the data may be shown at any two distances.
+    """Primary approach: two equal distances in the data may have any two distances in the embedding.
 
     A square with equal sides: data distances 1 1 1 1 and twice sqrt 2. A rectangle, 1 x 1.2 or 1 x 3, keeps the order,
     as its diagonals are the longest: stress 0.
@@ -202,7 +203,7 @@ def test_a_scaled_copy_keeps_the_distribution(pair, factor):
     assert dreval.ks_distance(X, factor * X) == pytest.approx(0, abs=1e-12) or np.ptp(X) < 1e-5 * np.abs(X).max()
 
 
-def test_what_cannot_vary_has_a_stated_value():
+def test_constant_input_has_a_defined_value():
     """A constant embedding has correlation 0; four equidistant points in both spaces have 1."""
     corners = np.eye(4)
     for name in ("pearson_distance", "spearman_distance", "kendall_distance"):
@@ -223,7 +224,7 @@ def test_pairs_of_equal_points_are_counted():
     assert row["value"] == pytest.approx((1 / 1 + 1 / 2) / 10, abs=1e-15)
 
 
-def test_an_unknown_kind_is_refused():
+def test_an_unknown_kind_raises_an_error():
     """The function and an evaluation raise an error that lists the valid kinds."""
     with pytest.raises(UnknownName, match="Known: kruskal, normalized, raw"):
         dreval.stress(LINE, SHOWN, kind="metric")

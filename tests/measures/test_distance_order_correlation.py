@@ -57,7 +57,7 @@ def test_a_copy_has_one_and_a_point_none():
     assert dreval.distance_order_correlation(grid, 3 * grid) == pytest.approx(1.0)  # ties in both
 
 
-def test_shares_out_of_range_are_refused():
+def test_shares_out_of_range_raise_an_error():
     for share in (0.0, 1.5):
         with pytest.raises(InputError, match="share"):
             dreval.distance_order_correlation(X, Y, share=share)

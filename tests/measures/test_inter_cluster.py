@@ -47,7 +47,7 @@ def test_the_value_is_that_of_zadu_at_the_same_draws(name, measure):
 
 
 def _symmetric(s, share, rng):
-    """Random similarities of which so many are above 0, without ties."""
+    """Return random similarities, of which that many are above 0, without ties."""
     S = np.triu(rng.uniform(0.01, 1, size=(s, s)) * (rng.uniform(size=(s, s)) < share), 1)
     return S + S.T
 
@@ -59,7 +59,9 @@ def _compressed(S):
 
 @given(s=st.integers(2, 60), share=st.sampled_from([0.1, 0.4, 1.0]), seed=st.integers(0, 9999), blobs=st.booleans())
 def test_density_clusters_are_those_of_scikit_learn(s, share, seed, blobs):
-    """Its HDBSCAN with precomputed distances, where no distances are tied; its min_samples counts the point itself."""
+    """HDBSCAN of scikit-learn with precomputed distances, where no distances are tied; its min_samples counts the point
+    itself.
+    """
     rng = np.random.default_rng(seed)
     S = _symmetric(s, 1.0, rng)
     if blobs:
@@ -140,7 +142,7 @@ def _groups(seed=0, n=150):
     return 6 * np.eye(3)[labels] + rng.normal(size=(n, 3)), labels
 
 
-def test_each_measure_sees_its_own_error():
+def test_each_measure_detects_its_error():
     """Two clusters merged into one are a false group; a cluster that is torn is a missing group."""
     X, labels = _groups()
     merged, torn = X.copy(), X.copy()
@@ -210,7 +212,7 @@ def test_the_order_of_rows_changes_the_draws_alone(name):
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_notes_say_what_was_drawn_or_why_the_value_is_1(name, monkeypatch):
+def test_notes_on_draws_and_on_values_of_1(name, monkeypatch):
     """Walks with their standard error and no interval; points of large data; graphs without an edge, and copies."""
     X, _ = _groups()
     table = dreval.Evaluation(X, {"Y": X[:, :2], "X": X}, n_neighbors=5, random_state=0).run(name, None).tidy()

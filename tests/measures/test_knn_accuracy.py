@@ -104,7 +104,7 @@ def test_votes_by_hand(classes, winner):
     assert twins.vote(classes) == winner
 
 
-def test_no_point_votes_for_itself():
+def test_a_point_does_not_vote_for_itself():
     """Classes that alternate along a line: the two nearest outside the fold are of the other class; all wrong."""
     Y, labels = np.arange(40.0)[:, None], np.arange(40) % 2
     assert dreval.knn_accuracy(Y, Y, labels=labels, n_neighbors=1, n_folds=40, random_state=0) == 0
@@ -161,7 +161,7 @@ def test_lists_of_neighbors_and_searches_give_the_same(seed, k, n_folds):
     assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), k, n_folds), expected[rows])
 
 
-def test_nothing_left_to_learn_from_is_wrong():
+def test_without_training_points_the_vote_is_wrong():
     """In a view with one fold no point is classified rightly."""
     Y, labels = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
     view = replace(neighbor_pass(Y, {"Y": Y}, k=1)["Y"], labels=labels)
@@ -173,7 +173,7 @@ def test_nothing_left_to_learn_from_is_wrong():
 
 
 @pytest.mark.parametrize("n_folds", [0, 1, -3, 2.5])
-def test_one_fold_is_no_cross_validation(n_folds):
+def test_one_fold_is_not_cross_validation(n_folds):
     """One fold raises an error."""
     with pytest.raises(InputError, match=r"`n_folds` must be an integer >= 2"):
         dreval.knn_accuracy(np.eye(6), np.eye(6), labels=list("aabbcc"), n_neighbors=1, n_folds=n_folds)

@@ -38,7 +38,7 @@ def values(name: str, labels: Any, batch: Any = TWO) -> list[float]:
 
 @pytest.mark.parametrize("labels", [np.arange(N), [f"c{i}" for i in range(N)], np.arange(N) + 0.0])
 def test_labels_that_are_all_different(labels: Any) -> None:
-    """Every measure of labels raises an error, except those whose value differs between embeddings."""
+    """Every measure of labels raises an error, except those whose value still differs between embeddings."""
     for name in NAMES:
         if name in DIFFERENT:
             assert len(set(values(name, labels))) == 3

@@ -48,7 +48,7 @@ def test_latent_r2_does_not_see_affine_maps(cloud, seed):
 
 
 def test_latent_r2_counts_a_repeated_or_constant_column_once():
-    """Redundant columns change nothing; a constant embedding explains nothing."""
+    """Redundant columns change nothing; a constant embedding has the value 0."""
     rng = np.random.default_rng(0)
     X, Z, Y = rng.normal(size=(50, 3)), rng.normal(size=(50, 2)), rng.normal(size=(50, 1))
     alone = dreval.latent_r2(X, Y, latent=Z)
@@ -57,7 +57,7 @@ def test_latent_r2_counts_a_repeated_or_constant_column_once():
     assert dreval.latent_r2(X, np.full((50, 2), 0.1), latent=Z) == 0
 
 
-def test_latent_r2_by_chance_is_d_over_n_minus_one():
+def test_latent_r2_at_chance_level_is_d_over_n_minus_one():
     """The mean over permutations is that of a beta distribution with parameters d/2 and (n - 1 - d)/2."""
     rng = np.random.default_rng(0)
     Z, Y = rng.normal(size=(30, 1)), rng.normal(size=(30, 2))
@@ -97,7 +97,7 @@ def test_a_simulation_brings_its_latents():
     assert wide == pytest.approx((2 + 2 * 15 / 16 + 16 * 2 / 199) / 20, abs=0.01)  # corr(u, u^2)^2 = 15/16
 
 
-def test_latents_that_cannot_be_answered_are_refused():
+def test_latents_without_a_value_raise_an_error():
     """A constant latent variable, or none at all, raises an error."""
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(UndefinedMeasure, match="`latent` must vary in every column: got column 1 with one value"):

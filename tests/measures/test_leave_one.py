@@ -49,7 +49,7 @@ def test_ranks_without_a_point_are_those_of_the_others(name, pair, prepared, dat
     assert_allclose(result, _again(name, X, Y, n_neighbors=k), rtol=0, atol=1e-13)
 
 
-def test_a_pass_that_was_told_is_not_made_again(monkeypatch):
+def test_a_recorded_pass_is_not_repeated(monkeypatch):
     """Values come from the stored pass, for blocks of any size and any number of threads."""
     X, Y = np.random.default_rng(0).normal(size=(2, 60, 4))
     Y[:30] = Y[30:]  # rows that are tied, and rows that are not
@@ -65,7 +65,7 @@ def test_a_pass_that_was_told_is_not_made_again(monkeypatch):
 
 
 @each("name", ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard"])
-def test_too_many_neighbors_leave_nothing_to_step_in(name):
+def test_too_many_neighbors_leave_no_replacement(name):
     """At k = n - 1 leaving out a point raises an error; k = n - 2 is the largest."""
     X = np.random.default_rng(0).normal(size=(8, 2))
     without = MEASURES.card(name).without
@@ -201,7 +201,7 @@ def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, clas
     repeats=st.sampled_from([1, 1, 3]),
     rounded=st.booleans(),
 )
-def test_effective_classes_without_a_point_are_theirs(pair, classes, perplexity, seed, repeats, rounded):
+def test_effective_classes_without_a_point(pair, classes, perplexity, seed, repeats, rounded):
     """Values are those of the other points, with ties, a reduced perplexity, and classes of one point.
 
     To 1e-10, the precision to which weights have their perplexity.
@@ -231,7 +231,7 @@ def test_effective_classes_without_a_point_are_theirs(pair, classes, perplexity,
         ("clisi", {"perplexity": 30}),
     ],
 )
-def test_what_rows_add_up_without_a_point_does_not_depend_on_threads(name, parameters):
+def test_sums_over_rows_without_a_point_do_not_depend_on_threads(name, parameters):
     """One and two threads give the same bits, for all and for sampled triplets, with duplicates."""
     X, Y = np.random.default_rng(0).normal(size=(2, 420, 3))
     Y[:100] = Y[100:200]

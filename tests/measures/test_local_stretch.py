@@ -155,7 +155,7 @@ def test_broken_edges_are_unusual_too() -> None:
     assert_array_equal(result.broken, np.column_stack([starts, second])[excess > limit])
 
 
-def test_duplicates_and_lines_are_said_to_lack_dimensions() -> None:
+def test_missing_dimensions_of_duplicates_and_lines_are_noted() -> None:
     """Neighborhoods at one place have no value, those on a line have one direction; a note counts them."""
     same = np.repeat(RNG.normal(size=(6, 2)), 5, axis=0)
     result = dreval.local_distortion(same, same, n_neighbors=3)
@@ -171,7 +171,7 @@ def test_duplicates_and_lines_are_said_to_lack_dimensions() -> None:
     assert "20 of 20 neighborhoods" in str(result.notes[0])
 
 
-def test_what_collapses_is_as_anisotropic_as_can_be() -> None:
+def test_a_collapsed_embedding_has_the_largest_anisotropy() -> None:
     """An embedding on a line or at one place has anisotropy 1e8, and no spread where all areas are 0."""
     flat = RNG.normal(size=(40, 2))
     assert_allclose(dreval.local_anisotropy(flat, flat * [1.0, 0.0]), np.log(1e8))
@@ -190,7 +190,7 @@ def test_one_and_three_dimensions() -> None:
     assert_allclose(line.anisotropy, 1.0)
 
 
-def test_bad_arguments_are_refused() -> None:
+def test_bad_arguments_raise_an_error() -> None:
     """Too few neighbors, several numbers and precomputed distances raise errors."""
     with pytest.raises(InputError, match="`n_neighbors` must be at least the number of dimensions: got 1 for d = 2"):
         dreval.local_distortion(X, Y, n_neighbors=1)

@@ -11,7 +11,7 @@ from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_gr
 from dreval.measures.core import permuted
 
 
-def test_without_a_group_everything_stays_beside_its_point():
+def test_without_a_group_all_variables_follow_their_points():
     """Labels, latent variables and data follow the remaining points; the embedding is permuted, ranks are right."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(60, 3)), rng.normal(size=(60, 2)), np.arange(60) % 7

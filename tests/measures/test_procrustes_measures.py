@@ -56,7 +56,7 @@ def test_four_corners_by_hand():
     assert on_line == pytest.approx({f"procrustes_{key}": value for key, value in expected.items()}, abs=1e-14)
 
 
-def test_the_neighborhood_holds_its_own_point():
+def test_the_neighborhood_includes_its_point():
     """k = 1 makes pairs: |HX_i|^2 is half the squared distance to the nearest point; the mean by hand.
 
     Points 0, 1, 3 and 7 on a line: nearest distances 1, 1, 2, 4; all shown at 0: R = (1 + 1 + 4 + 16)/2/4 = 2.75.

@@ -47,7 +47,7 @@ def test_the_stored_experiment_is_whole(defects):
 
 
 def test_harmless_changes_are_harmless():
-    """No measure finds a difference where its card declares that there is none."""
+    """No measure differs where its card declares an invariance."""
     alarms = own.false_alarms(own.detections())
 
     assert alarms[alarms > 0].empty
@@ -87,7 +87,7 @@ def test_a_recommendation_is_the_greedy_cover(goal):
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 10)] * 4), min_size=1, max_size=4))
-def test_a_defect_is_seen_from_the_first_grade_after_which_it_always_is(worse):
+def test_a_defect_is_detected_from_the_first_grade_of_lasting_detection(worse):
     """Grades agree with a search from the top; 80 % suffice, at all higher grades as well."""
     rows = [
         {"measure": "m", "change": f"c{c}", "grade": g + 1, "draws": 10, "worse": w, "better": 0, "tested": True}
@@ -139,7 +139,7 @@ def test_an_unknown_goal_gets_the_nearest():
         dreval.recommend("neighbours")
 
 
-def test_changes_are_what_they_say(defects):
+def test_changes_match_their_description(defects):
     """Harmless changes keep distances, or their order; defects grow with the grade and leave other points alone."""
     from scipy.spatial.distance import pdist
 

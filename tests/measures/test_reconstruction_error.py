@@ -143,7 +143,7 @@ def test_the_bound_holds_for_new_data():
         assert true < linear_bound(X, 2)[1] * ((X - X.mean(axis=0)) ** 2).sum() / 200
 
 
-def test_a_trivial_bound_is_said_to_be_trivial():
+def test_a_trivial_bound_is_noted():
     """Above 1, the error of the mean, a note has the bound and the number of points; below 1 there is none."""
     X = np.random.default_rng(0).normal(size=(400, 3))
     record = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_folds=2)
@@ -156,7 +156,7 @@ def test_a_trivial_bound_is_said_to_be_trivial():
     assert not record.notes
 
 
-def test_units_change_nothing():
+def test_units_have_no_effect():
     """Data and embedding in other units have the same error and bound."""
     X, Y = cloud()
     left = dreval.reconstruction_error(X, Y, random_state=0).parts

@@ -37,7 +37,7 @@ def noisy(X, n_components, random_state, size=1.0):
     return X[:, :n_components] + size * np.random.default_rng(random_state).normal(size=(len(X), n_components))
 
 
-def test_a_fixed_map_comes_out_again_in_full():
+def test_a_fixed_map_is_reproduced_in_full():
     for over in ("auto", "halves"):
         record = dreval.stability(data(), first_columns, over=over, n_replicates=8, random_state=1)
         assert record.recipe["parameters"]["over"] == "halves"
@@ -47,7 +47,7 @@ def test_a_fixed_map_comes_out_again_in_full():
         assert np.nanmax(record.points["radius"]) < 1e-7
 
 
-def test_noise_does_not_come_out_again():
+def test_noise_is_not_reproduced():
     record = dreval.stability(data(), partial(noisy, size=1e6), n_replicates=20, random_state=1)
     assert record.recipe["parameters"]["over"] == "seeds"
     assert abs(float(record)) < 0.03
@@ -55,14 +55,14 @@ def test_noise_does_not_come_out_again():
     assert (record.points["n_replicates"] == 20).all()
 
 
-def test_the_share_of_the_seeds_is_told_at_one_number_of_points():
+def test_the_share_of_the_seeds_is_reported_at_one_number_of_points():
     """A method without sampling noise has a share of 1, one without seed noise none."""
     both = dreval.stability(data(200), noisy, over="both", n_replicates=12, random_state=0)
     assert both.n_resamples == 36
     assert both.parts["seed_share"] == pytest.approx(1.0, abs=0.1)
 
     def half_only(X, n_components, random_state):
-        """Noise that depends on which points are there, not on the seed."""
+        """Return noise that depends on which points are present, not on the seed."""
         return noisy(X, n_components, int(abs(X[0, 0]) * 1e6) % 2**31)
 
     sampled = dreval.stability(data(200), half_only, over="both", n_replicates=12, random_state=0)
@@ -71,7 +71,7 @@ def test_the_share_of_the_seeds_is_told_at_one_number_of_points():
     assert any(note.code == "stability.halved" for note in sampled.notes)
 
 
-def test_points_that_move_are_found():
+def test_points_that_move_are_detected():
     """Of a method that puts three points anywhere, these points have the largest variation."""
 
     def restless(X, n_components, random_state):
@@ -112,7 +112,7 @@ def one_place(X, n_components, random_state):
     return np.zeros((len(X), n_components)) * random_state
 
 
-def test_equal_seeds_are_said():
+def test_equal_seeds_are_noted():
     def fixed(X, n_components, random_state):
         return X[:, :n_components]
 
@@ -163,7 +163,7 @@ def test_seeds_that_differ_by_rounding_are_equal():
     assert [note.code for note in record.notes] == ["stability.same_seeds"]
 
 
-def test_a_median_of_few_points_is_said():
+def test_a_median_of_few_points_is_noted():
     """Of three halves, few points share three replicates with a neighbor: a note has their number."""
     X = np.random.default_rng(0).normal(size=(60, 3)) * [3, 2, 1]
     few = dreval.stability(X, "pca", n_replicates=3, random_state=0)
@@ -207,7 +207,7 @@ def test_refusals():
         dreval.stability(X, on_all_points_only, over="halves", n_replicates=4)
 
 
-def test_a_killed_run_goes_on(tmp_path):
+def test_a_killed_run_continues(tmp_path):
     path, log = tmp_path / "a.journal", tmp_path / "log"
     options = {"over": "halves", "n_replicates": 6, "random_state": 0}
     with pytest.raises(KeyboardInterrupt):
@@ -238,7 +238,7 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
     assert "Stability" in res.report(tmp_path / "a.html").read_text()
 
 
-def test_a_share_above_one_is_said():
+def test_a_share_above_one_is_noted():
     record = dreval.stability(data(60), noisy, over="both", n_replicates=3, random_state=0)
     noted = "stability.above_one" in {share.code for share in record.notes}
     assert noted == (record.parts["seed_share"] > 1)
@@ -255,7 +255,7 @@ def test_few_points_of_a_method_without_a_seed_need_more_points():
         dreval.stability(data(30), noisy, over="halves")
 
 
-def test_a_failure_says_once_what_to_do():
+def test_a_failure_has_one_hint():
     """The error has general advice if the method raised, else the hint of the first failure, once."""
 
     def broken(X, n_components):
@@ -310,7 +310,7 @@ def test_long_names_of_methods_fit_the_figure(kind):
 
 @pytest.mark.parametrize(("size", "whole"), [((6, 5), False), ((14, 12), True)])
 @pytest.mark.parametrize("kind", ["map", "clouds"])
-def test_in_small_axes_everything_lies_within_them(kind, size, whole):
+def test_in_small_axes_all_text_fits(kind, size, whole):
     """Text that does not fit into small Axes is left out; large Axes have all text."""
     name = a_method_with_a_very_long_name_of_its_own_and_more
     record = dreval.stability(data(), name, over="seeds", n_replicates=3, random_state=0)
@@ -349,7 +349,7 @@ def test_maps_of_equal_replicates_are_best_everywhere():
         assert {"0.000 (worse)", "1.000 (better)"} <= set(texts(figure))
 
 
-def test_the_clouds_of_one_column_say_that_heights_mean_nothing():
+def test_the_clouds_of_one_column_have_a_note_on_heights():
     """A note explains the heights in a strip of one column; two columns have no note."""
 
     def line(X, n_components, random_state):

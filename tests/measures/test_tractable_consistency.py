@@ -71,7 +71,7 @@ def leading(X, d=2):
 @pytest.mark.parametrize("kind", ["perturbation", "definition"])
 @pytest.mark.parametrize("name", ["s1", "s2", "s3", "s4"])
 def test_the_exact_path_is_brute_force(name, kind):
-    """Over all n p transformations of S1 to S4, u and tr S_YY by rank-2 updates are those of decomposing each anew."""
+    """Over all n p transformations of S1 to S4, rank-2 updates have the u and tr S_YY of separate decompositions."""
     X = dreval.simulate(name, n=60 if kind == "definition" else 200, random_state=0).data
     base = leading(X)
     transformations = make_transformations(X, base, kind)
@@ -84,7 +84,7 @@ def test_the_exact_path_is_brute_force(name, kind):
     assert_allclose(sizes, norms, rtol=1e-10)
 
 
-def test_the_record_is_made_of_the_runs():
+def test_the_record_summarizes_the_runs():
     """Value, median and S / n are those of the table, whose rows are scipy's disparities of the transformed runs."""
     X = cloud()
     record = tci(X, "isomap", n_transformations=5)
@@ -101,7 +101,7 @@ def test_the_record_is_made_of_the_runs():
     assert (record.parts["tried"], record.parts["failed"]) == (5, 0)
 
 
-def test_the_unit_of_the_data_changes_nothing():
+def test_the_unit_of_the_data_has_no_effect():
     """X -> 1000 X: the same u for every transformation, for the exact path and for one that is run."""
     X = cloud()
     for source in ("pca", "isomap"):
@@ -110,7 +110,7 @@ def test_the_unit_of_the_data_changes_nothing():
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
-def test_extreme_units_change_nothing(unit):
+def test_extreme_units_have_no_effect(unit):
     """Data of any unit have the same u by the exact path and by runs, without a warning."""
     X = cloud()
 
@@ -125,7 +125,7 @@ def test_extreme_units_change_nothing(unit):
     assert_allclose(right.table["u"], left.table["u"], rtol=1e-6, atol=1e-12)
 
 
-def test_the_number_of_columns_is_the_one_asked_for():
+def test_the_number_of_columns_is_the_requested_one():
     """More columns raise an error; fewer, and more than the data have, are noted."""
     X = cloud()
     with pytest.raises(MethodFailed, match="`source` must return at most 2 columns, its n_components: got 3 columns"):
@@ -138,7 +138,7 @@ def test_the_number_of_columns_is_the_one_asked_for():
     assert str(wide.notes[0]) == "More dimensions were requested (4) than the data have columns (3)."
 
 
-def test_one_embedding_for_every_seed_is_no_baseline():
+def test_one_embedding_for_every_seed_has_no_baseline():
     """A method that does not use its seed has no baseline, and a note gives the reason."""
 
     def stubborn(X, n_components, random_state=0):
@@ -149,7 +149,7 @@ def test_one_embedding_for_every_seed_is_no_baseline():
     assert str(record.notes[-1]) == "No reseed baseline: stubborn gives the same embedding for every seed."
 
 
-def test_words_are_those_of_the_caller():
+def test_texts_use_the_names_of_the_caller():
     """Notes, table and errors name `source`, once, and a failure of all runs has its cause."""
     X = cloud()
 
@@ -183,7 +183,7 @@ def test_a_reduced_amplitude_is_a_part():
     assert "amplitude" not in tci(X, "pca", transformation="definition").parts
 
 
-def test_the_record_names_what_was_run():
+def test_the_record_names_the_settings_of_the_run():
     """The printed settings have no unused amplitude, no reseeds that were not run, and at most all bumps."""
     X = cloud()
     requested = tci(X, "pca", transformation="definition", n_transformations=10**6, n_replicates=5).recipe["parameters"]
@@ -202,7 +202,7 @@ def test_a_reduced_amplitude_has_its_true_reason():
     assert "The amplitude 50 would fold the data; it is too large for them: " in notes[50]
 
 
-def test_methods_whose_answer_is_known():
+def test_methods_with_a_known_result():
     """The same embedding for all data has 0, a random one about the chance level, a constant one 0 with a note."""
     X, rng = cloud(n=300), np.random.default_rng(0)
     Y = X[:, :2]
@@ -241,7 +241,7 @@ def test_reseeds_are_a_baseline_only_where_seeds_matter():
         assert any(str(note).startswith("No reseed baseline") for note in lonely.notes)
 
 
-def test_a_random_function_without_a_seed_is_found_out(tmp_path):
+def test_a_random_function_without_a_seed_is_detected(tmp_path):
     """The same data are run once more, and a part has the change of the embedding between both runs."""
 
     def wild(X, n_components):
@@ -284,7 +284,7 @@ def test_all_of_them_and_the_missed_maximum():
     assert_allclose(merged["u_x"], merged["u_y"], atol=1e-12)
 
 
-def test_failures_are_counted_and_not_kept(tmp_path, calls):
+def test_failures_are_counted_and_not_stored(tmp_path, calls):
     """A run that raises is counted with its reason, and repeated by the next call; if all fail, an error is raised."""
     X = cloud()
 
@@ -312,7 +312,7 @@ def test_failures_are_counted_and_not_kept(tmp_path, calls):
 
 
 def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
-    """Other data, code, variables, seed or amplitude reuse nothing; more transformations continue the store."""
+    """Other data, code, variables, seed or amplitude use no stored run; more transformations continue the store."""
     X = cloud()
 
     def run(X=X, source=counted, **options):
@@ -366,7 +366,7 @@ def lines(path: Path) -> int:
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
-def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
+def test_a_killed_run_continues_where_it_stopped(tmp_path):
     """After kill -9 the next call gives the numbers of an undisturbed run, and repeats no finished run.
 
     Of 16 runs (one on the data, 3 other seeds, 12 transformations) only the one that was under way is run again.

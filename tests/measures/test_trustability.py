@@ -50,7 +50,7 @@ def test_it_is_the_formula_and_that_of_scipy(d):
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
-def test_extreme_units_change_nothing(unit):
+def test_extreme_units_have_no_effect(unit):
     """Data and embedding of any unit have the same u; TI, which has the unit, is beyond numbers without a warning."""
     X = cloud()
     left, right = (dreval.trustability(a * X, lambda Z, _, a=a: a * np.tanh(Z / a)) for a in (1.0, unit))
@@ -58,13 +58,13 @@ def test_extreme_units_change_nothing(unit):
     assert right.parts["ti"] == pytest.approx(left.parts["ti"] * unit * unit, rel=1e-9)
 
 
-def test_more_columns_than_asked_for_are_refused():
+def test_more_columns_than_requested_raise_an_error():
     """More columns than requested raise an error, since Definition 3 needs p columns."""
     with pytest.raises(MethodFailed, match="`source` must return at most 4 columns, its n_components: got 6 columns"):
         dreval.trustability(cloud(), fixed(np.random.default_rng(0).normal(size=(60, 6))))
 
 
-def test_a_method_with_few_dimensions_is_told_who_asked_for_many():
+def test_the_error_of_a_method_with_few_dimensions_has_a_hint():
     """The t-SNE of scikit-learn gives at most 3 dimensions by default: the error has a hint."""
     from sklearn.manifold import TSNE
 
@@ -72,7 +72,7 @@ def test_a_method_with_few_dimensions_is_told_who_asked_for_many():
         dreval.trustability(cloud(), TSNE())
 
 
-def test_moving_turning_and_scaling_change_nothing_but_the_unit():
+def test_translation_rotation_and_scaling_change_only_the_unit():
     """u stays under translation, rotation, reflection and scale of the output; TI goes with the square of the scale."""
     X = cloud()
     Y = np.tanh(X)
