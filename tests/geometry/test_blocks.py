@@ -21,7 +21,7 @@ ANY_WIDTH = st.one_of(pairs(), pairs(min_p=13, max_p=40, max_d=3), pairs(min_n=1
 
 @pytest.fixture(scope="module", autouse=True, params=[np.inf, 0.0], ids=["selected", "sorted"])
 def _both_ways(request):
-    """Neighbors are selected and ranked one by one, or come from sorted rows, whatever k and n are."""
+    """Test both paths: neighbors are selected and ranked one by one, or read from sorted rows, whatever k and n are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "SORTING_RATIO", request.param)
         yield
@@ -54,7 +54,7 @@ def test_lists_and_cross_ranks_are_those_of_full_tables(pair, data):
 
 
 @given(pair=pairs(min_n=14, min_p=13, max_p=40, max_d=14), single=st.booleans(), groups=st.booleans(), data=st.data())
-def test_the_precision_of_products_changes_nothing(pair, single, groups, data):
+def test_the_precision_of_products_has_no_effect(pair, single, groups, data):
     """Cross ranks from products of single or double precision are those of full tables."""
     X, Y = pair
     k, parts = data.draw(neighbor_counts(len(X) // 2)), random_groups(len(X), 3, np.random.default_rng(0))
@@ -151,7 +151,7 @@ def test_without_a_group_is_a_sweep_on_the_rest(pair, count, seed, data):
 
 
 @given(pair=pairs(min_n=8), seed=st.integers(0, 99))
-def test_lists_that_run_out_are_made_again(pair, seed):
+def test_exhausted_lists_are_recomputed(pair, seed):
     """Without neighbors beyond k every group needs another pass, with the same result."""
     X, Y = pair
     groups = random_groups(len(X), 3, np.random.default_rng(seed))
@@ -164,7 +164,7 @@ def test_lists_that_run_out_are_made_again(pair, seed):
 
 
 @pytest.mark.parametrize("kept", ["long", "short"])
-def test_groups_can_be_taken_from_anchors(kept, monkeypatch):
+def test_groups_can_be_selected_from_anchors(kept, monkeypatch):
     """Rows, labels and seed of a view do not change, whether its lists suffice or are recomputed."""
     rng = np.random.default_rng(0)
     X, Y, rows = rng.normal(size=(40, 3)), rng.normal(size=(40, 2)), np.arange(1, 40, 3)
@@ -197,7 +197,7 @@ def test_anchors_are_rows_of_the_whole(pair, data):
 
 
 @given(pair=pairs(min_n=20, max_p=30), rows=st.sampled_from([1, 3, 8]), jobs=st.sampled_from([1, 2]))
-def test_blocks_and_threads_change_nothing(pair, rows, jobs):
+def test_blocks_and_threads_have_no_effect(pair, rows, jobs):
     """Blocks of any size and any number of threads give the same bits, and report the share of every block once."""
     X, Y = pair
     done = []
@@ -223,7 +223,7 @@ def test_many_embeddings_in_one_sweep(pair, seed):
 
 
 @given(pair=pairs())
-def test_without_ranks_only_data_neighbors_are_found(pair):
+def test_without_ranks_only_data_neighbors_are_searched(pair):
     """Without ranks the neighbors in the embedding are not computed."""
     X, Y = pair
     groups = Groups(np.arange(len(X)) % 2, 2)
@@ -275,7 +275,7 @@ def test_random_groups_are_of_nearly_equal_size(n, count, seed):
 
 
 @pytest.mark.parametrize("count", [1, 2, 20])
-def test_lists_are_kept_long_enough(count):
+def test_stored_lists_are_long_enough(count):
     """The number is finite even for a single group, and leaves k in every row with more than six groups."""
     rng = np.random.default_rng(count)
     X, Y = rng.normal(size=(200, 2)), rng.normal(size=(200, 2))
@@ -309,7 +309,7 @@ def test_permuted_rows_know_where_they_were():
     assert view.without(0, 4).cached_per_embedding("a", lambda: 6) == 6
 
 
-def test_a_shared_value_is_made_once_per_view():
+def test_a_shared_value_is_computed_once_per_view():
     """``once`` stores a value for one view, and not for views derived from it."""
     view = _view(np.arange(8.0)[:, None], np.arange(8.0)[:, None], 2, groups=Groups(np.arange(8) % 4, 4))
     calls = []
@@ -319,7 +319,7 @@ def test_a_shared_value_is_made_once_per_view():
     assert len(calls) == 2
 
 
-def test_a_view_without_groups_says_so():
+def test_a_view_without_groups_raises_an_error():
     """Groups can only be left out after a pass that counted them."""
     with pytest.raises(RuntimeError, match="has no groups"):
         _view(np.arange(5.0)[:, None], np.arange(5.0)[:, None], 2).without(0, 1)

@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_is_told_once_when_compiling_takes_long(monkeypatch) -> None:
+def test_a_terminal_gets_one_message_when_compiling_takes_long(monkeypatch) -> None:
     """The outermost of nested compilations count; a stream that is not a terminal gets no message."""
     clock, notice, terminal = [0.0], _jit.CompileNotice(), Terminal()
     monkeypatch.setattr(_jit.time, "perf_counter", lambda: clock[0])

@@ -116,7 +116,7 @@ def test_products_that_cannot_decide_are_settled_by_direct_distances():
 
 
 @given(pair=ANY_PAIR, seed=st.integers(0, 99), data=st.data())
-def test_leaving_a_group_out_is_starting_anew(pair, seed, data):
+def test_leaving_a_group_out_equals_a_new_start(pair, seed, data):
     """Curves and areas without each group, all from one pass, are those of the data without its points."""
     X, Y = pair
     n = len(X)
@@ -139,7 +139,7 @@ def test_leaving_a_group_out_is_starting_anew(pair, seed, data):
             assert_allclose(shared.areas, other.areas, atol=1e-13)
 
 
-def test_it_is_made_once_and_only_with_groups_shared():
+def test_the_co_ranking_is_computed_once_and_only_with_groups_shared():
     """A view stores its co-ranking; without groups it cannot be shared."""
     X = np.random.default_rng(0).normal(size=(20, 3))
     view = view_of(X, X[:, :2])
@@ -149,7 +149,7 @@ def test_it_is_made_once_and_only_with_groups_shared():
 
 
 @given(pair=pairs(min_n=6, max_n=25), limit=st.sampled_from([0, 3000, 10**8]), seed=st.integers(0, 99))
-def test_embeddings_of_one_sweep_have_what_each_has_alone(pair, limit, seed):
+def test_embeddings_of_one_pass_equal_separate_ones(pair, limit, seed):
     """In any order, more than once, and with few results stored; an embedding without a pass is computed alone."""
     X, Y = pair
     rng = np.random.default_rng(seed)
@@ -193,7 +193,7 @@ def test_the_data_are_sorted_once_for_all_embeddings(monkeypatch):
 
 
 @pytest.mark.parametrize("p", [2, 20])
-def test_blocks_and_threads_are_of_no_account(p, monkeypatch):
+def test_blocks_and_threads_have_no_effect(p, monkeypatch):
     """Blocks of 7 or 256 rows, one or three threads: the same whole numbers and the same bits."""
     rng = np.random.default_rng(1)
     X, Y = rng.integers(0, 5, size=(90, p)).astype(float), rng.normal(size=(90, 2))
@@ -246,7 +246,7 @@ def many(monkeypatch):
 
 
 @pytest.mark.parametrize("image", IMAGES)
-def test_what_is_drawn_has_no_bias(image, many):
+def test_samples_have_no_bias(image, many):
     """Areas, Q_NX and B_NX of 40 anchors among 700 points: means of 60 draws within 4 standard errors of all ranks."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(700, 5))
@@ -276,7 +276,7 @@ def test_what_is_drawn_has_no_bias(image, many):
         assert not (estimate.has_ties & ~exact.has_ties).any()
 
 
-def test_drawn_areas_err_less_than_anchors(many):
+def test_sampled_areas_err_less_than_anchors(many):
     """The noise of the samples is small compared with that of the choice of anchors."""
     rng = np.random.default_rng(3)
     X, rows = rng.normal(size=(700, 5)), np.arange(0, 700, 14)

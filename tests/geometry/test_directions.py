@@ -43,7 +43,7 @@ def decimal_distances(X, metric):
 
 
 def bundle(scale, n=40, p=4, seed=0):
-    """Rows that differ by ``scale`` from one row, and their differences, whose first columns are the embedding."""
+    """Return rows that differ by ``scale`` from one row, and their differences; the embedding is the first columns."""
     rng = np.random.default_rng(seed)
     w, B = rng.normal(size=p) + 1.0, rng.normal(size=(n, p))
     return w + scale * B, B[:, :2]
@@ -119,7 +119,7 @@ def test_sparse_rows_with_different_columns():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("p", [4, 20])
 def test_anchors_among_many_points_keep_the_digits(form, p, monkeypatch):
-    """Rows that are read in blocks, of which no two anchors need be near each other."""
+    """Rows are read in blocks, and no two anchors need be near each other."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 10)
     X, Y = bundle(1e-13, n=60, p=p)
     right = decimal_distances(X, "cosine")
@@ -131,7 +131,7 @@ def test_anchors_among_many_points_keep_the_digits(form, p, monkeypatch):
 
 
 def test_a_near_row_of_an_anchor_is_found_in_its_block():
-    """Pairs of near rows, of which only one is an anchor."""
+    """Each pair of near rows has only one anchor."""
     rng = np.random.default_rng(0)
     U = rng.normal(size=(30, 5))
     units = U / np.linalg.norm(U, axis=1, keepdims=True)
@@ -184,7 +184,7 @@ def test_rows_of_norm_one_have_twice_the_digits(metric):
 
 @each_angular
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_a_note_says_that_few_digits_are_left(metric, form):
+def test_few_remaining_digits_are_noted(metric, form):
     """Rows that differ by 1e-14 are reported; by 1e-10 they are not; by rounding alone they raise an error."""
     codes = [[n.code for n in as_data(form(bundle(scale)[0]), metric=metric).notes] for scale in (1e-14, 1e-10, 1.0)]
     assert ["data.parallel" in names for names in codes] == [True, False, False]

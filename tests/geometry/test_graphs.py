@@ -42,7 +42,7 @@ def _distances(X):
 
 
 def _naive_edges(X, k):
-    """Dense lengths of the union graph, infinite where there is no edge, by a stable sort of each row."""
+    """Return dense lengths of the union graph, infinite where there is no edge, by a stable sort of each row."""
     D, n = _distances(X), len(X)
     edges = np.full((n, n), np.inf)
     np.fill_diagonal(edges, 0.0)
@@ -183,7 +183,7 @@ def test_links_are_the_shortest_ones_of_each_component(X, linked):
 
 
 def test_links_join_the_nearest_points_by_hand():
-    """Three pairs on a line at 0, 10, 50: joined by 1-10, 11-50 and 1-50, which shortens the way from 0 to 51."""
+    """Three pairs on a line at 0, 10, 50: joined by 1-10, 11-50 and 1-50, which shortens the path from 0 to 51."""
     X = np.array([[50.0], [0.0], [11.0], [1.0], [51.0], [10.0]])
     joined, links = connect_components(knn_graph(X, 1), X)
     assert [sorted(X[link, 0]) for link in links] == [[1.0, 10.0], [11.0, 50.0], [1.0, 50.0]]
@@ -213,7 +213,7 @@ def test_joining_changes_no_path_within_a_component():
     assert np.isfinite(after).all()
 
 
-def test_a_graph_in_charts_is_refused_with_its_sizes_and_the_cure():
+def test_a_graph_in_charts_raises_an_error_with_sizes_and_hints():
     """The message names the components, the parameter and both remedies."""
     X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
     with pytest.raises(MethodFailed) as caught:
@@ -234,13 +234,13 @@ def test_joining_is_never_silent():
 
 
 @pytest.mark.parametrize("k", [0, 5, 2.5, True, [1, 2]])
-def test_illegal_numbers_of_neighbors_are_refused(k):
+def test_illegal_numbers_of_neighbors_raise_an_error(k):
     """k must be one integer from 1 to n - 1."""
     with pytest.raises(InputError, match="n_neighbors"):
         knn_graph(np.arange(5.0)[:, None], k)
 
 
-def test_unknown_way_with_components_names_the_known_ones():
+def test_the_error_for_an_unknown_option_for_components_names_the_valid_ones():
     """The list of choices is in the message."""
     with pytest.raises(UnknownName, match="connect, error"):
         connected_graph(np.arange(5.0)[:, None], Reach(2), "conect")
@@ -337,7 +337,7 @@ def _percent_of_short_cuts(X, k, fewer):
 
 
 def test_ends_within_few_long_steps_are_short_cuts():
-    """Two clumps 1 apart, which in the smaller graph only a point 5 away from both joins: two steps, but of 5 each."""
+    """Two clumps 1 apart, joined in the smaller graph only by a point 5 away from both: two steps of 5 each."""
     X = np.random.default_rng(0).normal(scale=0.01, size=(17, 2))
     X[8:16] += [1, 0]
     X[16] = [0.5, 5]
@@ -347,7 +347,7 @@ def test_ends_within_few_long_steps_are_short_cuts():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_short_cuts_between_the_turns_of_a_roll_are_found(seed):
+def test_short_cuts_between_the_turns_of_a_roll_are_detected(seed):
     """500 points: with 15 neighbors the embedding of Isomap is wrong with a note; with 7 there is no note."""
     X = dreval.simulate("swiss_roll", n=500, random_state=seed).data
     result = short_cuts(knn_graph(X, 15), X, 15)

@@ -105,7 +105,7 @@ def test_median_rule_removes_the_scale(kernel, scale):
     )
 
 
-def test_distances_are_direct_beside_a_far_first_point():
+def test_distances_are_direct_with_a_far_first_point():
     """An outlier in the first row costs the others no digits."""
     X = np.array([1e12, 0.0, 1.0, 3.0])
     assert gram_matrix(X, "x", "gaussian", 1.0).matrix[2, 3] == pytest.approx(np.exp(-2.0), rel=1e-14)
@@ -139,7 +139,7 @@ def test_delta_kernel_by_hand():
 
 
 def test_integers_are_numbers_unless_the_kernel_is_delta():
-    """Which variables hold classes without being asked: text, booleans and categories, in one column."""
+    """Text, booleans and categories in one column are classes by default."""
     assert not is_classes([1, 2, 3])
     assert is_classes([True, False])
     assert is_classes([["a"], ["b"]])
@@ -148,7 +148,7 @@ def test_integers_are_numbers_unless_the_kernel_is_delta():
 
 
 def test_precomputed_matrix_is_copied():
-    """A precomputed kernel is used as it is, and centering the copy leaves the user's matrix alone."""
+    """A precomputed kernel is used unchanged, and centering the copy does not alter the matrix of the user."""
     K = np.exp(-euclid(np.random.default_rng(0).normal(size=(6, 2))))
     before = K.copy()
     gram = gram_matrix(K, "x", "precomputed")
@@ -194,7 +194,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("call", "message"), REFUSED)
 def test_refusals(call, message):
-    """What is no variable for a kernel is refused with its name, the rule and a cure."""
+    """The error for an invalid variable has its name, the requirement and a hint."""
     with pytest.raises(InputError) as refused:
         gram_matrix(call[0], "x", *call[1:])
     assert message in str(refused.value)

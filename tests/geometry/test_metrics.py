@@ -140,7 +140,7 @@ def test_sparse_products_stay_within_their_promised_error(seed):
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "precomputed"])
 @pytest.mark.parametrize("metric", SPARSE)
-def test_left_out_is_seen_again(metric, form):
+def test_a_view_without_a_group_is_recomputed(metric, form):
     """A view without a group, from kept lists or in full, is the view of the remaining points."""
     X, Y = counts(2)
     data = {"dense": X, "sparse": sparse.csr_array(X), "precomputed": distances(X, metric)}[form]
@@ -184,7 +184,7 @@ def test_neighborhoods_of_sparse_data_keep_their_differences():
 
 @given(seed=st.integers(0, 99), offset=st.sampled_from([0.0, 1e6]))
 def test_disparity_of_sparse_data_is_that_of_dense_ones(seed, offset):
-    """Without centering the matrix as a whole, also where a column lies far from 0."""
+    """The matrix is not centered as a whole, also where a column is far from 0."""
     X, Y = counts(seed)
     X[:, 0] += offset
     assert disparity(sparse.csr_array(X), Y) == pytest.approx(disparity(X, Y), abs=1e-9)

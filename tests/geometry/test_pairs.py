@@ -68,8 +68,8 @@ def test_all_pairs_once_in_order(pair):
     assert_array_equal(table.order(), np.lexsort((positions, table.embedding.ranks, table.data.ranks)))
 
 
-def test_what_no_measure_reads_is_not_computed():
-    """Ranks keep no distances; distances need no ranks; embeddings of one sweep share the ranks of the data."""
+def test_unused_tables_are_not_computed():
+    """Ranks keep no distances; distances need no ranks; embeddings of one pass share the ranks of the data."""
     X, Y = _cloud()
     views = neighbor_pass(X, {"a": Y, "b": Y[:, ::-1]}, k=1)
     left, right = (pairs.pairs_of(views[name]) for name in "ab")
@@ -83,8 +83,8 @@ def test_what_no_measure_reads_is_not_computed():
 
 
 @given(pair=clouds_and_images(min_n=8, max_n=25, scales=False), seed=st.integers(0, 9))
-def test_leaving_a_group_out_is_starting_again(pair, seed):
-    """From the pairs of the whole, or from the points that stay: the same value of every measure over pairs."""
+def test_leaving_a_group_out_equals_a_new_start(pair, seed):
+    """From the pairs of all points, or from the remaining points: the same value of every measure over pairs."""
     X, Y = pair
     view = _view(X, Y, groups=random_groups(len(X), 4, np.random.default_rng(seed)))
     for group in range(4):
@@ -201,7 +201,7 @@ def test_numbers_of_pairs_are_unranked():
 
 @pytest.fixture
 def small(monkeypatch):
-    """Limits at which 60 points are too many: 300 of 1770 pairs are drawn."""
+    """Set limits at which 60 points are too many: 300 of 1770 pairs are drawn."""
     monkeypatch.setattr(pairs, "EXACT_POINTS", 40)
     monkeypatch.setattr(pairs, "SAMPLED_PAIRS", 300)
 

@@ -214,7 +214,7 @@ def test_disparity_is_that_of_scipy(pair):
 
 @given(pair=ANY_WIDTH, size=st.integers(1, 9), drop=st.floats(0, 1), seed=st.integers(0, 99))
 def test_disparity_of_any_blocks_and_of_sparse_rows(pair, size, drop, seed):
-    """Whatever the blocks: of a table with zeros, in columns of which some have none, dense or sparse."""
+    """Test any blocks of a table with zeros, with some columns that have none, dense or sparse."""
     X, Y = pair
     rng = np.random.default_rng(seed)
     X = np.where((rng.random(X.shape) < drop) & (rng.random(X.shape[1]) < 0.7), 0.0, X)

@@ -42,7 +42,7 @@ def all_pairs(replicates):
 
 
 @given(st.integers(0, 2**31), st.sampled_from([0.5, 1.0]), st.integers(1, 3), st.booleans())
-def test_one_map_comes_out_again(seed, share, d, doubled):
+def test_one_map_is_reproduced(seed, share, d, doubled):
     """Copies up to similarity, also of halves and with duplicates, agree in full and do not vary."""
     rng = np.random.default_rng(seed)
     Y = rng.normal(size=(60, d))
@@ -58,7 +58,7 @@ def test_one_map_comes_out_again(seed, share, d, doubled):
     assert np.nanmax(align(replicates, 60).radius()) < 1e-6
 
 
-def test_unrelated_maps_agree_by_chance_only():
+def test_unrelated_maps_agree_at_chance_level_only():
     rng = np.random.default_rng(0)
     values = []
     for _ in range(20):
@@ -187,7 +187,7 @@ def test_the_value_without_each_replicate_is_that_of_the_others(share):
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
-def test_a_point_in_its_own_list_is_no_pair(share):
+def test_a_point_in_its_list_is_not_a_pair(share):
     rng = np.random.default_rng(4)
     Y = rng.normal(size=(40, 2))
     replicates = [Replicate(rows, Y[rows] + 0.3 * rng.normal(size=(len(rows), 2))) for rows in parts(40, 6, share, rng)]

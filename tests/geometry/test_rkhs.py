@@ -44,8 +44,8 @@ def swiss_roll(n):
     return data.data[::2], latent[::2], data.data[1::2], latent[1::2]
 
 
-def test_embedding_map_is_its_formula_and_gives_known_points_to_the_ridge():
-    """phi(x) = mean + (Y - mean)' (K + ridge I)^-1 K(x); at known points it is Y - ridge weights, and tends to Y."""
+def test_the_embedding_map_is_its_formula_and_reproduces_fitted_points_up_to_the_ridge():
+    """phi(x) = mean + (Y - mean)' (K + ridge I)^-1 K(x); at fitted points it is Y - ridge weights, and tends to Y."""
     X, Y = cloud()
     new = X[:5] + 0.1
     K = gaussian(X, X, median(X))
@@ -76,7 +76,7 @@ def test_theorem_3_keeps_the_covariance(pair):
 
 
 def test_as_printed_theorem_3_collapses_to_the_mean():
-    """Without its 1 / n the reconstruction explains next to nothing; corrected it has the covariance to 1e-12."""
+    """Without its 1 / n the reconstruction explains almost nothing; corrected it has the covariance to 1e-12."""
     X, Y = cloud(n=200)
     centered = Y - Y.mean(axis=0)
     corrected, printed = (reconstruction_map(Y, X, rule=rule) for rule in RULES[1:])
@@ -133,7 +133,7 @@ def test_maps_do_not_depend_on_units(rule):
 
 
 def test_a_constant_embedding_reconstructs_the_mean():
-    """Where all points lie in one place every map gives the mean, with a note, and leaves all of the variance."""
+    """If all points are in one place every map gives the mean, with a note, and leaves all of the variance."""
     X, _ = cloud()
     for rule in RULES:
         f = reconstruction_map(np.full((60, 2), 0.1), X, rule=rule)
@@ -209,7 +209,7 @@ def test_transformations_never_fold_the_data(kernel):
 
 
 def test_choices_are_spread_over_columns_and_nested():
-    """Columns differ by at most one, no pair comes twice, and a longer choice begins with the shorter one."""
+    """Columns differ by at most one, no pair occurs twice, and a longer choice begins with the shorter one."""
     X, Y = cloud(n=30)
     transformations = make_transformations(X, Y)
     chosen = transformations.choose(50, 0)

@@ -97,8 +97,8 @@ def _over(penalty, n, k):
 
 
 @given(pair=pairs(min_n=8, max_n=30, max_p=3, kinds=["grid"], images=["grid", "first_columns"], scales=False))
-def test_another_programs_tie_break_lies_within_the_bounds(pair):
-    """scikit-learn breaks ties as its search happens to; its value lies between worst and best."""
+def test_the_tie_break_of_another_program_is_within_the_bounds(pair):
+    """scikit-learn breaks ties in the order of its search; its value is between worst and best."""
     X, Y = pair
     for k in {1, 2, (len(X) - 1) // 2}:
         result = dreval.trustworthiness(X, Y, n_neighbors=k, ties="bounds")
@@ -106,7 +106,7 @@ def test_another_programs_tie_break_lies_within_the_bounds(pair):
 
 
 @given(pair=tie_free_pairs())
-def test_without_ties_there_is_nothing_to_bound(pair):
+def test_without_ties_the_bounds_are_equal(pair):
     """Worst, value and best are one number, and a list of k gives a table."""
     X, Y = pair
     for name in NAMES:
@@ -196,7 +196,9 @@ def test_distances_equal_up_to_rounding_are_ties():
 
 
 def _votes(distances, codes, own_class, members, k):
-    """Whether the vote is right, for all orders of the members; and how many of the k nearest have the own class."""
+    """Return whether the vote is right, for all orders of the members; and how many of the k nearest have the class of
+    the point.
+    """
     member_distances = np.where(np.isin(np.arange(len(codes)), members), distances, np.inf)
     keep = [j for j in members if j != own_class]
     orders = [order[:k] for order in twins.orders_of_row(np.r_[member_distances[keep], -1.0], len(keep))]
@@ -228,7 +230,7 @@ def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
 
 
 def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
-    """Duplicates in the embedding: worst and best of the area and the accuracy stand in their rows."""
+    """Duplicates in the embedding: worst and best of the area and the accuracy are in their rows."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(40, 3)), np.arange(40) % 3
     Y = np.round(X[:, :2])
