@@ -21,7 +21,7 @@ each = pytest.mark.parametrize("cls", BOTH)
 
 
 def _made(cls, X, hidden, d, seed):
-    """A method whose networks have been laid out by a short fit, and random parameters for them."""
+    """Return a method whose networks were created by a short fit, and random parameters for them."""
     net = cls(d, hidden=hidden, n_epochs=1, random_state=seed).fit(X)
     return net, np.random.default_rng(seed).normal(scale=0.5, size=net._theta.shape)
 
@@ -57,7 +57,7 @@ def _weights(theta, widths):
 
 
 def test_the_loss_of_the_autoencoder_by_hand():
-    """Half the mean squared difference of the data and what a plain network gives back."""
+    """Half the mean squared difference of the data and the output of a plain network."""
     X = np.random.default_rng(0).normal(size=(6, 3))
     net, theta = _made(Autoencoder, X, (4,), 2, 0)
     encoder, decoder = _weights(theta[:26], (3, 4, 2)), _weights(theta[26:], (2, 4, 3))
@@ -159,7 +159,7 @@ def test_rounds_by_default():
         ({"learning_rate": 0.0}, "`learning_rate` must be above 0"),
     ],
 )
-def test_illegal_parameters_are_refused(cls, wrong, match):
+def test_illegal_parameters_raise_an_error(cls, wrong, match):
     """The error names the argument."""
     with pytest.raises(InputError, match=match):
         cls(**wrong).fit(np.random.default_rng(0).normal(size=(10, 3)))
@@ -168,6 +168,6 @@ def test_illegal_parameters_are_refused(cls, wrong, match):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @each
 def test_diverging_training_raises_an_error(cls):
-    """Steps of 1e200 overflow, and the cure is named."""
+    """Steps of 1e200 overflow, and the error has a hint."""
     with pytest.raises(MethodFailed, match="smaller"):
         cls(2, n_epochs=5, learning_rate=1e200).fit(np.random.default_rng(0).normal(size=(10, 3)))

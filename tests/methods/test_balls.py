@@ -63,7 +63,7 @@ def _fit(method, X):
 
 
 def test_these_methods_have_balls():
-    """All on the graph of neighbors but those whose page says why not."""
+    """All methods on the graph of neighbors have balls, except those whose page explains why not."""
     assert set(NAMES) == EXPECTED
 
 
@@ -124,7 +124,7 @@ def test_lle_combines_all_points_of_the_ball():
 
 
 @pytest.mark.parametrize("cls", [LTSA, HessianLLE, ModifiedLLE])
-def test_a_plane_comes_back_from_balls_of_unequal_numbers(cls):
+def test_a_plane_is_recovered_from_balls_of_unequal_numbers(cls):
     """On flat data with neighborhoods of many sizes, coordinates are affine in the true ones."""
     flat = np.random.default_rng(0).uniform(size=(200, 2)) ** 1.5
     X = flat @ np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 1.0]])
@@ -162,7 +162,7 @@ def test_a_round_of_refinement_in_balls():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_balls_that_hold_the_k_nearest_give_the_same(name):
-    """On a closed curve of equal steps and curvature the six nearest lie within 3.5 steps: every method has one answer.
+    """On a closed curve of equal steps and curvature the six nearest are within 3.5 steps: each method has one result.
 
     Distances are compared, since the two coordinates of such a curve can be turned.
     """
@@ -223,7 +223,7 @@ def test_a_lone_point_is_a_part(name):
 @pytest.mark.parametrize(
     ("cls", "least"), [(LTSA, 3), (ModifiedLLE, 3), (HessianLLE, 6), (ProcrustesSubspacesAlignment, 2)]
 )
-def test_balls_too_small_for_the_method_are_refused(cls, least):
+def test_balls_too_small_for_the_method_raise_an_error(cls, least):
     """A point joined by one link has one neighbor; the radius that the message names is enough."""
     X = _with_a_lone_point()
     with (

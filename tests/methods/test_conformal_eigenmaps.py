@@ -50,7 +50,9 @@ def test_rolls_of_600_and_1000_points_equal_numpy_and_clarabel(oracle):
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("n", "n_neighbors"), [(600, 8), (600, 10), (600, 15), (1000, 8), (1000, 10), (1000, 15)])
 def test_the_roll_is_unrolled_exactly_where_its_graph_has_no_short_cuts(n, n_neighbors, seed):
-    """A single edge between two turns spoils the embedding, as in Isomap; without one it is flat to .3 %, unwarned."""
+    """A single edge between two turns breaks the embedding, as in Isomap; without one it is flat to .3 %, without a
+    warning.
+    """
     roll = dreval.simulate("swiss_roll", n=n, random_state=seed)
     arc = roll.latent[:, 0]
     short_cuts = np.abs(arc[nearest(roll.data, n_neighbors)[0]] - arc[:, None]).max() > 12
@@ -95,7 +97,7 @@ def test_the_least_loss_has_no_better_direction(seed, m):
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_projection_is_the_nearest(seed, m):
-    """No mixture with another feasible matrix comes nearer; feasible matrices stay."""
+    """No mixture with another feasible matrix is nearer; feasible matrices do not change."""
     rng = np.random.default_rng(seed)
     target = rng.normal(size=m * (m + 1) // 2)
     result = _project(target)

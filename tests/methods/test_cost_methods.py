@@ -71,7 +71,7 @@ def test_affinities_have_the_perplexity(seed, perplexity):
 
 
 def test_affinities_equal_those_of_opentsne():
-    """The joint probabilities over the nearest 3 x perplexity neighbors, to what openTSNE's bisection leaves."""
+    """Joint probabilities over the nearest 3 x perplexity neighbors agree up to the error of openTSNE's bisection."""
     X = cloud(0, 150)
     reference = openTSNE.affinity.PerplexityBasedNN(
         X, perplexity=10, method="exact", n_jobs=1, random_state=0
@@ -152,7 +152,7 @@ def test_an_embedding_too_wide_for_the_lattice_is_summed_exactly():
 
 @pytest.mark.parametrize("data", ["s1", "s4"])
 def test_metric_scaling_is_not_above_scikit_learn(data):
-    """From the same start the stress is at most 2 % above that of scikit-learn's SMACOF; both solvers of ours agree."""
+    """From the same start the stress is at most 2 % above that of scikit-learn's SMACOF; both of our solvers agree."""
     X = dreval.simulate(data, n=120, random_state=0).data
     start = PCA(2).fit_transform(X)
     reference = manifold.smacof(
@@ -384,7 +384,7 @@ def test_the_generalization_curve():
     assert errors.equals(net.generalization_curve(X, 30, n_repeats=2))
 
 
-def test_illegal_costs_mappings_and_starts_are_refused():
+def test_illegal_costs_mappings_and_starts_raise_an_error():
     """Unknown costs, mappings and options, new points of free ones, and starts of another shape."""
     X = cloud(0)
     with pytest.raises(UnknownName, match="Did you mean 'sammon'"):
@@ -417,8 +417,8 @@ def test_options_must_be_a_dict(name, hint, value):
 
 
 @pytest.mark.parametrize("value", [1.5, None, True, "12", 0, {3}, [1.5], [[3]], [3, None]], ids=repr)
-def test_illegal_widths_are_refused(value):
-    """Of the method and of the mapping; neither text nor a set is a list of widths."""
+def test_illegal_widths_raise_an_error(value):
+    """Widths of the method and of the mapping; neither text nor a set is a list of widths."""
     as_option = CostMapping(cost="sammon", mapping="multilayer_perceptron", mapping_options={"hidden": value})
     for method in (ParametricTSNE(hidden=value, perplexity=5), as_option):
         with pytest.raises(InputError, match="`hidden` must be an integer >= 1: got "):
@@ -434,8 +434,8 @@ def test_widths_may_be_a_number_a_list_or_an_array():
 
 @pytest.mark.parametrize("method", [TSNE, SNE, ElasticEmbedding, MetricMDS, Sammon, GPLVM, CostMapping])
 @pytest.mark.parametrize("place", [0.0, 3.5])
-def test_starts_in_one_place_are_refused(method, place):
-    """No slope leads out of it."""
+def test_starts_in_one_place_raise_an_error(method, place):
+    """The gradient is 0 at such a start."""
     X, init = np.random.default_rng(0).normal(size=(100, 3)), np.full((100, 2), place)
     with pytest.raises(InputError, match="`init` must not put all points in one place"):
         method(2, init=init).fit(X)
@@ -511,7 +511,7 @@ def test_exact_solutions_have_converged(cost, mapping):
 
 
 @pytest.mark.parametrize("X", [np.repeat(cloud(0, 8, 3), 5, axis=0), cloud(0, 40, 5) > 0, np.ones((30, 3))])
-def test_coordination_makes_no_more_pieces_than_there_are_points(X):
+def test_coordination_makes_at_most_as_many_pieces_as_points(X):
     """Eight points five times, truth values, and copies of one point: an embedding without a warning."""
     llc = LocallyLinearCoordination(1, disconnected="connect", n_neighbors=9, random_state=0)
     with warnings.catch_warnings():

@@ -82,7 +82,7 @@ def test_gradients_with_weights_equal_central_differences(name, seed, d):
 
 @pytest.mark.parametrize("name", WEIGHTED)
 @given(seed=seeds)
-def test_unit_weights_change_nothing(name, seed):
+def test_unit_weights_have_no_effect(name, seed):
     """Value and gradient with weights 1, and with weights 3, are those without."""
     X, Y = cloud(seed), cloud(seed + 1, p=2)
     plain = cost_of(name, X, None)(Y)
@@ -144,7 +144,7 @@ def test_strain_over_free_points_is_classical_scaling(seed):
 
 
 def test_weights_of_zero_leave_pairs_out():
-    """A wrong distance that has no weight does not matter: points of a plane with one moved far come back exactly.
+    """A wrong distance without weight has no effect: points of a plane with one moved far are recovered exactly.
 
     The distances of the moved point to all but four others have weight 0, and those four are kept by an embedding in
     the plane that the search finds: its place is free enough.
@@ -179,8 +179,8 @@ def test_weights_of_zero_leave_pairs_out():
     ],
 )
 @pytest.mark.parametrize("name", ["metric_mds", "strain"])
-def test_illegal_weights_are_refused(name, weights, message):
-    """Shape, sign, size, symmetry and type, with what to pass."""
+def test_illegal_weights_raise_an_error(name, weights, message):
+    """The error for shape, sign, size, symmetry and type has a hint."""
     with np.errstate(all="ignore"), pytest.raises(InputError, match=message):
         CostMapping(2, cost=name, cost_options={"weights": weights}).fit(cloud(0))
 

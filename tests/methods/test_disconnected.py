@@ -112,7 +112,7 @@ def test_attributes_of_parts_are_named_in_the_error(option):
 
 @pytest.mark.parametrize("option", ["bogus", "largest", "separate"])
 @pytest.mark.parametrize("k", [8, 40])
-def test_options_of_disconnected_that_a_cost_lacks_are_refused(option, k):
+def test_options_of_disconnected_that_a_cost_lacks_raise_an_error(option, k):
     """Locally linear coordination raises or connects; other options raise an error, with and without parts."""
     X, _ = _parts()
     with pytest.raises(UnknownName, match=f"`disconnected` must be .*got '{option}'.*connect, error"):

@@ -51,7 +51,7 @@ def test_far_pairs_are_those_of_two_loops(steps, seed):
 @settings(max_examples=5)
 @given(seed=st.integers(0, 10**6))
 def test_slopes_equal_central_differences(seed):
-    """Every entry of the gradients of R and of P, and R itself, whose rounds and measure know it."""
+    """Every entry of the gradients of R and of P, and R itself, agree with central differences and with the measure."""
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(25, 3)), 0.7 * rng.normal(size=(25, 2))
     patches, far = parts(X, 4, 2)
@@ -185,7 +185,7 @@ def test_flat_data_come_back_with_few_landmarks(m):
         (ProcrustesSubspacesAlignment, {"n_landmarks": 0}),
     ],
 )
-def test_options_out_of_range_are_refused(cls, options):
+def test_options_out_of_range_raise_an_error(cls, options):
     """A negative weight, neighbors as far points, no landmark."""
     with pytest.raises(InputError, match=next(iter(options))):
         cls(2, **options).fit(np.random.default_rng(0).normal(size=(30, 3)))

@@ -76,7 +76,7 @@ def test_copies_do_not_divide_by_zero():
     assert np.ptp(Y) > 0
 
 
-def test_one_landmark_is_refused():
+def test_one_landmark_raises_an_error():
     """At least two."""
     with pytest.raises(InputError, match="n_landmarks"):
         LandmarkIsomap(1, n_neighbors=5, n_landmarks=True).fit(np.random.default_rng(0).normal(size=(30, 2)))

@@ -27,7 +27,7 @@ SHAPES = {"alpha": 0.7, "gamma": 1.2, "nu": 1.5}
 
 
 def _data_with(K, rng):
-    """Rows whose centered covariance is K exactly: columns are orthonormal directions that are orthogonal to 1."""
+    """Return rows whose centered covariance is K exactly: columns are orthonormal and orthogonal to 1."""
     n = len(K)
     values, vectors = np.linalg.eigh(K)
     frame = np.linalg.qr(np.c_[np.ones(n + 5), rng.normal(size=(n + 5, n))])[0][:, 1:]
@@ -116,7 +116,7 @@ def test_matern_of_half_orders_has_closed_forms(nu, exponent):
 
 @given(st.floats(0.05, 50), st.floats(1e-6, 0.9999))
 def test_matern_is_inverted(nu, rho):
-    """f of its inverse is what went in, for any order."""
+    """f of its inverse is the input, for any order."""
     d = inverse_kernel("matern", 1.0, 1.0, nu)(np.array([rho, 1.0]))
     assert d[1] < 1e-9
     assert_allclose(matern(d[:1], nu), rho, rtol=1e-8)
@@ -157,7 +157,7 @@ def test_paths_equal_a_naive_twin(seed, solution):
 @pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
 @pytest.mark.parametrize(("data", "d", "least"), [("gp_map", 3, 0.98), ("sine_map", 1, 0.98), ("bump_map", 2, 0.9)])
 def test_the_maps_of_the_paper(data, d, least):
-    """500 points in 500 columns: R^2 of the latent variables, and what the paths as printed give: far less."""
+    """500 points in 500 columns: R^2 of the latent variables, and that of the printed paths, which is far smaller."""
     sample = dreval.simulate(data, n=500, n_features=500, random_state=0)
     result = {
         name: dreval.latent_r2(sample.data, IKD(d, **settings).fit_transform(sample.data), latent=sample.latent)
@@ -208,8 +208,8 @@ def test_constant_rows_cause_a_warning():
         assert not IKD(2).fit_transform(X[:, :1]).any()
 
 
-def test_illegal_options_and_ranges_are_refused():
-    """Each parameter says what it takes."""
+def test_illegal_options_and_ranges_raise_an_error():
+    """The error has the requirement of the parameter."""
     X = np.random.default_rng(0).normal(size=(20, 30))
     for wrong in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}, {"reference": "center"}):
         with pytest.raises(UnknownName):
@@ -241,7 +241,7 @@ def test_two_columns_that_lapack_cannot_split_are_embedded():
     "shared", [pytest.param(0.0, id="few_pairs", marks=pytest.mark.slow), pytest.param(2.0, id="nearly_all_pairs")]
 )
 def test_1500_points_can_be_interrupted(shared):
-    """A signal that comes every fiftieth of a second is served many times, since no step takes long."""
+    """A signal every fiftieth of a second is handled many times, since no step takes long."""
     data = dreval.simulate("bump_map", n=1500, n_features=200, random_state=0).data
     data = data + shared * data.std() * np.random.default_rng(0).normal(size=200)  # a part that all rows have in common
     IKD(2).fit(data[:100])  # compiles the loops

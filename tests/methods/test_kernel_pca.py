@@ -72,7 +72,7 @@ def test_errors_of_kernels_of_inner_products():
 
 
 def _exact_eigenvalues(X, kernel, degree, d):
-    """The d largest eigenvalues of the centered matrix, whose entries have 60 digits until they are centered."""
+    """Return the d largest eigenvalues of the centered matrix, whose entries have 60 digits until they are centered."""
     with localcontext(prec=60):
         Z = [[Decimal(float(entry)) for entry in row] for row in X]
         inner = np.array([[sum(a * b for a, b in zip(u, v, strict=True)) for v in Z] for u in Z], dtype=object)
@@ -144,7 +144,7 @@ def test_linear_kernel_is_pca():
 
 
 def test_precomputed_is_the_same():
-    """A kernel matrix that is handed in gives what its kernel gives."""
+    """A precomputed kernel matrix gives the result of its kernel."""
     X = DATA["s1"]()
     result = KernelPCA(2).fit(X)
     squared = ((X[:, None] - X[None]) ** 2).sum(-1)
@@ -173,7 +173,7 @@ def _distance(kpca, X, points, scores):
 
 @given(st.integers(0, 10**6))
 def test_pre_images_are_never_farther_and_cannot_be_bettered_nearby(seed):
-    """The distance to the projection does not grow from the start, and small steps from the answer do not lower it."""
+    """The distance to the projection does not grow from the start, and small steps from the result do not lower it."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(30, 2))
     kpca = KernelPCA(3).fit(X)
@@ -201,7 +201,7 @@ def test_denoising_a_circle():
 
 
 def test_pre_images_need_a_kernel_that_has_them():
-    """Only the Gaussian and the linear kernel; the message says so."""
+    """Only the Gaussian and the linear kernel have them, and the message names these."""
     X = DATA["s1"]()
     kpca = KernelPCA(2, kernel="laplace").fit(X)
     with pytest.raises(InputError, match="must be 'gaussian' or 'linear' for pre-images"):

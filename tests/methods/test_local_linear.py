@@ -36,7 +36,7 @@ def _apart(Y, Z):
 @pytest.mark.filterwarnings("ignore:The graph of 12 nearest neighbors probably has shortcuts")
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("method", METHODS)
-def test_spans_what_scikit_learn_finds(data, method):
+def test_spans_equal_those_of_scikit_learn(data, method):
     """The planes of both embeddings agree to 1e-6."""
     cls, k = METHODS[method]
     X = DATA[data]()
@@ -46,7 +46,7 @@ def test_spans_what_scikit_learn_finds(data, method):
 
 
 @pytest.mark.parametrize("cls", [LTSA, HessianLLE])
-def test_a_point_that_is_nobodys_neighbor_is_held_by_its_own_neighborhood(cls):
+def test_an_outlier_is_fixed_by_its_neighborhood(cls):
     """Without itself in its neighborhood an outlier adds an eigenvalue 0; by default it does not."""
     X = np.vstack([dreval.simulate("s4", n=200, random_state=0).data, [[60.0, 60.0, 60.0]]])
     loose, constrained = (cls(2, n_neighbors=12, include_self=include).fit(X) for include in (False, True))
@@ -195,7 +195,7 @@ def test_lle_solves_its_problem(seed):
     assert_allclose(Y.mean(axis=0), 0, atol=1e-9)
 
 
-def test_a_ridge_of_zero_is_refused():
+def test_a_ridge_of_zero_raises_an_error():
     """Weights are not unique without a ridge."""
     with pytest.raises(InputError, match="`reg` must be above 0"):
         LLE(2, n_neighbors=8, reg=0.0).fit(DATA["s4"]())
@@ -217,7 +217,7 @@ def _shown(U, Y):
 @pytest.mark.parametrize("cls", [LTSA, HessianLLE])
 @pytest.mark.parametrize("seed", range(8))
 def test_flat_data_are_recovered_or_a_warning_reports_the_loss(cls, seed):
-    """Of these samples the first has a part that can turn by itself; with k = 10 it is held."""
+    """The first of these samples has a part that can rotate freely; with k = 10 it is fixed."""
     U, X = _flat(seed)
     method, arbitrary = _fitted(cls(2, n_neighbors=7), X)
     assert arbitrary == (seed == 0)

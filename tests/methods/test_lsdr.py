@@ -85,7 +85,7 @@ def test_boundaries_equal_a_naive_twin(X, seed, graph):
 @LOUD
 @pytest.mark.parametrize("settings", [{}, {"graph": "gabriel"}, {"graph": "beta_skeleton", "beta": 1.02}])
 def test_the_steps_after_the_graph_by_hand(settings):
-    """Depth, skeleton, width and weighted means by Floyd-Warshall and loops; scikit-learn's stress is no lower."""
+    """Depth, skeleton, width and weighted means by Floyd-Warshall and loops; scikit-learn has no lower stress."""
     X = np.random.default_rng(3).normal(size=(120, 2)) * [3.0, 1.0]
     m = LSDR(1, **settings).fit(X)
     n, paths = len(X), np.full((120, 120), np.inf)
@@ -229,8 +229,8 @@ def test_the_bandwidth_is_a_parameter():
     assert_allclose(m.embedding_, m.skeletal_places_[nearest], atol=1e-12)
 
 
-def test_illegal_options_and_ranges_are_refused():
-    """Each parameter says what it takes."""
+def test_illegal_options_and_ranges_raise_an_error():
+    """The error has the requirement of the parameter."""
     X = np.random.default_rng(0).normal(size=(20, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -276,7 +276,7 @@ def test_distances_of_a_skeleton_that_is_not_all_points():
 
 @LOUD
 def test_distances_along_strings_have_an_embedding():
-    """Edit distances of words, which no coordinates have: one end of the alphabet of lengths is far from the other."""
+    """Edit distances of strings, which no coordinates have: the shortest strings are far from the longest."""
     words = ["a" * i + "b" * j for i in range(1, 9) for j in range(1, 4)]
 
     def apart(u, v):

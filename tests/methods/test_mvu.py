@@ -121,8 +121,8 @@ def test_strings_unroll_the_swiss_roll():
     assert procrustes(np.column_stack([t**2 / 2, h]), mvu.embedding_)[2] < 0.02
 
 
-def test_flat_and_rigid_data_are_their_own_unfolding():
-    """With all distances fixed the embedding is the one of PCA."""
+def test_flat_and_rigid_data_are_unchanged():
+    """With all distances fixed the embedding is that of PCA."""
     X = np.random.default_rng(0).normal(size=(12, 2)) * [2, 1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)

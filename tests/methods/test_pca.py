@@ -51,7 +51,7 @@ def test_transform_of_the_fitted_rows_is_the_embedding(X):
 
 
 @given(clouds(min_n=6), st.integers(0, 2**31))
-def test_no_other_line_keeps_more_variance(X, seed):
+def test_no_other_line_has_more_variance(X, seed):
     """The first component's variance is at least that along a random direction (Jolliffe's definition)."""
     direction = np.random.default_rng(seed).normal(size=X.shape[1])
     direction /= np.linalg.norm(direction)
@@ -70,7 +70,7 @@ def test_by_hand():
 
 @pytest.mark.parametrize("smallest", [0.5, 0.02, 0.009, 1e-6, 1e-9])
 @pytest.mark.parametrize("size", [1.0, 1e-140, 1e140])
-def test_known_singular_values_come_back(smallest, size):
+def test_known_singular_values_are_recovered(smallest, size):
     """Values from 1 down to the smallest, to 1e-11 of each, or 1e-15 of the largest; axes to 1e-12 in their cosine."""
     rng = np.random.default_rng(0)
     vectors = np.linalg.qr(np.c_[np.ones(200), rng.normal(size=(200, 8))])[0][:, 1:]  # columns of mean 0
@@ -108,7 +108,7 @@ def test_signs_are_fixed():
         assert_allclose(pca.transform(data), Y, atol=1e-12)
 
 
-def test_constant_data_have_no_variance_to_share():
+def test_constant_data_have_ratios_of_zero():
     """Ratios are 0 where the total variance is 0; nothing is NaN."""
     pca = PCA(2).fit(np.full((5, 3), 7.0))
     assert not pca.embedding_.any()

@@ -69,7 +69,7 @@ def test_a_round_is_equations_12_and_13(seed, d):
 
 @given(st.integers(0, 10**6))
 def test_equation_11_is_solved(seed):
-    """The embedding for given frames is the least-squares one that numpy finds in the dense system."""
+    """The embedding for fixed frames is the least-squares solution of numpy in the dense system."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 3))
     frames = np.linalg.qr(rng.normal(size=(20, 3, 2)))[0]
@@ -140,7 +140,7 @@ def test_refinement_from_a_method_and_from_its_embedding():
     assert named.path_[-1] < 0.8 * named.path_[0]
 
 
-def test_a_start_of_another_shape_is_refused():
+def test_a_start_of_another_shape_raises_an_error():
     """Columns and rows must fit."""
     X = np.random.default_rng(0).normal(size=(30, 4))
     with pytest.raises(InputError, match="`init` must have n_components = 2 columns"):

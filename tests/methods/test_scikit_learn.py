@@ -100,7 +100,7 @@ def test_cross_validation_of_distances_gives_the_scores_of_their_points():
 
 
 def test_an_indefinite_kernel_is_accepted_by_name_and_as_a_matrix(frame):
-    """Both have the positive part of the spectrum, by numpy; distances are no kernel."""
+    """Both have the positive part of the spectrum, by numpy; distances are not a kernel."""
     X = frame.to_numpy()
     K = np.tanh(X @ X.T / 4 - 1)
     named = dreval.methods.KernelPCA(3, kernel="sigmoid", bandwidth=2.0, offset=-1.0).fit(X)
@@ -213,7 +213,7 @@ def test_umap_starts_from_an_embedding(frame):
             dreval.methods.UMAP(init=wrong, **options).fit(frame)
 
 
-def test_pipelines_in_pipelines_are_written_in_no_time(frame):
+def test_nested_pipelines_are_printed_quickly(frame):
     """scikit-learn's text of 20 levels would take an hour."""
     chain = decomposition.PCA(2)
     for _ in range(20):
@@ -252,7 +252,7 @@ def test_frames_come_out_where_they_are_chosen(frame):
         dreval.methods.PCA().get_feature_names_out()
 
 
-def test_methods_that_use_their_own_transform_do_not_mind_the_container(frame):
+def test_methods_with_a_custom_transform_ignore_the_container(frame):
     plain = dreval.methods.KernelPCA(2).fit(frame)
     chosen = dreval.methods.KernelPCA(2).set_output(transform="pandas").fit(frame)
     np.testing.assert_array_equal(chosen.denoise(frame), plain.denoise(frame))

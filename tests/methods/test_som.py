@@ -151,7 +151,7 @@ def test_only_online_learning_reads_the_seed():
         ({"algorithm": "both"}, UnknownName, "algorithm"),
     ],
 )
-def test_illegal_parameters_are_refused(wrong, error, match):
+def test_illegal_parameters_raise_an_error(wrong, error, match):
     """The error names the argument."""
     with pytest.raises(error, match=match):
         SOM(**wrong).fit(np.random.default_rng(0).normal(size=(30, 3)))

@@ -113,7 +113,7 @@ def test_sliced_methods_equal_the_package_sliced(case):
 
 
 def test_the_linear_model_of_li():
-    """Li (1991), model 6.1: y = x1 + x2 + x3 + x4 + e, p = 5, n = 100, H = 10, over 100 samples of our own.
+    """Li (1991), model 6.1: y = x1 + x2 + x3 + x4 + e, p = 5, n = 100, H = 10, over 100 simulated samples.
 
     The mean of the unit directions is within .03 of (1, 1, 1, 1, 0) / 2 in each coordinate: its own error over 100
     samples is near .007, and the estimates shrink by a few per cent.
@@ -141,7 +141,7 @@ SEES = [
 
 
 @pytest.mark.parametrize(("model", "cls", "d"), SEES)
-def test_directions_of_known_models_are_found(model, cls, d):
+def test_directions_of_known_models_are_recovered(model, cls, d):
     """n = 400, p = 6: the space is found to a sine of .25 (a random direction has about .9)."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 6)) @ np.diag([1, 2, 3, 1, 2, 3])
@@ -153,7 +153,7 @@ def test_directions_of_known_models_are_found(model, cls, d):
 
 
 def test_sir_does_not_see_symmetric_dependence():
-    """A known limit: with y = x^2 the slice means are 0, so that the direction is far from the truth."""
+    """With y = x^2 the slice means are 0, so that the direction is far from the truth, a known limit."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 6))
     assert _apart(SIR(1).fit(X, X[:, 0] ** 2).directions_, np.eye(6)[:, :1]) > 0.5
@@ -183,7 +183,7 @@ def test_kernel_cca_solves_the_generalized_problem(seed):
     assert_allclose(result.transform(X), result.embedding_, atol=1e-8)
 
 
-def test_kernel_cca_with_linear_kernels_and_no_ridge_is_cca():
+def test_kernel_cca_with_linear_kernels_and_without_a_ridge_is_cca():
     """kappa near 0: the first variate of X is that of CCA (two classes have one function on either way)."""
     X, Y = _two_sets("normal")
     y = Y[:, :1]
@@ -247,7 +247,7 @@ GSIR_MODELS = {
 
 @pytest.mark.parametrize("seed", [11, 12, 13])
 @pytest.mark.parametrize("model", GSIR_MODELS)
-def test_gsir_finds_what_the_response_is_a_function_of(model, seed):
+def test_gsir_recovers_the_function_that_determines_the_response(model, seed):
     """Five columns, 250 points, noise: the first function has a rank correlation above .85 with what y depends on."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(250, 5))
@@ -381,7 +381,7 @@ def test_slices_are_runs_of_the_sorted_response():
 
 
 @pytest.mark.parametrize("cls", [CCA, GSAVE, GSIR, KernelCCA, MAVE, SAVE, SIR])
-def test_integers_that_look_like_numbers_are_classes_with_a_warning(cls):
+def test_integers_are_classes_with_a_warning(cls):
     """More classes than n / 2 raise an error with a hint, many integers cause a warning, floats are numbers."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 4))

@@ -215,7 +215,7 @@ def test_digits_are_embedded_as_well_as_by_umap_learn():
 
 
 @pytest.mark.parametrize("start", ["spectral", "pca", "random"])
-def test_clusters_stay_apart(start):
+def test_clusters_stay_separate(start):
     """Three far clusters, whose graph is in parts: the nearest neighbor in the embedding is of the same cluster."""
     clusters = dreval.simulate("three_clusters", n=90, random_state=0)
     umap = UMAP(n_neighbors=8, init=start, random_state=0)
@@ -226,7 +226,7 @@ def test_clusters_stay_apart(start):
 
 
 def test_new_points_are_near_their_fitted_copies():
-    """Copies land near their originals (median below a tenth of the width); each is placed by itself."""
+    """Copies are near their originals (median below a tenth of the width); each is placed separately."""
     X = dreval.simulate("swiss_roll", n=300, random_state=0).data
     umap = UMAP(n_neighbors=10, random_state=0).fit(X)
     Y = umap.transform(X[:40])
@@ -260,13 +260,13 @@ def test_parameters_are_read():
         ({"n_neighbors": 0}, "`n_neighbors`"),
     ],
 )
-def test_illegal_parameters_are_refused(wrong, match):
+def test_illegal_parameters_raise_an_error(wrong, match):
     """The error names the argument."""
     with pytest.raises(InputError, match=match):
         UMAP(**wrong).fit(np.random.default_rng(0).normal(size=(30, 3)))
 
 
-def test_an_unknown_start_is_refused():
+def test_an_unknown_start_raises_an_error():
     """The error suggests the nearest option."""
     with pytest.raises(UnknownName, match="Did you mean 'spectral'"):
         UMAP(init="spectrum").fit(np.random.default_rng(0).normal(size=(30, 3)))
