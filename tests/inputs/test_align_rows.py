@@ -69,7 +69,7 @@ def test_files_are_matched_by_their_id_column(tmp_path: Path) -> None:
 
 
 def test_whole_floats_and_text_are_the_same_ids() -> None:
-    """7, 7.0 and "7" are one id, since files cannot tell them apart."""
+    """7, 7.0 and "7" are one id, since files cannot distinguish them."""
     record = as_data(X, ids=[1, 2, 3, 4, 5, 6])
     for ids in ([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], list("654321")):
         assert np.array_equal(as_source(Y[::-1], "e", record, ids=ids).coordinates(record), Y)
@@ -87,7 +87,7 @@ def test_whole_floats_and_text_are_the_same_ids() -> None:
         (None, [12, 13, 15, 17, 18, 19], 1),
     ],
 )
-def test_everything_else_goes_by_position(index: Any, embedding: Any, notes: int) -> None:
+def test_all_other_rows_are_matched_by_position(index: Any, embedding: Any, notes: int) -> None:
     """Default indexes, names on one side, and names next to row numbers do not change the order."""
     record = as_data(pd.DataFrame(X, index=index))
     source = as_source(pd.DataFrame(Y, index=embedding), "e", record)
@@ -96,7 +96,7 @@ def test_everything_else_goes_by_position(index: Any, embedding: Any, notes: int
 
 
 @pytest.mark.parametrize("embedding", [[9, 8, 7, 6, 5, 4], [2, 1, 3, 4, 5, 6], list("uvwxyz")])
-def test_names_without_a_common_one_are_refused(embedding: list[Any]) -> None:
+def test_names_without_a_common_one_raise_an_error(embedding: list[Any]) -> None:
     """By position each row would get the name of another row."""
     with pytest.raises(InputError, match="0 of 6 ids of the data found"):
         as_source(pd.DataFrame(Y, index=embedding), "e", as_data(pd.DataFrame(X, index=NAMES)))
@@ -107,7 +107,7 @@ SHIFTED = [1, 2, 3, 4, 5, 6]
 
 @pytest.mark.parametrize("index", [SHIFTED, [0, 1, 2, 3, 5, 6], [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]])
 @pytest.mark.parametrize("side", ["data", "embedding", "labels", "latent", "covariates", "function"])
-def test_rows_dropped_on_one_side_are_refused(index: list[Any], side: str) -> None:
+def test_rows_dropped_on_one_side_raise_an_error(index: list[Any], side: str) -> None:
     """A frame with dropped rows and a frame that counts its rows: by position all rows would be shifted."""
     named, counted = pd.DataFrame(X, index=index), pd.DataFrame(Y)
     left, second = (counted, named) if side == "embedding" else (named, counted)
@@ -142,7 +142,7 @@ def test_row_numbers_in_another_order_are_matched_on_either_side(order: list[int
     assert np.array_equal(as_source(embedding, "e", shuffled).coordinates(shuffled), Y[order])
 
 
-def test_ids_on_one_side_are_said() -> None:
+def test_ids_on_one_side_are_noted() -> None:
     """Ids that only one side has are not used, and the note says which side."""
     assert tuple(map(str, as_source(Y, "e", as_data(X, ids=NAMES)).notes)) == (
         "The data have ids and `embeddings['e']` has none: rows were matched by position.",
@@ -157,7 +157,7 @@ def test_ids_on_one_side_are_said() -> None:
 
 
 @pytest.mark.parametrize("many", [list, np.array, pd.Series, pd.Index])
-def test_names_that_only_the_data_have_are_said_once_for_each_thing(many: Any, tmp_path: Path) -> None:
+def test_names_that_only_the_data_have_are_noted_once_for_each_input(many: Any, tmp_path: Path) -> None:
     """Labels, covariates, latent variables and embeddings without row names go by position, each with one note."""
     np.save(tmp_path / "y.npy", Y)
     np.save(tmp_path / "kinds.npy", np.array([0, 1, 0, 1, 0, 1]))
@@ -175,14 +175,14 @@ def test_names_that_only_the_data_have_are_said_once_for_each_thing(many: Any, t
 
 
 @pytest.mark.parametrize("index", [NAMES[:5], [*NAMES[:5], "new"], [*NAMES, "new"], [*NAMES[:5], NAMES[0]]])
-def test_partly_matching_names_are_refused(index: list[str]) -> None:
+def test_partly_matching_names_raise_an_error(index: list[str]) -> None:
     """Row names that match in part, or occur twice, cannot be put in order."""
     values = np.random.default_rng(0).normal(size=(len(index), 2))
     with pytest.raises(InputError, match=r"must have the same ids|must have different row names"):
         as_source(pd.DataFrame(values, index=index), "e", as_data(pd.DataFrame(X, index=NAMES)))
 
 
-def test_the_data_s_own_label_column_is_no_coordinate() -> None:
+def test_the_label_column_of_the_data_is_not_a_coordinate() -> None:
     """A coordinate file that repeats the labels of the data has them left out, with a note."""
     record = as_data(pd.DataFrame(X, columns=list("xyz")).assign(kind=[0, 1] * 3), labels="kind")
     source = as_source(pd.DataFrame(Y, columns=["u", "v"]).assign(kind=[0, 1] * 3), "e", record)
@@ -192,7 +192,7 @@ def test_the_data_s_own_label_column_is_no_coordinate() -> None:
     )
 
 
-def test_another_order_of_bytes_changes_nothing() -> None:
+def test_another_order_of_bytes_has_no_effect() -> None:
     """Arrays, frames, series and ids as other machines write them, and as files of HDF5 and FITS hold them."""
     g = np.random.default_rng(0)
     X, labels, ids = g.normal(size=(40, 4)), np.repeat([0, 1], 20), g.permutation(40)

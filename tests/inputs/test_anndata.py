@@ -55,8 +55,8 @@ def adata(request: pytest.FixtureRequest, ad: ModuleType) -> Any:
 
 
 @pytest.mark.parametrize("form", ["object", "h5ad", "zarr", "backed"])
-def test_a_pca_beside_x_is_named(ad: ModuleType, form: str, tmp_path: Path) -> None:
-    """Where X is used, in memory and in files, and not where a matrix is chosen."""
+def test_a_pca_next_to_x_is_noted(ad: ModuleType, form: str, tmp_path: Path) -> None:
+    """It is noted where X is used, in memory and in files, and not where a matrix is selected."""
     adata, path = made(ad), tmp_path / f"a.{form}"
     if form == "zarr":
         with warnings.catch_warnings():
@@ -99,7 +99,7 @@ def keyword_of(name: str | None) -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize(("layer", "expected"), LAYERS)
-def test_what_is_meant(adata: Any, tmp_path: Path, layer: str | None, expected: np.ndarray) -> None:
+def test_the_selected_matrix(adata: Any, tmp_path: Path, layer: str | None, expected: np.ndarray) -> None:
     """X, a layer, raw counts and an array of obsm: in memory, of a view, read from a file, and left in the file."""
     import anndata
 
@@ -268,8 +268,8 @@ def test_old_files(tmp_path: Path, matrix: Any) -> None:
     assert str(data.notes[0]).startswith("'old.h5ad' has the layout of an old AnnData")
 
 
-def test_what_is_no_h5ad_is_refused(tmp_path: Path, ad: ModuleType) -> None:
-    """Broken files, and HDF5 files of another kind, are refusals."""
+def test_invalid_h5ad_files_raise_an_error(tmp_path: Path, ad: ModuleType) -> None:
+    """Broken files, and HDF5 files of another kind, raise an error."""
     import h5py
 
     (tmp_path / "broken.h5ad").write_bytes(b"\x89HDF\r\n\x1a\nnonsense")
@@ -292,8 +292,8 @@ def results(adata: Any, **options: Any) -> Results:
     return evaluation.run(["trustworthiness", "knn_accuracy", "r_nx_auc"], None)
 
 
-def test_values_go_beside_their_cells(ad: ModuleType, tmp_path: Path) -> None:
-    """Columns of obs by name whatever the order, tables in uns; all survives a file and the round through it."""
+def test_values_are_written_next_to_their_cells(ad: ModuleType, tmp_path: Path) -> None:
+    """Columns of obs are matched by name in any order, tables are in uns; all survives a file and a second read."""
     adata = made(ad)
     result = results(adata, n_neighbors=4)
     turned = adata[RNG.permutation(24)].copy()
@@ -313,7 +313,7 @@ def test_values_go_beside_their_cells(ad: ModuleType, tmp_path: Path) -> None:
     assert repeated.run("trustworthiness", None, None).tidy()["value"][0] == result.tidy()["value"][0]
 
 
-def test_what_was_written_before_is_replaced(ad: ModuleType) -> None:
+def test_earlier_columns_are_replaced(ad: ModuleType) -> None:
     """A second call removes all columns of the first; another key is added; a copy does not change the object."""
     adata = made(ad)
     results(adata, n_neighbors=[3, 4]).to_anndata(adata)
@@ -350,7 +350,7 @@ def test_parts_views_and_files(ad: ModuleType, tmp_path: Path) -> None:
     assert "dreval_trustworthiness_umap" in ad.read_h5ad(tmp_path / "cells.h5ad").obs
 
 
-def test_what_cannot_be_written_is_refused(ad: ModuleType) -> None:
+def test_writing_invalid_results_raises_an_error(ad: ModuleType) -> None:
     """Other cells, repeated names, equal names of columns, and other objects than AnnData raise errors."""
     adata = made(ad)
     result = results(adata, n_neighbors=4)

@@ -18,7 +18,7 @@ MAPS = {"pca": {}, "tsne": {"perplexity": 25}, "umap": {"n_neighbors": 10}}
 
 @pytest.fixture(scope="module")
 def cells() -> Any:
-    """Counts of 20 genes in cells on the way from one type to another, with three maps."""
+    """Return counts of 20 genes in cells between two types, with three maps."""
     import anndata
 
     rng = np.random.default_rng(0)

@@ -65,7 +65,7 @@ def test_covariates_are_matched_in_whatever_form_they_come(value: Any) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_one_column_keeps_the_names_of_its_rows() -> None:
-    """Latent variables, labels, embeddings and data of one column of a file follow its row names, and say so."""
+    """Latent variables, labels, embeddings and data of one column of a file follow its row names, with a note."""
     record = as_data("log.csv", labels="meta.csv:kind", latent="meta.csv:age")
     assert record.labels.values.tolist() == KINDS.tolist()
     assert record.latent[:, 0].tolist() == AGE.tolist()
@@ -81,8 +81,8 @@ def test_one_column_keeps_the_names_of_its_rows() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_one_column_is_matched_by_the_ids_beside_it() -> None:
-    """A column of ids in the same file matches the one that was chosen, as for labels."""
+def test_one_column_is_matched_by_the_ids_next_to_it() -> None:
+    """A column of ids in the same file matches the selected one, as for labels."""
     pd.DataFrame(X, columns=list("xyz")).assign(cell=NAMES).to_csv("data.csv", index=False)
     record = as_data("data.csv", ids="cell", covariates="cells.csv:age", latent="cells.csv:size")
     assert record.covariates["age"].tolist() == AGE.tolist()
@@ -100,7 +100,7 @@ def test_one_column_is_matched_by_the_ids_beside_it() -> None:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("names", [NAMES, [7 * j + 100 for j in range(N)]])
 @pytest.mark.parametrize("by", ["ids", "row names"])
-def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: str) -> None:
+def test_ids_of_another_name_next_to_one_column_are_used(names: list[Any], by: str) -> None:
     """A column with the ids of the data matches the rows, whatever its name; a partial match raises an error."""
     data = pd.DataFrame(X, columns=list("xyz"), index=pd.Index(names, name="id"))
     table = pd.DataFrame({"barcode": names, "kind": KINDS, "age": AGE}).iloc[ORDER]
@@ -130,7 +130,7 @@ def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: st
     ],
 )
 @pytest.mark.parametrize("ids_known", [False, True])
-def test_names_beside_one_column_that_the_data_lack_are_said(
+def test_names_next_to_one_column_that_the_data_lack_are_noted(
     column: str, names: list[Any], noted: bool, refused: bool, ids_known: bool
 ) -> None:
     """Rows in another order would be matched to the wrong points; counted rows in their order are not names.
@@ -161,7 +161,7 @@ def test_an_id_column_that_permutes_the_counts_of_the_data_is_used() -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("argument", ["covariates", "latent", "labels"])
-def test_fewer_rows_are_refused_by_their_names(argument: str) -> None:
+def test_fewer_rows_raise_an_error_with_their_names(argument: str) -> None:
     """Both sides have names: the error names the missing row, and does not advise to pass ids."""
     pd.DataFrame({"age": [1, 2, 1]}, NAMES[:3]).to_csv("few.csv")
     with pytest.raises(InputError, match=rf"`{argument}` must have the same ids .* 3 of {N} ids .*'cell3' only in"):
@@ -214,7 +214,7 @@ PAIRS = [("csv", "csv"), ("R", "R"), ("csv", "frame"), ("frame", "csv"), ("parqu
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("forms", PAIRS)
-def test_files_that_count_their_rows_give_what_their_frames_give(forms: tuple[str, str]) -> None:
+def test_files_that_count_their_rows_equal_their_frames(forms: tuple[str, str]) -> None:
     """A frame, and the same rows in another order: one value, whichever of them is a file, and whichever the data."""
     data, embedding = pd.DataFrame(X, columns=list("xyz")), pd.DataFrame(X[:, :2] ** 2, columns=["u", "v"])
     value = dreval.trustworthiness(X, X[:, :2] ** 2, n_neighbors=3)
@@ -256,7 +256,7 @@ def test_two_counts_go_by_position(forms: tuple[str, str]) -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("forms", [("csv", "R"), ("R", "csv"), ("R", "frame")])
-def test_names_that_are_counts_of_another_base_are_refused(forms: tuple[str, str]) -> None:
+def test_names_that_are_counts_of_another_base_raise_an_error(forms: tuple[str, str]) -> None:
     """0..n-1 in another order next to 1..n is ambiguous."""
     left = written(pd.DataFrame(X), forms[0], "a")
     second = written(pd.DataFrame(X).iloc[ORDER], forms[1], "b")
@@ -266,8 +266,8 @@ def test_names_that_are_counts_of_another_base_are_refused(forms: tuple[str, str
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("form", ["csv", "R", "frame"])
-def test_some_rows_of_a_count_are_refused_as_named_ones_are(form: str) -> None:
-    """Fewer rows, whose names are among the count: the rows that are missing are named."""
+def test_a_part_of_counted_rows_raises_the_error_of_named_ones(form: str) -> None:
+    """With fewer rows, whose names are among the count, the missing rows are named."""
     left = written(pd.DataFrame(X), form, "a")
     second = written(pd.DataFrame(X).iloc[3:8], form, "b")
     with pytest.raises(InputError, match=rf"must have the same ids .* 5 of {N} ids of the data found"):
@@ -289,7 +289,7 @@ def test_files_without_row_names_have_none_in_reserve() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_ids_that_were_asked_for_beside_a_count() -> None:
+def test_requested_ids_next_to_a_count() -> None:
     """Ids of a table match the rows that the data count; counts of a table are not matched to ids of the data."""
     counted = written(pd.DataFrame(X, columns=list("xyz")), "csv", "a")
     embedding = pd.DataFrame(X[:, :2], columns=["u", "v"]).assign(id=range(N)).iloc[ORDER].reset_index(drop=True)
@@ -337,7 +337,7 @@ def test_row_names_that_pandas_makes_of_too_many_fields() -> None:
     assert "data.levels" not in [item.code for item in as_data(frame).notes]
 
 
-def test_classes_that_differ_in_spaces_are_said() -> None:
+def test_classes_that_differ_in_spaces_are_noted() -> None:
     record = as_data(X, labels=[["a", "a ", "b"][j % 3] for j in range(N)])
     result = [item for item in record.notes if item.code == "labels.spaces"]
     assert [(item.severity, dict(item.values)["values"]) for item in result] == [("assumption", ("'a '",))]
@@ -345,7 +345,7 @@ def test_classes_that_differ_in_spaces_are_said() -> None:
     assert "labels.spaces" not in [item.code for item in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
 
 
-def test_the_ids_in_a_whole_table_are_no_variable() -> None:
+def test_the_ids_in_a_whole_table_are_not_a_variable() -> None:
     """A column with the ids of the data, whatever its name, aligns covariates, latent variables and coordinates."""
     rng = np.random.default_rng(0)
     X, names = rng.normal(size=(12, 2)), [f"g{i}" for i in range(12)]
@@ -415,10 +415,8 @@ def test_a_column_of_a_parquet_file_is_as_if_all_columns_were_read(
         assert result[1] == WIDE[name].tolist()
 
 
-def test_of_a_parquet_file_numbers_that_are_not_asked_for_are_not_read(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Fractions and truth values stay in the file, but for the first two columns; an unknown name lists all."""
+def test_unrequested_numbers_of_a_parquet_file_are_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fractions and truth values are not read, except for the first two columns; an unknown name lists all."""
     WIDE.to_parquet("wide.parquet")
     recorded = []
 
@@ -436,7 +434,7 @@ def test_of_a_parquet_file_numbers_that_are_not_asked_for_are_not_read(
 
 
 @pytest.mark.usefixtures("folder")
-def test_row_names_that_repeat_or_have_no_header_are_named_as_the_cause() -> None:
+def test_row_names_that_repeat_or_have_no_header_are_the_stated_cause() -> None:
     """One name twice in the unnamed first column; names in a file without column names."""
     table = pd.DataFrame(X[:, :2], columns=["u", "v"], index=["c0", *(f"c{i}" for i in range(N - 1))])
     table.to_csv("twice.csv")
@@ -528,7 +526,7 @@ def test_a_column_with_all_names_of_the_data_is_used_where_the_index_has_none(in
     assert "by the ids in 'id'" in " ".join(map(str, source.notes))
 
 
-def test_an_index_with_names_of_the_data_comes_before_a_column() -> None:
+def test_an_index_with_names_of_the_data_precedes_a_column() -> None:
     """The index decides if it has the names of the data; a column with a part of them is not used."""
     data = pd.DataFrame(X, index=NAMES, columns=list("xyz"))
     table = pd.DataFrame({"id": NAMES[::-1], "kind": KINDS}, index=NAMES).iloc[ORDER]
@@ -542,7 +540,7 @@ def test_an_index_with_names_of_the_data_comes_before_a_column() -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("separator", [",", "\t"])
-def test_a_first_row_with_the_name_of_a_point_is_no_header(separator: str) -> None:
+def test_a_first_row_with_the_name_of_a_point_is_not_a_header(separator: str) -> None:
     """Texts without a header would lose a point; the data have a header, and a note tells the difference."""
     file = "known.csv" if separator == "," else "known.tsv"
     variables = pd.DataFrame({"kind": KINDS, "site": [f"site {kind}" for kind in KINDS]}, NAMES)
@@ -575,7 +573,7 @@ def test_a_header_with_a_word_that_names_a_point_stays_a_header() -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("index_col", [None, 0])
-def test_a_header_that_is_a_row_is_named_as_the_cause(index_col: int | None) -> None:
+def test_a_header_that_is_a_row_is_the_stated_cause(index_col: int | None) -> None:
     """A frame, or a file that the caller says has a header, lacks the point of its first row."""
     pd.DataFrame({"kind": KINDS}, NAMES).iloc[ORDER].to_csv("known.csv", header=False)
     cause = r"'cell\d+' above them\. The first row of `labels` was read as names of columns"

@@ -58,7 +58,7 @@ def test_rounding_becomes_zero(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_larger_entries_are_refused(case: str) -> None:
+def test_larger_entries_raise_an_error(case: str) -> None:
     """Data, methods and the test of independence raise an error with the size of entries larger than rounding."""
     what = "negative entry" if case == "negative" else "on the diagonal, in row"
     with pytest.raises(InputError, match=what):
@@ -81,7 +81,7 @@ def test_the_advice_works() -> None:
 @pytest.mark.parametrize(
     "K", [np.exp(-D), np.exp(-0.1 * D**2), np.corrcoef(X), X @ X.T], ids=["exp", "rbf", "correlations", "products"]
 )
-def test_similarities_become_distances_as_the_error_says(K: np.ndarray) -> None:
+def test_similarities_become_distances_as_the_error_advises(K: np.ndarray) -> None:
     """A diagonal of 0 would make the least similar points the nearest: it is not advised, but the distances of K are.
 
     Those of the products are the distances of the points.

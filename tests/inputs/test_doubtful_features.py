@@ -62,7 +62,7 @@ def test_truth_values_next_to_numbers(form: str, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("separator", [" ", ",", "\t"])
-def test_quoted_row_names_without_a_header_are_no_feature(separator: str) -> None:
+def test_quoted_row_names_without_a_header_are_not_a_feature(separator: str) -> None:
     """``write.table(col.names = FALSE)`` of R: counts in quotes next to bare numbers are the names of the rows."""
     lines = [f'"{i + 1}"{separator}' + separator.join(map(str, row)) for i, row in enumerate(X.tolist())]
     path = "r.tsv" if separator == "\t" else "r.csv"
@@ -76,7 +76,7 @@ def test_quoted_row_names_without_a_header_are_no_feature(separator: str) -> Non
 
 @pytest.mark.parametrize("start", [0, 1])
 @pytest.mark.parametrize("header", [False, ["time", "x", "y", "z", "w"]])
-def test_a_column_that_counts_the_rows_is_named(start: int, header: Any) -> None:
+def test_a_column_that_counts_the_rows_is_noted(start: int, header: Any) -> None:
     """It could be a time: it is a feature, and the advice of the note works."""
     table = pd.DataFrame(np.column_stack([np.arange(N) + start, X])).astype({0: int})
     table.to_csv("d.csv", index=False, header=header)
@@ -93,7 +93,7 @@ IDS = RNG.permutation(N) + 7001
 
 @pytest.mark.parametrize("form", ["array", "unnamed frame", "V0", "csv", "parquet"])
 @pytest.mark.parametrize("ids", [IDS, IDS - 7001, np.sort(IDS)], ids=["shuffled", "from 0", "in order"])
-def test_a_different_integer_in_every_row_is_named(form: str, ids: Any) -> None:
+def test_a_different_integer_in_every_row_is_noted(form: str, ids: Any) -> None:
     """Numbers that may name the rows are a feature next to decimals, and the advice of the note works."""
     table: Any = pd.DataFrame(np.column_stack([ids, X]))
     name, code = "0", "data.names_rows"
@@ -113,7 +113,7 @@ def test_a_different_integer_in_every_row_is_named(form: str, ids: Any) -> None:
     assert code not in [note.code for note in record.notes]
 
 
-def test_integers_that_are_no_row_ids() -> None:
+def test_integers_that_are_not_row_ids() -> None:
     """Repeating integers, integers alone, integers of few rows, and integers with another note get no note."""
     code = "data.names_rows"
     repeated = np.r_[IDS[:-1], IDS[0]]
@@ -144,7 +144,7 @@ KERNELS = {
 
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_array])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_similarities_as_features_are_named(kernel: str, form: Any) -> None:
+def test_similarities_as_features_are_noted(kernel: str, form: Any) -> None:
     """A symmetric matrix of all pairs of points is used as features with a warning, as distances are."""
     with pytest.warns(InputWarning, match="The data are a symmetric matrix and were used as features"):
         record = as_data(form(KERNELS[kernel]))
@@ -161,7 +161,7 @@ READ = {
 
 @pytest.mark.parametrize("case", READ)
 def test_pairs_that_a_method_reads_are_not_called_features(case: str) -> None:
-    """The method is set to read the matrix: there is no warning and no note, and the embedding is correct."""
+    """The method is configured to read the matrix: there is no warning and no note, and the embedding is correct."""
     table, method, options = READ[case]
     result = dreval.embed(table, method, random_state=0, **options)
     assert [note.code for note in result.notes if "like" in note.code] == []

@@ -35,7 +35,7 @@ class Map:
 
 
 class Halves:
-    """Has ``fit``, which gives nothing back, and ``transform``."""
+    """An estimator with ``fit``, which returns nothing, and ``transform``."""
 
     def fit(self, points: np.ndarray) -> None:
         self.mean = points.mean(axis=0)
@@ -65,7 +65,7 @@ def test_columns_are_chosen_by_name(name: str) -> None:
 
 
 def test_functions_unions_and_pipelines() -> None:
-    """``FunctionTransformer``, ``FeatureUnion`` and pipelines of them give their own numbers."""
+    """``FunctionTransformer``, ``FeatureUnion`` and pipelines of them give the same numbers as when called directly."""
     for estimator in (
         FunctionTransformer(first_two),
         FeatureUnion([("p", PCA(1)), ("f", FunctionTransformer(first_two))]),
@@ -74,7 +74,7 @@ def test_functions_unions_and_pipelines() -> None:
         assert np.array_equal(as_source(estimator, "e", NAMED).coordinates(NAMED), estimator.fit_transform(X))
 
 
-def test_a_fitted_estimator_is_fitted_anew_and_says_so() -> None:
+def test_a_fitted_estimator_is_refitted_with_a_note() -> None:
     """A copy of a fitted estimator is fitted to the data, with a note; the user's estimator keeps its fit."""
     fitted = PCA(2).fit(OTHER)
     before = fitted.components_.copy()
@@ -87,7 +87,7 @@ def test_a_fitted_estimator_is_fitted_anew_and_says_so() -> None:
 
 
 def test_a_map_is_applied_as_it_is() -> None:
-    """With ``transform`` alone nothing is fitted, and a note says so; a frozen estimator keeps its fit."""
+    """With ``transform`` alone nothing is fitted, with a note; a frozen estimator keeps its fit."""
     source = as_source(Map(), "m", NAMED)
     assert np.array_equal(source.coordinates(NAMED), X[:, 1:3] * 2)
     assert np.array_equal(source.embed(OTHER, None), OTHER[:, 1:3] * 2)
@@ -105,7 +105,7 @@ def test_fit_and_transform_are_enough() -> None:
     assert np.array_equal(source.coordinates(NAMED), (X - X.mean(axis=0))[:, :2])
 
 
-def test_a_bound_transform_is_told_how() -> None:
-    """``model.transform`` takes no number of components: its coordinates are to be passed, or a function."""
+def test_the_error_for_a_bound_transform_has_a_hint() -> None:
+    """``model.transform`` takes no number of components: the hint is to pass its coordinates, or a function."""
     with pytest.raises(InputError, match=r"got transform\(X\).*model\.transform\(X\)"):
         as_source(PCA(2).fit(X).transform, "t", NAMED)

@@ -47,7 +47,7 @@ def test_data_frames(tmp_path: Path, name: str) -> None:
     assert ("2 columns of 'csv2.csv' had decimal commas." in [*map(str, data.notes)]) == (name == "csv2.csv")
 
 
-def test_row_numbers_are_no_feature(tmp_path: Path) -> None:
+def test_row_numbers_are_not_a_feature(tmp_path: Path) -> None:
     """Default row names of ``write.csv`` count 1, 2, 3 and are left out; NA is a missing cell, and named."""
     (tmp_path / "d.csv").write_text('"","x","y"\n"1",1,2\n"2",3,5\n"3",5,6\n"4",7,9\n')
     data = as_data(tmp_path / "d.csv")
@@ -73,15 +73,15 @@ def test_matrices_of_distances(tmp_path: Path) -> None:
         "x;y\n1,5;2.5\n2;3\n3;4\n4;5\n",
     ],
 )
-def test_commas_with_two_readings_are_refused(tmp_path: Path, text: str) -> None:
-    """Where a comma may part thousands, or points are there too, nothing is guessed."""
+def test_ambiguous_commas_raise_an_error(tmp_path: Path, text: str) -> None:
+    """If a comma may separate thousands, or points occur too, nothing is guessed."""
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(InputError, match=r"decimal commas|must hold numbers"):
         as_data(tmp_path / "t.csv")
 
 
-def test_whole_numbers_beside_decimal_commas(tmp_path: Path) -> None:
-    """Cells without a comma, missing cells and spaces do not hide the others; text stays text."""
+def test_whole_numbers_with_decimal_commas(tmp_path: Path) -> None:
+    """Cells without a comma, missing cells and spaces do not prevent decimal commas; text stays text."""
     (tmp_path / "t.csv").write_text("x;y;kind\n1,5;2; u,v\n2; -3,25e2;w\n3;4;w\n4;5,125;w\n")
     data = as_data(tmp_path / "t.csv", labels="kind")
     assert data.X.tolist() == [[1.5, 2], [2, -325], [3, 4], [4, 5.125]]
@@ -360,7 +360,7 @@ def expected(name: str) -> tuple[pd.DataFrame, list[object] | None]:
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_what_r_writes_is_read(tmp_path: Path, name: str) -> None:
+def test_files_written_by_r_are_read(tmp_path: Path, name: str) -> None:
     """Spaces, tabs, commas and semicolons; quotes, row names, factors, decimal commas and numbers as names."""
     (tmp_path / name).write_text(WRITTEN[name])
     table, names = expected(name)
@@ -401,7 +401,7 @@ def test_factors_of_r_are_labels(tmp_path: Path, name: str) -> None:
 
 
 def test_text_that_may_be_one_column_stays_one(tmp_path: Path) -> None:
-    """Without quotes, numbers or counted rows nothing says that a space separates columns."""
+    """Without quotes, numbers or counted rows there is no evidence that a space separates columns."""
     for text in ("name\nAnna Smith\nBob Jones\nCleo Smith\n", "kind\nT cell\nB cell\n", '"kind"\n"T cell"\n"B cell"\n'):
         (tmp_path / "t.csv").write_text(text)
         assert read_table(tmp_path / "t.csv").values.shape[1] == 1

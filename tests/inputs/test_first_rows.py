@@ -100,7 +100,7 @@ def test_names_of_rows_next_to_names_of_numbers(tmp_path: Path, corner: str, num
     ],
 )
 def test_rows_like_the_others_are_data_without_a_note(top: str, rows: str) -> None:
-    """Nothing is doubtful about them."""
+    """Such rows are not doubtful."""
     p = len(top.split(","))
     below = X[:, [0, 1, 2, 3][:p]].round(2) if rows == "fractions" else RNG.poisson(400, (60, p))
     table = TextTable(top.split(","), [list(map(str, row)) for row in below.tolist()], ",")
@@ -148,7 +148,7 @@ def test_doubtful_rows_are_data_with_a_note(tmp_path: Path, top: str, below: np.
         lambda g, n, p: (g.integers(9) + np.arange(n * p)).reshape(n, p) / 7,
     ],
 )
-def test_first_rows_of_data_are_seldom_taken_for_names(make: Any) -> None:
+def test_first_rows_of_data_are_seldom_read_as_names(make: Any) -> None:
     """Of 300 tables without header none loses a row; at most two are doubtful, except rows that count."""
     doubtful = 0
     for seed in range(50):
@@ -368,7 +368,7 @@ def test_a_header_of_numbers_with_an_empty_name(tmp_path: Path, top: str) -> Non
     assert codes(data.notes) == ["file.header_compared"]
 
 
-def test_an_empty_cell_of_data_is_no_name(tmp_path: Path) -> None:
+def test_an_empty_cell_of_data_is_not_a_name(tmp_path: Path) -> None:
     """Below other empty cells, and as the only reason, it is data: of labels, where a value may be missing."""
     kinds = ["", *list("ab") * 10]
     (tmp_path / "l.csv").write_text("".join(f"{i % 3},{kind}\n" for i, kind in enumerate(kinds)))
@@ -403,7 +403,7 @@ def test_one_row_more_or_less_names_the_header(tmp_path: Path, role: str, missin
     use(right)
 
 
-def test_the_header_of_the_data_is_named_where_it_explains_the_rows(tmp_path: Path) -> None:
+def test_the_hint_names_the_header_of_the_data_if_it_explains_the_rows(tmp_path: Path) -> None:
     """One row more in the data than in the embedding; text above numbers cannot be data, and is not."""
     (tmp_path / "d.csv").write_text("17,23,19\n" + pd.DataFrame(X[:, :3] + 20).to_csv(index=False, header=False))
     for header, remedy in (("auto", "pass header=True"), (True, None)):
@@ -444,8 +444,8 @@ def test_the_recipe_has_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert certificate.held_out == results.certificate("e", n_resamples=19).held_out
 
 
-def test_a_sweep_reads_the_file_in_one_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it turns out that seeds change nothing, and it goes on with halves; the call names the header."""
+def test_a_sweep_reads_the_file_consistently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if seeds have no effect, and it continues with halves; the call names the header."""
     monkeypatch.chdir(tmp_path)
     Path("h.csv").write_text(f"{HEADERS['equal steps']}\n{BODY}")
 

@@ -186,7 +186,7 @@ def write(layout: Layout) -> Written:
 
 
 def is_plain(layout: Layout) -> bool:
-    """Whether nothing has to be guessed: this must be read right."""
+    """Return whether the input is unambiguous and must be read correctly."""
     return (
         layout.header in ("text", "none")
         and layout.embedding_header in ("text", "none")
@@ -228,7 +228,7 @@ def read(layout: Layout, files: Written, folder: str) -> tuple[dict[str, float] 
 
 
 def looks_like_data(layout: Layout) -> bool:
-    """Whether a header of numbers is a row that data like the others have by chance too often for a note."""
+    """Return whether a header of numbers is a row that data like the others contain by chance too often for a note."""
     return layout.numbers == "counts" and (
         (layout.header == "even numbers" and layout.p < 4) or (layout.header == "sorted numbers" and layout.p < 8)
     )
@@ -236,7 +236,7 @@ def looks_like_data(layout: Layout) -> bool:
 
 @given(layout=LAYOUTS)
 @settings(deadline=None)
-def test_nothing_is_guessed_in_silence(layout: Layout) -> None:
+def test_no_guess_is_silent(layout: Layout) -> None:
     """The numbers are correct, or a note or warning names the row or column, or an error is raised."""
     assume(not looks_like_data(layout))
     result = write(layout)

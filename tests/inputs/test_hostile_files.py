@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="memory is measu
 
 @pytest.mark.slow
 def test_no_file_takes_memory_or_raises_a_raw_error(tmp_path: Path) -> None:
-    """Bombs, headers that say too much, places outside the matrix, pickles: an InputError, within the limit."""
+    """Bombs, headers with false sizes, places outside the matrix, pickles: an InputError, within the limit."""
     import hostile
 
     result = hostile.measure(tmp_path)
@@ -48,7 +48,9 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
 @pytest.mark.parametrize("line", [b"1" * 3000, b"," * 200])
-def test_a_line_that_no_table_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, line: bytes) -> None:
+def test_an_oversized_line_raises_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, line: bytes
+) -> None:
     """Too many fields or bytes in a line raise an error during reading; the value in the error allows to read it."""
     monkeypatch.setattr("dreval.inputs.sizes.MAX_LINE_FIELDS", 40)
     path = tmp_path / f"wide{suffix}"
@@ -138,7 +140,7 @@ def test_a_symmetric_matrix_is_square(tmp_path: Path, symmetry: str) -> None:
         as_data(path)
 
 
-def test_what_a_column_of_parquet_takes(tmp_path: Path) -> None:
+def test_the_estimated_memory_of_a_parquet_column(tmp_path: Path) -> None:
     """Objects and lists are counted as such, numbers of any name by 8 bytes, and values of one length by it."""
     import pyarrow as pa
     from pyarrow import parquet

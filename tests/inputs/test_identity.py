@@ -102,7 +102,7 @@ class SlottedMore(SlottedCallee):
 
 @dataclass(slots=True, repr=False)
 class Settings:
-    """Settings that print nothing."""
+    """Settings without a printed form."""
 
     power: int = 2
     names: tuple[str, ...] = ()
@@ -133,12 +133,12 @@ class Parameters(Slotted):
 
 
 def array_of(change: float) -> Any:
-    """A long array whose middle differs."""
+    """Return a long array whose middle differs."""
     return np.arange(5000.0) + change * (np.arange(5000) == 2000)
 
 
 def reads(**variables: Any) -> Callable[..., Any]:
-    """The same function of a module of no package, whose global variables are these."""
+    """Return the same function of a module outside packages, with these global variables."""
     body = "def run(X, n_components):\n    return helper(X[:, :n_components]) * POWER['a'] + SHIFT + tools.K\n"
     body += "def helper(X):\n    return deeper(X)\ndef deeper(X):\n    return X ** LAST if X.ndim else helper(X)\n"
     module = ModuleType("mine")
@@ -202,14 +202,14 @@ PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("case", PAIRS)
-def test_what_differs_is_seen(case: str) -> None:
+def test_differences_are_detected(case: str) -> None:
     """Equal objects have the same identity; changed ones have another."""
     item, other = PAIRS[case]
     assert of(item()) == of(item()) != of(other())
 
 
 @pytest.mark.slow
-def test_it_has_no_addresses_and_is_the_same_in_another_process() -> None:
+def test_an_identity_has_no_addresses_and_is_the_same_in_another_process() -> None:
     """The identity does not depend on addresses in memory."""
     code = (
         "import sys; sys.path[:0] = ['tests/inputs', 'tests']\n"
@@ -225,7 +225,7 @@ def test_it_has_no_addresses_and_is_the_same_in_another_process() -> None:
     assert "0x" not in result.pop()
 
 
-def test_what_code_does_not_read_changes_nothing() -> None:
+def test_unread_values_change_no_identity() -> None:
     """Unused variables, the order of a set and the address of an object do not change the identity."""
     assert of(reads()) == of(reads(unread=1))
     assert of(reads(LAST={"a", "b", "c"})) == of(reads(LAST={"c", "b", "a"}))

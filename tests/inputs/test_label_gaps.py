@@ -84,7 +84,7 @@ def test_a_gap_is_a_gap_in_every_container(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", INTEGERS)
-def test_integers_that_became_floats_are_classes_again(form: str) -> None:
+def test_integers_that_became_floats_are_restored_to_classes(form: str) -> None:
     """0.0 and 1.0 with NaN are the classes 0 and 1 and are printed so; fractions raise an error."""
     data = as_data(X, labels=INTEGERS[form])
 

@@ -45,10 +45,10 @@ def ends() -> Iterator[None]:
 
 @pytest.mark.parametrize("blocks", [False, True])
 @pytest.mark.parametrize("name", led_outside.ATTACKS)
-def test_what_leads_outside_is_refused(
+def test_references_outside_raise_an_error(
     name: str, blocks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of files that are read whole, and of those that are read by blocks."""
+    """Both for files that are read whole, and for those that are read by blocks."""
     write, file = led_outside.ATTACKS[name]
     inner, other = tmp_path / "inner", tmp_path / "other"
     inner.mkdir()
@@ -274,7 +274,7 @@ def test_too_many_links_or_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_anndata_in_a_file_that_leads_outside(tmp_path: Path) -> None:
-    """AnnData that the caller opened, whose matrix is still in the file."""
+    """AnnData that the caller opened, whose matrix is still in the file, is checked."""
     import anndata
     import h5py
     import scipy.sparse

@@ -61,7 +61,7 @@ def statistic_of(name: str, side: str, A: Any) -> float:
 
 
 def found_or_raised(source: Any) -> float:
-    """The value of an embedding in an evaluation, whose reason is raised where it has none."""
+    """Return the value of an embedding in an evaluation, or raise its reason if it has none."""
     row = dreval.Evaluation(X, {"e": source}, random_state=0).run("stress", None, None).tidy().iloc[0]
     if row["note"].startswith("`embeddings['e']`"):
         raise InputError("e", "must have a value", row["note"], "See the note.")
@@ -69,7 +69,7 @@ def found_or_raised(source: Any) -> float:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_masked_cell_is_refused_and_a_mask_without_one_is_none(call: str) -> None:
+def test_a_masked_cell_raises_an_error_and_an_empty_mask_is_ignored(call: str) -> None:
     """A huge number under a mask is never used; an array with an empty mask gives the same result as its data."""
     poisoned = X.copy()
     poisoned[2, 0] = 1e9
@@ -83,7 +83,7 @@ def test_a_masked_cell_is_refused_and_a_mask_without_one_is_none(call: str) -> N
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if "response" not in call and "inverse" not in call])
-def test_lists_of_masked_rows_are_refused(call: str) -> None:
+def test_lists_of_masked_rows_raise_an_error(call: str) -> None:
     """numpy would unmask a list of masked rows, with the numbers under the masks: it raises an error before that."""
     rows = list(np.ma.masked_greater(X, 2.0))
     with pytest.raises(DrevalError, match="must have no masked cells"):
@@ -91,7 +91,7 @@ def test_lists_of_masked_rows_are_refused(call: str) -> None:
 
 
 @given(st.lists(st.booleans(), min_size=6, max_size=6), st.booleans())
-def test_every_mask_is_seen_where_it_is(mask: list[bool], listed: bool) -> None:
+def test_every_mask_is_located(mask: list[bool], listed: bool) -> None:
     """The error has the number of masked cells and the row of the first, for arrays and for lists of rows."""
     array = np.ma.array(np.arange(6.0).reshape(3, 2), mask=np.reshape(mask, (3, 2)))
     passed = list(array) if listed else array

@@ -80,7 +80,7 @@ def returns(value: Any) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("form", ["csv", "tsv", "csv.gz", "parquet"])
-def test_names_that_are_not_those_of_the_data_are_refused(reader: str, form: str) -> None:
+def test_names_of_other_rows_raise_an_error(reader: str, form: str) -> None:
     """With a lost suffix no name matches, and by position rows would be shuffled. The error has a name of each side."""
     path = write(BARE, form)
     with pytest.raises(InputError, match="got 0 of 60 ids of the data found in the column 'Barcode', 'c0-1' only in"):
@@ -109,8 +109,8 @@ def test_the_cures_give_the_silhouette_of_scikit_learn() -> None:
 
 @pytest.mark.parametrize("share", [1, 12, 29, 30, 31, 59])
 @pytest.mark.parametrize("reader", READERS)
-def test_names_that_match_in_part_are_refused_whatever_their_share(share: int, reader: str) -> None:
-    """One name in common is as wrong as all but one."""
+def test_names_that_match_in_part_raise_an_error_whatever_their_share(share: int, reader: str) -> None:
+    """One common name is as invalid as all but one."""
     path = write([*NAMES[:share], *BARE[share:]])
     with pytest.raises(InputError, match=rf"got {share} of 60 ids of the data found in the column 'Barcode'"):
         READERS[reader](CELLS, path)
@@ -155,7 +155,7 @@ def test_series_and_frames_of_more_rows_are_matched_too() -> None:
         (pd.DataFrame(X, [str(j + 1) for j in range(N)]), NAMES),
     ],
 )
-def test_names_beside_rows_that_only_count_are_noted(data: Any, names: Any) -> None:
+def test_names_next_to_rows_that_only_count_are_noted(data: Any, names: Any) -> None:
     """Rows are matched by position, and the note names the column."""
     record = as_data(data, labels=f"{write(names)}:ct")
     assert record.labels.values.tolist() == KINDS[ORDER].tolist()
@@ -181,8 +181,8 @@ def test_other_columns_name_no_rows(columns: dict[str, Any]) -> None:
     assert [item.code for item in record.notes if item.code.startswith("rows.")] == ["rows.data_alone"]
 
 
-def test_the_names_are_used_beside_other_text_of_all_rows() -> None:
-    """A comment on each row, or a second name, does not hide the names of the data."""
+def test_the_names_are_used_next_to_other_text_of_all_rows() -> None:
+    """A comment on each row, or a second name, does not prevent a match by the names of the data."""
     comments = [f"comment {j}" for j in range(N)]
     for column in ("A", "Z"):  # before and behind the names
         path = write(comments, column=column, cell=NAMES)
@@ -191,8 +191,8 @@ def test_the_names_are_used_beside_other_text_of_all_rows() -> None:
 
 @pytest.mark.parametrize(("row", "name"), [(5, "c6-1"), (5, None)])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_names_with_a_repeated_or_missing_one_are_refused(row: int, name: str | None, form: str) -> None:
-    """They clearly are names of the data, and one of them is wrong."""
+def test_names_with_a_repeated_or_missing_one_raise_an_error(row: int, name: str | None, form: str) -> None:
+    """They are names of the data, and one of them is wrong."""
     names = [*NAMES[:row], name, *NAMES[row + 1 :]]
     with pytest.raises(InputError, match=r"must be (different in every row|complete)"):
         as_data(CELLS, labels=f"{write(names, form)}:ct")
@@ -285,7 +285,7 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
         lambda data, frame: dreval.silhouette(data, Y, labels=(frame["x"] > 0).astype(str)),
     ],
 )
-def test_functions_say_of_row_names_what_an_evaluation_notes(call: Any, data: Any) -> None:
+def test_functions_warn_of_the_row_names_that_an_evaluation_notes(call: Any, data: Any) -> None:
     """Names next to data without names are ignored, with a warning; row numbers in another order raise an error."""
     plain = call(data, pd.DataFrame(SHUFFLED.to_numpy(), columns=["x", "y"]))
     with pytest.warns(InputWarning, match="Row names of `(Y|source|labels)` were not used, since the data have none"):
@@ -308,14 +308,14 @@ def test_functions_say_of_row_names_what_an_evaluation_notes(call: Any, data: An
         (CELLS, SHUFFLED.iloc[:-1], "59"),
     ],
 )
-def test_the_frame_that_is_returned_is_refused_as_one_that_is_passed(data: Any, frame: Any, why: str) -> None:
+def test_a_returned_frame_raises_the_errors_of_a_passed_one(data: Any, frame: Any, why: str) -> None:
     """Names that match in part or not at all, that repeat, or that could be either names or row numbers."""
     record = as_data(data)
     with pytest.raises(MethodFailed, match=why):
         as_source(returns(frame), "u", record).coordinates(record)
 
 
-def test_other_forms_of_what_is_returned() -> None:
+def test_other_forms_of_returned_values() -> None:
     """A series, a table of polars with a column of names, a frame of scikit-learn, and arrays."""
     record = as_data(CELLS)
     series = pd.Series(Y[:, 0], NAMES).iloc[ORDER]
@@ -327,8 +327,8 @@ def test_other_forms_of_what_is_returned() -> None:
     assert np.array_equal(coordinates(returns(Y[ORDER]), record), Y[ORDER])
 
 
-def test_runs_again_are_matched_too(tmp_path: Path) -> None:
-    """Further seeds, halves, a journal that is read again, and `embed` have the rows of the first run."""
+def test_re_runs_are_matched_too(tmp_path: Path) -> None:
+    """Further seeds, halves, a journal that is read a second time, and `embed` have the rows of the first run."""
 
     def method(points: Any, d: int, random_state: Any = None) -> Any:
         rng = np.random.default_rng(random_state)
@@ -353,7 +353,7 @@ def test_runs_again_are_matched_too(tmp_path: Path) -> None:
     assert stable.value > 0.99
 
 
-def test_a_failed_match_of_one_embedding_loses_no_other() -> None:
+def test_a_failed_match_of_one_embedding_affects_no_other() -> None:
     """The other embeddings have values, and the row has the reason."""
     ev = dreval.Evaluation(CELLS, {"bad": returns(SHUFFLED.set_axis(BARE)), "good": Y}, random_state=0)
     with pytest.warns(dreval.errors.EmbeddingFailed, match="bad: .*0 of 60 ids of the data found"):

@@ -27,7 +27,7 @@ INDEXES: dict[str, Any] = {
 
 @pytest.mark.parametrize("case", INDEXES)
 @pytest.mark.parametrize("role", ["data", "embedding", "latent", "covariates"])
-def test_frames_with_repeated_row_names_are_refused(case: str, role: str) -> None:
+def test_frames_with_repeated_row_names_raise_an_error(case: str, role: str) -> None:
     """Whatever the frame is for; with the index reset, as the error says, the frame is accepted."""
     frame = pd.DataFrame(X, index=INDEXES[case], columns=list("xyz"))
 
@@ -57,7 +57,7 @@ def test_files_refuse_them_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["frame", "csv", "tsv"])
 @pytest.mark.parametrize("role", ["data", "embedding", "latent", "callable"])
-def test_columns_of_one_name_are_refused(form: str, role: str, tmp_path: Path) -> None:
+def test_columns_of_one_name_raise_an_error(form: str, role: str, tmp_path: Path) -> None:
     """Repeated columns raise an error in frames and files; without names, as the hint for arrays says, they work."""
     frame = pd.DataFrame(X, columns=list("aab"))
     table: Any = frame
@@ -89,7 +89,7 @@ def test_genes_of_one_symbol_are_accepted() -> None:
     assert dreval.Evaluation(adata).data.columns == ("g", "g", "h")
 
 
-def test_covariates_of_one_name_are_refused() -> None:
+def test_covariates_of_one_name_raise_an_error() -> None:
     """One of the two columns would be lost."""
     with pytest.raises(InputError, match="must have different column names: got 'a', the name of 2 columns"):
         as_covariates(pd.DataFrame(X, columns=list("aab")), Rows(20, None))

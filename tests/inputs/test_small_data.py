@@ -35,7 +35,7 @@ def test_auto_is_fifteen_or_below_half(n: int) -> None:
 
 @pytest.mark.parametrize("n", [4, 5, 6, 8, 12])
 def test_no_number_of_points_is_an_error(n: int) -> None:
-    """Every default index of few points has the value that it has at its k, or a reason; functions give the same."""
+    """Every default measure of few points has the value at its k, or a reason; functions have the same."""
     X = np.random.default_rng(n).normal(size=(n, 3))
     labels = list("ab" * n)[:n]
     results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=labels, random_state=0).run(tests=None)
@@ -55,7 +55,7 @@ def test_no_number_of_points_is_an_error(n: int) -> None:
     assert separate == dreval.knn_accuracy(X, X[:, :2], labels=labels, n_neighbors=min(10, n - 1), random_state=0)
 
 
-def test_what_was_used_is_shown() -> None:
+def test_the_selected_number_is_reported() -> None:
     """Recipe, call text, repr and a note have the number that "auto" selected; at 31 points there is no note."""
     few, many = (np.random.default_rng(0).normal(size=(n, 3)) for n in (10, 31))
     ev = dreval.Evaluation(few, {"e": few[:, :2]}, random_state=0)
@@ -70,7 +70,7 @@ def test_what_was_used_is_shown() -> None:
     assert not len(other.notes)
 
 
-def test_half_of_the_points_is_noted_and_no_error() -> None:
+def test_half_of_the_points_is_noted_without_an_error() -> None:
     """k of at least half of the points has its value and a note in its rows; k = n raises an error."""
     X = np.random.default_rng(1).normal(size=(12, 3))
     table = (

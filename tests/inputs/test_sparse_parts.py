@@ -91,8 +91,8 @@ ENTRY_POINTS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_parts_are_refused(name: str) -> None:
-    """One clear error, by each way that makes them dense or sums their entries."""
+def test_bad_parts_raise_an_error(name: str) -> None:
+    """There is one clear error, for each conversion that makes them dense or sums their entries."""
     for entry_point, call in ENTRY_POINTS.items():
         if name.startswith("bsr") and entry_point == "embedding":
             continue
@@ -101,8 +101,8 @@ def test_bad_parts_are_refused(name: str) -> None:
         assert len(str(caught.value)) < 400, entry_point
 
 
-def test_in_a_process_of_its_own(tmp_path: Path) -> None:
-    """None of them ends the process."""
+def test_in_a_separate_process(tmp_path: Path) -> None:
+    """The process does not crash."""
     text = CALL.format(folder=str(Path(__file__).parent))
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

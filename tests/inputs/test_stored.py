@@ -176,8 +176,8 @@ def test_sparse_tables_are_as_matrices(kind: Callable[..., Any], data: Any) -> N
         assert as_data(result, metric="correlation").table.shape == X.shape if (np.ptp(X, axis=1) > 0).all() else True
 
 
-def test_the_hash_of_sparse_rows_knows_no_blocks() -> None:
-    """Neither blocks nor the integers that count the places change it; another place does."""
+def test_the_hash_of_sparse_rows_does_not_depend_on_blocks() -> None:
+    """Neither blocks nor the type of the indices change it; another position does."""
     X = sparse.csr_array(table(0, 30, 4, np.float64, zeros=0.6))
     wide = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), X.shape)
     result = {digest_of(X), digest_of(wide)}
@@ -340,7 +340,7 @@ def test_names_are_held_once() -> None:
 def test_few_chunks_of_zarr_are_read_at_once(
     chunk: tuple[int, int], usual: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many as 2 MiB hold, no more than the user lets be read; the setting is as before, also after errors."""
+    """As many as fit into 2 MiB, and at most the user's limit; the setting is restored, also after errors."""
     import zarr
 
     if not hasattr(zarr, "config"):
@@ -370,7 +370,7 @@ def test_few_chunks_of_zarr_are_read_at_once(
 
 @pytest.mark.doors
 def test_threads_that_read_zarr_leave_its_setting(tmp_path: Path) -> None:
-    """Two tables that are read by turns in two threads: the last one to finish restores what the user had set."""
+    """Two tables that are read in turn in two threads: the last one to finish restores the user's setting."""
     import zarr
 
     if not hasattr(zarr, "config"):
@@ -547,7 +547,9 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
 @doors
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
 def test_dask_without_a_cluster(scheduler: str, many: None) -> None:
-    """What is sent gives the same with any scheduler: chunks of any shape, more than one leg, sparse rows."""
+    """The submitted functions give the same with any scheduler: chunks of any shape, more than one column block, sparse
+    rows.
+    """
     import dask
     import dask.array
     from scipy.sparse import csr_matrix
@@ -568,7 +570,7 @@ def test_dask_without_a_cluster(scheduler: str, many: None) -> None:
 
 
 @doors
-def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_tables_raise_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values that are not tables of real numbers, cannot be read, run code or fill the memory raise errors."""
     import dask.array
     import h5py

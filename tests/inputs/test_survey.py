@@ -56,8 +56,8 @@ def shares_of(X: np.ndarray) -> np.ndarray:
 
 
 @given(X=clouds(min_p=1, max_p=6), form=st.sampled_from(sorted(FORMS)), data=st.data())
-def test_a_survey_is_what_numpy_says_of_the_whole(X: np.ndarray, form: str, data: Any) -> None:
-    """Whatever the size of the blocks: hash, sizes, ranges, special rows, and all notes."""
+def test_a_survey_equals_numpy_on_the_whole_table(X: np.ndarray, form: str, data: Any) -> None:
+    """Hash, sizes, ranges, special rows, and all notes are equal for any size of the blocks."""
     X = np.ascontiguousarray(FORMS[form](X))
     n, p = X.shape
     result, size = summarized(X, data.draw(st.integers(1, n))), np.abs(X)
@@ -107,8 +107,8 @@ def test_numbers_have_one_hash_in_any_type(X: np.ndarray, size: int) -> None:
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("at", [0, 7, 29])
-def test_a_number_that_is_none_is_refused_in_any_block(bad: float, at: int) -> None:
-    """With the row and the column."""
+def test_a_value_that_is_not_finite_raises_an_error_in_any_block(bad: float, at: int) -> None:
+    """The error has the row and the column."""
     X = np.random.default_rng(0).normal(size=(30, 3))
     X[at, 1] = bad
     with pytest.raises(InputError, match=f"row {at}") as refused:
@@ -116,8 +116,8 @@ def test_a_number_that_is_none_is_refused_in_any_block(bad: float, at: int) -> N
     assert "'b'" in str(refused.value)
 
 
-def test_ids_are_found_by_their_name() -> None:
-    """A column called id with another whole number in each row."""
+def test_ids_are_recognized_by_their_name() -> None:
+    """A column called id has a different integer in each row."""
     X = np.c_[np.random.default_rng(0).normal(size=(30, 2)), np.arange(30)[::-1]]
     assert notes_by_code(summarized(X, 7, ("a", "b", "id")))["data.ids_used"] == {"column": "id"}
     for name in (

@@ -67,7 +67,7 @@ def test_tensors_as_labels_and_embeddings(torch: ModuleType) -> None:
     assert np.allclose(encoder.coordinates(data), expected, rtol=1e-12)
 
 
-def test_tensors_that_hold_nothing_are_refused(torch: ModuleType) -> None:
+def test_empty_or_complex_tensors_raise_an_error(torch: ModuleType) -> None:
     """A tensor without memory, and complex ones."""
     with pytest.raises(InputError, match="must become an array of numpy"):
         as_data(torch.empty(9, 3, device="meta"))

@@ -143,7 +143,7 @@ def unsized(blob: bytes) -> bytes:
 
 
 def shard(*blobs: bytes, changed: int = 0) -> bytes:
-    """A shard of these chunks, whose lengths are changed in its index."""
+    """Return a shard of these chunks, whose lengths are changed in its index."""
     import google_crc32c
 
     starts = np.cumsum([0, *map(len, blobs)])[:-1]
@@ -230,7 +230,7 @@ CODECS: dict[str, tuple[int, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", CODECS)
-def test_codecs_that_are_not_known(name: str, tmp_path: Path) -> None:
+def test_unknown_codecs(name: str, tmp_path: Path) -> None:
     version, about, match = CODECS[name]
     refused(with_chunk(tmp_path, bytes(250), version, **about), match)
 
@@ -451,7 +451,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("latest", [False, True])
 @pytest.mark.parametrize("layout", WRITTEN)
-def test_what_h5py_writes_is_read(layout: str, latest: bool, tmp_path: Path) -> None:
+def test_files_of_h5py_are_read(layout: str, latest: bool, tmp_path: Path) -> None:
     """Numbers that compress well and badly, texts, lists and fields are read; also chunks that were never written.
 
     HDF5 has no checksums for data of variable length.
@@ -492,7 +492,7 @@ def test_what_h5py_writes_is_read(layout: str, latest: bool, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("compression", [None, "gzip", "lzf"])
-def test_what_anndata_writes_is_read(compression: Any, tmp_path: Path) -> None:
+def test_files_of_anndata_are_read(compression: Any, tmp_path: Path) -> None:
     import scipy.sparse
 
     cells = led_outside.cells()
@@ -594,7 +594,7 @@ def test_usual_filters_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_what_anndata_writes_to_zarr_is_read(version: int, tmp_path: Path) -> None:
+def test_files_of_anndata_in_zarr_are_read(version: int, tmp_path: Path) -> None:
     """Every type of column, fields, sparse matrices and values without a shape."""
     import anndata
     import pandas as pd

@@ -42,7 +42,7 @@ NAMING = {
 @pytest.mark.parametrize("case", NAMING)
 @pytest.mark.parametrize("form", ["csv", "tsv", "frame"])
 @pytest.mark.parametrize("argument", ["covariates", "latent"])
-def test_a_column_that_names_the_rows_is_no_variable(case: str, form: str, argument: str) -> None:
+def test_a_column_that_names_the_rows_is_not_a_variable(case: str, form: str, argument: str) -> None:
     """It is dropped with a note that names it, and the tests of the other columns do not change."""
     name, values = NAMING[case]
     table: Any = pd.DataFrame({name: values, "age": AGE, "weight": X[:, 0]})
@@ -82,7 +82,7 @@ def test_integers_that_differ_in_every_row_are_numbers_with_a_note() -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "array", "frame", "row names"])
-def test_latent_variables_are_told_of_columns_that_name_the_rows(form: str) -> None:
+def test_latent_variables_have_a_note_on_columns_that_name_the_rows(form: str) -> None:
     """A column of ids next to decimals is used, with a note; without it the value is that of the variables."""
     ids = np.arange(N) + 7001
     table, message = pd.DataFrame({"key": ids, "t1": X[:, 2], "t2": X[:, 3]}), "latent['key']"

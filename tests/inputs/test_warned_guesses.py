@@ -51,7 +51,7 @@ FUNCTIONS = {
         (FRAME.assign(sick=X[:, 0] > 0), "'sick' holds True and False"),
     ],
 )
-def test_columns_of_the_data_that_may_be_no_features(name: str, data: Any, message: str) -> None:
+def test_columns_of_the_data_that_may_not_be_features(name: str, data: Any, message: str) -> None:
     """They change the number, with or without a record."""
     assert [text[: len(message)] for text in warned(FUNCTIONS[name], data)] == [message]
 
@@ -82,7 +82,7 @@ def test_names_of_the_data_alone(argument: str) -> None:
     assert dreval.silhouette(frame, other, labels=pd.Series(LABELS, NAMED.index)) == pytest.approx(right)
 
 
-def test_notes_that_change_no_number_are_not_warned_of() -> None:
+def test_notes_without_an_effect_on_numbers_issue_no_warning() -> None:
     """Constant columns, repeated rows, a dominating column, and rows matched by names cause no warning."""
     data = pd.DataFrame(np.vstack([X[:-1], X[0]]), NAMED.index).assign(none=0.5, most=100 * X[[*range(N - 1), 0], 0])
     data.columns = data.columns.map(str)
