@@ -53,7 +53,7 @@ def test_values_are_those_of_scikit_learn(name):
     assert ours.latent is None
 
 
-def test_digits_are_integers_and_diagnoses_words():
+def test_digits_are_integers_and_diagnoses_text():
     """Labels are classes by type: integers 0 to 9, and words."""
     assert dreval.load_dataset("digits").labels.dtype == np.int64
     assert set(dreval.load_dataset("wdbc").labels) == {"malignant", "benign"}
@@ -66,8 +66,8 @@ def test_wdbc_is_the_file_of_the_repository(shared_data):
     assert_array_equal(ours.labels == "malignant", other["y"] == 1)
 
 
-def test_license_text_lies_beside_the_data(root):
-    """The BSD license asks for its text and copyright line with every copy."""
+def test_license_text_is_in_the_folder_of_the_data(root):
+    """The BSD license requires its text and copyright line with every copy."""
     text = (root / "data" / "LICENSE-scikit-learn.txt").read_text()
     assert "The scikit-learn developers" in text
     assert "Redistributions in binary form must reproduce the above copyright notice" in text

@@ -19,7 +19,7 @@ from dreval.registry import DATASETS
 
 
 def load(path, name=None, **options):
-    """The data set of a file, by the loader whose files are called like this one; any loader for other names."""
+    """Return the data set of a file, by the loader whose files have this name; by any loader for other names."""
     like = [card.name for card in DATASETS.cards() for item in card.files if fnmatch(str(path).lower(), f"*{item}")]
     return dreval.load_dataset(name or [*like, "wdbc_file"][0], path, **options)
 
@@ -112,8 +112,8 @@ REAL += ["mammoth_3d.json", "zip.test.gz"]
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
 @pytest.mark.parametrize("name", REAL)
-def test_a_file_cut_short_is_refused(shared_data, tmp_path, name, share):
-    """At any length the name of the file is said, and to get it again."""
+def test_a_truncated_file_raises_an_error(shared_data, tmp_path, name, share):
+    """At any length the error has the name of the file and the hint to download it again."""
     content = (shared_data / "raw" / name).read_bytes()
     file = tmp_path / name
     file.write_bytes(content[: int(len(content) * share)])
@@ -122,8 +122,8 @@ def test_a_file_cut_short_is_refused(shared_data, tmp_path, name, share):
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_a_file_without_its_last_rows_is_refused(shared_data, tmp_path, name):
-    """Whole lines are missing: the counts tell."""
+def test_a_file_without_its_last_rows_raises_an_error(shared_data, tmp_path, name):
+    """The counts detect missing lines."""
     content = (shared_data / "raw" / name).read_bytes()
     content = gzip.decompress(content) if name.endswith(".gz") else content
     if name.endswith((".mat", ".json")):
@@ -135,7 +135,7 @@ def test_a_file_without_its_last_rows_is_refused(shared_data, tmp_path, name):
 
 
 @each("name", [*REAL, "x-images-idx3-ubyte"])
-def test_a_web_page_is_refused(tmp_path, name):
+def test_a_web_page_raises_an_error(tmp_path, name):
     """A page saved under the name of the file, packed or not."""
     page = b"\n  <!DOCTYPE html><html><body>404: Not Found</body></html>"
     for content in (page, gzip.compress(page)):
@@ -146,7 +146,7 @@ def test_a_web_page_is_refused(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", [*REAL, "x-images-idx3-ubyte"])
-def test_every_real_file_is_refused_by_every_other_loader(shared_data, name):
+def test_every_real_file_raises_an_error_in_every_other_loader(shared_data, name):
     """A file passed to the loader of another raises an error."""
     if name not in REAL:
         return
@@ -197,7 +197,7 @@ WRONG = [
 
 
 @each("name, lines, reason", WRONG)
-def test_wrong_text_files_are_refused(tmp_path, name, lines, reason):
+def test_wrong_text_files_raise_an_error(tmp_path, name, lines, reason):
     """Each way in which copies in circulation differ, by name and reason."""
     file = tmp_path / name
     file.write_text("\n".join(lines) + "\n")
@@ -231,16 +231,16 @@ BYTES = [
 
 
 @each("content, reason", BYTES)
-def test_wrong_idx_files_are_refused(tmp_path, content, reason):
-    """Head, type, number of axes and length are checked."""
+def test_wrong_idx_files_raise_an_error(tmp_path, content, reason):
+    """Header, type, number of axes and length are checked."""
     file = tmp_path / "train-images-idx3-ubyte"
     file.write_bytes(content)
     with pytest.raises(InputError, match=reason):
         load(file)
 
 
-def test_labels_of_another_part_are_refused(tmp_path):
-    """As many labels as images; the file of labels is the argument that is named."""
+def test_labels_of_another_part_raise_an_error(tmp_path):
+    """There are as many labels as images; the error names the argument of the labels."""
     images, labels = tmp_path / "a-images-idx3-ubyte", tmp_path / "a-labels-idx1-ubyte"
     images.write_bytes(HEAD + bytes(16))
     labels.write_bytes(struct.pack(">4BI", 0, 0, 8, 1, 3) + bytes(3))
@@ -254,7 +254,7 @@ def test_labels_of_another_part_are_refused(tmp_path):
         load(sonar, labels=labels)
 
 
-def test_wrong_matlab_files_are_refused(tmp_path):
+def test_wrong_matlab_files_raise_an_error(tmp_path):
     """Another version, another matrix, another shape, a broken one."""
     file = tmp_path / "frey_rawface.mat"
     for name, shape, reason in (("X", (2, 2), "matrix `ff`.*X"), ("ff", (1965, 560), "one of 1965 x 560")):
@@ -266,7 +266,7 @@ def test_wrong_matlab_files_are_refused(tmp_path):
         load(file)
 
 
-def test_paths_that_are_no_files_are_refused(tmp_path):
+def test_paths_that_are_not_files_raise_an_error(tmp_path):
     """Missing files, folders, empty files, missing paths and unknown names raise errors."""
     (tmp_path / "wdbc.data").write_text("\n".join(WDBC))
     with pytest.raises(UnknownName, match=r"must be an existing file.*Did you mean 'wdbc\.data'"):

@@ -53,7 +53,7 @@ def test_linking_numbers(name, number):
 
 
 @given(seed=SEEDS)
-def test_trefoil_lies_on_its_curve(seed):
+def test_trefoil_is_on_its_curve(seed):
     """The formula of the knot at the angle of the latent; t is uniform."""
     knot = dreval.simulate("trefoil", n=9, random_state=seed)
     t = np.arctan2(knot.latent[:, 1], knot.latent[:, 0])
@@ -81,7 +81,7 @@ def test_grid_has_different_places_in_a_square(n, seed):
     assert (square.latent.min(), square.latent.max()) == (0, np.ceil(np.sqrt(n)) - 1)
 
 
-def test_two_lines_are_long_and_apart():
+def test_two_lines_are_long_and_separate():
     """Uniform along, normal about their axes, 10 apart; a cut across separates the classes, one along does not."""
     lines = dreval.simulate("two_lines", n=4000, random_state=0)
     assert_array_equal(lines.latent[:, 1], 10 * lines.labels)
@@ -91,7 +91,7 @@ def test_two_lines_are_long_and_apart():
     assert np.bincount(lines.labels).tolist() == [2000, 2000]
 
 
-def test_circular_clusters_stand_around_a_circle():
+def test_circular_clusters_are_around_a_circle():
     """Centers at 10 from the origin, 45 degrees apart; unit covariance about them."""
     ring = dreval.simulate("circular_clusters", n=8001, random_state=0)
     centers = np.array([ring.latent[ring.labels == c][0] for c in range(8)])
@@ -197,7 +197,7 @@ def test_dependence_shapes_are_where_they_say(shape):
 
 
 @pytest.mark.parametrize("shape", DEPENDENCE_SHAPES)
-def test_dependence_is_there_where_it_is_said(shape):
+def test_dependence_is_as_documented(shape):
     """Mutual information, as scikit-learn estimates it, is near 0 for the two independent shapes only."""
     x, y = dreval.simulate("dependence", n=2000, random_state=1, shape=shape, noise=0.02).data.T
     information = mutual_info_regression(x[:, None], y, random_state=0)[0]
@@ -229,13 +229,13 @@ def test_noise_is_normal_and_spares_the_latents(name):
         ("trefoil", "noise", -0.1),
     ],
 )
-def test_shape_parameters_out_of_range_are_refused(name, parameter, value):
+def test_shape_parameters_out_of_range_raise_an_error(name, parameter, value):
     """The error names the parameter."""
     with pytest.raises(InputError, match=f"`{parameter}` must"):
         dreval.simulate(name, n=20, **{parameter: value})
 
 
-def test_unknown_dependence_is_refused():
+def test_unknown_dependence_raises_an_error():
     """The error suggests the nearest shape."""
     with pytest.raises(UnknownName, match="Did you mean 'circle'"):
         dreval.simulate("dependence", shape="circel")

@@ -30,7 +30,7 @@ def _length(t0, t1):
 
 
 @given(SEEDS, st.sampled_from(["arc", "t"]))
-def test_swiss_roll_lies_on_its_surface(seed, spacing):
+def test_swiss_roll_is_on_its_surface(seed, spacing):
     """Radius is angle, from 3 pi/2 to 9 pi/2; latents are height and the length of the curve, by quadrature."""
     roll = dreval.simulate("swiss_roll", n=8, random_state=seed, spacing=spacing)
     t = np.hypot(roll.data[:, 0], roll.data[:, 2])
@@ -42,7 +42,7 @@ def test_swiss_roll_lies_on_its_surface(seed, spacing):
     assert_array_equal(roll.latent[:, 1], roll.data[:, 1])
 
 
-def test_swiss_roll_is_uniform_in_what_was_asked_for():
+def test_swiss_roll_is_uniform_in_the_requested_parameter():
     """Uniform in arc length and height by default; spacing="t" is uniform in the angle, and not in arc length."""
     arc = dreval.simulate("swiss_roll", n=5000, random_state=0)
     _uniform(arc.latent[:, 0], 0, _length(1.5 * np.pi, 4.5 * np.pi))
@@ -54,7 +54,7 @@ def test_swiss_roll_is_uniform_in_what_was_asked_for():
     assert kstest(share, "uniform").pvalue < 1e-20
 
 
-def test_near_points_of_the_roll_are_as_far_apart_as_their_latents():
+def test_near_points_of_the_roll_have_the_distances_of_their_latents():
     """The latents are isometric: small distances agree to second order."""
     roll = dreval.simulate("swiss_roll", n=2000, random_state=0)
     straight, along = pdist(roll.data), pdist(roll.latent)
@@ -64,7 +64,7 @@ def test_near_points_of_the_roll_are_as_far_apart_as_their_latents():
 
 
 @given(SEEDS, st.sampled_from(["arc", "t"]), st.floats(0.1, 10))
-def test_spiral_lies_on_its_curve(seed, spacing, turns):
+def test_spiral_is_on_its_curve(seed, spacing, turns):
     """Radius is angle, from 0 to 2 pi turns; the latent is the length of the curve."""
     spiral = dreval.simulate("spiral", n=8, random_state=seed, spacing=spacing, turns=turns)
     t = np.hypot(*spiral.data.T)
@@ -73,7 +73,7 @@ def test_spiral_lies_on_its_curve(seed, spacing, turns):
     assert_allclose(spiral.latent[:, 0], [_length(0, item) for item in t], rtol=1e-8, atol=1e-9)
 
 
-def test_spiral_is_uniform_in_what_was_asked_for():
+def test_spiral_is_uniform_in_the_requested_parameter():
     """Uniform in arc length by default, in the angle with spacing="t"."""
     arc = dreval.simulate("spiral", n=5000, random_state=0)
     _uniform(arc.latent[:, 0], 0, _length(0, 6 * np.pi))
@@ -82,7 +82,7 @@ def test_spiral_is_uniform_in_what_was_asked_for():
 
 
 @given(SEEDS, st.floats(0.01, 100))
-def test_hemisphere_lies_on_its_surface(seed, radius):
+def test_hemisphere_is_on_its_surface(seed, radius):
     """Points have length r and z >= 0; the latent's length is the geodesic distance from the pole."""
     half = dreval.simulate("hemisphere", n=8, random_state=seed, radius=radius)
     assert_allclose(np.linalg.norm(half.data, axis=1), radius)
@@ -103,7 +103,7 @@ def test_hemisphere_is_uniform_in_area():
 
 
 @given(SEEDS, st.floats(0.01, 100), st.floats(0.01, 100))
-def test_cylinder_lies_on_its_surface(seed, radius, height):
+def test_cylinder_is_on_its_surface(seed, radius, height):
     """Distance from the axis is r, height within bounds; the latent is arc and height."""
     tube = dreval.simulate("cylinder", n=8, random_state=seed, radius=radius, height=height)
     angle = tube.latent[:, 0] / radius
@@ -121,7 +121,7 @@ def test_cylinder_is_uniform_in_area():
 
 
 @given(SEEDS, st.floats(0.01, 100), st.integers(2, 8))
-def test_sphere_lies_on_its_surface(seed, radius, p):
+def test_sphere_is_on_its_surface(seed, radius, p):
     """Points have length r; the latent is the unit vector."""
     ball = dreval.simulate("sphere", n=8, random_state=seed, radius=radius, n_features=p)
     assert ball.data.shape == (8, p)
@@ -201,13 +201,13 @@ def test_noise_moves_the_data_and_not_the_latents(name):
         ("three_clusters", "n_features", 0),
     ],
 )
-def test_parameters_out_of_range_are_refused(name, parameter, value):
+def test_parameters_out_of_range_raise_an_error(name, parameter, value):
     """The error names the parameter."""
     with pytest.raises(InputError, match=f"`{parameter}` must"):
         dreval.simulate(name, **{parameter: value})
 
 
-def test_unknown_spacing_is_refused():
+def test_unknown_spacing_raises_an_error():
     """The error lists the valid names."""
     with pytest.raises(UnknownName, match="Known: arc, t"):
         dreval.simulate("swiss_roll", spacing="angle")
