@@ -63,13 +63,13 @@ def test_the_matrix_holds_the_registries():
         (InputError("X", "must be so", "", "Do this."), "error", None, "error without a part"),
     ],
 )
-def test_the_judge_sees_what_is_wrong(found, must, known, verdict):
+def test_the_fuzzer_detects_wrong_outcomes(found, must, known, verdict):
     """A right outcome is a number or an error; any other is described."""
     text = judge(found, must, known, 1e-12)
     assert text == verdict if verdict in ("number", "error") else text.startswith(verdict)
 
 
-def test_a_subject_that_writes_warns_or_errs_is_found_out():
+def test_a_subject_that_writes_warns_or_errs_is_detected():
     """Calls are counted; a function that writes to its input, overflows or accepts invalid input is a failure."""
 
     def careless(values, _):

@@ -93,7 +93,7 @@ def test_frames_are_their_values(name):
 
 
 @every_test
-def test_strong_dependence_is_found(name):
+def test_strong_dependence_is_detected(name):
     """A noisy copy (two far samples) has the smallest possible p."""
     X, _ = data()
     Y = X + 0.05 * np.random.default_rng(1).normal(size=X.shape)

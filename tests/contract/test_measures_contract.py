@@ -45,7 +45,7 @@ ANY_PAIR_AND_K = ANY_PAIR.flatmap(lambda pair: st.tuples(st.just(pair), neighbor
 
 
 @every_measure
-def test_labels_latents_and_batches_that_are_needed_must_be_given(name):
+def test_required_labels_latents_and_batches_must_be_passed(name):
     """A missing variable and None raise the same error."""
     X = np.random.default_rng(0).normal(size=(12, 3))
     needed = {*VARIABLES} & {*_card(name).needs}
@@ -228,7 +228,7 @@ CHANGES = {
 
 
 def _in_order(Y):
-    """Points whose distances are the square roots of those of Y, which exist (Schoenberg 1938): in n - 1 dimensions."""
+    """Return points whose distances are the square roots of those of Y (Schoenberg 1938), in n - 1 dimensions."""
     squares = squareform(pdist(Y))
     inner = -(squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()) / 2
     values, vectors = np.linalg.eigh(inner)
@@ -271,7 +271,7 @@ def test_equal_distances_stay_equal_in_other_units(name, seed, n, unit, p):
 
 
 @every_with_curves
-def test_other_changes_are_seen(name):
+def test_other_changes_are_detected(name):
     """A change that the card does not declare changes the value."""
     X, Y = _cloud()
     rng = np.random.default_rng(0)
@@ -282,7 +282,7 @@ def test_other_changes_are_seen(name):
 
 
 @every_with_curves
-def test_what_every_measure_must_see(name):
+def test_changes_that_every_measure_must_detect(name):
     """Bending the embedding changes every value, except bound and energy ratio, which use the number of columns."""
     X, Y = _cloud()
     bent = np.c_[np.exp(Y[:, 0]), Y[:, 1] ** 3]
@@ -359,7 +359,7 @@ def test_four_points_suffice(name, pair):
 
 @every_measure
 def test_a_list_of_k_is_single_values(name):
-    """A list is sorted, without repeats, and each value is that of a single k; an invalid k raises an error."""
+    """A list is sorted without repeats, and each value is that of a single k; an invalid k raises an error."""
     X, Y = _cloud()
     if "n_neighbors" not in _card(name).parameters:
         with pytest.raises(UnknownName, match="n_neighbors"):
@@ -376,7 +376,7 @@ def test_a_list_of_k_is_single_values(name):
 
 @with_curves_in_parts
 @pytest.mark.parametrize("p", [3, 15])
-def test_threads_and_blocks_change_nothing(name, p, monkeypatch):
+def test_threads_and_blocks_have_no_effect(name, p, monkeypatch):
     """Blocks of any size give the same value and any number of threads the same bits; also with ties in the embedding.
 
     Sums over blocks may be added up in another order, so 1e-12 is left to the size of blocks.
@@ -394,7 +394,7 @@ def test_threads_and_blocks_change_nothing(name, p, monkeypatch):
 
 
 def _small_blocks(patch):
-    """Cut all work into blocks as small as they come."""
+    """Use blocks of the smallest size for all work."""
     cut = [
         (module, constant)
         for path, module in sys.modules.items()
@@ -424,7 +424,7 @@ def test_all_points_as_anchors_are_exact(ties):
 
 
 @measures_in_parts
-def test_anchors_see_what_all_points_see(name):
+def test_anchors_estimate_the_value_of_all_points(name):
     """Contributions of anchors are rows of the whole (all rows: the whole), so their mean is unbiased for the value.
 
     At the best global scale the rows choose the scale, and a statistic of pairs is no mean: there the mean of many
@@ -455,7 +455,7 @@ def test_anchors_see_what_all_points_see(name):
 
 
 @each("name", list(MEASURES))
-def test_the_function_looks_like_its_card(name):
+def test_the_function_matches_its_card(name):
     """Data and embedding are positional, the rest are keywords; name, docstring and module are set."""
     function = getattr(dreval, name)
     parameters = list(inspect.signature(function).parameters.values())
@@ -469,7 +469,7 @@ def test_the_function_looks_like_its_card(name):
 
 @each("name", list(MEASURES), items=2)
 def test_the_examples_are_right(name):
-    """Every example of the docstring is run here, since doctest does not find functions built by a decorator."""
+    """Every example of the docstring is run here, since doctest does not find functions created by a decorator."""
     function = getattr(dreval, name)
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(function), {}, name, None, None)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)

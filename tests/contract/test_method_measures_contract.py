@@ -36,8 +36,8 @@ def bent(X, n_components):
     return np.tanh(X - X.mean(axis=0))[:, :n_components]
 
 
-def test_they_are_known():
-    """These are all four measures of methods; stability compares embeddings only, and is tested elsewhere."""
+def test_the_four_measures_of_methods():
+    """These are all four measures of methods; stability compares embeddings only, and has separate tests."""
     assert NAMES == ["reconstruction_error", "stability", "tractable_consistency", "trustability"]
     assert set(NAMES) - set(COMPARING) == {"stability"}
 
@@ -67,7 +67,7 @@ def test_a_perfect_method_is_best_and_a_random_one_worse(name):
 
 @every_measure
 def test_declared_invariances_hold(name):
-    """Moving, turning with reflection and scaling every embedding changes nothing."""
+    """Translation, rotation with reflection, and scaling of every embedding have no effect."""
     X = cloud()
     left = float(value(name, X, bent))
 

@@ -69,7 +69,7 @@ def _fit(method, X, y=None):
 
 
 def _is_unique(method):
-    """Tell whether the embedding of this sample is unique.
+    """Return whether the embedding of this sample is unique.
 
     Hessian eigenmaps have d (d + 1) / 2 conditions a neighborhood; a few points at an end can satisfy all of theirs.
     Maximum variance unfolding that leaves the three dimensions of the data has many solutions of equal variance, and
@@ -117,7 +117,7 @@ def test_the_card_declares_the_effect_of_moving_the_data(name):
 
 
 @each("name, unit", itertools.product(NAMES, [2.0**-660, 2.0**660]))
-def test_data_whose_squares_are_no_numbers(name, unit):
+def test_data_whose_squares_are_not_finite(name, unit):
     """Near 1e-199 and 1e199 the embedding is the one of the data at size 1, or there is an error."""
     X = np.random.default_rng(3).uniform(-1, 1, size=(40, 3)) * [8.0, 4.0, 1.0]
     method = _make(name, 40)
@@ -133,7 +133,7 @@ def test_data_whose_squares_are_no_numbers(name, unit):
 
 @each("name, power", itertools.product(NAMES, [-199, 199]))
 def test_units_up_to_the_limit(name, power):
-    """At the ends of the sizes that every method takes the embedding is that of the data at size 1.
+    """At the limits of size for every method the embedding is that of the data at size 1.
 
     A power of two changes no digit of the data, so that searches with several ends come to the same one.
     """
@@ -236,7 +236,7 @@ def test_scale_has_the_declared_effect(name, X, exponent):
 @given(X=_plain(), exponent=st.integers(-20, 20))
 @each("name", SEEDED, items=2)
 def test_with_one_seed_scale_has_the_declared_effect(name, X, exponent):
-    """Seeded methods: with one seed, data times a power of two, which rounds nothing, give one embedding."""
+    """Seeded methods: with one seed, scaling by a power of two, which is exact, gives one embedding."""
     c, method = 2.0**exponent, _make(name, len(X), k=8)
     Y = _fit(method, X)
     _same_up_to_sign(_fit(method, c * X), c * Y if METHODS.card(name).scale == "follows" else Y, 1e-4)
@@ -292,7 +292,7 @@ def test_any_cloud_gives_finite_numbers(name, X, d):
 @given(seed=st.integers(0, 10**6))
 @each("name", NAMES, items=8)
 def test_every_kind_of_cloud_gives_finite_numbers(name, seed):
-    """Each kind by itself, duplicates and constant columns among them, with n > p and with n < p: finite, (n, d)."""
+    """Each kind is tested separately, with duplicates and constant columns, n > p and n < p: finite, (n, d)."""
     for kind, make in KINDS.items():
         for n, p in ((12, 3), (7, 15)):
             X = make(np.random.default_rng(seed), n, p)
@@ -329,7 +329,7 @@ def test_components_are_bounded_by_the_card(name, n, p, seed):
 
 
 @every_method
-def test_illegal_data_and_seeds_are_refused(name):
+def test_illegal_data_and_seeds_raise_an_error(name):
     """Missing values, text, too few rows and strange seeds get a message in four parts."""
     X = np.random.default_rng(0).normal(size=(20, 3))
     holed = X.copy()
@@ -442,8 +442,8 @@ def test_lists_and_small_integers_are_data_too(name):
 
 
 @every_method
-def test_copies_of_one_point_are_one_place_or_refused(name):
-    """Thirty copies: a finite embedding, or a refusal in four parts; never another error or warning."""
+def test_copies_of_one_point_have_one_place_or_raise_an_error(name):
+    """Thirty copies have a finite embedding, or an error in four parts; never another error or warning."""
     method = _make(name, 30, 1)
     X = np.full((30, 3), 7.0)
     y = np.column_stack([np.arange(30.0), np.ones(30), np.ones(30)][: 3 if name in TWO_SETS else 1])

@@ -117,7 +117,7 @@ def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
 
 
 @each("name", METHODS)
-def test_measures_of_methods_read_sparse_data_and_no_distances(name):
+def test_measures_of_methods_read_sparse_data_but_not_distances(name):
     """Sparse data become dense for a method; precomputed distances have no coordinates to change."""
     X, _ = _cloud(6)
     options = {"n_transformations": 5} if "n_transformations" in MEASURES.card(name).parameters else {}
@@ -187,8 +187,8 @@ def test_sparse_data_beyond_memory():
         assert table.loc[("e", name), "value"] == pytest.approx(getattr(dreval, name)(dense, Y), abs=1e-12)
 
 
-def test_a_dense_copy_is_said():
-    """A method that is run on sparse data gets a dense copy, and the result says so."""
+def test_a_dense_copy_is_noted():
+    """A method that is run on sparse data gets a dense copy, with a note in the result."""
     X, _ = _cloud(6)
     results = dreval.Evaluation(sparse.coo_array(X), {"pca": "pca"}, n_neighbors=6).run("trustworthiness", None, None)
     assert "pca: A sparse matrix of 40 x 25 was converted to a dense one." in set(results.notes["text"])

@@ -119,7 +119,7 @@ def _overwrite(value):
 
 
 @every_variant
-def test_a_fit_keeps_nothing_of_the_caller(name, settings):
+def test_a_fit_holds_no_arrays_of_the_caller(name, settings):
     """Data, response and start are not written to, may be read-only, and may be overwritten after the fit."""
     (X, y), (kept_X, kept_y) = _data(settings), _data(settings)
     for stored in (kept_X, kept_y):
@@ -134,7 +134,7 @@ def test_a_fit_keeps_nothing_of_the_caller(name, settings):
 
 
 @every_variant
-def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
+def test_a_method_returns_copies_of_its_arrays(name, settings):
     """Fitted arrays are read-only; results and arguments of a method may be overwritten without an effect on it."""
     X, y = _data(settings)
     (method, _), (twin, _) = _fitted(name, settings, X, y), _fitted(name, settings, X, y)
@@ -153,7 +153,7 @@ def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
     _assert_same(method, twin, name)
 
 
-def test_the_embedding_of_fit_transform_is_the_callers_own():
+def test_the_embedding_of_fit_transform_belongs_to_the_caller():
     """The embedding is writable, and not a view of arrays of the method."""
     X = _data({})[0]
     method = dreval.methods.KernelPCA(2)
@@ -212,7 +212,7 @@ def _evaluation(given, ids):
 
 
 @pytest.mark.parametrize(("ids", "frame"), [("ids", False), ("numbers", True)])
-def test_an_evaluation_owns_what_it_was_given(ids, frame):
+def test_an_evaluation_owns_its_input(ids, frame):
     """Arrays changed between construction and run do not change the numbers; changed data raise an error."""
     arguments, stored = _evaluation_inputs(), _evaluation_inputs()
     buffer = arguments["data"]
@@ -251,7 +251,7 @@ def test_an_embedding_record_and_its_certificate_own_their_data():
     assert repr(first) == repr(second)
 
 
-def test_a_record_with_other_data_makes_its_maps_anew():
+def test_a_record_with_other_data_computes_new_maps():
     """A copy of a record with other data does not have the maps of the first data."""
     X = _data({})[0]
     record = dreval.embed(X, "pca")
