@@ -23,7 +23,7 @@ from dreval.measures.core import VARIABLE_HINTS
 # evaluate
 
 
-def test_a_file_without_an_option_is_told_of_embeddings(run: Any) -> None:
+def test_a_file_without_an_option_has_the_hint_of_embeddings(run: Any) -> None:
     """The error for a second file or a method suggests to pass it as an embedding."""
     for word in ("umap.csv", "pca"):
         code, _, err = run("evaluate", "data.csv", word)
@@ -31,7 +31,7 @@ def test_a_file_without_an_option_is_told_of_embeddings(run: Any) -> None:
         assert f"unrecognized arguments: {word} (embeddings are named by -e, as in -e {word})" in err
 
 
-def test_words_without_commas_are_told_of_them(run: Any) -> None:
+def test_names_without_commas_have_the_hint_of_commas(run: Any) -> None:
     """The error for two measures without a comma says how to separate them; that for an unknown option does not."""
     for words, expected in ((("--measures", "stress", "trustworthiness"), True), (("--bogus",), False)):
         code, _, err = run(*EVALUATE, *words)
@@ -39,7 +39,7 @@ def test_words_without_commas_are_told_of_them(run: Any) -> None:
         assert ("separated by commas, as in --measures a,b" in err) == expected
 
 
-def test_the_summary_goes_to_stdout(run: Any) -> None:
+def test_the_summary_is_printed_to_stdout(run: Any) -> None:
     """Success is code 0, the summary of the same call in Python on stdout, nothing on stderr; notes name options."""
     code, out, err = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv")
     same = dreval.Evaluation("data.csv", labels="labels.csv", n_neighbors=5, random_state=0)
@@ -64,7 +64,7 @@ def test_the_summary_goes_to_stdout(run: Any) -> None:
     assert without_call(again) == without_call(in_full)
 
 
-def test_an_estimate_of_the_cost_runs_nothing(run: Any, folder: Path) -> None:
+def test_an_estimate_of_the_cost_runs_no_method(run: Any, folder: Path) -> None:
     """Code 0, and the total with a row for each step in place of results; no store and no result is written."""
     words = (
         "-e",
@@ -101,7 +101,7 @@ def test_a_failing_embedding_is_code_1(run: Any) -> None:
 
 
 @pytest.mark.parametrize("asked", [("--measures", "stability"), ("--tests", "noise", "--measures", "continuity")])
-def test_what_was_asked_by_name_without_any_value_is_code_1(run: Any, asked: tuple[str, ...]) -> None:
+def test_requested_measures_without_any_value_are_code_1(run: Any, asked: tuple[str, ...]) -> None:
     """Coordinates cannot be re-embedded: code 1 if no embedding has a value, 0 if one has."""
     words = ("evaluate", "data.csv", "-e", "umap.csv", *asked, "--ci", "none", "--n-resamples", "9")
 
@@ -110,7 +110,7 @@ def test_what_was_asked_by_name_without_any_value_is_code_1(run: Any, asked: tup
 
 
 @pytest.mark.parametrize("form", ["text", "latex"])
-def test_a_paragraph_goes_to_stdout(run: Any, form: str) -> None:
+def test_a_paragraph_is_printed_to_stdout(run: Any, form: str) -> None:
     """It prints the results and methods of the same call in Python, and nothing else; files are still written."""
     words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
     code, out, err = run(*words, "--paragraph", form, "--save", "p.dreval")
@@ -121,7 +121,7 @@ def test_a_paragraph_goes_to_stdout(run: Any, form: str) -> None:
     assert run(*words, "--paragraph", form, "--json")[0] == 2
 
 
-def test_methods_are_run_anew(run: Any) -> None:
+def test_methods_are_re_run(run: Any) -> None:
     """``--n-replicates`` gives the intervals of the same call in Python; the error for one run names the option."""
     words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
     code, out, _ = run(*words, "--n-replicates", "3", "--conf-level", "0.8", "--json")
@@ -247,7 +247,7 @@ def test_k_beyond_real_data(run: Any, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("extra", [(), ("-e", "short.npy"), ("--tests", "all", "--labels", "labels.csv")])
-def test_quiet_prints_nothing(run: Any, extra: tuple[str, ...]) -> None:
+def test_quiet_prints_no_text(run: Any, extra: tuple[str, ...]) -> None:
     """With --quiet only a failed embedding is reported, on stderr; the code and the files are the same."""
     code, out, err = run(*EVALUATE, *extra, "--quiet", "--save", "r.dreval", "--report", "r.md")
 
@@ -317,7 +317,7 @@ def test_a_result_that_cannot_be_saved_is_printed_all_the_same(run: Any, monkeyp
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_an_output_that_cannot_be_written_is_refused_after_the_files(tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_raises_an_error_after_the_files(tmp_path: Path) -> None:
     """The other outputs are written; then one error in four parts, and code 2."""
     np.savetxt(tmp_path / "x.csv", np.random.default_rng(0).normal(size=(20, 3)), delimiter=",", header="a,b,c")
     words = [sys.executable, "-m", "dreval", "evaluate", "x.csv", "-e", "pca", "-k", "3", "--save", "r.dreval"]
@@ -329,7 +329,7 @@ def test_an_output_that_cannot_be_written_is_refused_after_the_files(tmp_path: P
     assert dreval.load_results(tmp_path / "r.dreval").names == ["pca"]
 
 
-def test_places_without_permission_are_refused_early(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_without_permission_raise_an_error_early(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that cannot be written to raises an error before anything is computed."""
     monkeypatch.setattr(os, "access", lambda *_: False)
     code, out, err = run(*EVALUATE, "--save", "out.dreval")
@@ -346,7 +346,7 @@ def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
     return {(row["embedding"], row["measure"] or row["variable"]): row["value"] or row["statistic"] for row in rows}
 
 
-def test_what_a_measure_lacks_is_named_as_an_option(run: Any, folder: Path) -> None:
+def test_the_missing_input_of_a_measure_is_named_as_an_option(run: Any, folder: Path) -> None:
     """Warning, summary, table, notes and saved result name the option; with the option there is a value."""
     needs = {"batch": "ilisi", "labels": "silhouette", "latent": "latent_r2"}
     assert set(needs) == set(VARIABLE_HINTS)
@@ -367,7 +367,7 @@ def test_what_a_measure_lacks_is_named_as_an_option(run: Any, folder: Path) -> N
     assert None not in values(run, "data.csv", "-e", "umap.csv", *named, *arguments, "--ci", "none").values()
 
 
-def test_batches_in_every_way(run: Any) -> None:
+def test_batches_in_all_forms(run: Any) -> None:
     """Batches as a column of the data, which is then not a feature, and as a column of a file give the same numbers."""
     drop = ("--covariates", "age", "--ids", "cell")
     few = ("--measures", "ilisi,stress", "--tests", "none", "--ci", "none")
@@ -377,7 +377,7 @@ def test_batches_in_every_way(run: Any) -> None:
     assert column == pytest.approx(file, rel=1e-12)
 
 
-def test_labels_in_every_way(run: Any) -> None:
+def test_labels_in_all_forms(run: Any) -> None:
     """Labels as a column of the data, a file, and a column of a file give the same numbers."""
     drop = ("--covariates", "age", "--ids", "cell")
     column = values(run, "full.csv", "-e", "umap.csv", "--labels", "kind", *drop)
@@ -454,7 +454,7 @@ def test_anchors_and_no_tests(run: Any) -> None:
     assert "Tests of independence" not in out
 
 
-def test_the_command_with_its_seed_makes_the_result_again(run: Any) -> None:
+def test_the_command_with_its_seed_reproduces_the_result(run: Any) -> None:
     """Without a seed one is drawn; the recipe's call has it, and running that call gives the same table."""
     _, out, _ = run("evaluate", "data.csv", "-e", "umap.csv", "-k", "5", "--labels", "labels.csv", "--json")
     recipe, table = json.loads(out)["recipe"], json.loads(out)["table"]
@@ -465,7 +465,7 @@ def test_the_command_with_its_seed_makes_the_result_again(run: Any) -> None:
         assert {**row, "seconds": 0} == {**same, "seconds": 0}
 
 
-def test_a_failing_embedding_is_told_in_options(run: Any, folder: Path) -> None:
+def test_notes_on_a_failing_embedding_name_options(run: Any, folder: Path) -> None:
     """The hint of a note names the option of the command line, as in an error, and not the Python argument."""
     rows = [f"{i},{(7 * i) % 11},{(5 * i) % 13}.5" for i in range(30)]
     (folder / "named.csv").write_text("\n".join(["x,a,b", *rows]))

@@ -101,7 +101,7 @@ def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
 
 
 @each("command", [(), ("evaluate",), ("embed",), ("list",)])
-def test_help_names_what_there_is(run: Any, command: tuple[str, ...]) -> None:
+def test_help_lists_the_options(run: Any, command: tuple[str, ...]) -> None:
     """--help is code 0 on stdout; choices come from the registries."""
     code, out, err = run(*command, "--help")
 
@@ -141,7 +141,7 @@ def test_a_process_has_the_codes() -> None:
 
 
 @pytest.mark.slow
-def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
+def test_a_terminal_without_unicode_loses_no_text() -> None:
     """Names that the terminal cannot encode are escaped; the JSON is pure ASCII."""
     completed = process(*EVALUATE, "-e", "größe=umap.csv", "--json", env={"PYTHONIOENCODING": "ascii"})
     output = process(*EVALUATE, "-e", "größe=umap.csv", env={"PYTHONIOENCODING": "ascii"})
@@ -152,7 +152,7 @@ def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_a_reader_that_leaves_is_no_error() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     """`dreval ... | true`: the pipe breaks, there is no message, and the files are written."""
     arguments = shlex.join([*EVALUATE, "-e", "a=umap.csv", "--save", "left.dreval", "--report", "left.md"])
     command = f"set -o pipefail; {sys.executable} -m dreval {arguments} | true"

@@ -56,7 +56,7 @@ def test_several_results_are_compared_across_data_sets(run: Any, flags: tuple[st
     assert without_call(out.rstrip("\n")) == without_call(same.rstrip("\n"))
 
 
-def test_a_table_made_elsewhere(run: Any) -> None:
+def test_a_table_of_another_program(run: Any) -> None:
     """Columns and direction are options; the output is text, a document or a figure."""
     named = ("table.csv", "--columns", "dataset=problem", "--direction", "value=higher")
     code, words, _ = run(*named, "--paragraph", "latex", "--plot", "cd.svg")
@@ -71,7 +71,7 @@ def test_a_table_made_elsewhere(run: Any) -> None:
 
 
 def test_works_for_bibtex(run: Any) -> None:
-    """It prints the works of ``Comparison.bibtex``, and nothing else."""
+    """The command prints the works of ``Comparison.bibtex``, without other text."""
     code, out, err = run("0.dreval", "--bibtex")
 
     assert (code, err) == (0, "")
@@ -79,7 +79,7 @@ def test_works_for_bibtex(run: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["html", *(pytest.param(form, marks=pytest.mark.slow) for form in ("md", "tex"))])
-def test_a_report_says_the_command_that_makes_it(run: Any, form: str) -> None:
+def test_a_report_has_the_command_that_writes_it(run: Any, form: str) -> None:
     """The page is that of ``Comparison.report``, except for the call; its path is printed, but not into a document."""
     command = ("0.dreval", "--report", f"out.{form}")
     code, out, err = run(*command)
@@ -96,7 +96,7 @@ def test_a_report_says_the_command_that_makes_it(run: Any, form: str) -> None:
     assert len(result.splitlines()) == len(same.splitlines())
 
 
-def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:
+def test_a_figure_with_an_error_leaves_the_tables(run: Any) -> None:
     """An embedding compared with itself has no interval to draw: the comparison is printed, then the reason."""
     X = np.random.default_rng(0).normal(size=(24, 3))
     same = dreval.Evaluation(X, {"one": X[:, :2], "again": X[:, :2]}, n_neighbors=3, random_state=0)

@@ -42,7 +42,7 @@ def examples(name: str) -> list[list[str]]:
 
 
 def test_a_command_is_a_file() -> None:
-    """Each file of the folder is a command; each command or step without steps prints an answer."""
+    """Each file of the folder is a command; each command or subcommand at the end of the tree prints a result."""
     commands = [name.split()[1] for name in COMMANDS if len(name.split()) == 2]
     assert commands == sorted(path.stem for path in Path(_main.__file__).parent.glob("[!_]*.py"))
     assert {"compare", "embed", "evaluate", "list", "protocol", "study", "sweep"} <= set(commands)
@@ -130,7 +130,7 @@ def own_examples(name: str) -> list[str]:
 
 @pytest.mark.parametrize("command", sorted({line for name in ANSWERS for line in own_examples(name)}))
 def test_examples_run(run: Any, command: str) -> None:
-    """Each command line of the help ends with code 0, prints something on stdout, and nothing on stderr."""
+    """Each command line of the help ends with code 0, prints on stdout, and prints nothing on stderr."""
     code, out, err = run(*prepare(shlex.split(command))[1:])
 
     assert (code, err) == (0, "")
@@ -163,7 +163,7 @@ DOCUMENTS = [
 
 @pytest.mark.parametrize(("words", "keys"), DOCUMENTS)
 def test_the_document_of_each_command(run: Any, words: tuple[str, ...], keys: str) -> None:
-    """--json prints one strict document with these keys and nothing else; --quiet nothing, with the same code."""
+    """--json prints one strict document with these keys only; --quiet prints nothing, with the same code."""
     prepare(["dreval", *words])
     code, out, err = run(*words, "--json")
 
@@ -185,7 +185,7 @@ def test_json_converts_numpy_and_missing_numbers() -> None:
     assert (document["n"], document["l"]) == (None, [{"k": ["benign"]}])
 
 
-def test_json_goes_on_when_stopped(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_is_printed_when_stopped(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A study stopped by Ctrl-C still gives its document, with code 130."""
     words = ("study", "run", "s.dreval", "-x", "data.csv", "-x", "kinds.csv", "--labels", "kinds=kind", "-m", "pca")
     run(*words, "--measures", "stress", "--limit", "1")
@@ -226,7 +226,7 @@ def test_a_defect_is_code_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         main(EVALUATE)
 
 
-def test_no_memory_is_code_2(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_insufficient_memory_is_code_2(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too little memory is not an internal error."""
 
     def fail(*_: Any, **__: Any) -> None:
@@ -247,7 +247,7 @@ def test_long_lists_are_not_printed(run: Any) -> None:
         assert (code, err.endswith(hint)) == (2, True), err
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_loads_no_large_package() -> None:
     """--help of a command imports neither pandas nor scipy nor matplotlib, so that it is fast."""
     code = (
         "import sys\nfrom dreval.cli._main import main\n"

@@ -100,7 +100,7 @@ def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str)
 
 
 @each("step", [(), ("export",), ("status",), ("collect",)])
-def test_help_says_what_there_is(run: Any, step: tuple[str, ...]) -> None:
+def test_help_lists_options_and_exit_codes(run: Any, step: tuple[str, ...]) -> None:
     """--help is code 0, with every option, examples that begin with the command, and the exit codes."""
     code, out, err = run("protocol", *step, "--help")
 

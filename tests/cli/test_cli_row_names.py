@@ -24,7 +24,7 @@ def table(run: Any, *arguments: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("names", ["words", "pandas", "R"])
-def test_shuffled_files_give_what_files_in_order_give(names: str, run: Any, folder: Path) -> None:
+def test_shuffled_files_equal_files_in_order(names: str, run: Any, folder: Path) -> None:
     """Embedding, labels and covariates in another order than the data; row names of text, and row numbers."""
     index = {"words": IDS, "pandas": range(40), "R": range(1, 41)}[names]
     embedding = pd.DataFrame(Y, columns=["u", "v"])
@@ -47,7 +47,7 @@ def test_shuffled_files_give_what_files_in_order_give(names: str, run: Any, fold
 
 
 def test_several_columns_of_a_file(run: Any, folder: Path) -> None:
-    """The help says how they are written, and a name alone is answered with it."""
+    """The help describes the syntax, and the error for a name alone does too."""
     MORE.set_axis(IDS).to_csv(folder / "more.csv")
     TABLE.set_axis(IDS).to_csv(folder / "log.csv")
     code, _, err = run("evaluate", "log.csv", "-e", "umap.csv", "--covariates", "more.csv:pc,time")

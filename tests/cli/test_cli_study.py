@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_run_goes_on_where_it_stopped(run: Any) -> None:
+def test_run_continues_where_it_stopped(run: Any) -> None:
     """The code is 1 while cells are missing, 0 when all are done; the file is that of ``Study``."""
     first = run(*RUN, *SMALL, "--limit", "2")
     second = run(*RUN, *SMALL)
@@ -98,7 +98,7 @@ def test_failures_give_code_1(run: Any) -> None:
     assert run(*words, "--retry-failed", "--quiet")[0] == 1
 
 
-def test_ctrl_c_is_said_and_nothing_is_lost(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_reported_and_no_run_is_lost(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 130, the status, and no traceback."""
 
     def stopped(self: Any, **words: Any) -> None:
@@ -167,7 +167,7 @@ def test_refusals(run: Any, words: tuple[str, ...], message: str) -> None:
         ('methods = ["pca"]\nn_replicats = 3', "Did you mean 'n_replicates'"),
     ],
 )
-def test_refused_toml(run: Any, text: str, message: str) -> None:
+def test_errors_in_toml(run: Any, text: str, message: str) -> None:
     """The error for a wrong entry of the file has the name of the file."""
     Path("plan.toml").write_text(text, encoding="utf-8")
     code, _, err = run("run", "plan.toml")
