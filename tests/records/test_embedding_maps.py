@@ -63,7 +63,7 @@ def test_ridge_bandwidth_and_conditioning_are_reported():
 
 
 @pytest.mark.parametrize("bandwidth", [-1, 0, float("nan"), "a"])
-def test_impossible_bandwidths_are_refused(bandwidth):
+def test_impossible_bandwidths_raise_an_error(bandwidth):
     """A length-scale is a positive number, also where all points coincide."""
     record = dreval.embed(cloud(), "pca")
     for refused in (record.transform, record.inverse_transform):
@@ -74,7 +74,7 @@ def test_impossible_bandwidths_are_refused(bandwidth):
 
 
 def test_without_data_there_is_no_map():
-    """A record created by hand and a loaded result ask for the data."""
+    """A record created by hand and a loaded result raise an error that asks for the data."""
     with pytest.raises(InputError, match="`data` must be known"):
         Embedding(np.eye(5)[:, :2], "mine").transform(np.eye(5))
 
@@ -130,8 +130,8 @@ def test_methods_keep_the_names_of_the_last_fit():
     assert method.transform(named("dcba")).shape == (60, 2)
 
 
-def test_loaded_results_take_their_data_again(tmp_path):
-    """Maps of a loaded result need the data, the same by their hash; the message names what to pass."""
+def test_loaded_results_need_their_data(tmp_path):
+    """Maps of a loaded result need the data, the same by their hash; the message names the argument."""
     X = cloud()
     results = dreval.Evaluation(X, {"mine": X[:, :2]}, n_neighbors=5).run("procrustes_disparity", ci=None)
     results.save(tmp_path / "r.dreval")

@@ -151,7 +151,7 @@ def test_members_that_do_not_unpack(method: int, saved: Path, fresh_folder: Call
         dreval.Evaluation(path, {"u": Y})
 
 
-def test_what_was_not_changed_is_read(saved: Path, tmp_path: Path) -> None:
+def test_unchanged_files_are_read(saved: Path, tmp_path: Path) -> None:
     """Also with coordinates of single precision, and ids as long as a protein."""
     again = forge(saved, tmp_path / "same.dreval", lambda *_: None)
     assert dreval.load_results(again).names == ["u"]
@@ -163,7 +163,7 @@ def test_what_was_not_changed_is_read(saved: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_long_ids_are_refused_by_data_as_by_archives() -> None:
+def test_long_ids_raise_an_error_for_data_and_for_archives() -> None:
     import pandas as pd
 
     texts = ["p" * LONG, *map(str, range(29))]
@@ -225,7 +225,7 @@ COLUMNS = ("run", "cell", "value", "value_sha256", "array", "array_sha256")
 
 @each("name, run", itertools.product(VALUES, ["study", "study cells", "study data sets", "study methods"]), items=2)
 def test_a_forged_study(name: str, run: str, study: Path, fresh_folder: Callable[[], Path]) -> None:
-    """Every way to read it gives a result or one clear error."""
+    """Every reader gives a result or one clear error."""
     path = replaced(study, fresh_folder() / "s.journal", run, value=VALUES[name])
     kinds = [
         _message(lambda: str(dreval.Study.open(path).status())),
@@ -264,7 +264,7 @@ ARRAYS = {
 
 @each("name", ARRAYS)
 def test_forged_arrays_of_a_store(name: str, fresh_folder: Callable[[], Path]) -> None:
-    """Finished embeddings of an evaluation, and of a study: refused, or kept as a failure."""
+    """Finished embeddings of an evaluation or of a study raise an error, or count as a failure."""
     folder = fresh_folder()
     path, ev = folder / "a.journal", dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=5, random_state=0)
     ev.run("trustworthiness", None, None, store=path)
@@ -300,8 +300,8 @@ SCHEMAS = {
 
 
 @each("name", SCHEMAS)
-def test_other_schemas_are_refused(name: str, study: Path, fresh_folder: Callable[[], Path]) -> None:
-    """A journal has its tables, and nothing that computes."""
+def test_other_schemas_raise_an_error(name: str, study: Path, fresh_folder: Callable[[], Path]) -> None:
+    """A journal has only its tables, without views and triggers."""
     path = fresh_folder() / "s.journal"
     path.write_bytes(study.read_bytes())
     with closing(sqlite3.connect(path)) as db:

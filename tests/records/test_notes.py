@@ -40,7 +40,7 @@ def test_every_code_has_a_sentence_that_renders() -> None:
 
 
 def test_every_code_is_raised_somewhere() -> None:
-    """Each code is a string of another file than the table, or its last part follows the first in an f-string."""
+    """Each code is a string of a file other than the table, or its last part follows the first in an f-string."""
     used = [text for path, text in FILES.items() if path.name != "notes.py"]
     for code in CODES:
         first, _, last = code.partition(".")
@@ -105,7 +105,7 @@ def test_plain_notes_come_back() -> None:
 
 
 def test_an_archive_keeps_notes_as_records(tmp_path: Path) -> None:
-    """Codes, values and scopes of a saved result are those of the result, and its text is made of them."""
+    """Codes, values and scopes of a saved result are those of the result, and its text is rendered from them."""
     X = np.random.default_rng(0).normal(size=(24, 3))
     sources = {"flat": np.zeros((24, 2)), "bad": np.zeros((7, 2))}
     results = dreval.Evaluation(X, sources, labels=["a", "b"] * 12, n_neighbors=12, random_state=0).run(n_resamples=9)
@@ -176,6 +176,6 @@ def test_no_code_reads_a_note() -> None:
     "line",
     ['row["note"].startswith("no test")', '"exact" in row["note"]', 'str(reason).partition(":")', 'x.note == "a"'],
 )
-def test_what_reads_a_note_is_found(line: str) -> None:
+def test_code_that_reads_a_note_is_detected(line: str) -> None:
     """The search finds code that reads a note."""
     assert _readings(line) == [1]

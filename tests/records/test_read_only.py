@@ -136,7 +136,7 @@ def spoil(value: Any, depth: int = 0) -> None:
 
 
 def _try(write: Callable[[], Any]) -> None:
-    """A write that may be refused; what it did shows in the record."""
+    """Try to write; the record shows whether it changed."""
     try:
         write()
     except (ValueError, TypeError, AttributeError, IndexError, KeyError, NotImplementedError):
@@ -166,7 +166,7 @@ def plain(value: Any) -> Any:
 
 @pytest.mark.slow
 def test_no_record_can_be_written_to(tmp_path: Path) -> None:
-    """After writing into all that each record returns, each record returns the same again."""
+    """After writing into all that each record returns, each record returns the same values."""
     written = {}
     for name, record in records(tmp_path).items():
         for attribute, get in attributes(record):

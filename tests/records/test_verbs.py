@@ -54,7 +54,7 @@ def test_evaluations_are_read_by_name() -> None:
 
 
 def test_all_embeddings_are_one_long_table(results: dreval.Results) -> None:
-    """Every value of the wide tables is there once, with its measure and its parameters in separate columns."""
+    """Every value of the wide tables occurs once, with its measure and its parameters in separate columns."""
     long = results.augment()
 
     assert list(long) == ["embedding", "measure", "parameters", "id", "y1", "y2", "y3", "value"]
@@ -151,7 +151,7 @@ def test_tests_have_the_name_of_scipy() -> None:
 
 
 def test_a_failed_embedding_is_a_warning() -> None:
-    """It states how many failed and why, and points at the line of the caller; without failures there is none."""
+    """It states how many failed and why, and points at the line of the caller; without failures there is no warning."""
     ev = dreval.Evaluation(X, {"good": X[:, :2], "bad": X[:5]}, n_neighbors=4, random_state=0)
     with pytest.warns(EmbeddingFailed, match=r"1 of 2 embeddings failed\. bad: .*5 rows for 30 points") as caught:
         res = ev.run("continuity", None, None)

@@ -31,7 +31,7 @@ def test_a_new_file_has_the_content_and_the_permissions_of_any_new_file(tmp_path
 
 
 @posix
-def test_permissions_of_an_old_file_are_kept_and_a_link_still_points_at_its_file(tmp_path: Path) -> None:
+def test_permissions_of_an_old_file_are_preserved_and_a_link_still_points_at_its_file(tmp_path: Path) -> None:
     old, link = tmp_path / "old.txt", tmp_path / "link.txt"
     old.write_text("old")
     old.chmod(0o640)
@@ -43,7 +43,7 @@ def test_permissions_of_an_old_file_are_kept_and_a_link_still_points_at_its_file
 
 
 @posix
-def test_a_link_to_nothing_makes_its_file(tmp_path: Path) -> None:
+def test_a_link_to_a_missing_file_creates_it(tmp_path: Path) -> None:
     link = tmp_path / "link.txt"
     link.symlink_to("made.txt")
     write_atomic(link, "new")
@@ -52,7 +52,7 @@ def test_a_link_to_nothing_makes_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path: Path, error: type[BaseException]) -> None:
+def test_errors_while_writing_leave_the_old_file(tmp_path: Path, error: type[BaseException]) -> None:
     path = tmp_path / "good.txt"
     path.write_text("good")
 
@@ -68,7 +68,7 @@ def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path: Path, error
 
 
 @posix
-def test_a_full_disk_is_said_and_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "good.txt"
     path.write_text("good")
     code = (
@@ -86,7 +86,7 @@ def test_a_full_disk_is_said_and_leaves_the_old_file(tmp_path: Path) -> None:
 
 @posix
 @pytest.mark.parametrize("place", ["/dev/full", "/dev/null/x", "/proc/none"])
-def test_a_place_that_cannot_be_written_is_refused(place: str) -> None:
+def test_a_place_that_cannot_be_written_raises_an_error(place: str) -> None:
     with pytest.raises(InputError, match="`out` must be"):
         write_atomic(place, "x", "out")
 
@@ -112,7 +112,7 @@ def test_a_journal_is_not_replaced(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_folder_is_refused(tmp_path: Path) -> None:
+def test_a_folder_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must be a place where a file can be written"):
         write_atomic(tmp_path, "x")
 
