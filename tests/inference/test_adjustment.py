@@ -52,7 +52,7 @@ def test_benjamini_and_bogomolov_select_blocks_first(rows, level):
 
 
 @pytest.mark.parametrize("adjust", ["holm", "benjamini_hochberg"])
-def test_adjusted_values_are_no_smaller_and_keep_the_order(adjust):
+def test_adjustment_decreases_no_p_value_and_preserves_the_order(adjust):
     """Adjustment never decreases a p-value and never changes the order."""
     rng = np.random.default_rng(0)
     for _ in range(20):

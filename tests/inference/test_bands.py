@@ -97,8 +97,8 @@ def test_the_band_is_that_of_a_naive_twin() -> None:
     assert_allclose(cut.high, np.minimum(band.high, 1))
 
 
-def test_what_has_no_spread_has_no_band() -> None:
-    """Rounding does not count as spread; the other K have the band that they have alone."""
+def test_estimates_without_spread_have_no_band() -> None:
+    """Rounding does not count as spread; the other K have the same band as without these."""
     covariance = np.diag([1.0, 1e-30, np.nan, 4.0])
     values = np.array([1.0, 2.0, 3.0, 4.0])
     band = max_t_band(values, covariance, 9, np.random.default_rng(0))

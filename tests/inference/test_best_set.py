@@ -69,7 +69,7 @@ def test_the_set_does_not_depend_on_place_or_unit(estimates, seed, shift, power)
 
 
 def test_exact_values_need_no_test():
-    """Without errors nothing is tested; worse values are separated from values equal to the best."""
+    """Without errors there is no test; worse values are separated from values equal to the best."""
     result = best_set(np.array([0.5, 0.9, 0.9]), np.zeros((3, 3)), np.inf, 0.05, np.random.default_rng(0))
 
     assert result.untested.tolist() == [True, False, False]

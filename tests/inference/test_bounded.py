@@ -39,7 +39,7 @@ def capital_by_hand(sample: np.ndarray, n: int, mean: float, bet: float) -> floa
 
 
 @given(seed=SEEDS, m=st.integers(1, 8))
-def test_capital_is_what_bets_win_draw_by_draw(seed, m):
+def test_the_capital_equals_the_gains_draw_by_draw(seed, m):
     """The mean over orders and stakes of the product of the gains; ten naive lines agree."""
     rng = np.random.default_rng(seed)
     values, mean = rng.uniform(size=m), rng.uniform(0.45, 0.9)
@@ -50,7 +50,7 @@ def test_capital_is_what_bets_win_draw_by_draw(seed, m):
     np.testing.assert_array_equal(orders, permuted)
 
 
-def test_bets_on_the_true_mean_win_nothing_on_average():
+def test_bets_on_the_true_mean_gain_nothing_on_average():
     """Over all ordered samples of 3 among 6 numbers the capital against their true mean is 1 on average, exactly."""
     numbers = np.array([0.0, 0.1, 0.5, 0.5, 0.9, 1.0])
     samples = np.array(list(itertools.permutations(numbers, 3)))

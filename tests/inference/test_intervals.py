@@ -49,7 +49,7 @@ def test_jackknife_of_single_points_is_the_standard_error_of_the_mean():
 
 @given(seed=SEEDS, m=st.integers(2, 30), extra=st.integers(0, 100))
 def test_anchors_are_a_sample_without_replacement(seed, m, extra):
-    """se = sqrt((1 - m/n) s^2 / m), Student with m - 1 degrees of freedom; 0 when all points are seen."""
+    """se = sqrt((1 - m/n) s^2 / m), Student with m - 1 degrees of freedom; 0 when all points are anchors."""
     values, n = np.random.default_rng(seed).normal(size=m), m + extra
     result = anchor_interval(values, n, FREE)
     assert result.se == pytest.approx(np.sqrt(1 - m / n) * stats.sem(values), abs=1e-14)
@@ -104,8 +104,8 @@ def test_a_single_value_has_no_spread():
 
 
 @given(value=st.floats(1e-3, 1e3), count=st.integers(2, 20), seed=SEEDS)
-def test_equal_values_have_no_spread_however_they_are_rounded(value, count, seed):
-    """Values that are equal up to rounding have exactly no standard error, of whatever kind; a real spread is kept.
+def test_equal_values_have_no_spread_whatever_their_rounding(value, count, seed):
+    """Values of any kind that are equal up to rounding have a standard error of exactly 0; a real spread stays.
 
     Ten copies of 0.711 have the variance 1e-32 in floats, of which a test once made p = 5e-244.
     """
@@ -160,7 +160,7 @@ def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
     assert result.se == pytest.approx(stats.sem(values), rel=1e-9, abs=1e-14)
 
 
-def test_every_kind_has_its_words():
+def test_every_kind_has_its_text():
     """Each kind of interval has a method and a target."""
     anchors = {"anchors", "bets", "unseen", "exact"}
     kinds = {"points", "partitions", "classes", "subsampling", "seeds", "subsamples"}
@@ -168,7 +168,7 @@ def test_every_kind_has_its_words():
     assert {TARGETS[kind] for kind in anchors} == {"anchors"}
 
 
-def test_runs_that_fall_apart_are_counted():
+def test_runs_in_another_optimum_are_counted():
     """Three of twelve runs in another optimum are counted; similar, few, or equal runs are not."""
     runs = np.r_[0.9 + 0.01 * np.arange(9), 0.3, 0.31, 0.32]
     assert smaller_group(runs) == smaller_group(-runs) == 3
@@ -178,7 +178,7 @@ def test_runs_that_fall_apart_are_counted():
     assert np.mean([smaller_group(rng.normal(size=20)) > 0 for _ in range(1000)]) <= 0.01
 
 
-def test_what_runs_miss():
+def test_the_share_of_seeds_that_runs_miss():
     """The share q of seeds that R runs miss with probability 5 %: (1 - q)^R = 0.05, by the binomial distribution."""
     for runs in (5, 10, 30, 60):
         assert stats.binom.pmf(0, runs, unseen_share(runs)) == pytest.approx(0.05)

@@ -63,7 +63,7 @@ CALLS = {  # the call, the runs that it makes, and after which of them it is kil
 
 # all calls share one engine of re-runs: one of them is in every run of the tests
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "sweep")) for name in CALLS])
-def test_a_killed_call_goes_on(
+def test_a_killed_call_continues(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a kill, written runs are not repeated, and every number is the same.
@@ -113,7 +113,7 @@ class Bar:
         self.shown.append(self.n)
 
     def set_description(self, what: str) -> None:
-        """What is counted."""
+        """Count the calls."""
         assert what
 
     def reset(self, total: int) -> None:

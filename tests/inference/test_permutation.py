@@ -72,7 +72,7 @@ def test_generator_is_splitmix64():
 
 @given(root=st.integers(0, 2**70), n=st.integers(1, 40))
 def test_permutations_equal_a_plain_python_twin(root, n):
-    """Every drawn row is what the algorithm gives on Python integers."""
+    """Every permutation is that of the algorithm on Python integers."""
     key = int(stream(root, "permutation", "a").integers(2**64, dtype=np.uint64))
     assert draw_permutations(n, 3, root, "a").tolist() == [slow_permutation(key, b, n) for b in range(3)]
 
@@ -102,7 +102,7 @@ def test_a_longer_run_begins_like_a_shorter_one(n, few, many, root):
     np.testing.assert_array_equal(short.null, long.null[:few])
 
 
-def test_threads_change_nothing_and_names_do():
+def test_threads_have_no_effect_and_names_have_one():
     """One thread, two threads and all threads give the same numbers; another stream gives others."""
     x, y = data(25)
     one_thread, two_threads, all_threads = (
@@ -166,7 +166,7 @@ def test_all_permutations_are_valued_in_blocks_as_at_once():
 
 
 @pytest.mark.parametrize("name", ["cca", "dcov", "hsic", "kcca", "mmd"])
-def test_every_test_that_permutes_tells_of_its_permutations(name):
+def test_every_permutation_test_reports_progress(name):
     """Two blocks of 32 are two shares, for every test; nothing is reported without a callback."""
     rng, shares = np.random.default_rng(0), []
     x, y = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
@@ -198,7 +198,7 @@ def test_sampled_p_value_counts_the_observed_statistic(n, m, seed, ties):
 @pytest.mark.parametrize("n", [4, 5])
 @pytest.mark.parametrize("seed", range(4))
 def test_small_samples_are_enumerated(n, seed):
-    """With n! <= n_resamples p is the share of all n! orders that reach the statistic, as itertools and scipy say."""
+    """With n! <= n_resamples p is the share of all n! orders that reach the statistic, as in itertools and scipy."""
     x, y = data(n, seed)
     result = permutation_null(inner(x, y), n, 120, 0)
     naive = [sum(a * y[j] for a, j in zip(x, p, strict=True)) for p in itertools.permutations(range(n))]
