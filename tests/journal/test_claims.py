@@ -123,7 +123,7 @@ def test_a_claim_without_its_lock_file_is_taken_over(store: Store) -> None:
 
 
 def test_lock_files_go_with_their_claimants(store: Store) -> None:
-    """A claimant removes its own lock file, and the next one that of a killed process, but none of a working one."""
+    """A claimant removes its lock file, and the next one that of a killed process, but not that of a working one."""
     process = hold(store.path)
     process.kill()
     process.wait()
@@ -136,7 +136,7 @@ def test_lock_files_go_with_their_claimants(store: Store) -> None:
 
 
 def test_links_lead_to_the_same_locks(store: Store, tmp_path: Path) -> None:
-    """A journal that is opened by a symbolic link shares the claims of those who use its own name."""
+    """A journal that is opened by a symbolic link shares the claims of processes that use its name."""
     (tmp_path / "elsewhere").mkdir()
     link = tmp_path / "elsewhere" / "link"
     link.symlink_to(store.path)
