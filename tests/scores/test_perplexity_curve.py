@@ -26,7 +26,9 @@ def curve() -> PerplexityCurve:
 
 
 def test_values_are_those_of_single_maps(curve: PerplexityCurve) -> None:
-    """The map of each seed, made and scored by hand; the mean is geometric, the interval Student's for logarithms."""
+    """The map of each seed is computed and scored by hand; the mean is geometric, the interval Student's for
+    logarithms.
+    """
     Y = dreval.methods.TSNE(perplexity=25, init="random", random_state=stream_seed(0, "perplexity", 1)).fit_transform(X)
     score = dreval.singularity_score(X, Y, perplexity=25, affinities="neighbors", polish=True).per_n
     runs = curve.values[(curve.values["perplexity"] == 25)].pivot(index="seed", columns="score", values="value")
@@ -40,7 +42,7 @@ def test_values_are_those_of_single_maps(curve: PerplexityCurve) -> None:
     assert_allclose(row[["conf_low", "conf_high"]].astype(float), np.exp(ends))
 
 
-def test_refused_runs_are_counted(curve: PerplexityCurve) -> None:
+def test_failed_runs_are_counted(curve: PerplexityCurve) -> None:
     """Where no map has a minimum there is no value, and the note has the reason; perplexities are sorted."""
     table = curve.tidy()
     assert table["perplexity"].tolist() == [8.0, 8.0, 15.0, 15.0, 25.0, 25.0]
@@ -59,7 +61,7 @@ def test_refused_runs_are_counted(curve: PerplexityCurve) -> None:
         dreval.perplexity_curve(X, [15], n_seeds=3, random_state=0, polish=False)
 
 
-def test_a_store_keeps_runs_and_processes_change_nothing(
+def test_a_store_holds_runs_and_processes_have_no_effect(
     curve: PerplexityCurve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same numbers from two processes; with a store nothing is run a second time."""
@@ -82,7 +84,7 @@ def test_intervals_over_seeds_hold_their_level() -> None:
     assert abs(inside / 2000 - 0.95) < 0.014
 
 
-def test_bad_arguments_are_refused() -> None:
+def test_bad_arguments_raise_an_error() -> None:
     """Each refusal names the argument."""
     for passed in ([], "30", [30, 31], [10, 10], [1.0], 20):
         with pytest.raises(InputError, match="`perplexities` must be"):
@@ -95,7 +97,7 @@ def test_bad_arguments_are_refused() -> None:
         dreval.perplexity_curve(X, [20], perplexity=30)
 
 
-def test_the_curve_is_printed_and_drawn(curve: PerplexityCurve) -> None:
+def test_the_curve_is_printed_and_plotted(curve: PerplexityCurve) -> None:
     """One line per perplexity and score in 80 columns; both lines with their intervals, on log scales."""
     assert max(map(len, [repr(curve), *str(curve).splitlines()])) <= 80
     axes = curve.plot().axes[0]
@@ -143,7 +145,7 @@ def test_numbers_at_the_axis_are_plain_and_inside(curve: PerplexityCurve, factor
             assert label.get_window_extent().x0 >= 0
 
 
-def test_a_perplexity_without_maps_says_so(curve: PerplexityCurve) -> None:
+def test_a_perplexity_without_maps_is_labeled(curve: PerplexityCurve) -> None:
     """The label is above its place on the axis, and nowhere else."""
     texts = [text for text in curve.plot().axes[0].texts if text.get_text() == "no map has a score"]
     assert [text.get_position()[0] for text in texts] == [8.0]

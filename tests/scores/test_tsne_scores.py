@@ -35,8 +35,8 @@ def score(raw: np.ndarray) -> SingularityScore:
     return dreval.singularity_score(X, raw, perplexity=PERPLEXITY, polish=True)
 
 
-def test_a_map_that_is_no_minimum_is_refused(raw: np.ndarray) -> None:
-    """The error names the map, the rule, how far it is off, and the cure."""
+def test_a_map_that_is_not_a_minimum_raises_an_error(raw: np.ndarray) -> None:
+    """The error names the map, the requirement, the deviation, and the hint."""
     with pytest.raises(UndefinedMeasure, match="Newton steps of up to") as caught:
         dreval.singularity_score(X, raw, perplexity=PERPLEXITY)
     assert caught.value.argument == "Y"
@@ -48,7 +48,9 @@ def test_a_map_that_is_no_minimum_is_refused(raw: np.ndarray) -> None:
         dreval.singularity_score(X, np.zeros((70, 2)), perplexity=PERPLEXITY, polish=True)
 
 
-def test_why_polishing_ended_without_a_minimum_is_said(raw: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reason_why_polishing_ended_without_a_minimum_is_reported(
+    raw: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The map grew, steps ran out, or no step decreased the loss: each has its own reason and hint."""
     rng = np.random.default_rng(0)
     apart = np.where(np.kron(np.eye(2), np.ones((10, 10))) > 0, 1.0, 1e-12) - np.eye(20)  # hardly joined
@@ -65,7 +67,7 @@ def test_why_polishing_ended_without_a_minimum_is_said(raw: np.ndarray, monkeypa
     assert "saddle" in caught.value.hint
 
 
-def test_a_progress_bar_is_shown_on_request(score: SingularityScore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_progress_bar_is_displayed_on_request(score: SingularityScore, capsys: pytest.CaptureFixture[str]) -> None:
     """There is a bar of Newton steps and of points; none by default where there is no terminal."""
     dreval.perturbation_score(X, score.coordinates, perplexity=PERPLEXITY, points=[0])
     assert capsys.readouterr().err == ""
@@ -75,7 +77,7 @@ def test_a_progress_bar_is_shown_on_request(score: SingularityScore, capsys: pyt
     assert "Newton steps" in capsys.readouterr().err
 
 
-def test_the_published_example_is_no_minimum() -> None:
+def test_the_published_example_is_not_a_minimum() -> None:
     """The first point of the map without random numbers has a negative eigenvalue, which raises an error."""
     line = np.arange(1, 9.0)
     Y = np.column_stack([3 * np.cos(1.3 * line) + 0.2 * line, 2 * np.sin(0.7 * line) - 0.1 * line])
@@ -103,7 +105,7 @@ def test_newton_steps_lead_to_a_map_that_has_scores(score: SingularityScore, raw
 
 
 def test_maps_of_scikit_learn_are_polished() -> None:
-    """Exact t-SNE of another program ends near a minimum; Newton steps move it there."""
+    """Exact t-SNE of another program ends near a minimum; Newton steps move it to the minimum."""
     TSNE = pytest.importorskip("sklearn.manifold").TSNE
     Y = TSNE(perplexity=PERPLEXITY, method="exact", init="pca", random_state=0).fit_transform(X)
     score = dreval.singularity_score(X, Y, perplexity=PERPLEXITY, polish=True)
@@ -146,7 +148,7 @@ def test_neighbors_are_those_of_the_bundled_method() -> None:
 
 @pytest.mark.parametrize("d", [1, 3])
 def test_maps_of_one_and_three_dimensions_have_scores(d: int) -> None:
-    """Nothing is special about two dimensions."""
+    """Maps of other dimensions than two are treated the same."""
     Y = dreval.methods.TSNE(d, perplexity=21, random_state=0).fit_transform(X)
     score = dreval.singularity_score(X, Y, perplexity=21, polish=True)
 
@@ -180,7 +182,7 @@ def test_tables_of_the_record(score: SingularityScore) -> None:
         score.values[0] = 1.0
 
 
-def test_bad_arguments_are_refused(score: SingularityScore) -> None:
+def test_bad_arguments_raise_an_error(score: SingularityScore) -> None:
     """Each refusal names the argument."""
     Y, P = score.coordinates, PairAffinities(X, PERPLEXITY).rows(np.arange(70))
     lopsided, negative, diagonal = P.copy(), P.copy(), P.copy()
@@ -240,7 +242,7 @@ def lowest_place(X, Y, i: int, moved: np.ndarray, k: int | None = None, perplexi
 
 
 def _rate(squared: np.ndarray, perplexity: float) -> float:
-    """The rate whose weights have the perplexity."""
+    """Return the rate whose weights have the perplexity."""
 
     def beyond(log_rate: float) -> float:
         p = np.exp(-np.exp(log_rate) * (squared - squared.min()))
@@ -272,12 +274,12 @@ def test_perturbations_are_the_minima_of_the_definition(score: SingularityScore)
 
 @pytest.fixture(scope="module")
 def near() -> SingularityScore:
-    """The minimum of a map whose affinities are those of 45 neighbors."""
+    """Return the minimum of a map whose affinities are those of 45 neighbors."""
     Y = dreval.methods.TSNE(perplexity=15, random_state=0).fit_transform(CLOUD)
     return dreval.singularity_score(CLOUD, Y, perplexity=15, affinities="neighbors", polish=True)
 
 
-def test_affinities_of_neighbors_are_computed_again_for_a_moved_point() -> None:
+def test_affinities_of_neighbors_are_recomputed_for_a_moved_point() -> None:
     """Affinities use the neighbors after the move and the old bandwidths; many points enter and leave lists."""
     from dreval.geometry._loops import tsne_loss as loops
 
@@ -322,7 +324,7 @@ def test_all_other_points_as_neighbors_are_all_pairs(score: SingularityScore) ->
 
 
 def test_perturbations_are_those_of_the_authors() -> None:
-    """Of neMDBD, run in R with searches that go on; as it is they end early, within 1 % of the width of the map."""
+    """neMDBD, run in R with searches that continue; the original ends early, within 1 % of the width of the map."""
     expected = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd_perturbation.csv")
     data, Y = expected.filter(regex="^x").to_numpy(), expected[["y1", "y2"]].to_numpy()
     D = cdist(data, data)
@@ -362,8 +364,8 @@ def test_perturbations_do_not_depend_on_order_motion_or_threads(score: Singulari
     assert (subset.direction[[0, 1]] == "").all()
 
 
-def test_bad_perturbations_are_refused(score: SingularityScore, raw: np.ndarray) -> None:
-    """A map that is no minimum, points that are none, and a negative length."""
+def test_bad_perturbations_raise_an_error(score: SingularityScore, raw: np.ndarray) -> None:
+    """A map that is not a minimum, invalid points, and a negative length."""
     Y = score.coordinates
     with pytest.raises(UndefinedMeasure, match="local minimum"):
         dreval.perturbation_score(X, raw, perplexity=PERPLEXITY)
@@ -388,7 +390,7 @@ def test_tables_of_perturbations(score: SingularityScore) -> None:
 
 
 def test_affinities_in_parts_have_no_minimum():
-    """Two clusters of which no point has a neighbor in the other: parts move apart for ever, and no map has scores."""
+    """Two clusters without neighbors in the other move apart without limit, and no map has scores."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(40, 4)), rng.normal(size=(40, 4)) + 12 * np.eye(4)[0]])
     Y = dreval.methods.TSNE(perplexity=5, random_state=0).fit_transform(X)
