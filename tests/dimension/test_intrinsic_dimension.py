@@ -95,7 +95,7 @@ def test_up_to_twenty_points_each_is_a_group() -> None:
 
 
 @settings
-def test_short_lists_are_searched_again(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_lists_are_recomputed(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without stored neighbors beyond k, a new search for the points without a group gives the same numbers."""
     X = points("torus")[:120]
     default = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
@@ -154,7 +154,7 @@ def test_the_seed_moves_the_standard_error_alone() -> None:
 
 
 def test_local_dimensions_have_the_estimate_as_harmonic_mean() -> None:
-    """And the ratios of TwoNN the ranks of their sizes, of which 90 % are used."""
+    """The ratios of TwoNN have the ranks of their sizes, of which 90 % are used."""
     X = points("wide")
     result = dreval.intrinsic_dimension(X, method="mle", n_neighbors=9)
     local = result.augment()["local_dimension"]
@@ -165,8 +165,8 @@ def test_local_dimensions_have_the_estimate_as_harmonic_mean() -> None:
     assert dreval.intrinsic_dimension(X, fit="ml").augment()["used"].all()
 
 
-def test_points_on_a_line_and_in_a_plane_are_seen_as_such() -> None:
-    """However many columns hold them."""
+def test_points_on_a_line_and_in_a_plane_have_their_dimension() -> None:
+    """The number of columns has no effect."""
     rng = np.random.default_rng(0)
     for d in (1, 2, 3):
         X = rng.uniform(size=(800, d)) @ rng.normal(size=(d, 9))
@@ -195,7 +195,7 @@ def test_it_behaves_as_a_number_and_keeps_its_recipe() -> None:
 
 
 @settings
-def test_the_answer_comes_first_within_eighty_columns(how: str) -> None:
+def test_the_result_is_the_first_sentence_within_eighty_columns(how: str) -> None:
     """One sentence with the estimate and its interval, in text, HTML and LaTeX."""
     result = dreval.intrinsic_dimension(points("torus"), random_state=0, **SETTINGS[how])
     text = str(result.summary())
@@ -209,8 +209,8 @@ def test_the_answer_comes_first_within_eighty_columns(how: str) -> None:
     assert f"{result.value:.3f}" in text
 
 
-def test_the_figures_show_what_was_fitted() -> None:
-    """The line has the slope of the estimate; used and left-out ratios stand apart; local dimensions are counted."""
+def test_the_figures_show_the_fit() -> None:
+    """The line has the slope of the estimate; used and left-out ratios are distinct; local dimensions are counted."""
     result = dreval.intrinsic_dimension(points("torus"), random_state=0)
     (ax,) = result.plot().axes
     lines = {line.get_label(): line for line in ax.get_lines()}
@@ -224,8 +224,8 @@ def test_the_figures_show_what_was_fitted() -> None:
     assert sum(bar.get_height() for bar in ax.patches[:-1]) == pytest.approx(398, abs=2)
 
 
-def test_ties_are_noted_and_grids_refused() -> None:
-    """Rounded data have ratios of 1; of a grid all are."""
+def test_ties_are_noted_and_grids_raise_an_error() -> None:
+    """Rounded data have some ratios of 1; a grid has only such ratios."""
     X = np.round(points("torus"), 1)
     result = dreval.intrinsic_dimension(X, random_state=0)
     (tied,) = [note for note in result.notes if note.code == "intrinsic_dimension.tied"]
@@ -237,7 +237,7 @@ def test_ties_are_noted_and_grids_refused() -> None:
 
 
 def test_too_many_neighbors_for_groups_leave_the_estimate_without_interval() -> None:
-    """With a note that says so, in the table and in print."""
+    """A note in the table and in print states it."""
     result = dreval.intrinsic_dimension(points("cloud")[:20], method="mle", n_neighbors=19)
     assert math.isnan(result.se)
     assert [note.code for note in result.notes] == ["interval.large_k"]
@@ -262,13 +262,13 @@ def test_too_many_neighbors_for_groups_leave_the_estimate_without_interval() -> 
     ],
 )
 def test_refusals(call, kind, message) -> None:
-    """Each names the argument, the rule and the cure."""
+    """Each error names the argument, the requirement and the hint."""
     with pytest.raises(kind) as refused:
         call(points("cloud"))
     assert message in str(refused.value)
 
 
-def test_the_card_repeats_what_the_page_says() -> None:
+def test_the_card_repeats_the_caution_of_the_page() -> None:
     """The caution is on the card, on the page and below the printed result."""
     card = dreval.card("intrinsic_dimension")
     page = " ".join(dreval.intrinsic_dimension.__doc__.split())

@@ -35,7 +35,7 @@ def table(name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["wide", "factors"])
 def test_eigenvalues_and_components_are_those_of_psych(name: str) -> None:
-    """Eigenvalues to 1e-12; what permutation gives within the error of its 999 draws with replacement."""
+    """Eigenvalues to 1e-12; permutation results within the error of its 999 draws with replacement."""
     result, expected = dreval.parallel_analysis(table(name), n_resamples=999, random_state=0), PSYCH[name]
     for key in ("eigenvalues", "cor"):
         assert_allclose(result.tidy()["eigenvalue"], expected[key], rtol=1e-12)
@@ -66,7 +66,7 @@ def test_a_naive_twin_gives_the_same_table(n: int, p: int) -> None:
     assert_allclose(result.tidy()["share"].sum(), 1.0)
 
 
-def test_components_behind_the_first_failure_are_not_kept() -> None:
+def test_components_behind_the_first_failure_are_not_retained() -> None:
     """Of a flat spectrum the last eigenvalues exceed those of permuted columns, and the first does not."""
     result = dreval.parallel_analysis(table("wide"), random_state=0).tidy()
     assert result["p_value"].iloc[0] > 0.05
@@ -101,7 +101,7 @@ def test_units_kinds_of_table_and_threads_do_not_matter() -> None:
     assert (other.null_eigenvalues != default.null_eigenvalues).any()
 
 
-def test_the_answer_comes_first_within_eighty_columns() -> None:
+def test_the_result_is_the_first_sentence_within_eighty_columns() -> None:
     """The sentence has the number of retained components and their share; without any component it differs."""
     result = dreval.parallel_analysis(table("factors"), random_state=0)
     text = str(result.summary())
@@ -121,7 +121,7 @@ def test_the_answer_comes_first_within_eighty_columns() -> None:
 
 
 def test_the_figure_shows_eigenvalues_above_permutation() -> None:
-    """Kept components are filled; the line and the null mean are those of the table."""
+    """Retained components are filled; the line and the null mean are those of the table."""
     result = dreval.parallel_analysis(table("factors"), random_state=0)
     (ax,) = result.plot().axes
     lines = [line.get_ydata() for line in ax.get_lines()]
@@ -136,7 +136,7 @@ def test_the_figure_shows_eigenvalues_above_permutation() -> None:
 
 @pytest.mark.parametrize("name", ["factors", "wide"])
 @pytest.mark.parametrize("narrow", [False, True])
-def test_the_legend_lies_on_no_data(name: str, narrow: bool) -> None:
+def test_the_legend_covers_no_data(name: str, narrow: bool) -> None:
     """The label is above the Axes, or in narrow ones above the highest point; inside the figure, and on no text."""
     result = dreval.parallel_analysis(table(name), random_state=0)
     if narrow:
@@ -177,7 +177,7 @@ def test_the_legend_lies_on_no_data(name: str, narrow: bool) -> None:
     ],
 )
 def test_refusals(call, kind, message) -> None:
-    """Each names the argument, the rule and the cure."""
+    """Each error names the argument, the requirement and the hint."""
     with pytest.raises(kind) as refused:
         call(table("wide"))
     assert message in str(refused.value)
