@@ -62,7 +62,7 @@ def _whole(n: int, p: int, low: int, high: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Form:
-    """A way in which numbers come; ``make(n, p)`` gives them so and as plain float64."""
+    """A form of numbers; ``make(n, p)`` returns them in this form and as plain float64."""
 
     name: str
     make: Callable[[int, int], tuple[Any, np.ndarray | None]]
@@ -333,7 +333,7 @@ def _test(name: str) -> Subject:
 
 
 def _make(name: str, n: int) -> Any:
-    """A method with few iterations, and as many neighbors as there can be."""
+    """Return a method with few iterations and the largest possible number of neighbors."""
     parameters = inspect.signature(METHODS.get(name)).parameters
     defaults = {"random_state": 0, "max_iter": 30, "n_epochs": 20, "disconnected": "connect", "n_init": 1}
     settings = {key: value for key, value in defaults.items() if key in parameters}

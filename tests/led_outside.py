@@ -55,7 +55,7 @@ def cells() -> Any:
 
 
 def secret(shape: tuple[int, ...]) -> np.ndarray:
-    """Numbers that nothing else has."""
+    """Return numbers that occur nowhere else."""
     return SECRET + np.arange(np.prod(shape, dtype=int), dtype=np.float64).reshape(shape)
 
 
@@ -146,7 +146,9 @@ def _h5ad_part(part: str, kind: str) -> None:
 def _reference(kind: str, wrapped: str) -> None:
     @attack(f"h5ad: a reference {wrapped} to {kind} without a name", "cells.h5ad")
     def write(folder: Path, other: Path) -> None:
-        """A copy of an open file, whose object without a name is not removed yet; old AnnData has such references."""
+        """Write a copy of an open file, whose object without a name is not removed yet; old AnnData has such
+        references.
+        """
         import h5py
 
         cells().write_h5ad(other / "cells.h5ad")

@@ -39,7 +39,7 @@ FAST = "not browser and not debian and not calibration and not doors and not vig
 
 
 class Mutant(NamedTuple):
-    """A replacement of one text in one file under dreval/, and what of tests/ must fail with it."""
+    """A replacement of one text in one file under dreval/, and the tests that must fail with it."""
 
     file: str
     old: str
@@ -57,7 +57,7 @@ SUPERVISED = "methods/test_supervised.py"
 GOALS = "measures/test_recommendation.py"
 CLUSTERS = "measures/test_cluster_measures.py"
 STRUCTURE = "measures/test_structure_measures.py"
-WITHOUT_LISI = "measures/test_leave_one.py::test_effective_classes_without_a_point_are_theirs"
+WITHOUT_LISI = "measures/test_leave_one.py::test_effective_classes_without_a_point"
 WITHOUT_TRIPLETS = "measures/test_leave_one.py::test_triplets_without_a_point_are_those_that_do_not_hold_it"
 WITHOUT_RANKS = "measures/test_leave_one.py::test_influences_are_derivatives_also_by_shares_of_many_numbers"
 INTER_CLUSTER = "measures/test_inter_cluster.py"
@@ -165,7 +165,7 @@ MUTANTS = [
         "geometry/_loops/tsne_loss.py",
         "if inside[t] and moved[t] <= limits[1, t]:",
         "if inside[t] and moved[t] <= limits[0, t]:",
-        f"{TSNE_SCORES}::test_affinities_of_neighbors_are_computed_again_for_a_moved_point",
+        f"{TSNE_SCORES}::test_affinities_of_neighbors_are_recomputed_for_a_moved_point",
     ),
     Mutant(
         "geometry/_loops/tsne_loss.py",
@@ -213,7 +213,7 @@ MUTANTS = [
         "geometry/procrustes.py",
         "values = (n_common / (2 * k_compared - n_common) - chance) / (1.0 - chance)",
         "values = n_common / (2 * k_compared - n_common)",
-        "geometry/test_replicates.py::test_unrelated_maps_agree_by_chance_only",
+        "geometry/test_replicates.py::test_unrelated_maps_agree_at_chance_level_only",
     ),
     Mutant(
         "geometry/procrustes.py",
@@ -225,7 +225,7 @@ MUTANTS = [
         "measures/methods.py",
         "common = np.intersect1d(pair[0][0].rows, pair[1][0].rows, assume_unique=True)",
         "common = pair[0][0].rows",
-        "measures/test_stability.py::test_the_share_of_the_seeds_is_told_at_one_number_of_points",
+        "measures/test_stability.py::test_the_share_of_the_seeds_is_reported_at_one_number_of_points",
     ),
     Mutant(
         "inference/reruns.py",
@@ -257,7 +257,7 @@ MUTANTS = [
         "geometry/streaming.py",
         "np.where(largest > 0, largest, 1.0)",
         "1.0",
-        "geometry/test_anchors.py::test_drawn_points_do_not_depend_on_the_unit",
+        "geometry/test_anchors.py::test_sampled_points_do_not_depend_on_the_unit",
     ),
     Mutant(
         "geometry/streaming.py",
@@ -269,7 +269,7 @@ MUTANTS = [
         "geometry/streaming.py",
         "if done[name] < part.stop:",
         "if True:",
-        "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_goes_on",
+        "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_continues",
     ),
     Mutant(
         "geometry/_loops/anchors.py",
@@ -293,13 +293,13 @@ MUTANTS = [
         "geometry/_loops/anchors.py",
         "points[j], 1.0 / probability[j]",
         "points[j], 1.0",
-        "geometry/test_anchors.py::test_weights_of_drawn_points_add_up_to_the_others",
+        "geometry/test_anchors.py::test_weights_of_sampled_points_add_up_to_the_others",
     ),
     Mutant(
         "geometry/ranks.py",
         "outside_list.astype(np.float64)",
         "np.ones((m, k))",
-        "geometry/test_coranking.py::test_what_is_drawn_has_no_bias",
+        "geometry/test_coranking.py::test_samples_have_no_bias",
     ),
     Mutant(
         "geometry/ranks.py",
@@ -311,7 +311,7 @@ MUTANTS = [
         "_random.py",
         "self._keys[::-1], forward=False",
         "self._keys, forward=False",
-        "test_random_streams.py::test_a_permutation_that_is_not_held_is_one",
+        "test_random_streams.py::test_an_unstored_permutation_is_a_permutation",
     ),
     Mutant("inputs/features.py", "step**2 * (self.count * m / total)", "step**2 * m", "inputs/test_survey.py"),
     Mutant(
@@ -525,7 +525,7 @@ MUTANTS = [
         "dimension.py",
         "n_components = int(failed[0]) if len(failed) else len(p)",
         "n_components = int((p <= alpha).sum())",
-        "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_kept",
+        "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_retained",
     ),
     Mutant("measures/methods.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
     # Inference
@@ -724,7 +724,7 @@ MUTANTS = [
         "methods/_cost_method.py",
         "(start == start[0]).all()",
         "(start == np.inf).all()",
-        "methods/test_cost_methods.py::test_starts_in_one_place_are_refused",
+        "methods/test_cost_methods.py::test_starts_in_one_place_raise_an_error",
     ),
     Mutant("methods/_kernel.py", "        gram -= self._level\n", "", "methods/test_kernel_pca.py"),
     Mutant(
@@ -855,7 +855,7 @@ MUTANTS = [
 
 
 def _stale(mutant: Mutant) -> str:
-    """Why the entry no longer fits the code, or nothing."""
+    """Return why the entry no longer fits the code, or ""."""
     path = ROOT / "dreval" / mutant.file
     if not path.is_file():
         return "no such file"
@@ -865,13 +865,13 @@ def _stale(mutant: Mutant) -> str:
 
 
 class Caught:
-    """A plugin of pytest that remembers what failed."""
+    """A plugin of pytest that records the failed tests."""
 
     def __init__(self) -> None:
         self.failed: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A test, or what it asks for, has failed."""
+        """Record a test that failed, or whose fixture failed."""
         if report.failed:
             self.failed.append(report.nodeid)
 
@@ -894,7 +894,7 @@ def _test(tree: Path, tests: list[str], *options: str) -> list[str]:
 
 
 def _begin(tree: Path, log: Path, tests: list[str], *options: str) -> int:
-    """A child process that has the libraries of this one, and writes what failed, a line each, into ``log``."""
+    """Start a child process with the libraries of this one, which writes failed tests, a line each, into ``log``."""
     log.unlink(missing_ok=True)
     child = os.fork()
     if child:
@@ -912,7 +912,7 @@ def _begin(tree: Path, log: Path, tests: list[str], *options: str) -> int:
 
 
 def _end(child: int, log: Path, until: float) -> list[str] | None:
-    """What failed in the child, once it has ended; None while it goes on."""
+    """Return the failed tests of the child once it has ended; None before."""
     if os.waitpid(child, os.WNOHANG)[0]:
         if not log.is_file():
             raise RuntimeError(log.with_suffix(".out").read_text(encoding="utf-8")[-2000:])
@@ -925,7 +925,8 @@ def _end(child: int, log: Path, until: float) -> list[str] | None:
 
 
 def _run(mutants: list[Mutant], folder: Path) -> Iterator[tuple[Mutant, str, float]]:
-    """Every mutant with the test that failed on it ("" for none) and its seconds, two at a time, each in its own copy.
+    """Yield every mutant with the test that failed on it ("" for none) and its seconds, two at a time in separate
+    copies.
 
     At the end the copies are as before.
     """

@@ -49,7 +49,7 @@ def write(path: Path, frame: pd.DataFrame) -> None:
 
 
 def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = bool, ids: bool = True) -> int:
-    """Run the tool on every task that has not come back, as a driver does; gives how many were run."""
+    """Run the tool on every task that has not returned, as a driver does; return the number of runs."""
     done = 0
     for task in pd.read_csv(folder / "tasks.csv").itertuples():
         if (folder / task.output).exists() or not only(task.task):
@@ -65,7 +65,7 @@ def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = bool, ids: b
 
 
 def both_rounds(folder: Path, tool: Tool, data: Any = X, **options: Any) -> dreval.Protocol:
-    """A folder from which everything has come back."""
+    """Return a folder with the results of both rounds."""
     form = options.pop("format", None)
     protocol = dreval.Protocol(data, **{**SETTINGS, **options})
     for _ in range(2):

@@ -37,7 +37,7 @@ def test_methods_have_their_usual_names() -> None:
     assert dreval.card("CCA", "Method") is dreval.card("cca", "method")
 
 
-def test_measures_tests_and_options_have_theirs() -> None:
+def test_aliases_of_measures_tests_and_options() -> None:
     """The table has the names of the package, also if aliases were requested."""
     table = {"labels": ["a", "b"] * 12, "n_neighbors": 4, "random_state": 0}
     same = dreval.Evaluation(X, {"e": Y}, metric="manhattan", **table)
@@ -47,7 +47,7 @@ def test_measures_tests_and_options_have_theirs() -> None:
     assert result.drop(columns="seconds").equals(plain.drop(columns="seconds"))
 
 
-def test_kernels_have_theirs() -> None:
+def test_aliases_of_kernels() -> None:
     """``rbf`` is ``gaussian`` in tests and in methods."""
     first, second = (dreval.hsic_test(X[:, 0], X[:, 1], kernel=k, random_state=0) for k in ("rbf", "gaussian"))
     assert (first.statistic, first.p_value) == (second.statistic, second.p_value)
@@ -71,7 +71,7 @@ def test_an_unknown_keyword_gets_the_right_one() -> None:
         dreval.embed(X, "isomap", k=3)
 
 
-def test_every_option_with_fixed_words_has_aliases() -> None:
+def test_every_option_with_fixed_values_has_aliases() -> None:
     """Options with fixed choices accept capitals, hyphens and aliases."""
     without, checked = [], 0
     texts = {path: path.read_text("utf-8") for path in Path(dreval.__path__[0]).rglob("*.py")}
@@ -103,7 +103,7 @@ def test_every_option_with_fixed_words_has_aliases() -> None:
         ("lsdr", {"graph": "beta_skeleton"}, {"graph": "Beta skeleton"}),
     ],
 )
-def test_options_of_methods_have_theirs(name: str, usual: dict[str, object], other: dict[str, object]) -> None:
+def test_aliases_of_options_of_methods(name: str, usual: dict[str, object], other: dict[str, object]) -> None:
     """The embedding is the same; the parameter is stored unchanged, as scikit-learn requires."""
     cls = METHODS.get(name)
     result = [cls(2, random_state=0, **options).fit(X) for options in (usual, other)]
@@ -111,7 +111,7 @@ def test_options_of_methods_have_theirs(name: str, usual: dict[str, object], oth
     assert {key: result[1].get_params()[key] for key in other} == other
 
 
-def test_options_of_tests_and_measures_have_theirs() -> None:
+def test_aliases_of_options_of_tests_and_measures() -> None:
     """Aliases are also understood later: in the record of a test, in a row of the table, across data sets."""
     plain = dreval.hsic_test(X, Y, method="gamma", permutation="free")
     assert dreval.hsic_test(X, Y, method="Gamma", permutation="Free").p_value == plain.p_value

@@ -135,7 +135,7 @@ def test_cards_are_complete(folder: str, name: str) -> None:
 
 
 @each_thing
-def test_cards_use_the_closed_words(folder: str, name: str) -> None:
+def test_cards_use_the_closed_values(folder: str, name: str) -> None:
     """Fields that other parts read take their values from closed sets."""
     card = thing(folder, name).card
     words = {key: getattr(card, key) for kind, key in CLOSED if kind == folder}
@@ -189,7 +189,7 @@ def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
 
 
 @each_measure
-def test_what_a_good_value_does_not_say_is_said(name: str) -> None:
+def test_measures_that_do_not_read_the_data_have_a_caution(name: str) -> None:
     """Measures that do not read the data have a caution, on the card and in the docstring."""
     card = MEASURES.card(name)
     alone = {"labels", "batch", "coordinates"} >= set(card.needs) >= {"coordinates"} and len(card.needs) > 1
@@ -221,7 +221,7 @@ def test_no_other_function_has_a_card() -> None:
 
 
 @each("name", list(FUNCTIONS_WITH_CARD))
-def test_functions_in_no_folder_have_a_card_and_a_page(name: str) -> None:
+def test_functions_outside_folders_have_a_card_and_a_page(name: str) -> None:
     """The card is complete and found by its name; the docstring has all sections and the caution."""
     function, card = getattr(dreval, name), dreval.card(name)
     page = inspect.getdoc(function) or ""
@@ -280,7 +280,7 @@ def test_only_curves_are_best_at_zero(name: str) -> None:
 
 
 @each_measure
-def test_a_measure_without_direction_claims_nothing(name: str) -> None:
+def test_a_measure_without_direction_has_no_bounds(name: str) -> None:
     """A measure without a direction has no worst or best over ties and is not a default."""
     card = MEASURES.card(name)
 

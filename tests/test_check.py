@@ -83,8 +83,8 @@ def test_a_check_returns_a_normal_form_or_raises_an_error(name: str, value: Any)
 
 
 @given(clouds())
-def test_points_are_taken_as_they_are(X: np.ndarray) -> None:
-    """A finite table of at least four rows comes back as C-ordered float64 with the same values."""
+def test_valid_points_are_unchanged(X: np.ndarray) -> None:
+    """A finite table of at least four rows is returned as C-ordered float64 with the same values."""
     for form in (X, np.asfortranarray(X), X.tolist(), pd.DataFrame(X)):
         points = check_points(form, "X")
         assert points.dtype == np.float64
@@ -181,7 +181,7 @@ def test_the_nearest_name_is_offered(names: list[str], data: st.DataObject) -> N
         check_one_of(wrong, names, "method")
 
 
-def test_no_name_is_offered_where_none_is_like_it() -> None:
+def test_only_similar_names_are_suggested() -> None:
     """A name without a similar option gets the list; without options the message says so."""
     with pytest.raises(UnknownName) as caught:
         check_one_of("qqqq", ("umap", "tsne"), "method")
@@ -271,7 +271,7 @@ def test_errors_are_value_errors_in_four_parts(kind: type[DrevalError]) -> None:
     assert vars(again) == vars(error)
 
 
-def test_warnings_are_a_tree_of_their_own() -> None:
+def test_warnings_are_a_separate_tree() -> None:
     """Every warning is a DrevalWarning, so that users can filter them; no error is one."""
     warnings = [kind for kind in TREE if issubclass(kind, Warning)]
 
@@ -282,7 +282,7 @@ def test_warnings_are_a_tree_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("word", "ours"), [("l1", "manhattan"), ("cityblock", "manhattan"), ("L2", "euclidean"), ("euclidian", "euclidean")]
 )
-def test_the_words_of_other_tools_are_known(word: str, ours: str) -> None:
+def test_names_of_other_tools_are_recognized(word: str, ours: str) -> None:
     """The error for an alias of a metric suggests its name."""
     with pytest.raises(UnknownName, match=f"Did you mean '{ours}'"):
         check_one_of(word, ("cosine", "euclidean", "manhattan"), "metric")

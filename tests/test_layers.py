@@ -110,7 +110,7 @@ def test_any_other_upward_import_is_an_error(code: str) -> None:
 
 
 def test_a_forward_is_allowed() -> None:
-    """One import statement in a method's own body passes."""
+    """One import statement in the body of a method passes."""
     code = "class A:\n    def plot(self):\n        from dreval.report.page import plot\n        return plot(self)"
 
     assert upward_imports({"dreval.records.results": ast.parse(code)}) == []

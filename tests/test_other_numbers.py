@@ -96,7 +96,7 @@ def _tie_bounds(row: Row, embedding: str) -> tuple[float, float] | None:
 
 
 @each("row", SAME + TIED + OTHER + ITSELF)
-def test_the_tables_print_what_the_programs_gave_and_what_ours_is(row: Row) -> None:
+def test_the_tables_print_the_numbers_of_the_programs_and_ours(row: Row) -> None:
     """Every printed number is the stored one, and after the slash the one computed now, rounded."""
     for embedding, cell in zip(["copies"] if row in ITSELF else PICTURES, row.printed, strict=True):
         output = cell.split(" / ")
@@ -114,7 +114,7 @@ def test_the_same_number_is_the_same_to_9_digits(row: Row) -> None:
 
 
 @each("row", TIED)
-def test_tied_neighbors_explain_what_is_said_to_be_ties(row: Row) -> None:
+def test_tied_neighbors_explain_differences_that_are_attributed_to_ties(row: Row) -> None:
     """Some embedding has another number; all are close, and within the bounds over ties if the measure has them."""
     pairs = {embedding: row.numbers(embedding) for embedding in PICTURES}
     assert any(abs(ours - theirs) > 1e-9 for theirs, ours in pairs.values())
@@ -148,7 +148,7 @@ def test_only_who_takes_out_the_wrong_point_leaves_the_bounds(row: Row) -> None:
 
 
 @each("row", OTHER)
-def test_what_is_said_of_another_number_gives_that_number(row: Row, explanations: dict[str, Any]) -> None:
+def test_the_explanation_of_another_number_gives_that_number(row: Row, explanations: dict[str, Any]) -> None:
     """Ours differs; the function of the page has theirs on each embedding, up to ties."""
     explained = explanations[f"{row.program}, {row.theirs}"]
     for embedding in PICTURES:

@@ -84,13 +84,13 @@ def _with_medians(row: Row, name: str) -> float:
 
 
 @each("row", OFFERED)
-def test_what_the_tables_call_ours_exists(row: Row) -> None:
+def test_our_expressions_in_the_tables_exist(row: Row) -> None:
     """The expression reads names of the registry only, and has a finite value."""
     assert np.isfinite(np.asarray(_ours(row, "a"), float)).all()
 
 
 @each("row", ROWS)
-def test_a_row_says_how_it_was_checked_or_why_not(row: Row) -> None:
+def test_a_row_names_its_check_or_the_reason_without_one(row: Row) -> None:
     """Not offered: the reason. Offered: equal, different (why), or not run (why, in a tool that was). Names exist."""
     if row.ours == NONE:
         assert row.numbers == NONE
@@ -121,7 +121,7 @@ def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
 @each("name", CLOUDS)
 @each("row", COMPARED)
 def test_numbers_are_as_the_tables_say(row: Row, name: str) -> None:
-    """Equal to 9 digits or to what is stated; different by more than 1 in 1000; or that of one start of k-means."""
+    """Equal to 9 digits or to the stated number; different by more than 1 in 1000; or that of one start of k-means."""
     theirs, ours = read(STORED[row.tool])[name][row.theirs], _ours(row, name)
     if row.numbers == "different":
         assert abs(ours - theirs) > 1e-3 * abs(theirs)

@@ -62,7 +62,7 @@ def test_dir_lists_exactly_the_public_names() -> None:
 
 
 @each("name", sorted(FUNCTIONS | set(MEASURES) | {f"{name}_test" for name in TESTS}))
-def test_public_functions_are_functions_of_their_own_name(name: str) -> None:
+def test_public_functions_have_their_names(name: str) -> None:
     """Each public function is an attribute of ``dreval``, has that name itself, and is documented."""
     function = getattr(dreval, name)
 

@@ -50,12 +50,12 @@ def test_streams_stay_what_they_were() -> None:
 
 
 @given(st.integers(0, 2**100))
-def test_an_integer_is_its_own_seed(seed: int) -> None:
+def test_an_integer_is_returned_as_the_seed(seed: int) -> None:
     """Integers of any size are returned unchanged."""
     assert root_seed(seed) == seed
 
 
-def test_generators_and_nothing_become_integers() -> None:
+def test_generators_and_none_become_integers() -> None:
     """A Generator makes one draw and advances; None gives a new number each time."""
     rng = np.random.default_rng(0)
 
@@ -67,7 +67,7 @@ def test_generators_and_nothing_become_integers() -> None:
 
 
 @pytest.mark.parametrize("wrong", [-1, 0.5, "0", True, np.random.RandomState(0)])
-def test_anything_else_is_no_seed(wrong: object) -> None:
+def test_other_values_are_not_seeds(wrong: object) -> None:
     """A negative or fractional number, text, a truth value and a RandomState raise an error."""
     with pytest.raises(InputError, match="must be a non-negative integer"):
         root_seed(wrong)  # type: ignore[arg-type]

@@ -58,7 +58,7 @@ def test_every_card_of_the_package_cites_its_works_by_key() -> None:
 
 
 @each_work
-def test_a_work_says_what_its_kind_needs(key: str) -> None:
+def test_a_work_has_the_fields_of_its_kind(key: str) -> None:
     """Authors as family and initials, a year that the key repeats, and the place where the work appeared."""
     work = reference(key)
 
@@ -71,7 +71,7 @@ def test_a_work_says_what_its_kind_needs(key: str) -> None:
 
 
 @each_work
-def test_a_parser_reads_what_was_written(key: str) -> None:
+def test_a_parser_reads_the_entries(key: str) -> None:
     """Another library reads the same authors, title, year and venue from an ASCII entry with closed braces."""
     work = reference(key)
     written = work.bibtex()
@@ -93,7 +93,7 @@ def _read(text: str) -> str:
     return re.sub(r"[{}]", "", text.encode().decode("latex+utf-8"))
 
 
-def test_capitals_are_kept_and_signs_are_escaped() -> None:
+def test_capitals_are_preserved_and_signs_are_escaped() -> None:
     """Words with capitals are in braces, except at the beginning of a title; LaTeX's special characters are escaped."""
     work = Reference("a2000", "article", ("Łoś, Ł.", "van der Ø, ß."), 2000, "The ROC & 50% of t-SNE", journal="A_B #1")
 
@@ -118,7 +118,7 @@ def test_names_in_a_sentence() -> None:
     assert reference("tenenbaum2000").names == "Tenenbaum et al."
 
 
-def test_words_that_cite_know_their_works() -> None:
+def test_texts_that_cite_have_their_works() -> None:
     """Each key is written out once; other text is unchanged, also if a card is copied."""
     card = dreval.card("trustworthiness")
     text = Citation("@sammon1969, Eq. 1; @sammon1969, Eq. 2. a@b.org")

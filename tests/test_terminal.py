@@ -159,7 +159,7 @@ def test_a_journal_of_other_names(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the command line in its own process."""
+    """Run the command line in a separate process."""
     command = [sys.executable, "-m", "dreval", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 

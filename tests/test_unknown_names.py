@@ -155,7 +155,7 @@ def results() -> dreval.Results:
 
 
 @each("what", RUN_NAMES)
-def test_a_right_name_that_was_not_run_is_no_unknown_name(what: str, results: dreval.Results) -> None:
+def test_a_valid_name_that_was_not_run_is_not_an_unknown_name(what: str, results: dreval.Results) -> None:
     """The error for a measure that was not run says where to add it, and which were run."""
     ask, argument, where, listed = RUN_NAMES[what]
     text = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {listed}"
@@ -189,7 +189,7 @@ CURES = {
 
 
 @each("what", CURES)
-def test_a_cure_names_what_was_meant(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hint_names_the_intended_argument(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the argument of the called function, similar files for a path, and exceeded bounds."""
     (tmp_path / "lab.csv").touch()
     monkeypatch.chdir(tmp_path)
@@ -352,7 +352,7 @@ def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
 def test_the_command_line_suggests_the_nearest_option(
     words: str, near: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The verb refuses an unknown option, before any file is read, with the nearest of its own."""
+    """The command rejects an unknown option before any file is read, and suggests its nearest option."""
     with pytest.raises(SystemExit) as caught:
         main(words.split())
     text = capsys.readouterr().err.splitlines()[-1]
@@ -362,7 +362,7 @@ def test_the_command_line_suggests_the_nearest_option(
 
 
 def test_a_mistyped_verb_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    """Verbs and their subcommands; where nothing is near all are listed."""
+    """Commands and subcommands get a suggestion; if no name is similar all are listed."""
     for words, text in (
         (["evalute"], "'evalute'. Did you mean 'evaluate'? Choose from"),
         (["study", "rn"], "'rn'. Did you mean 'run'?"),
@@ -373,7 +373,7 @@ def test_a_mistyped_verb_gets_the_nearest(capsys: pytest.CaptureFixture[str]) ->
         assert text in capsys.readouterr().err
 
 
-def test_words_of_the_command_line_have_aliases(capsys: pytest.CaptureFixture[str]) -> None:
-    """Capital letters do not matter where the words are fixed."""
+def test_values_of_the_command_line_have_aliases(capsys: pytest.CaptureFixture[str]) -> None:
+    """Case does not matter where the values are fixed."""
     assert main(["list", "Tests"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TESTS)
