@@ -144,9 +144,9 @@ def test_a_percentage_is_answered_with_the_share() -> None:
         (2, {"above": 0.0, "high": 1.0}, "got 2. Choose"),
         (95, {"low": 0.0, "high": 2.0}, "got 95. Choose"),
     ):
-        with pytest.raises(InputError) as caught:
+        with pytest.raises(InputError) as error:
             check_float(value, "v", **options)
-        assert text in str(caught.value)
+        assert text in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_a_percentage_is_answered_with_the_share() -> None:
 )
 def test_the_cure_of_a_number_names_one_that_is_accepted(value: Any, cure: str) -> None:
     """The hint is the nearest integer, the exceeded bound, or the type."""
-    with pytest.raises(InputError, match="must be an integer") as caught:
+    with pytest.raises(InputError, match="must be an integer") as error:
         check_int(value, "v", 1, 3)
-    assert str(caught.value).endswith(f". {cure}")
+    assert str(error.value).endswith(f". {cure}")
 
 
 @given(st.lists(st.text("abcdef", min_size=4, max_size=9), min_size=1, max_size=6, unique=True), st.data())
@@ -183,9 +183,9 @@ def test_the_nearest_name_is_offered(names: list[str], data: st.DataObject) -> N
 
 def test_only_similar_names_are_suggested() -> None:
     """A name without a similar option gets the list; without options the message says so."""
-    with pytest.raises(UnknownName) as caught:
+    with pytest.raises(UnknownName) as error:
         check_one_of("qqqq", ("umap", "tsne"), "method")
-    assert str(caught.value) == "`method` must be a known name: got 'qqqq'. Known: tsne, umap."
+    assert str(error.value) == "`method` must be a known name: got 'qqqq'. Known: tsne, umap."
     with pytest.raises(UnknownName, match=r"Known: none\."):
         check_one_of("k", (), "option")
 
@@ -194,11 +194,11 @@ def test_cells_that_are_not_finite_are_named() -> None:
     """The error has the first three cells by row and column (or its name), and the number of the remaining ones."""
     X = np.ones((5, 2))
     X[1, 1], X[2, 0], X[3, 0], X[4, 1] = np.nan, np.inf, -np.inf, np.nan
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as error:
         check_finite(X, "data", ["u", "v"])
     assert (
         "got NaN in row 1, column 'v', infinity in row 2, column 'u', infinity in row 3, column 'u' and 1 more "
-        "(rows count from 0)." in str(caught.value)
+        "(rows count from 0)." in str(error.value)
     )
     with pytest.raises(InputError, match="NaN at position 1"):
         check_finite(X[:, 1], "data")

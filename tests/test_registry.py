@@ -96,13 +96,13 @@ def test_one_name_for_two_entries_raises_an_error(tmp_path: Path, monkeypatch: p
 def test_a_wrong_name_gets_the_nearest_one(shelf: Registry) -> None:
     """The error suggests the nearest name, and names the argument and the call that lists the names."""
     name = shelf.names()[0]
-    with pytest.raises(UnknownName, match=f"Did you mean '{name}'") as caught:
+    with pytest.raises(UnknownName, match=f"Did you mean '{name}'") as error:
         shelf.get(name + "e")
-    assert caught.value.argument == shelf.noun.replace(" ", "_")
+    assert error.value.argument == shelf.noun.replace(" ", "_")
     (call,) = shelf.listing
     assert getattr(registry, call.removeprefix("dreval.").removesuffix("()"))() == shelf.names()
     many = len(shelf.names()) > MAX_LISTED_NAMES
-    assert str(caught.value).endswith(f"{call} lists them all." if many else f"Known: {', '.join(shelf.names())}.")
+    assert str(error.value).endswith(f"{call} lists them all." if many else f"Known: {', '.join(shelf.names())}.")
     with pytest.raises(UnknownName, match="`measures` must be a known name"):
         shelf.get(name + "e", "measures")
 

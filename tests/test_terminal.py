@@ -104,9 +104,9 @@ def test_warnings_and_notes() -> None:
     assert clean(text)
     assert clean(InputWarning(text))
     assert clean(InputWarning(BAD))
-    with pytest.warns(dreval.errors.EmbeddingFailed) as caught:
+    with pytest.warns(dreval.errors.EmbeddingFailed) as records:
         dreval.Evaluation(X, {"u": Y, "f": lambda *_: 1 / len(BAD[:0])}, n_neighbors=5).run("trustworthiness", None)
-    assert all(clean(item.message) for item in caught)
+    assert all(clean(item.message) for item in records)
 
 
 def test_printed_records(tmp_path: Path) -> None:
@@ -216,9 +216,9 @@ def test_names_in_a_journal_of_somebody_else(tmp_path: Path, capsys: pytest.Capt
     opened = dreval.Study.open(path)
     assert opened.table()["dataset"].eq(BAD).any()
     assert all(map(clean, (opened.status(), repr(opened.status()), opened, repr(opened))))
-    with pytest.raises(DrevalError) as caught:
+    with pytest.raises(DrevalError) as error:
         opened.embedding("nothing", "pca")
-    assert clean(caught.value)
+    assert clean(error.value)
     main(["study", "status", str(path)])
     output = capsys.readouterr()
     assert output.out

@@ -244,11 +244,11 @@ def test_every_public_callable_refuses_an_unknown_keyword(name: str, thing: Any)
     least = [
         p for p in inspect.signature(thing).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
     ]
-    with pytest.raises(UnknownKeyword, match="must be a known name: got 'n_neighbor_s'") as caught:
+    with pytest.raises(UnknownKeyword, match="must be a known name: got 'n_neighbor_s'") as error:
         thing(*([X] * len(least)), n_neighbor_s=5)
-    assert isinstance(caught.value, DrevalError)
-    assert isinstance(caught.value, TypeError)
-    assert caught.value.argument.removeprefix("parameter of ").rpartition(".")[2] == name.rpartition(".")[2]
+    assert isinstance(error.value, DrevalError)
+    assert isinstance(error.value, TypeError)
+    assert error.value.argument.removeprefix("parameter of ").rpartition(".")[2] == name.rpartition(".")[2]
 
 
 def test_functions_that_pass_keywords_on_refuse_unknown_ones(tmp_path: Path) -> None:
@@ -304,9 +304,9 @@ def test_the_errors_of_the_call_itself_stay() -> None:
     assert inspect.signature(checked) == inspect.signature(inside)
     assert (checked.__name__, checked.__doc__) == ("inside", "Add.")
     for wrong in (lambda: checked(), lambda: checked("a", k=2)):
-        with pytest.raises(TypeError) as caught:
+        with pytest.raises(TypeError) as error:
             wrong()
-        assert not isinstance(caught.value, DrevalError)
+        assert not isinstance(error.value, DrevalError)
 
 
 def test_the_check_costs_little() -> None:
@@ -353,10 +353,10 @@ def test_the_command_line_suggests_the_nearest_option(
     words: str, near: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command rejects an unknown option before any file is read, and suggests its nearest option."""
-    with pytest.raises(SystemExit) as caught:
+    with pytest.raises(SystemExit) as error:
         main(words.split())
     text = capsys.readouterr().err.splitlines()[-1]
-    assert caught.value.code == 2
+    assert error.value.code == 2
     assert "unrecognized arguments" in text
     assert text.endswith(f"(did you mean {near}?)") if near else "did you mean" not in text
 

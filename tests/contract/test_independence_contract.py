@@ -166,9 +166,9 @@ def test_refusals(name):
         ({"permutation": "within"}, "`blocks` must be given"),
         ({"blocks": np.zeros(40, int)}, "`blocks` must be None"),
     ):
-        with pytest.raises(InputError if "known" not in message else DrevalError) as refused:
+        with pytest.raises(InputError if "known" not in message else DrevalError) as error:
             run(name, X, Y, **options)
-        assert message in str(refused.value)
+        assert message in str(error.value)
 
 
 @every_test

@@ -201,9 +201,9 @@ def test_wrong_text_files_raise_an_error(tmp_path, name, lines, reason):
     """Each way in which copies in circulation differ, by name and reason."""
     file = tmp_path / name
     file.write_text("\n".join(lines) + "\n")
-    with pytest.raises(InputError, match=rf"`path` {reason}" if reason.startswith("must") else reason) as caught:
+    with pytest.raises(InputError, match=rf"`path` {reason}" if reason.startswith("must") else reason) as error:
         load(file)
-    assert repr(name) in str(caught.value)
+    assert repr(name) in str(error.value)
 
 
 def test_right_text_files_are_read_whatever_their_line_ends(tmp_path):

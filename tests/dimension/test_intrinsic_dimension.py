@@ -263,9 +263,9 @@ def test_too_many_neighbors_for_groups_leave_the_estimate_without_interval() -> 
 )
 def test_refusals(call, kind, message) -> None:
     """Each error names the argument, the requirement and the hint."""
-    with pytest.raises(kind) as refused:
+    with pytest.raises(kind) as error:
         call(points("cloud"))
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_the_card_repeats_the_caution_of_the_page() -> None:

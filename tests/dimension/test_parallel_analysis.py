@@ -178,9 +178,9 @@ def test_the_legend_covers_no_data(name: str, narrow: bool) -> None:
 )
 def test_refusals(call, kind, message) -> None:
     """Each error names the argument, the requirement and the hint."""
-    with pytest.raises(kind) as refused:
+    with pytest.raises(kind) as error:
         call(table("wide"))
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_nineteen_permutations_are_enough_at_five_percent() -> None:

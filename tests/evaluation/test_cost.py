@@ -332,9 +332,9 @@ def test_an_embedding_that_cannot_be_read_has_no_cost() -> None:
 def test_an_estimate_raises_the_errors_of_a_run(arguments: dict[str, Any]) -> None:
     """The texts of the errors are the same."""
     ev = dreval.Evaluation(X, SOURCES, random_state=0)
-    with pytest.raises(DrevalError) as refused:
+    with pytest.raises(DrevalError) as error:
         ev.run(**arguments)
-    with pytest.raises(type(refused.value), match=re.escape(str(refused.value))):
+    with pytest.raises(type(error.value), match=re.escape(str(error.value))):
         ev.estimate_cost(**arguments)
     with pytest.raises(UnknownName):
         ev.estimate_cost(conf_level=0.9)

@@ -205,9 +205,9 @@ def test_labels_are_missed_in_a_row() -> None:
 def test_a_latent_that_is_missed_is_a_warning_and_all_is_none() -> None:
     """A measure requested by name has a row with the reason; "all" leaves it out."""
     ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=[3, 5])
-    with pytest.warns(InputWarning, match="^latent_r2: needs latent variables; pass latent= to Evaluation$") as caught:
+    with pytest.warns(InputWarning, match="^latent_r2: needs latent variables; pass latent= to Evaluation$") as records:
         ev.run(["latent_r2", "trustworthiness"], ci=None)
-    assert len(caught) == 1
+    assert len(records) == 1
     names = ev.run("all", ci=None).tidy()["measure"]
     assert not names.isin(["latent_r2", "silhouette"]).any()
 
@@ -326,6 +326,6 @@ def test_a_defect_of_a_measure_names_the_measure(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(module.trustworthiness, "rule", broken)
     evaluation = dreval.Evaluation(X, {"e": Y}, n_neighbors=5, random_state=0)
     run = {"run": lambda: evaluation.run(CHOSEN[:2], None), "function": lambda: dreval.trustworthiness(X, Y)}[call]
-    with pytest.raises(IndexError, match="out of bounds") as caught:
+    with pytest.raises(IndexError, match="out of bounds") as error:
         run()
-    assert caught.value.__notes__ == ["Raised by the measure 'trustworthiness'."]
+    assert error.value.__notes__ == ["Raised by the measure 'trustworthiness'."]

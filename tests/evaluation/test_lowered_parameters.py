@@ -102,7 +102,7 @@ def test_the_notes_that_a_block_collects():
     not.
     """
     subset, large = (note("neighbors.fewer", wanted=9, n=6, used=used) for used in (5, 4))
-    with warnings.catch_warnings(record=True) as caught, collect_notes() as outer:
+    with warnings.catch_warnings(record=True) as records, collect_notes() as outer:
         warnings.simplefilter("always")
         with collect_notes() as inner:
             warn(ApproximationWarning(subset))
@@ -111,4 +111,4 @@ def test_the_notes_that_a_block_collects():
     with pytest.raises(ApproximationWarning), collect_notes() as failed:
         warn(ApproximationWarning(subset))
 
-    assert (inner, outer, failed, len(caught)) == ([subset], [subset, large], [subset], 3)
+    assert (inner, outer, failed, len(records)) == ([subset], [subset, large], [subset], 3)

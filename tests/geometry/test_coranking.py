@@ -313,6 +313,6 @@ def test_the_largest_k_is_not_that_of_a_sample(many):
     view = anchored_pass(X, {"Y": X[:, :2].copy()}, rows, k=5, sample=np.random.default_rng(0))["Y"]
     with pytest.raises(UndefinedMeasure, match="K_max, which needs all ranks"):
         coranking(view).k_max()
-    assert {item.code for item in coranking(view).notes} == {"coranking.drawn"}
+    assert {note.code for note in coranking(view).notes} == {"coranking.drawn"}
     with pytest.raises(RuntimeError, match="has no sample"):
         coranking(replace(view, sample=None, _cache={}))

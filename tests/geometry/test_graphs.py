@@ -216,9 +216,9 @@ def test_joining_changes_no_path_within_a_component():
 def test_a_graph_in_charts_raises_an_error_with_sizes_and_hints():
     """The message names the components, the parameter and both remedies."""
     X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
-    with pytest.raises(MethodFailed) as caught:
+    with pytest.raises(MethodFailed) as error:
         connected_graph(X, Reach(1))
-    assert str(caught.value) == (
+    assert str(error.value) == (
         "`n_neighbors` must make the graph of nearest neighbors connected: got 2 components of 3, 2 points with "
         "n_neighbors=1. Choose a larger n_neighbors (above the number of copies of any point), or "
         'disconnected="connect" to join the components by their shortest links.'
@@ -315,9 +315,9 @@ def test_new_points_see_the_ball_or_else_the_nearest_point(p):
 def test_the_radius_that_would_connect_is_named():
     """The error names the least radius that connects the graph, and this radius does."""
     X = np.array([[0.0], [1.0], [2.0], [10.12345], [11.0]])
-    with pytest.raises(MethodFailed) as caught:
+    with pytest.raises(MethodFailed) as error:
         connected_graph(X, Reach(radius=1.5))
-    assert str(caught.value) == (
+    assert str(error.value) == (
         "`radius` must make the graph of points within it connected: got 2 components of 3, 2 points with radius=1.5. "
         'Choose a larger radius (at least 8.124), or disconnected="connect" to join the components by their shortest '
         "links."

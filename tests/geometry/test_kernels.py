@@ -195,9 +195,9 @@ REFUSED = [
 @pytest.mark.parametrize(("call", "message"), REFUSED)
 def test_refusals(call, message):
     """The error for an invalid variable has its name, the requirement and a hint."""
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         gram_matrix(call[0], "x", *call[1:])
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_unknown_kernel_names_the_nearest():

@@ -125,6 +125,6 @@ def test_sequential_p_values_are_valid():
 )
 def test_refusals(kind, blocks, message):
     """Blocks that fit no permutation are refused."""
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         make_scheme(kind, blocks, 6)
-    assert message in str(refused.value)
+    assert message in str(error.value)

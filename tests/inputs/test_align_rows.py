@@ -165,7 +165,7 @@ def test_names_that_only_the_data_have_are_noted_once_for_each_input(many: Any, 
     template = "The data have row names and `{}` has none: rows were matched by position."
     record = as_data(data, labels=many(list("abcabc")), covariates={"age": many(np.arange(6.0))}, latent=Y)
     things = ("labels", "covariates['age']", "latent")
-    message = [str(item) for item in record.notes if item.code != "covariates.names_rows"]
+    message = [str(note) for note in record.notes if note.code != "covariates.names_rows"]
     assert tuple(message[:3]) == tuple(template.format(thing) for thing in things)
     for embedding in (Y, pd.DataFrame(Y), str(tmp_path / "y.npy")):
         assert tuple(map(str, as_source(embedding, "e", record).notes)) == (template.format("embeddings['e']"),)

@@ -67,7 +67,7 @@ def test_a_pca_next_to_x_is_noted(ad: ModuleType, form: str, tmp_path: Path) -> 
         adata.write_h5ad(path)
     data = {"object": adata, "backed": ad.read_h5ad(path, backed="r") if form == "backed" else None}.get(form, path)
     for options, expected in (({}, 1), ({"layer": "counts"}, 0), ({"use_rep": "X_pca"}, 0)):
-        assert [item.code for item in as_data(data, **options).notes].count("data.pca_unused") == expected
+        assert [note.code for note in as_data(data, **options).notes].count("data.pca_unused") == expected
 
 
 @pytest.mark.parametrize("key", ["distances", "connectivities"])

@@ -144,12 +144,12 @@ def test_names_next_to_one_column_that_the_data_lack_are_noted(
         with pytest.raises(InputError, match=rf"0 of {N} ids of the data found in the column '{column}'"):
             as_data(data, labels="other.csv:kind")
         return
-    result = [item for item in as_data(data, labels="other.csv:kind").notes if item.code == "rows.ids_beside"]
+    result = [note for note in as_data(data, labels="other.csv:kind").notes if note.code == "rows.ids_beside"]
     assert [item.severity for item in result] == ["limit"] * noted
     if column == "id":
         table.to_csv("other.csv", index=False)
         notes = as_data(data, labels="other.csv:kind").notes
-        assert "rows.ids_beside" not in [item.code for item in notes]
+        assert "rows.ids_beside" not in [note.code for note in notes]
 
 
 @pytest.mark.usefixtures("folder")
@@ -332,17 +332,17 @@ def test_row_names_that_pandas_makes_of_too_many_fields() -> None:
         as_data(pd.read_csv(io.StringIO(table)))
     frame = pd.read_csv(io.StringIO(table.replace(";", ",")))
     assert frame.index.nlevels == 2
-    assert [item.severity for item in as_data(frame).notes if item.code == "data.levels"] == ["limit"]
+    assert [note.severity for note in as_data(frame).notes if note.code == "data.levels"] == ["limit"]
     frame.index.names = ["block", "plot"]
-    assert "data.levels" not in [item.code for item in as_data(frame).notes]
+    assert "data.levels" not in [note.code for note in as_data(frame).notes]
 
 
 def test_classes_that_differ_in_spaces_are_noted() -> None:
     record = as_data(X, labels=[["a", "a ", "b"][j % 3] for j in range(N)])
-    result = [item for item in record.notes if item.code == "labels.spaces"]
+    result = [note for note in record.notes if note.code == "labels.spaces"]
     assert [(item.severity, dict(item.values)["values"]) for item in result] == [("assumption", ("'a '",))]
     assert record.labels.classes.tolist() == ["a", "b"]
-    assert "labels.spaces" not in [item.code for item in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
+    assert "labels.spaces" not in [note.code for note in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
 
 
 def test_the_ids_in_a_whole_table_are_not_a_variable() -> None:

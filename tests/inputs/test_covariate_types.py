@@ -76,7 +76,7 @@ def test_the_example_of_the_rule() -> None:
 
 def codes_of(notes: Any) -> list[str]:
     """The codes of notes."""
-    return [item.code for item in notes]
+    return [note.code for note in notes]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_integers_that_may_be_codes_are_noted(values: Any, noted: bool) -> None:
     typed = as_data(X, covariates={"v": values}, covariate_types={"v": "number"})
     assert "covariates.integers" not in codes_of(typed.notes)
     if noted:
-        message = next(str(item) for item in data.notes if item.code == "covariates.integers")
+        message = next(str(note) for note in data.notes if note.code == "covariates.integers")
         assert "covariate_types={'v': 'class'}" in message
         by_type = as_data(X, covariates={"v": values}, covariate_types={"v": "class"})
         assert by_type.covariates["v"].dtype.kind in "UO"
@@ -201,8 +201,8 @@ def test_texts_that_mean_missing_values(text: str, make: Any) -> None:
     assert other.labels is not None
     np.testing.assert_array_equal(data.labels.codes, other.labels.codes)
     assert pd.isna(data.covariates["site"]).sum() == 2
-    notes = [dict(item.values) for item in data.notes if item.code == "missing.text"]
-    assert [(item["argument"], item["count"]) for item in notes] == [("labels", 2), ("covariates['site']", 2)]
+    notes = [dict(note.values) for note in data.notes if note.code == "missing.text"]
+    assert [(note["argument"], note["count"]) for note in notes] == [("labels", 2), ("covariates['site']", 2)]
     with pytest.raises(InputError, match=r"2 points without a batch .*means a missing value"):
         as_data(X, batch=make(kinds))
 
@@ -265,7 +265,7 @@ def test_a_text_among_numbers_is_named() -> None:
 def test_an_evaluation_notes_once_that_whole_numbers_may_be_codes(kind: type, types: Any) -> None:
     """Of the covariate, as integers and as floats alike; the rows of its tests do not repeat it."""
     ev = dreval.Evaluation(X, {"p": Y}, covariates={"v": (AGE % 3).astype(kind)}, covariate_types=types, random_state=0)
-    codes = [item for item in ev.run(None, "hsic", n_resamples=19).notes["code"] if item.endswith(".integers")]
+    codes = [code for code in ev.run(None, "hsic", n_resamples=19).notes["code"] if code.endswith(".integers")]
     assert codes == ([] if types else ["covariates.integers"])
 
 

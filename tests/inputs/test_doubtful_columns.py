@@ -47,7 +47,7 @@ def value_of(data: Any, embedding: Any, **settings: Any) -> float:
 def doubts_of(embedding: Any, data: Any = X) -> dict[str, tuple[str, ...]]:
     """Return the columns of the note on an embedding, by the reason."""
     source = as_source(embedding, "u", as_data(data))
-    result = [item for item in source.notes if item.code == "source.doubtful"]
+    result = [note for note in source.notes if note.code == "source.doubtful"]
     assert len(result) <= 1
     return {doubt.code: dict(doubt.values)["columns"] for item in result for doubt in dict(item.values)["doubts"]}
 
@@ -250,7 +250,7 @@ def test_the_fewer_columns_of_another_spread_are_doubtful() -> None:
     score = RNG.normal(0.5, 1e-4, N)
     table = MAP.assign(score=score)
     assert doubts_of(table) == {"column.narrow": ("'score'",)}
-    note = next(item for item in as_source(table, "u", as_data(X)).notes if item.code == "source.doubtful")
+    note = next(note for note in as_source(table, "u", as_data(X)).notes if note.code == "source.doubtful")
     ratio = Y.std(axis=0).min() / score.std()
     assert f"the other columns vary {ratio:,.0f} times as much as 'score' (if it holds the coordinates, leave" in str(
         note
@@ -408,7 +408,7 @@ def test_the_batch_of_the_data_is_not_a_coordinate() -> None:
     record = as_data("d.csv", batch="run")
     source = as_source("e.csv", "u", record)
     assert np.array_equal(source.coordinates(record), Y)
-    assert [str(item) for item in source.notes if item.code == "source.column"] == [
+    assert [str(note) for note in source.notes if note.code == "source.column"] == [
         "`embeddings['u']` has the column 'run' of the data, which was left out."
     ]
 

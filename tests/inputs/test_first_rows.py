@@ -437,10 +437,10 @@ def test_the_recipe_has_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     results.save("r.dreval")
     loaded = dreval.load_results("r.dreval")
     assert loaded.recipe["header"] == header
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         certificate = loaded.certificate("e", data="h.csv", n_resamples=19)
-    assert [warning.category for warning in caught] == ([InputWarning] if header == "auto" else [])
+    assert [warning.category for warning in records] == ([InputWarning] if header == "auto" else [])
     assert certificate.held_out == results.certificate("e", n_resamples=19).held_out
 
 

@@ -213,7 +213,7 @@ def read(layout: Layout, files: Written, folder: str) -> tuple[dict[str, float] 
         options["ids"] = "id" if layout.ids == "whole numbers" else layout.ids
     if layout.labels_file != "none":
         options["labels"] = str(labels) + (":kind" if layout.labels_file == "by name" else "")
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         try:
             results = dreval.Evaluation(data, {"map": embedding}, **options).run(
@@ -222,7 +222,7 @@ def read(layout: Layout, files: Written, folder: str) -> tuple[dict[str, float] 
         except DrevalError as error:
             return None, [str(error)]
     table = results.tidy().set_index("measure")
-    texts = [*results.notes.text, *(str(warning.message) for warning in caught), *table.note]
+    texts = [*results.notes.text, *(str(warning.message) for warning in records), *table.note]
     values = table.value.dropna().to_dict()
     return (values or None), texts
 

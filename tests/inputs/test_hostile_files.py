@@ -37,9 +37,9 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "zeros.npz"
     np.savez_compressed(path, X=np.eye(40))
     monkeypatch.setenv("DREVAL_READ_LIMIT", "1000")
-    with pytest.raises(InputError, match=r"must unpack to at most 1e\+03 bytes.*DREVAL_READ_LIMIT=") as caught:
+    with pytest.raises(InputError, match=r"must unpack to at most 1e\+03 bytes.*DREVAL_READ_LIMIT=") as error:
         as_data(path)
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", error.value.hint.rpartition("=")[2].rstrip("."))
     assert as_data(path).n == 40
     monkeypatch.setenv("DREVAL_READ_LIMIT", "much")
     with pytest.raises(InputError, match="`DREVAL_READ_LIMIT` must be a number of bytes"):
@@ -55,9 +55,9 @@ def test_an_oversized_line_raises_an_error(
     monkeypatch.setattr("dreval.inputs.sizes.MAX_LINE_FIELDS", 40)
     path = tmp_path / f"wide{suffix}"
     path.write_bytes(gzip.compress(b"a\n1\n" + line) if suffix.endswith(".gz") else b"a\n1\n" + line)
-    with pytest.raises(InputError, match="must have at most 40 fields in a line") as caught:
+    with pytest.raises(InputError, match="must have at most 40 fields in a line") as error:
         as_data(path)
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", error.value.hint.rpartition("=")[2].rstrip("."))
     with pytest.raises(InputError) as after:  # it is no table all the same
         as_data(path)
     assert "in a line" not in str(after.value)
@@ -67,9 +67,9 @@ def test_the_limit_of_dense_data_can_be_raised(monkeypatch: pytest.MonkeyPatch) 
     """With the value that the error names, sparse data are made dense."""
     monkeypatch.setattr("dreval.inputs.features.DENSE_LIMIT", 100)
     matrix = scipy.sparse.eye_array(30, format="csr")
-    with pytest.raises(InputError, match=r"must take at most .* GiB when made dense") as caught:
+    with pytest.raises(InputError, match=r"must take at most .* GiB when made dense") as error:
         densify(matrix, "data")
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", error.value.hint.rpartition("=")[2].rstrip("."))
     assert np.array_equal(densify(matrix, "data")[0], np.eye(30))
 
 
@@ -126,9 +126,9 @@ def test_a_shape_that_the_file_cannot_fill(tmp_path: Path, monkeypatch: pytest.M
     assert as_data(path).n == 4500
     monkeypatch.setattr("dreval.inputs.sizes.MAX_SPARSE_SHAPE", 100)
     requirement = r"must have at most 919 rows and columns together: got .* 919 bytes of a matrix of 4,500 x 4\."
-    with pytest.raises(InputError, match=requirement) as caught:
+    with pytest.raises(InputError, match=requirement) as error:
         as_data(path)
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", error.value.hint.rpartition("=")[2].rstrip("."))
     assert as_data(path).n == 4500
 
 

@@ -163,13 +163,13 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
     function = getattr(dreval, name)
     seed = {"random_state": 0} if "random_state" in signature(function).parameters else {}
     batch, part = ({"batch": item} if "batch" in MEASURES.card(name).needs else {} for item in (BATCH, BATCH[KNOWN]))
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         value = function(X, Y, labels=GAPPED, **batch, **seed)
 
     assert value == function(X[KNOWN], Y[KNOWN], labels=CLASSES[KNOWN], **part, **seed)
-    assert [(w.category, w.filename) for w in caught] == [(InputWarning, __file__)]
-    assert caught[0].message.note == note("labels.partly", name, labeled=40, n=60)
+    assert [(w.category, w.filename) for w in records] == [(InputWarning, __file__)]
+    assert records[0].message.note == note("labels.partly", name, labeled=40, n=60)
 
 
 @pytest.mark.slow

@@ -98,11 +98,11 @@ def test_every_mask_is_located(mask: list[bool], listed: bool) -> None:
     if not any(mask):
         assert np.array_equal(np.asarray(check_unmasked(passed, "A")), array.data)
         return
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as error:
         check_unmasked(passed, "A")
 
-    assert caught.value.received.startswith(f"{sum(mask)} masked cell{'s' if sum(mask) > 1 else ''}, ")
-    assert f"in row {mask.index(True) // 2}" in caught.value.received
+    assert error.value.received.startswith(f"{sum(mask)} masked cell{'s' if sum(mask) > 1 else ''}, ")
+    assert f"in row {mask.index(True) // 2}" in error.value.received
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_variables_of_more_rows_are_matched_by_their_names(reader: str, names: l
     part = np.sort(RNG.permutation(N)[:40])
     data = pd.DataFrame(X[part], pd.Index(np.array(names)[part]))
     assert READERS[reader](data, path).tolist() == KINDS[part].tolist()
-    (unused,) = [item for item in as_data(data, labels=f"{path}:ct").notes if item.code == "rows.unused"]
+    (unused,) = [note for note in as_data(data, labels=f"{path}:ct").notes if note.code == "rows.unused"]
     assert str(unused) == "20 of 60 rows of `labels` have names that the data lack, and were not used."
     with pytest.raises(InputError, match="must have the same ids as the data"):
         READERS["embedding"](data, path)
@@ -159,9 +159,9 @@ def test_names_next_to_rows_that_only_count_are_noted(data: Any, names: Any) -> 
     """Rows are matched by position, and the note names the column."""
     record = as_data(data, labels=f"{write(names)}:ct")
     assert record.labels.values.tolist() == KINDS[ORDER].tolist()
-    assert [dict(item.values)["column"] for item in record.notes if item.code == "rows.ids_beside"] == ["Barcode"]
+    assert [dict(note.values)["column"] for note in record.notes if note.code == "rows.ids_beside"] == ["Barcode"]
     whole = as_data(data, covariates=write(names))
-    assert "rows.ids_beside" in [item.code for item in whole.notes]
+    assert "rows.ids_beside" in [note.code for note in whole.notes]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_other_columns_name_no_rows(columns: dict[str, Any]) -> None:
     pd.DataFrame({"ct": KINDS, **columns}).to_csv("l.csv", index=False)
     record = as_data(CELLS, labels="l.csv:ct")
     assert record.labels.values.tolist() == KINDS.tolist()
-    assert [item.code for item in record.notes if item.code.startswith("rows.")] == ["rows.data_alone"]
+    assert [note.code for note in record.notes if note.code.startswith("rows.")] == ["rows.data_alone"]
 
 
 def test_the_names_are_used_next_to_other_text_of_all_rows() -> None:
@@ -268,7 +268,7 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
     source = make(frame)
     results = dreval.Evaluation(data, {"u": source}, random_state=0).run("trustworthiness", None, None)
     assert results.tidy()["value"].iloc[0] == pytest.approx(trustworthiness(X, Y, n_neighbors=15), abs=1e-12)
-    noted = [item for item in results.notes["code"] if item.startswith("rows.")]
+    noted = [code for code in results.notes["code"] if code.startswith("rows.")]
     assert noted == ([] if code is None else [code])
     unused = pytest.warns(InputWarning, match="not used") if code == "rows.names_unused" else nullcontext()
     with unused:
@@ -345,10 +345,10 @@ def test_re_runs_are_matched_too(tmp_path: Path) -> None:
         values = results.tidy()["value"].to_numpy()
         assert len(values) == 3
         assert values == pytest.approx(expected, abs=1e-6)
-        assert [item for item in results.notes["code"] if item.startswith("rows.")] == ["rows.matched"]
+        assert [code for code in results.notes["code"] if code.startswith("rows.")] == ["rows.matched"]
     embedding = dreval.embed(CELLS, method, random_state=1)
     assert np.asarray(embedding) == pytest.approx(X[:, :2], abs=1e-6)
-    assert "rows.matched" in [item.code for item in embedding.notes]
+    assert "rows.matched" in [note.code for note in embedding.notes]
     stable = dreval.stability(CELLS, method, n_replicates=3, over="halves", n_neighbors=5, random_state=0)
     assert stable.value > 0.99
 

@@ -98,12 +98,12 @@ def test_distances_as_features_warn_once(form: str) -> None:
         "function": lambda: dreval.trustworthiness(D, points[:, :2]),
     }
     for call in calls.values():
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as records:
             warnings.simplefilter("always")
             call()
 
-        assert [(w.category, w.filename) for w in caught] == [(InputWarning, __file__)]
-        assert 'pass metric="precomputed"' in str(caught[0].message)
+        assert [(w.category, w.filename) for w in records] == [(InputWarning, __file__)]
+        assert 'pass metric="precomputed"' in str(records[0].message)
     with pytest.warns(InputWarning):
         assert "zeros on the diagonal" in " ".join(map(str, as_data(D).notes))
 

@@ -239,9 +239,9 @@ def test_failures_keep_their_cause() -> None:
     def fail(X: np.ndarray, n_components: int) -> np.ndarray:
         raise OddError("no luck today")
 
-    with pytest.raises(MethodFailed, match="OddError: no luck today") as caught:
+    with pytest.raises(MethodFailed, match="OddError: no luck today") as error:
         as_source(fail, "f", DATA).coordinates(DATA)
-    assert isinstance(caught.value.__cause__, OddError)
+    assert isinstance(error.value.__cause__, OddError)
 
     def stop(X: np.ndarray, n_components: int) -> np.ndarray:
         raise KeyboardInterrupt

@@ -96,9 +96,9 @@ def test_bad_parts_raise_an_error(name: str) -> None:
     for entry_point, call in ENTRY_POINTS.items():
         if name.startswith("bsr") and entry_point == "embedding":
             continue
-        with pytest.raises(DrevalError, match=r"entries within its shape: got .* with") as caught:
+        with pytest.raises(DrevalError, match=r"entries within its shape: got .* with") as error:
             call(BAD[name]())
-        assert len(str(caught.value)) < 400, entry_point
+        assert len(str(error.value)) < 400, entry_point
 
 
 def test_in_a_separate_process(tmp_path: Path) -> None:

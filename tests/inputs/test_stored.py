@@ -133,7 +133,7 @@ def check_same(made: Any, X: Any, size: int, metric: str = "euclidean") -> None:
             data = as_data(made, metric=metric)
             assert isinstance(data.table, LazyTable)
             assert data.sha256 == expected.sha256 == digest_of(data.table)
-            assert [item.code for item in data.notes] == [item.code for item in expected.notes]
+            assert [note.code for note in data.notes] == [note.code for note in expected.notes]
             data.check_unchanged()
             whole = expected.dense()
             np.testing.assert_array_equal(data.dense(), whole)

@@ -45,7 +45,7 @@ def summarized(table: Any, size: int, columns: tuple[str, ...] | None = None) ->
 
 def notes_by_code(summary: TableSummary) -> dict[str, dict[str, Any]]:
     """Codes and values of the notes."""
-    return {item.code: dict(item.values) for item in summary.notes()}
+    return {note.code: dict(note.values) for note in summary.notes()}
 
 
 def shares_of(X: np.ndarray) -> np.ndarray:
@@ -111,9 +111,9 @@ def test_a_value_that_is_not_finite_raises_an_error_in_any_block(bad: float, at:
     """The error has the row and the column."""
     X = np.random.default_rng(0).normal(size=(30, 3))
     X[at, 1] = bad
-    with pytest.raises(InputError, match=f"row {at}") as refused:
+    with pytest.raises(InputError, match=f"row {at}") as error:
         summarized(X, 8, ("a", "b", "c"))
-    assert "'b'" in str(refused.value)
+    assert "'b'" in str(error.value)
 
 
 def test_ids_are_recognized_by_their_name() -> None:

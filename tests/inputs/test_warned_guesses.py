@@ -25,10 +25,10 @@ LABELS = np.array(list("ABC"))[np.arange(N) // 20]
 
 def warned(function: Any, *args: Any, **options: Any) -> list[str]:
     """Return the warnings of a function."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         function(*args, **options)
-    return [str(item.message) for item in caught if issubclass(item.category, InputWarning)]
+    return [str(item.message) for item in records if issubclass(item.category, InputWarning)]
 
 
 FUNCTIONS = {

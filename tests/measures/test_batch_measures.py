@@ -187,7 +187,7 @@ def test_batches_come_as_labels_do() -> None:
         dreval.ilisi(Y, Y, batch=Y[:, 0])
     with pytest.raises(InputError, match=r"^`batch` must be one value .* Name one: batch='file.csv:column'"):
         dreval.ilisi(Y, Y, batch=frame)
-    assert [str(item) for item in dreval.Evaluation(Y, {"e": Y}, batch=np.arange(60)).data.notes] == [
+    assert [str(note) for note in dreval.Evaluation(Y, {"e": Y}, batch=np.arange(60)).data.notes] == [
         "`batch` has 60 different values for 60 points."
     ]
     with pytest.raises(UnknownName, match="Did you mean 'site'"):

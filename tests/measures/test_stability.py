@@ -261,16 +261,16 @@ def test_a_failure_has_one_hint():
     def broken(X, n_components):
         raise RuntimeError("out of ink")
 
-    with pytest.raises(MethodFailed, match=r"out of ink\. Run the method alone on half of the points") as caught:
+    with pytest.raises(MethodFailed, match=r"out of ink\. Run the method alone on half of the points") as error:
         dreval.stability(np.eye(60), broken, over="halves")
-    assert str(caught.value).count("alone") == 1
+    assert str(error.value).count("alone") == 1
 
     def wide(X, n_components):
         return X[:, : n_components + 1]
 
-    with pytest.raises(MethodFailed, match=r"at most 2 columns.*Return n_components columns") as caught:
+    with pytest.raises(MethodFailed, match=r"at most 2 columns.*Return n_components columns") as error:
         dreval.stability(np.eye(60), wide, over="halves")
-    assert "alone" not in str(caught.value)
+    assert "alone" not in str(error.value)
 
 
 def test_clouds_are_of_points_with_many_images():

@@ -158,10 +158,10 @@ def test_texts_use_the_names_of_the_caller():
             return Z[:, :2]
         raise RuntimeError("out of ink")
 
-    with pytest.raises(MethodFailed, match=r"6 failures, the first: `source` must embed.*out of ink") as caught:
+    with pytest.raises(MethodFailed, match=r"6 failures, the first: `source` must embed.*out of ink") as error:
         tci(X, never)
-    assert "embeddings[" not in str(caught.value)
-    assert "make_transformations" not in str(caught.value)
+    assert "embeddings[" not in str(error.value)
+    assert "make_transformations" not in str(error.value)
 
     def moody(Z, n_components):
         if np.isclose(Z[:, 0], X[:, 0]).all():

@@ -228,11 +228,11 @@ def test_balls_too_small_for_the_method_raise_an_error(cls, least):
     X = _with_a_lone_point()
     with (
         pytest.warns(ApproximationWarning, match="1 link "),
-        pytest.raises(MethodFailed, match=f"must give every point at least {least} neighbors") as caught,
+        pytest.raises(MethodFailed, match=f"must give every point at least {least} neighbors") as error,
     ):
         cls(2, n_neighbors=None, radius=0.6).fit(X)
-    assert "got 1 at one of 61 points, and too few at 1, with radius=0.6" in str(caught.value)
-    named = float(str(caught.value).partition("at least ")[2].partition("radius of at least ")[2].partition(",")[0])
+    assert "got 1 at one of 61 points, and too few at 1, with radius=0.6" in str(error.value)
+    named = float(str(error.value).partition("at least ")[2].partition("radius of at least ")[2].partition(",")[0])
     assert named == pytest.approx(np.sqrt(nearest(X, least)[1][:, -1].max()), rel=1e-3)
     assert np.isfinite(_fit(cls(2, n_neighbors=None, radius=named), X).embedding_).all()
 

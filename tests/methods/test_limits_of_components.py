@@ -32,9 +32,9 @@ def test_the_error_names_the_wrong_parameter(method, name, least, value):
         message = (
             "`n_neighbors` must be a number where radius is None: got None for both"  # None is legal with a radius
         )
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         method(1, **{name: value}).fit(_points(20))
-    assert str(refused.value).startswith(message)
+    assert str(error.value).startswith(message)
 
 
 @each("method, name, least", LIMITS)

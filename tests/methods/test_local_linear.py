@@ -136,10 +136,10 @@ ARBITRARY = "eigenvalues? (is|are) 0 up to rounding, besides that of the constan
 
 def _fitted(method, X):
     """Return the fitted method, and whether it warned that its null space is larger than its embedding."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         method.fit(X)
-    messages = [str(warning.message) for warning in caught]
+    messages = [str(warning.message) for warning in records]
     assert all("neighbors are too many" in warning or re.search(ARBITRARY, warning) for warning in messages)
     return method, any(re.search(ARBITRARY, warning) for warning in messages)
 
@@ -258,9 +258,9 @@ def test_ordinary_data_do_not_seem_arbitrary(cls, data):
 def test_copies_leave_an_arbitrary_embedding(cls):
     """Forty points three times: the place of each group of three is arbitrary at no cost."""
     X = np.repeat(np.random.default_rng(0).normal(size=(40, 3)), 3, axis=0)
-    with pytest.warns(ApproximationWarning, match=ARBITRARY) as caught:
+    with pytest.warns(ApproximationWarning, match=ARBITRARY) as records:
         cls().fit(X)
-    assert caught[0].message.note.code == "null_space.larger"
+    assert records[0].message.note.code == "null_space.larger"
 
 
 def test_with_all_coordinates_none_is_arbitrary():

@@ -167,10 +167,10 @@ def test_another_id_column(value: str, tmp_path: Path) -> None:
         lambda: dreval.Protocol.collect(tmp_path / "tool"),
         lambda: dreval.Protocol(X, **SETTINGS).export(tmp_path / "tool"),
     ):
-        with pytest.raises(ProtocolError, match=r"must (be as it was exported|have 36 rows, the id column)") as caught:
+        with pytest.raises(ProtocolError, match=r"must (be as it was exported|have 36 rows, the id column)") as error:
             call()
-        assert str(caught.value).isprintable()
-        assert len(str(caught.value)) < 1000
+        assert str(error.value).isprintable()
+        assert len(str(error.value)) < 1000
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", "id,x1\n1,2\n", "", "id\n", "\x00\x01", "id,id\n1,2\n"])

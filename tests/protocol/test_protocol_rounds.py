@@ -107,13 +107,13 @@ def test_files_missing_in_the_second_round_are_reported(folder: Path) -> None:
     with pytest.raises(ProtocolError, match=r"`returned/transformed-0001.csv`.*To accept missing runs: partial=True"):
         dreval.Protocol.collect(folder)
     source = dreval.Protocol.collect(folder, partial=True)
-    with pytest.raises(MethodFailed, match="none of 7 runs has been returned") as caught:
+    with pytest.raises(MethodFailed, match="none of 7 runs has been returned") as error:
         dreval.tractable_consistency(X, source)
-    assert "bump" not in str(caught.value)
+    assert "bump" not in str(error.value)
     (folder / "returned/data.csv").unlink()
-    with pytest.raises(ProtocolError, match=r"`returned/data.csv` must have been returned") as caught:
+    with pytest.raises(ProtocolError, match=r"`returned/data.csv` must have been returned") as error:
         dreval.Protocol.collect(folder)
-    assert "partial" not in str(caught.value)
+    assert "partial" not in str(error.value)
 
 
 def test_unusual_embeddings_are_noted(folder: Path, tmp_path: Path) -> None:

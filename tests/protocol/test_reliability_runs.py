@@ -118,9 +118,9 @@ def test_runs_on_other_data_raise_an_error(data, folder):
     for other in (data + 1, data[::-1], data[:-1]):
         refused = []
         for analysis in (dreval.noise_test, dreval.stability):
-            with pytest.raises(UndefinedMeasure, match=r"^`source` must have been run on these data") as caught:
+            with pytest.raises(UndefinedMeasure, match=r"^`source` must have been run on these data") as error:
                 analysis(other, source)
-            refused.append(str(caught.value))
+            refused.append(str(error.value))
         assert refused[0] == refused[1]
         assert "Run the method" not in refused[0]
 
@@ -190,7 +190,7 @@ def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, s
     assert result.extra["null"] == "columns"
     assert result.statistic == pytest.approx(plain.statistic)
     assert_allclose(result.null_distribution, plain.null_distribution)
-    assert not {"noise.blind", "noise.unasked"} & {item.code for item in result.notes}
+    assert not {"noise.blind", "noise.unasked"} & {note.code for note in result.notes}
     repeated = eval(result.call, {"dreval": dreval, "data": data, "source": source})
     assert repeated.statistic == result.statistic
     requested = [dreval.noise_test(data, item, null="columns", n_replicates=9, **settings) for item in (source, method)]
@@ -241,10 +241,10 @@ def test_missing_exports_need_a_new_folder(data, analysis, setting, tmp_path):
     dreval.Protocol(data, n_transformations=0, n_replicates=0, random_state=7).export(tmp_path / "tool")
     tool(tmp_path / "tool")
     source = dreval.Protocol.collect(tmp_path / "tool")
-    with pytest.raises(UndefinedMeasure, match="got a protocol without") as caught:
+    with pytest.raises(UndefinedMeasure, match="got a protocol without") as error:
         getattr(dreval, analysis)(data, source)
-    assert f"Export a new folder with dreval.Protocol(..., {setting})" in caught.value.hint
-    assert "again" not in caught.value.hint
+    assert f"Export a new folder with dreval.Protocol(..., {setting})" in error.value.hint
+    assert "again" not in error.value.hint
     name, _, count = setting.partition("=")
     small = {"noise": 9, "n_transformations": 6}.get(name, int(count))  # fewer runs serve as well
     requested = {"n_transformations": 0, "n_replicates": 0, name: small}

@@ -116,9 +116,9 @@ def test_a_forged_archive(name: str, saved: Path, tmp_path: Path) -> None:
     path = forge(saved, tmp_path / f"{name}.dreval", ARCHIVES[name])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     requirement = r"`path` must (be a file written by `save` of a result|unpack to at most 2\.68e\+08 bytes): got "
-    with pytest.raises(InputError, match=requirement) as caught:
+    with pytest.raises(InputError, match=requirement) as error:
         dreval.load_results(path)
-    assert len(str(caught.value)) < 1000
+    assert len(str(error.value)) < 1000
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 300
 
 
@@ -172,9 +172,9 @@ def test_long_ids_raise_an_error_for_data_and_for_archives() -> None:
         lambda: dreval.Evaluation(pd.DataFrame(X, index=texts), {"u": Y}),
         lambda: dreval.Evaluation(X, {"u": Y}, labels=texts),
     ):
-        with pytest.raises(InputError, match="must be texts of at most 100,000 characters") as caught:
+        with pytest.raises(InputError, match="must be texts of at most 100,000 characters") as error:
             call()
-        assert len(str(caught.value)) < 1000
+        assert len(str(error.value)) < 1000
 
 
 VALUES: dict[str, str] = {
@@ -386,6 +386,6 @@ def test_names_of_cells_that_are_none(cell: Any, study: Path, fresh_folder: Call
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DELETE FROM tasks")
         db.execute("INSERT INTO tasks VALUES ('study cells', ?, NULL)", (cell,))
-    with pytest.raises(InputError, match="`path` must") as caught:
+    with pytest.raises(InputError, match="`path` must") as error:
         dreval.Study.open(path).status()
-    assert len(str(caught.value)) < 1500
+    assert len(str(error.value)) < 1500

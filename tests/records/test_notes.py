@@ -124,18 +124,18 @@ def test_an_archive_keeps_notes_as_records(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_also_a_file_not_found_error() -> None:
     """It can be caught as FileNotFoundError and as InputError."""
-    with pytest.raises(FileNotFoundError) as caught:
+    with pytest.raises(FileNotFoundError) as error:
         dreval.load_results("nowhere.dreval")
-    assert isinstance(caught.value, InputError)
+    assert isinstance(error.value, InputError)
     assert isinstance(MissingFile("a", "must exist", "b", "c"), FileNotFoundError)
 
 
 def test_a_warning_carries_its_note() -> None:
     """A warning has its note as a record."""
-    with pytest.warns(DegenerateDataWarning) as caught:
+    with pytest.warns(DegenerateDataWarning) as records:
         dreval.hsic_test(np.r_[np.zeros(20), np.arange(4.0)], np.arange(24.0), n_resamples=9, random_state=0)
-    assert caught[0].message.note.code == "bandwidth.smallest"
-    assert dict(caught[0].message.note.values) == {"argument": "x"}
+    assert records[0].message.note.code == "bandwidth.smallest"
+    assert dict(records[0].message.note.values) == {"argument": "x"}
 
 
 READABLE = re.compile(r"""\[["']note["']\]|\.note\b|str\((?:note|reason|refused|warning)\)""")  # see ``_reads``

@@ -153,9 +153,9 @@ def test_tests_have_the_name_of_scipy() -> None:
 def test_a_failed_embedding_is_a_warning() -> None:
     """It states how many failed and why, and points at the line of the caller; without failures there is no warning."""
     ev = dreval.Evaluation(X, {"good": X[:, :2], "bad": X[:5]}, n_neighbors=4, random_state=0)
-    with pytest.warns(EmbeddingFailed, match=r"1 of 2 embeddings failed\. bad: .*5 rows for 30 points") as caught:
+    with pytest.warns(EmbeddingFailed, match=r"1 of 2 embeddings failed\. bad: .*5 rows for 30 points") as records:
         res = ev.run("continuity", None, None)
-    assert caught[0].filename == __file__
+    assert records[0].filename == __file__
     assert "Evaluation of 2 embeddings (1 failed)" in repr(res)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -54,9 +54,9 @@ def test_failed_runs_are_counted(curve: PerplexityCurve) -> None:
     assert "8             top 5 %     none      none      none  0 of 3" in printed
     assert "perplexity 8: 3 of 3 maps have no score; the first reason:" in printed
     assert printed.count("have no score") == 1
-    with pytest.raises(UndefinedMeasure, match=r"3 refused runs, the first.*Choose larger ones") as caught:
+    with pytest.raises(UndefinedMeasure, match=r"3 refused runs, the first.*Choose larger ones") as error:
         dreval.perplexity_curve(X, [8], n_seeds=3, random_state=0, init="random")
-    assert str(caught.value).count("larger") == 1
+    assert str(error.value).count("larger") == 1
     with pytest.raises(UndefinedMeasure, match="Leave polish=False out"):
         dreval.perplexity_curve(X, [15], n_seeds=3, random_state=0, polish=False)
 

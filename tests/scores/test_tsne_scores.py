@@ -37,11 +37,11 @@ def score(raw: np.ndarray) -> SingularityScore:
 
 def test_a_map_that_is_not_a_minimum_raises_an_error(raw: np.ndarray) -> None:
     """The error names the map, the requirement, the deviation, and the hint."""
-    with pytest.raises(UndefinedMeasure, match="Newton steps of up to") as caught:
+    with pytest.raises(UndefinedMeasure, match="Newton steps of up to") as error:
         dreval.singularity_score(X, raw, perplexity=PERPLEXITY)
-    assert caught.value.argument == "Y"
-    assert "local minimum" in caught.value.requirement
-    assert "polish=True" in caught.value.hint
+    assert error.value.argument == "Y"
+    assert "local minimum" in error.value.requirement
+    assert "polish=True" in error.value.hint
     with pytest.raises(UndefinedMeasure, match=r"\d+ of 70 points at which the loss has no minimum"):
         dreval.singularity_score(X, X[:, :2], perplexity=PERPLEXITY)
     with pytest.raises(UndefinedMeasure, match="all points in one place"):
@@ -54,17 +54,17 @@ def test_the_reason_why_polishing_ended_without_a_minimum_is_reported(
     """The map grew, steps ran out, or no step decreased the loss: each has its own reason and hint."""
     rng = np.random.default_rng(0)
     apart = np.where(np.kron(np.eye(2), np.ones((10, 10))) > 0, 1.0, 1e-12) - np.eye(20)  # hardly joined
-    with pytest.raises(UndefinedMeasure, match="the map had grown to 2 times its width") as caught:
+    with pytest.raises(UndefinedMeasure, match="the map had grown to 2 times its width") as error:
         dreval.singularity_score(X[:20], rng.normal(size=(20, 2)), affinities=apart, polish=True)
-    assert "local_distortion" in caught.value.hint
+    assert "local_distortion" in error.value.hint
     monkeypatch.setattr(tsne_loss, "STEPS", 1)
-    with pytest.raises(UndefinedMeasure, match="after 1 Newton steps of all points: no more than") as caught:
+    with pytest.raises(UndefinedMeasure, match="after 1 Newton steps of all points: no more than") as error:
         dreval.singularity_score(X, raw, perplexity=PERPLEXITY, polish=True)
-    assert "longer, so that it ends nearer" in caught.value.hint
+    assert "longer, so that it ends nearer" in error.value.hint
     monkeypatch.setattr(tsne_loss, "HALVINGS", 0)
-    with pytest.raises(UndefinedMeasure, match="after 0 Newton steps of all points: no shorter step") as caught:
+    with pytest.raises(UndefinedMeasure, match="after 0 Newton steps of all points: no shorter step") as error:
         dreval.singularity_score(X, raw, perplexity=PERPLEXITY, polish=True)
-    assert "saddle" in caught.value.hint
+    assert "saddle" in error.value.hint
 
 
 def test_a_progress_bar_is_displayed_on_request(score: SingularityScore, capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,9 +197,9 @@ def test_bad_arguments_raise_an_error(score: SingularityScore) -> None:
         (P[:5, :5], InputError, "a row per point"),
         ("neighbours", UnknownName, "neighbors"),
     ):
-        with pytest.raises(kind, match=text) as caught:
+        with pytest.raises(kind, match=text) as error:
             dreval.singularity_score(X, Y, affinities=passed)
-        assert caught.value.argument == "affinities"
+        assert error.value.argument == "affinities"
     with pytest.raises(InputError, match="`Y` must have"):
         dreval.singularity_score(X, Y[:5], perplexity=PERPLEXITY)
     with pytest.raises(InputError, match="`metric` must be 'euclidean'"):

@@ -119,9 +119,9 @@ def test_refusals(variables, message):
     if message is None:
         assert quick(*variables).p_value > 0
         return
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         quick(*variables)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("options", [{"permutation": "cyclic"}, {"blocks": np.arange(60) // 2}, {"stop_after": 5}])

@@ -152,9 +152,9 @@ def test_ranking_keeps_the_names_of_a_frame():
 )
 def test_refusals(call, message):
     """Invalid settings raise an error with their name."""
-    with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
+    with pytest.raises((InputError, dreval.errors.UnknownName)) as error:
         call(*sample())
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_the_embedding_marks_plain_numbers_and_names_its_lines_at_their_ends():

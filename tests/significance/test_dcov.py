@@ -120,9 +120,9 @@ def test_precomputed_distances_are_used():
 )
 def test_refusals(variables, options, message):
     """Variables without distances raise an error with their name and a hint."""
-    with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
+    with pytest.raises((InputError, dreval.errors.UnknownName)) as error:
         dreval.dcov_test(*variables, **options)
-    assert message.replace("a distance", "a negative distance") in str(refused.value)
+    assert message.replace("a distance", "a negative distance") in str(error.value)
 
 
 def test_one_distant_row_is_tested_without_an_effect_size():

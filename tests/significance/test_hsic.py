@@ -232,9 +232,9 @@ def test_finds_dependence_without_correlation():
 def test_duplicates_warn_and_the_note_stays():
     """A zero median is a warning that points at the user's line, and a note of the result."""
     x = np.r_[np.zeros(15), 1.0, 2.0, 4.0, 5.0, 6.0]
-    with pytest.warns(DegenerateDataWarning, match="`x` coincide") as caught:
+    with pytest.warns(DegenerateDataWarning, match="`x` coincide") as records:
         result = dreval.hsic_test(x, np.arange(20.0), random_state=0)
-    assert caught[0].filename == __file__
+    assert records[0].filename == __file__
     assert any("smallest positive distance" in str(note) for note in result.notes)
 
 
@@ -255,9 +255,9 @@ REFUSED = [
 @pytest.mark.parametrize(("variables", "options", "message"), REFUSED)
 def test_refusals(variables, options, message):
     """Invalid variables and settings raise an error with the argument, the requirement and what was received."""
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         dreval.hsic_test(*variables, **options)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_card_and_registry():

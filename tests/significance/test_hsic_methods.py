@@ -177,9 +177,9 @@ REFUSED = [
 @pytest.mark.parametrize(("options", "message"), REFUSED)
 def test_refusals(options, message):
     """Methods that do not apply raise an error with their name."""
-    with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
+    with pytest.raises((InputError, dreval.errors.UnknownName)) as error:
         dreval.hsic_test(np.eye(5) + 1, np.arange(5), **options)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_methods_of_many_variables():

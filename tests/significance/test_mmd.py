@@ -100,9 +100,9 @@ def test_exchange_within_blocks():
 )
 def test_refusals(samples, options, message):
     """Inputs that are not two samples raise an error with their name and a hint."""
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         dreval.mmd_test(*samples, **options)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_splits_are_counted_not_permutations():

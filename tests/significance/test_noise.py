@@ -306,9 +306,9 @@ def test_a_killed_test_continues(tmp_path):
 def test_warnings_of_every_run_are_issued_once():
     """With one process and with two, for the run on the data and the runs on null data."""
     for jobs in (1, 2):
-        with pytest.warns(ApproximationWarning) as caught:
+        with pytest.warns(ApproximationWarning) as records:
             dreval.noise_test(data(), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs)
-        assert len(caught) == 1
+        assert len(records) == 1
 
 
 def test_numbers_do_not_depend_on_processes():
@@ -395,13 +395,13 @@ def test_a_failure_names_the_argument_and_no_other_embedding(function):
         raise RuntimeError("no luck")
 
     argument = "method" if function is dreval.embed else "source"
-    with pytest.raises(MethodFailed, match=f"^`{argument}` must") as caught:
+    with pytest.raises(MethodFailed, match=f"^`{argument}` must") as error:
         function(data(), fails)
-    assert "no luck" in str(caught.value)
-    assert "other embeddings" not in str(caught.value)
-    assert "embeddings[" not in str(caught.value)
+    assert "no luck" in str(error.value)
+    assert "other embeddings" not in str(error.value)
+    assert "embeddings[" not in str(error.value)
     if function is dreval.embed:
-        assert isinstance(caught.value.__cause__, RuntimeError)
+        assert isinstance(error.value.__cause__, RuntimeError)
 
 
 def test_all_tests_do_not_re_run_methods():

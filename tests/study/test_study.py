@@ -344,10 +344,10 @@ def test_a_file_with_other_settings_raises_an_error(make, case):
     """The error names the differences; the file does not change."""
     texts, text = OTHERS[case]
     before = make().run().table()
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as error:
         make(**texts)
 
-    assert text in str(caught.value)
+    assert text in str(error.value)
     assert_frame_equal(make().table(), before)
 
 

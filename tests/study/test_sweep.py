@@ -151,11 +151,11 @@ def test_seeds_without_an_effect_are_replaced_by_halves():
 def test_a_warning_is_issued_once_for_all_settings():
     """Runs whose warnings differ in numbers only warn once."""
     X = np.r_[data(), data() + 100.0]
-    with pytest.warns(dreval.errors.DrevalWarning) as caught:
+    with pytest.warns(dreval.errors.DrevalWarning) as records:
         dreval.sweep(
             X, "isomap", {"n_neighbors": [3, 4, 5]}, measures="trustworthiness", n_replicates=3, random_state=0
         )
-    codes = [warning.message.note.code for warning in caught]
+    codes = [warning.message.note.code for warning in records]
     assert codes
     assert len(codes) == len(set(codes))
 
