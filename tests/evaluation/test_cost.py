@@ -20,7 +20,7 @@ from dreval.evaluation.cost import CHANCE, CHECKS, INTERVAL, METHOD, PASS, TEST,
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5))
 LABELS = np.array(["a", "b", "c"])[np.arange(60) % 3]
-SOME = np.where(np.arange(60) % 7 == 0, None, LABELS)
+GAPPED_LABELS = np.where(np.arange(60) % 7 == 0, None, LABELS)
 SOURCES = {"a": X[:, :2], "b": X[:, 1:4] ** 3}
 
 
@@ -77,12 +77,12 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
         ({"labels": LABELS}, {}),
         ({"labels": LABELS}, {"ci": None, "tests": "all"}),
         pytest.param(
-            {"labels": SOME, "batch": LABELS},
+            {"labels": GAPPED_LABELS, "batch": LABELS},
             {"measures": "all", "tests": ["hsic", "hsic:residual"], "n_resamples": 9},
             marks=pytest.mark.slow,
         ),
         (
-            {"labels": SOME, "batch": LABELS},
+            {"labels": GAPPED_LABELS, "batch": LABELS},
             {"measures": "ilisi", "tests": ["hsic", "hsic:residual"], "n_resamples": 9},
         ),
         ({"labels": LABELS, "anchors": 30}, {}),
@@ -183,7 +183,7 @@ def test_every_row_of_the_result_has_its_steps() -> None:
     for name in (VALUE, CHANCE):
         of = {tuple(row) for row in steps.loc[steps["step"] == name, key].to_numpy()}
         assert expected <= of
-        assert {item[1] for item in of - expected} <= {"r_nx"}  # a curve has no row
+        assert {step[1] for step in of - expected} <= {"r_nx"}  # a curve has no row
     result = measures[measures["conf_low"].notna()]
     assert {tuple(row) for row in result[key].fillna("").to_numpy()} <= {
         tuple(row) for row in steps.loc[steps["step"] == INTERVAL, key].to_numpy()
@@ -198,11 +198,11 @@ def test_every_row_of_the_result_has_its_steps() -> None:
 @pytest.mark.parametrize("anchors", [None, 20])
 def test_an_estimate_has_no_effect_on_a_run(anchors: int | None) -> None:
     """A run after it gives the numbers of a run without it."""
-    first, second = (
+    before, second = (
         dreval.Evaluation(X, SOURCES, labels=LABELS, anchors=anchors, random_state=0, n_jobs=1) for _ in range(2)
     )
     second.estimate_cost("all")
-    left, right = (ev.run(n_resamples=19).tidy().drop(columns="seconds") for ev in (first, second))
+    left, right = (ev.run(n_resamples=19).tidy().drop(columns="seconds") for ev in (before, second))
     assert_frame_equal(left, right)
 
 
@@ -230,20 +230,20 @@ def test_more_work_costs_more() -> None:
     """The cost grows with permutations, splits, embeddings, and anchors."""
     ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
 
-    def nominal(ev: Any, **asked: Any) -> float:
-        plan = ev._plan("default", "default", asked.pop("ci", "default"), asked.pop("n", 999), asked)
+    def nominal(ev: Any, **settings: Any) -> float:
+        plan = ev._plan("default", "default", settings.pop("ci", "default"), settings.pop("n", 999), settings)
         embedded = {name: np.asarray(ev[name].values) for name in ev}
         return sum(step.seconds for step in ev._steps(embedded, *plan, {}, 20))
 
     assert nominal(ev, n=9999) > nominal(ev) > nominal(ev, ci=None)
-    subset, many = ({"subsampling": {"n_splits": count}} for count in (5, 50))
-    assert nominal(ev, ci="subsampling", **many) > nominal(ev, ci="subsampling", **subset)
+    few, many = ({"subsampling": {"n_splits": count}} for count in (5, 50))
+    assert nominal(ev, ci="subsampling", **many) > nominal(ev, ci="subsampling", **few)
     assert nominal(ev.with_embedding("c", X[:, 2:])) > nominal(ev)
     Z = np.random.default_rng(1).normal(size=(3000, 5))
-    all_rows, some = (
+    all_rows, labeled_rows = (
         dreval.Evaluation(Z, {"a": Z[:, :2]}, labels=Z[:, 0] > 0, anchors=m, n_jobs=1) for m in (None, 300)
     )
-    assert nominal(all_rows) > nominal(some)
+    assert nominal(all_rows) > nominal(labeled_rows)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "precomputed", "file", "anchors", "manhattan", "partly labeled", "few"])
@@ -263,7 +263,7 @@ def test_kinds_of_data(kind: str, tmp_path: Any) -> None:
     elif kind == "manhattan":
         passed["metric"] = "manhattan"
     elif kind == "partly labeled":
-        passed["labels"] = SOME
+        passed["labels"] = GAPPED_LABELS
     else:
         data, passed["labels"] = X[:8], LABELS[:8]
     ev = dreval.Evaluation(data, {"a": np.asarray(X[: len(passed["labels"]), :2])}, **passed)

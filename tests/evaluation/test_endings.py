@@ -140,7 +140,7 @@ def interrupt(*_: Any) -> Any:
     raise KeyboardInterrupt
 
 
-def ended(*_: Any) -> None:
+def end(*_: Any) -> None:
     raise SystemExit(143)
 
 
@@ -170,7 +170,7 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 )
 def test_a_user_interrupt_stops(source: Any, raised: type[BaseException], tmp_path: Path) -> None:
     """Ctrl-C stops, and so does SIGTERM whatever its handler raises; finished runs are in the journal."""
-    before = signal.signal(signal.SIGTERM, out_of_time if raised is Panic else ended)
+    before = signal.signal(signal.SIGTERM, out_of_time if raised is Panic else end)
     try:
         ev = dreval.Evaluation(X, {"first": "pca", "stopped": source, "never": "isomap"}, n_neighbors=5, random_state=0)
         with pytest.raises(raised):
@@ -213,7 +213,7 @@ sys.stderr = sys.__stderr__
 """
 
 
-BROKEN = """
+SCRIPT = """
 class Broken:
     def write(self, text): raise OSError(32, 'broken')
     def flush(self): raise OSError(32, 'broken')
@@ -230,7 +230,7 @@ def test_without_stderr(mode: str) -> None:
         "none": "sys.stderr = None",
         "closed": "sys.stderr.close()",
         "no flush": "sys.stderr = type('W', (), {'write': len})()",
-        "broken": BROKEN,
+        "broken": SCRIPT,
     }
     text = CLOSED.format(close=close.get(mode, ""))
     if mode == "full":  # what prints there itself fails there
@@ -336,7 +336,7 @@ def test_functions_without_a_name_or_a_text(kind: Any) -> None:
 LOOKED_AT: dict[str, Callable[[], Any]] = {
     "attributes": Unread,
     "path": Unpath,
-    **{f"{way}, without a text": lambda way=way: ways(Silent)[way] for way in ways(Silent)},  # type: ignore[misc]
+    **{f"{name}, without a text": lambda name=name: ways(Silent)[name] for name in ways(Silent)},  # type: ignore[misc]
 }
 
 

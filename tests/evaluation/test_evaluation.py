@@ -20,7 +20,7 @@ X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
 LABELS = np.array(["a", "b"] * 20)
 BATCH = np.arange(40) // 3 % 2
-WHOLE = ("replicate", "n", "n_components", "n_groups", "n_resamples")
+INTEGER_COLUMNS = ("replicate", "n", "n_components", "n_groups", "n_resamples")
 
 
 def evaluation(**settings: Any) -> dreval.Evaluation:
@@ -34,12 +34,12 @@ def names(results: dreval.Results) -> list[str]:
 
 def test_with_embedding_gives_a_copy() -> None:
     """``with_embedding`` leaves the evaluation it is called on as it was, and equals giving all embeddings at once."""
-    first = evaluation()
-    second = first.with_embedding("f", Y[:, ::-1])
+    evaluated = evaluation()
+    second = evaluated.with_embedding("f", Y[:, ::-1])
 
-    assert list(first.sources) == ["e"]
+    assert list(evaluated.sources) == ["e"]
     assert list(second.sources) == ["e", "f"]
-    assert second.data is first.data
+    assert second.data is evaluated.data
     assert repr(second) == repr(dreval.Evaluation(X, {"e": Y, "f": Y}, labels=LABELS, n_neighbors=5))
 
 
@@ -109,8 +109,8 @@ def test_evaluations_can_be_copied_and_pickled() -> None:
     ev = evaluation()
     expected = ev.run("trustworthiness").tidy().drop(columns="seconds")
 
-    for other in (copy.copy(ev), copy.deepcopy(ev), pickle.loads(pickle.dumps(ev))):
-        pd.testing.assert_frame_equal(other.run("trustworthiness").tidy().drop(columns="seconds"), expected)
+    for copied in (copy.copy(ev), copy.deepcopy(ev), pickle.loads(pickle.dumps(ev))):
+        pd.testing.assert_frame_equal(copied.run("trustworthiness").tidy().drop(columns="seconds"), expected)
 
 
 def test_the_table_has_the_closed_columns_and_types() -> None:
@@ -120,7 +120,7 @@ def test_the_table_has_the_closed_columns_and_types() -> None:
 
         assert list(table.columns) == list(COLUMNS)
         for name in COLUMNS:
-            kind = "object" if name in TEXT_COLUMNS else "int64" if name in WHOLE else "float64"
+            kind = "object" if name in TEXT_COLUMNS else "int64" if name in INTEGER_COLUMNS else "float64"
             assert table[name].dtype == kind, name
         assert table.loc[:, list(TEXT_COLUMNS)].map(lambda cell: isinstance(cell, str)).all(axis=None)
 
@@ -153,9 +153,9 @@ def test_every_row_has_its_data_set_and_embedding() -> None:
         ([], []),
     ],
 )
-def test_measures_are_chosen_by_name(wanted: Any, expected: list[str]) -> None:
+def test_measures_are_chosen_by_name(requested: Any, expected: list[str]) -> None:
     """One name, several in any collection, or none; each name once and in the requested order."""
-    assert names(evaluation().run(wanted)) == expected
+    assert names(evaluation().run(requested)) == expected
 
 
 def test_default_and_all_measures() -> None:
@@ -203,13 +203,13 @@ def test_tests_are_those_of_the_plain_functions() -> None:
     """Statistic and effect of a row are those of ``dreval.hsic_test`` with the same kernels, bit for bit."""
     age = X[:, 0] ** 2
     table = evaluation(covariates={"age": age}).run(None, "hsic").tidy()
-    plain = [
+    expected = [
         dreval.hsic_test(Y, LABELS, kernel=("gaussian", "delta"), random_state=0),
         dreval.hsic_test(Y, age, random_state=0),
     ]
 
-    assert table["statistic"].tolist() == [result.statistic for result in plain]
-    assert table["effect_size"].tolist() == [result.effect_size for result in plain]
+    assert table["statistic"].tolist() == [result.statistic for result in expected]
+    assert table["effect_size"].tolist() == [result.effect_size for result in expected]
     assert table["n_resamples"].tolist() == [999, 999]
 
 
@@ -295,15 +295,15 @@ def test_there_is_no_bar_without_a_terminal(capfd: pytest.CaptureFixture[str]) -
 
 def test_the_recipe_reproduces_the_result() -> None:
     """Seed, settings, versions and the hash of the data are recorded; a recorded random seed gives the same numbers."""
-    first = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[3, 5])
-    recipe = first.run().recipe
+    result = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[3, 5])
+    recipe = result.run().recipe
     repeated = evaluation(n_neighbors=[3, 5], random_state=recipe["random_state"])
 
     assert recipe["n_neighbors"] == [3, 5]
     assert (recipe["n"], recipe["p"], recipe["anchors"], recipe["adjust"]) == (40, 4, None, "holm")
     assert {"dreval", "python", "numpy", "scipy", "pandas", "numba"} <= set(recipe["versions"])
     pd.testing.assert_frame_equal(
-        first.run().tidy().drop(columns="seconds"), repeated.run().tidy().drop(columns="seconds"), check_exact=True
+        result.run().tidy().drop(columns="seconds"), repeated.run().tidy().drop(columns="seconds"), check_exact=True
     )
     assert dreval.Evaluation(X + 1, {"e": Y}).run("continuity").recipe["data_sha256"] != recipe["data_sha256"]
 

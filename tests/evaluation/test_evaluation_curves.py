@@ -24,11 +24,11 @@ ENDS = ["conf_low", "conf_high", "band_low", "band_high"]
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))
 Y = X[:, :2] + 0.2 * RNG.normal(size=(150, 2))
-OTHER = RNG.normal(size=(150, 1))
+NOISE = RNG.normal(size=(150, 1))
 
 
 def evaluation(**setting):
-    return dreval.Evaluation(X, {"b": Y, "a": OTHER}, n_neighbors=5, random_state=0, **setting)
+    return dreval.Evaluation(X, {"b": Y, "a": NOISE}, n_neighbors=5, random_state=0, **setting)
 
 
 def test_curves_have_a_separate_table():
@@ -42,10 +42,10 @@ def test_curves_have_a_separate_table():
     kinds = ["object", "object", "int64", *["float64"] * 6]
     assert [str(kind) for kind in results.curves.dtypes] == kinds
     for name in CURVES:
-        wide, whole = results.curve(name), getattr(dreval, name)(X, Y)
+        wide, expected = results.curve(name), getattr(dreval, name)(X, Y)
         assert list(wide.columns) == ["b", "a"]
-        assert wide["b"].to_numpy().tolist() == whole.loc[wide.index].tolist()
-        assert wide.index[[0, -1]].tolist() == [1, len(whole)]
+        assert wide["b"].to_numpy().tolist() == expected.loc[wide.index].tolist()
+        assert wide.index[[0, -1]].tolist() == [1, len(expected)]
         assert wide.index.is_monotonic_increasing
         assert 40 <= len(wide) <= 75
         steps = np.diff(np.log(wide.index[wide.index > 20]))
@@ -251,26 +251,26 @@ def test_differences_of_curves_are_those_of_the_values():
     for pair, text in ((("b", "b"), "two embeddings"), ("b", "two embeddings"), (("b", "c"), "known name")):
         with pytest.raises((InputError, UnknownName), match=text):
             results.curve("r_nx", difference=pair)
-    many = dreval.Evaluation(X, {f"e{i}": Y for i in range(9)}, n_neighbors=5).run("r_nx")
-    assert many.curve_differences.empty
-    assert many.curves["band_low"].notna().any()
+    result = dreval.Evaluation(X, {f"e{i}": Y for i in range(9)}, n_neighbors=5).run("r_nx")
+    assert result.curve_differences.empty
+    assert result.curves["band_low"].notna().any()
 
 
 def test_points_and_anchors():
     """Points and anchors carry contributions of the area; values without an interval have the reason."""
-    whole = evaluation().run(["r_nx_auc", "k_max"])
-    points = whole.augment("b")["r_nx_auc"]
+    result = evaluation().run(["r_nx_auc", "k_max"])
+    points = result.augment("b")["r_nx_auc"]
     assert points.mean() == pytest.approx(dreval.r_nx_auc(X, Y), abs=1e-13)
-    subset = evaluation(anchors=40).run(["r_nx_auc", "k_max", "q_local", "r_nx"])
-    observed = subset.augment("b")["r_nx_auc"]
+    sampled = evaluation(anchors=40).run(["r_nx_auc", "k_max", "q_local", "r_nx"])
+    observed = sampled.augment("b")["r_nx_auc"]
     assert observed.notna().sum() == 40
     assert observed.dropna().tolist() == points[observed.notna()].tolist()
-    table = subset.tidy().set_index(["embedding", "measure"]).loc["b"]
+    table = sampled.tidy().set_index(["embedding", "measure"]).loc["b"]
     assert table.loc["r_nx_auc", "se"] == pytest.approx(np.sqrt((1 - 40 / 150) * observed.var() / 40))
     assert table.loc["k_max", "note"] == "no interval: the value moves in jumps"
     assert table.loc["q_local", "note"].endswith("no interval: the scale is also estimated from the anchors")
-    assert np.average(subset.curve("r_nx")["b"].loc[[1, 2]]) != np.average(dreval.r_nx(X, Y).loc[[1, 2]])
-    assert whole.tidy().set_index(["embedding", "measure"]).loc[("b", "k_max"), "note"].startswith("no interval")
+    assert np.average(sampled.curve("r_nx")["b"].loc[[1, 2]]) != np.average(dreval.r_nx(X, Y).loc[[1, 2]])
+    assert result.tidy().set_index(["embedding", "measure"]).loc[("b", "k_max"), "note"].startswith("no interval")
 
 
 def test_the_order_of_the_default_measures():

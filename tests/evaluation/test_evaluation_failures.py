@@ -227,8 +227,8 @@ def test_unused_options_are_noted(case: str) -> None:
     measure, ci, options, idle = IDLE[case]
     notes = dreval.Evaluation(X, {"e": Y}, n_neighbors=5).run(measure, ci=ci, options=options).notes
     result = notes[notes["code"] == "options.unused"]["text"].tolist()
-    listed = ", ".join(map(repr, idle))
-    assert result == [f"`options` of {listed} were not used: no measure or test of this run reads them."] * bool(idle)
+    names = ", ".join(map(repr, idle))
+    assert result == [f"`options` of {names} were not used: no measure or test of this run reads them."] * bool(idle)
 
 
 def test_unused_arguments_are_noted() -> None:
@@ -237,7 +237,7 @@ def test_unused_arguments_are_noted() -> None:
     """
     ev = dreval.Evaluation(X, {"e": Y}, labels=np.arange(len(X)) % 2, n_neighbors=5)
 
-    def said(**arguments: object) -> list[str]:
+    def notes_of(**arguments: object) -> list[str]:
         notes = ev.run("trustworthiness", **arguments).notes
         return notes[notes["code"] == "arguments.unused"]["text"].tolist()
 
@@ -245,8 +245,8 @@ def test_unused_arguments_are_noted() -> None:
         "`n_resamples`, `adjust` were not used: no test was run.",
         "`conf_level` was not used: no interval was asked for.",
     ]
-    assert said(tests=None, ci=None, n_resamples=5, adjust="benjamini_hochberg", conf_level=0.9) == missing
-    assert said(tests=None, ci=None) == said(tests="hsic", n_resamples=5, conf_level=0.9, adjust="none") == []
+    assert notes_of(tests=None, ci=None, n_resamples=5, adjust="benjamini_hochberg", conf_level=0.9) == missing
+    assert notes_of(tests=None, ci=None) == notes_of(tests="hsic", n_resamples=5, conf_level=0.9, adjust="none") == []
 
 
 def test_invalid_combinations_raise_an_error() -> None:
@@ -270,24 +270,24 @@ def test_labels_of_a_method_without_supervision_are_noted() -> None:
     labels = np.arange(len(X)) % 2
     assert [note.code for note in dreval.embed(X, "pca", labels=labels).notes].count("source.labels") == 1
     assert [note.code for note in dreval.embed(X, "sir", 1, labels=labels).notes].count("source.labels") == 0
-    both = dreval.embed(X, "sir", 1, labels=labels, response=X[:, 0])
-    assert [note.code for note in both.notes] == ["source.response"]
+    embedding = dreval.embed(X, "sir", 1, labels=labels, response=X[:, 0])
+    assert [note.code for note in embedding.notes] == ["source.response"]
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_disjoint_row_names_raise_an_error(first: int) -> None:
     """Row names without a common one raise an error, as where R wrote - as a point; row numbers are not names."""
     data = pd.DataFrame(X, index=[f"a-{i}" for i in range(len(X))])
-    other = pd.DataFrame(Y, index=[f"a.{i}" for i in range(len(X))])
+    named_rows = pd.DataFrame(Y, index=[f"a.{i}" for i in range(len(X))])
     with pytest.raises(InputError, match=r"0 of \d+ ids of the data found, 'a-0' only in the data, 'a\.0' only in"):
-        dreval.trustworthiness(data, other, n_neighbors=5)
-    results = dreval.Evaluation(data, {"e": other, "f": Y}, n_neighbors=5).run("continuity", ci=None)
+        dreval.trustworthiness(data, named_rows, n_neighbors=5)
+    results = dreval.Evaluation(data, {"e": named_rows, "f": Y}, n_neighbors=5).run("continuity", ci=None)
     assert "must have the same ids as the data" in results.failed["e"]
 
-    counted = other.set_axis([str(i) for i in range(first, first + len(X))])
+    counted_rows = named_rows.set_axis([str(i) for i in range(first, first + len(X))])
     with pytest.warns(InputWarning, match="have nothing in common"):
-        assert dreval.trustworthiness(data, counted, n_neighbors=5) == dreval.trustworthiness(X, Y, n_neighbors=5)
-    notes = dreval.Evaluation(data, {"e": counted}, n_neighbors=5).run("continuity", ci=None).notes
+        assert dreval.trustworthiness(data, counted_rows, n_neighbors=5) == dreval.trustworthiness(X, Y, n_neighbors=5)
+    notes = dreval.Evaluation(data, {"e": counted_rows}, n_neighbors=5).run("continuity", ci=None).notes
     assert "rows.nothing_common" in set(notes["code"])
 
 
@@ -320,10 +320,10 @@ def test_invalid_input_raises_an_error_instead_of_rows() -> None:
 def test_a_defect_of_a_measure_names_the_measure(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     """An exception that is not ours is passed on unchanged, with the measure in its notes."""
 
-    def broken(view: Any, n_neighbors: int) -> Any:
+    def fails(view: Any, n_neighbors: int) -> Any:
         return view.X[:, 99]
 
-    monkeypatch.setattr(module.trustworthiness, "rule", broken)
+    monkeypatch.setattr(module.trustworthiness, "rule", fails)
     evaluation = dreval.Evaluation(X, {"e": Y}, n_neighbors=5, random_state=0)
     run = {"run": lambda: evaluation.run(CHOSEN[:2], None), "function": lambda: dreval.trustworthiness(X, Y)}[call]
     with pytest.raises(IndexError, match="out of bounds") as error:

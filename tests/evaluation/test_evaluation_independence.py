@@ -15,13 +15,13 @@ from dreval.errors import InputError, UnknownName
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = X[:, :2] + 0.1 * RNG.normal(size=(60, 2))
-TWO = np.where(X[:, 0] > 0, "up", "down")
-THREE = np.arange(60) % 3
+TWO_CLASSES = np.where(X[:, 0] > 0, "up", "down")
+THREE_CLASSES = np.arange(60) % 3
 AGE = X[:, 2] + RNG.normal(size=60)
 
 
 def evaluation(**options):
-    return dreval.Evaluation(X, {"e": Y}, n_neighbors=5, random_state=0, **{"labels": TWO, **options})
+    return dreval.Evaluation(X, {"e": Y}, n_neighbors=5, random_state=0, **{"labels": TWO_CLASSES, **options})
 
 
 def rows(tests, ev=None, **options):
@@ -37,32 +37,32 @@ def test_default_is_hsic_and_kcca():
 
 def test_all_are_those_that_can_answer():
     """MMD is run for two classes, and not for three classes or for numbers."""
-    two = rows("all", evaluation(covariates={"age": AGE}))
-    assert [target for test, target in two.index if test == "mmd"] == ["labels"]
-    assert {test for test, _ in two.index} == set(dreval.list_tests()) - {"noise"}  # which runs methods again
-    assert two["note"].eq("").all()
-    three = rows("all", evaluation(labels=THREE))
-    assert "mmd" not in {test for test, _ in three.index}
-    requested = rows("mmd", evaluation(labels=THREE))
+    table = rows("all", evaluation(covariates={"age": AGE}))
+    assert [target for test, target in table.index if test == "mmd"] == ["labels"]
+    assert {test for test, _ in table.index} == set(dreval.list_tests()) - {"noise"}  # which runs methods again
+    assert table["note"].eq("").all()
+    labels_table = rows("all", evaluation(labels=THREE_CLASSES))
+    assert "mmd" not in {test for test, _ in labels_table.index}
+    requested = rows("mmd", evaluation(labels=THREE_CLASSES))
     assert np.isnan(requested["p_value"].iloc[0])
     assert "`labels` must be two classes" in requested["note"].iloc[0]
 
 
-@pytest.mark.parametrize("labels", [TWO, (TWO == "up").astype(int)])
+@pytest.mark.parametrize("labels", [TWO_CLASSES, (TWO_CLASSES == "up").astype(int)])
 def test_rows_are_those_of_the_functions(labels):
     """Statistic and effect are the plain functions', with labels as classes also where their codes are integers."""
     result = rows("all", evaluation(labels=labels))
-    text = TWO
-    for name, other in {
+    text = TWO_CLASSES
+    for name, message in {
         "cca": dreval.cca_test(Y, text, n_resamples=1),
         "dcov": dreval.dcov_test(Y, text, n_resamples=1),
         "hsic": dreval.hsic_test(Y, text, n_resamples=1),
         "mmd": dreval.mmd_test(Y[text == "up"], Y[text == "down"], n_resamples=1),
         "kcca": dreval.kcca_test(Y, text, n_resamples=1),
     }.items():
-        assert result["statistic"][name, "labels"] == pytest.approx(other.statistic, rel=1e-10)
+        assert result["statistic"][name, "labels"] == pytest.approx(message.statistic, rel=1e-10)
         if name != "kcca":  # whose effect is measured from the permuted mean
-            assert result["effect_size"][name, "labels"] == pytest.approx(other.effect_size, rel=1e-10)
+            assert result["effect_size"][name, "labels"] == pytest.approx(message.effect_size, rel=1e-10)
 
 
 def test_a_target_follows_a_colon():
@@ -76,9 +76,9 @@ def test_a_target_follows_a_colon():
 def test_data_against_embedding_is_requested_by_name_with_a_caution():
     """The row has the effect size of the plain function, and its first note is that p means little there."""
     result = rows("hsic:data", evaluation(labels=None))
-    other = dreval.hsic_test(Y, X, n_resamples=1)
+    direct = dreval.hsic_test(Y, X, n_resamples=1)
     assert list(result.index) == [("hsic", "data")]
-    assert result["effect_size"].iloc[0] == pytest.approx(other.effect_size)
+    assert result["effect_size"].iloc[0] == pytest.approx(direct.effect_size)
     assert result["note"].iloc[0].startswith("read the effect size: an embedding is computed from the data")
     with pytest.raises(InputError, match="no labels and no covariates"):
         rows("hsic", evaluation(labels=None))
@@ -128,10 +128,10 @@ def test_too_few_permutations_for_the_number_of_tests_are_noted():
     """Holm multiplies the smallest p, 1 / 50, by the number of tests: from three of them on none can be below .05."""
     ev = evaluation(covariates={"age": AGE})
     text = "No adjusted p of these 4 tests can be below 0.08, with 49 permutations each"
-    subset = ev.run(None, "default", n_resamples=49)
-    assert text in " ".join(subset.notes["text"])
-    assert "Pass n_resamples=79 or more." in " ".join(subset.notes["text"])
-    assert subset.tidy()["p_adjusted"].min() >= 0.08 - 1e-12
+    result = ev.run(None, "default", n_resamples=49)
+    assert text in " ".join(result.notes["text"])
+    assert "Pass n_resamples=79 or more." in " ".join(result.notes["text"])
+    assert result.tidy()["p_adjusted"].min() >= 0.08 - 1e-12
     for quiet in (
         ev.run(None, "default", n_resamples=79),
         ev.run(None, "default", n_resamples=49, adjust=None),
@@ -225,15 +225,15 @@ def test_many_points_are_all_tested_where_kernels_have_small_factors(many):
     """Above 2000 points: all of them by low-rank kernels or by columns, a random 2000 where matrices are needed."""
     table = many.run(None, ["hsic", "kcca", "cca", "dcov"], n_resamples=9).tidy().set_index(["embedding", "test"])
     notes = table["note"]
-    for item in (("two", "hsic"), ("two", "kcca"), ("two", "cca"), ("six", "cca")):
-        assert notes[item].startswith("tested on all 2100 points")
-    for item in (("two", "dcov"), ("six", "dcov"), ("six", "hsic"), ("six", "kcca")):
-        assert notes[item].startswith("tested on 2000 points drawn at random")
+    for expected_row in (("two", "hsic"), ("two", "kcca"), ("two", "cca"), ("six", "cca")):
+        assert notes[expected_row].startswith("tested on all 2100 points")
+    for expected_row in (("two", "dcov"), ("six", "dcov"), ("six", "hsic"), ("six", "kcca")):
+        assert notes[expected_row].startswith("tested on 2000 points drawn at random")
     assert "Kernels were approximated by factors" in notes["two", "hsic"]
     assert "rho is wrong by at most" in notes["two", "kcca"]
     age = many.data.covariates["age"]
-    whole = dreval.hsic_test(many.data.X[:, :2], age, n_resamples=1)
-    assert table["statistic"]["two", "hsic"] == pytest.approx(whole.statistic, rel=1e-12)
+    expected = dreval.hsic_test(many.data.X[:, :2], age, n_resamples=1)
+    assert table["statistic"]["two", "hsic"] == pytest.approx(expected.statistic, rel=1e-12)
 
 
 def test_a_method_that_holds_matrices_is_not_used_for_many_points(many):
@@ -281,7 +281,7 @@ def test_integers_are_numbers_as_covariates(code):
 NAMES = [f"s{i}" for i in range(60)]
 CENTERS = np.repeat(np.arange(6), 10)
 BY_CENTER = CENTERS + 0.3 * np.random.default_rng(3).normal(size=(2, 60))  # independent within centers alone
-OTHER = np.random.default_rng(0).permutation(60)
+ORDER = np.random.default_rng(0).permutation(60)
 
 
 def within(data, blocks, test="hsic", **covariates):
@@ -295,13 +295,13 @@ def test_blocks_are_matched_to_the_rows_of_the_data(test, tmp_path):
     data = pd.DataFrame(np.column_stack([BY_CENTER[0], AGE]), NAMES)
     values = np.where(BY_CENTER[1] > 2.5, "up", "down") if test == "mmd" else BY_CENTER[1]
     blocks = pd.Series(CENTERS, NAMES, name="center")
-    plain = within(data, CENTERS, test, covariates={"z": values}).tidy()["p_value"][0]
-    assert plain > 0.05
-    assert within(data, CENTERS[OTHER], test, covariates={"z": values}).tidy()["p_value"][0] != plain
-    blocks.iloc[OTHER].to_csv(tmp_path / "b.csv")
-    for passed in (blocks.iloc[OTHER], blocks.to_frame().iloc[OTHER], pd.read_csv(tmp_path / "b.csv", index_col=0)):
+    expected = within(data, CENTERS, test, covariates={"z": values}).tidy()["p_value"][0]
+    assert expected > 0.05
+    assert within(data, CENTERS[ORDER], test, covariates={"z": values}).tidy()["p_value"][0] != expected
+    blocks.iloc[ORDER].to_csv(tmp_path / "b.csv")
+    for passed in (blocks.iloc[ORDER], blocks.to_frame().iloc[ORDER], pd.read_csv(tmp_path / "b.csv", index_col=0)):
         result = within(data, passed, test, covariates={"z": values})
-        assert result.tidy()["p_value"][0] == plain
+        assert result.tidy()["p_value"][0] == expected
         assert f"Rows of `options['{test}']['blocks']` were matched to the data by row names." in [
             *result.notes["text"]
         ]
@@ -311,14 +311,16 @@ def test_blocks_follow_the_rows_where_a_covariate_has_gaps():
     """The blocks of the points with a value, after they are matched."""
     z = np.where(np.arange(60) % 7 == 0, np.nan, BY_CENTER[1])
     data, blocks = pd.DataFrame(X, NAMES), pd.Series(CENTERS, NAMES)
-    results = [within(data, item, covariates={"z": z}).tidy()["p_value"][0] for item in (CENTERS, blocks.iloc[OTHER])]
+    results = [
+        within(data, labels, covariates={"z": z}).tidy()["p_value"][0] for labels in (CENTERS, blocks.iloc[ORDER])
+    ]
     assert results[0] == results[1]
 
 
 @pytest.mark.parametrize(
     ("data", "blocks", "why"),
     [
-        (X, pd.Series(CENTERS).iloc[OTHER], "must have its rows in the order of the data, .* in another order"),
+        (X, pd.Series(CENTERS).iloc[ORDER], "must have its rows in the order of the data, .* in another order"),
         (pd.DataFrame(X, NAMES), pd.Series(CENTERS, NAMES).rename({"s3": "t3"}), "must have the same ids as the data"),
         (X, CENTERS[:50], "must have one row per point of the data: got 50 rows for 60 points"),
         (X, "b.csv", r"must be an array, a frame or a series: got the text 'b.csv'. Read it first: .*index_col=0"),

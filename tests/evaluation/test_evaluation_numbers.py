@@ -45,7 +45,7 @@ def rows_of(results: dreval.Results, name: str, drop: list[str] = NEVER_EQUAL) -
     return table[table["embedding"] == name].drop(columns=drop).reset_index(drop=True)
 
 
-def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
+def assert_equal_rows(left: pd.DataFrame, right: pd.DataFrame) -> None:
     """The two tables are equal to the last bit."""
     pd.testing.assert_frame_equal(left, right, check_exact=True)
 
@@ -90,19 +90,19 @@ def check_values(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> No
         if card.level == "algorithm":
             assert table.loc[name, "value"].tolist() == [float(function(cloud, image, random_state=3))]
             continue
-        further = {name: value for name, value in variables.items() if name in card.needs}
-        further |= {"random_state": 3} if "random_state" in inspect.signature(function).parameters else {}
+        arguments = {name: value for name, value in variables.items() if name in card.needs}
+        arguments |= {"random_state": 3} if "random_state" in inspect.signature(function).parameters else {}
         if card.shares_neighbors:
-            further["n_neighbors"] = ks
+            arguments["n_neighbors"] = ks
         elif "n_neighbors" in card.parameters:
-            further["n_neighbors"] = [min(card.parameters["n_neighbors"], len(cloud) - 1)]
+            arguments["n_neighbors"] = [min(card.parameters["n_neighbors"], len(cloud) - 1)]
         if table.loc[name, "value"].isna().all():  # as where two classes have one centroid
             with pytest.raises(UndefinedMeasure):
-                function(cloud, image, **further)
+                function(cloud, image, **arguments)
             continue
-        assert table.loc[name, "value"].tolist() == np.atleast_1d(function(cloud, image, **further)).tolist()
+        assert table.loc[name, "value"].tolist() == np.atleast_1d(function(cloud, image, **arguments)).tolist()
         if card.ties is not None:
-            expected = np.atleast_2d(function(cloud, image, **further, ties="bounds"))[:, [0, 2]]
+            expected = np.atleast_2d(function(cloud, image, **arguments, ties="bounds"))[:, [0, 2]]
             result = table.loc[[name], ["worst", "best"]].to_numpy(float)
             alike = expected[:, 0] == expected[:, 1]
             assert_array_equal(result, np.where(alike[:, None], np.nan, expected))
@@ -123,7 +123,9 @@ def test_a_list_of_k_is_as_many_runs(measures: str | tuple[str, ...]) -> None:
     together = pd.concat([rows_of(part, "e") for part in parts]).drop_duplicates(["measure", "test", "parameters"])
     order = ["measure", "test", "parameters"]
 
-    same(rows_of(several, "e").sort_values(order, ignore_index=True), together.sort_values(order, ignore_index=True))
+    assert_equal_rows(
+        rows_of(several, "e").sort_values(order, ignore_index=True), together.sort_values(order, ignore_index=True)
+    )
     for part in parts:
         for key, column in setting_names(part.table).items():
             if column in part.points["e"]:
@@ -193,28 +195,28 @@ def test_other_embeddings_change_no_number(
 ) -> None:
     """Other embeddings, order and threads change no value, interval, chance level, tie bound or p-value."""
     base = company(measures)
-    other = crowd(order, measures, **settings)
+    reordered = crowd(order, measures, **settings)
     for name in set(order) & {"e", "noise", "pca", "bad"}:
-        same(rows_of(other, name, NEVER_ALONE), rows_of(base, name, NEVER_ALONE))
+        assert_equal_rows(rows_of(reordered, name, NEVER_ALONE), rows_of(base, name, NEVER_ALONE))
         if name != "bad":
-            same(other.points[name], base.points[name])
-            assert (other.embeddings[name] == base.embeddings[name]).all()
+            assert_equal_rows(reordered.points[name], base.points[name])
+            assert (reordered.embeddings[name] == base.embeddings[name]).all()
 
 
 def test_a_seed_is_a_seed() -> None:
     """The same seed gives the same result twice, a Generator in the same state too; another seed gives another one."""
-    first, repeated = crowd(["e", "noise"]), crowd(["e", "noise"])
+    result, repeated = crowd(["e", "noise"]), crowd(["e", "noise"])
     for table in ("table", "groups"):
         drop = ["seconds"] if table == "table" else []
-        same(getattr(first, table).drop(columns=drop), getattr(repeated, table).drop(columns=drop))
+        assert_equal_rows(getattr(result, table).drop(columns=drop), getattr(repeated, table).drop(columns=drop))
     sampled = [crowd(["noise"], random_state=np.random.default_rng(4)) for _ in range(2)]
-    same(rows_of(sampled[0], "noise"), rows_of(sampled[1], "noise"))
-    other = crowd(["e", "noise"], random_state=6)
+    assert_equal_rows(rows_of(sampled[0], "noise"), rows_of(sampled[1], "noise"))
+    reseeded = crowd(["e", "noise"], random_state=6)
 
-    assert (other.embeddings["noise"] != first.embeddings["noise"]).any()
-    changed = rows_of(first, "e").compare(rows_of(other, "e")).columns.get_level_values(0)
-    assert {"se", "chance", "p_value"} <= set(changed)
-    assert "worst" not in changed
+    assert (reseeded.embeddings["noise"] != result.embeddings["noise"]).any()
+    columns = rows_of(result, "e").compare(rows_of(reseeded, "e")).columns.get_level_values(0)
+    assert {"se", "chance", "p_value"} <= set(columns)
+    assert "worst" not in columns
 
 
 # intervals
@@ -402,8 +404,8 @@ def test_neighbors_in_the_data_are_stored(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
     assert_array_equal(stored, nearest(tied, 12)[0])
-    subset = dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=4, anchors=20)
-    assert subset.run("continuity", tests=None, ci=None).data_neighbors is None
+    sampled = dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=4, anchors=20)
+    assert sampled.run("continuity", tests=None, ci=None).data_neighbors is None
     assert dreval.Evaluation(X, {"e": Y}).run("procrustes_disparity", tests=None).data_neighbors is None
     monkeypatch.setattr("dreval.evaluation.evaluation.MOST_LISTED", 39)
     assert dreval.Evaluation(X, {"e": Y}, n_neighbors=4).run("continuity", tests=None).data_neighbors is None
@@ -423,7 +425,7 @@ def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> 
     assert observed != []
 
     values = rows_of(together, "e")
-    same(rows_of(alone, "e"), values[values["measure"] != "continuity"].reset_index(drop=True))
+    assert_equal_rows(rows_of(alone, "e"), values[values["measure"] != "continuity"].reset_index(drop=True))
 
 
 @pytest.mark.parametrize("n", [4, 5, pytest.param(7, marks=pytest.mark.slow)])
@@ -446,12 +448,12 @@ def test_three_hundred_embeddings() -> None:
     """Each of many embeddings has rows with correct numbers."""
     rng = np.random.default_rng(3)
     images = {f"e{i}": rng.normal(size=(30, 2)) for i in range(300)}
-    many = dreval.Evaluation(X[:30], images, n_neighbors=4, random_state=0).run("continuity")
+    result = dreval.Evaluation(X[:30], images, n_neighbors=4, random_state=0).run("continuity")
     alone = dreval.Evaluation(X[:30], {"e217": images["e217"]}, n_neighbors=4, random_state=0).run("continuity")
 
-    assert many.tidy()["embedding"].tolist() == list(images)
-    assert many.tidy()["value"].nunique() > 200
-    same(rows_of(many, "e217"), rows_of(alone, "e217"))
+    assert result.tidy()["embedding"].tolist() == list(images)
+    assert result.tidy()["value"].nunique() > 200
+    assert_equal_rows(rows_of(result, "e217"), rows_of(alone, "e217"))
 
 
 def test_the_level_of_intervals_changes_their_ends_alone():

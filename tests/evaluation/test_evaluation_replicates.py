@@ -62,7 +62,7 @@ def rows_of(results: dreval.Results, name: str, measure: str) -> pd.DataFrame:
 def test_each_run_is_a_row(mixed: dreval.Results, measure: str) -> None:
     """Replicate r is the method with the r-th seed, by the plain function; the interval is Student's of their mean."""
     rows = rows_of(mixed, "noisy", measure)
-    seeds = [stream_seed(5, "embedding", "noisy", *further) for further in ((), (1,), (2,), (3,))]
+    seeds = [stream_seed(5, "embedding", "noisy", *key) for key in ((), (1,), (2,), (3,))]
     values = np.array([plain(measure, X, noisy(X, 2, seed), LABELS, 7) for seed in seeds])
 
     assert rows["replicate"].tolist() == [0, 1, 2, 3]
@@ -89,19 +89,19 @@ def test_means_over_runs_are_printed_and_glanced(mixed: dreval.Results) -> None:
 
 def test_runs_that_fail_have_their_reason() -> None:
     """A run that raises is a row without a value; the interval is of the others, or of none."""
-    good = {stream_seed(5, "embedding", "moody", *further) for further in ((), (2,), (3,))}
+    good = {stream_seed(5, "embedding", "moody", *key) for key in ((), (2,), (3,))}
 
-    def moody(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def fails_on_some_seeds(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         if random_state not in good:
             raise RuntimeError("not today")
         return noisy(X, n_components, random_state)
 
-    def once(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def unseeded(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         if random_state != stream_seed(5, "embedding", "once"):
             raise RuntimeError("never again")
         return noisy(X, n_components, random_state)
 
-    res = evaluation(moody=moody, once=once).run("continuity", None, "replicates", options=OPTIONS)
+    res = evaluation(moody=fails_on_some_seeds, once=unseeded).run("continuity", None, "replicates", options=OPTIONS)
     rows = rows_of(res, "moody", "continuity")
     assert rows["value"].isna().tolist() == [False, True, False, False]
     assert "not today" in rows["note"][1]
@@ -121,11 +121,11 @@ def test_runs_that_agree_up_to_rounding_have_no_interval() -> None:
     def wobbling(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, :2] * (1 + 1e-15 * np.random.default_rng(random_state).integers(-2, 3, size=(len(X), 1)))
 
-    def other(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def other_method(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, 1:3] * (1 + 1e-15 * np.random.default_rng(random_state).integers(-2, 3, size=(len(X), 1)))
 
     options = {"replicates": {"n_replicates": 10}}
-    res = evaluation(a=wobbling, b=other).run(["procrustes_rc", "stress"], None, "replicates", options=options)
+    res = evaluation(a=wobbling, b=other_method).run(["procrustes_rc", "stress"], None, "replicates", options=options)
     table, pairs = res.tidy(), res.compare().pairs
     assert table.groupby(["embedding", "measure"])["value"].std().gt(0).any()
     assert table[["se", "conf_low"]].isna().all(axis=None)
@@ -139,10 +139,10 @@ def test_equal_runs_have_no_interval() -> None:
     def fixed(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, :2]
 
-    def other(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def other_method(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, 2:]
 
-    res = evaluation(fixed=fixed, other=other).run("continuity", None, "replicates", options=OPTIONS)
+    res = evaluation(fixed=fixed, other=other_method).run("continuity", None, "replicates", options=OPTIONS)
     row = res.tidy().iloc[0]
     assert np.isnan(row["se"])
     assert np.isnan(row["conf_low"])
@@ -161,9 +161,9 @@ def test_unused_replicates_are_not_run() -> None:
     ev = evaluation(counted=counted, xy=X[:, :2])
     ev.run("r_nx", "hsic", "replicates", n_resamples=9)
     assert len(calls) == 1
-    subset = dreval.Evaluation(X, {"counted": counted, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
+    evaluation_of_two = dreval.Evaluation(X, {"counted": counted, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
     with pytest.warns(InputWarning, match="needs labels"):
-        rows = subset.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
+        rows = evaluation_of_two.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
     assert rows["replicate"].tolist() == [0, 0]
     assert rows["note"].str.startswith("needs labels").all()
 
@@ -221,13 +221,13 @@ def test_halves_without_a_value_give_no_interval() -> None:
     measures = ["silhouette", "average_local_error"]
     res = dreval.Evaluation(X, {"xy": X[:, :2]}, labels=rare, n_neighbors=7, random_state=5)
     notes = res.run(measures, None, "subsampling", options=OPTIONS).tidy().set_index("measure")["note"]
-    subset = dreval.Evaluation(X[:5], {"xy": X[:5, :2]}, n_neighbors=2, random_state=5).run(
+    result = dreval.Evaluation(X[:5], {"xy": X[:5, :2]}, n_neighbors=2, random_state=5).run(
         "continuity", None, "subsampling"
     )
 
     assert "no interval: at one half of the points `labels` must have at least" in notes["silhouette"]
     assert "no interval: the largest distance" in notes["average_local_error"]
-    assert subset.tidy()["note"][0] == "no interval: too few points for halves"
+    assert result.tidy()["note"][0] == "no interval: too few points for halves"
 
 
 @pytest.mark.parametrize("form", ["sparse", "precomputed"])
@@ -242,11 +242,11 @@ def test_halves_of_other_data(form: str) -> None:
     right = dreval.Evaluation(data, {"xy": X[:, :2]}, n_neighbors=7, random_state=5, metric=metric)
     measures = ["trustworthiness", "procrustes_rc", "knn_accuracy", "latent_r2"]
     with pytest.warns(InputWarning, match="needs l"):
-        left, two = (ev.run(measures, None, "subsampling", options=OPTIONS).tidy() for ev in (dense, right))
+        left, right_table = (ev.run(measures, None, "subsampling", options=OPTIONS).tidy() for ev in (dense, right))
     ends = ["se", "conf_low", "conf_high"]
-    assert_allclose(left.loc[0, ends].astype(float), two.loc[0, ends].astype(float), rtol=1e-12)
-    assert two["conf_low"].notna().tolist() == [True, form == "sparse", False, False]
-    assert two.loc[1, "note"].startswith("`metric` must not be 'precomputed'") == (form == "precomputed")
+    assert_allclose(left.loc[0, ends].astype(float), right_table.loc[0, ends].astype(float), rtol=1e-12)
+    assert right_table["conf_low"].notna().tolist() == [True, form == "sparse", False, False]
+    assert right_table.loc[1, "note"].startswith("`metric` must not be 'precomputed'") == (form == "precomputed")
 
 
 # who gets what
@@ -271,14 +271,14 @@ def test_the_default_uses_replicates_where_they_are_requested() -> None:
     """Without options all have intervals of points; with options of replicates each has the possible ones."""
     ev = evaluation(noisy=noisy, pca="pca", xy=X[:, :2])
     kinds = ev.run("continuity", None, options=OPTIONS).recipe["intervals"]
-    subset = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=7, anchors=20, random_state=5)
+    sampled = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=7, anchors=20, random_state=5)
 
     assert ev.run("continuity", None).recipe["intervals"] == dict.fromkeys(("noisy", "pca", "xy"), "points")
     assert kinds == {"noisy": "seeds", "pca": "subsamples", "xy": "points"}
-    assert subset.run("continuity", None, options=OPTIONS).recipe["intervals"] == {"noisy": "anchors"}
+    assert sampled.run("continuity", None, options=OPTIONS).recipe["intervals"] == {"noisy": "anchors"}
     assert ev.run("continuity", None, None).recipe["intervals"] == {}
     with pytest.raises(InputError, match="must fit the rows that are used: got 'replicates' with anchors=20"):
-        subset.run(ci="replicates")
+        sampled.run(ci="replicates")
 
 
 @pytest.mark.parametrize(
@@ -355,11 +355,11 @@ def test_halves_are_compared_in_pairs(tmp_path: Any) -> None:
 def test_other_targets_are_not_compared(mixed: dreval.Results) -> None:
     """Intervals with different targets give no test, and the reason is in the note."""
     pairs = mixed.compare().pairs.set_index(["first", "second", "measure"])
-    other = evaluation(pca="pca", xy=X[:, :2]).run("continuity", None, options=OPTIONS).compare().pairs
+    compared_pairs = evaluation(pca="pca", xy=X[:, :2]).run("continuity", None, options=OPTIONS).compare().pairs
 
     assert pairs.loc[("pca", "xy", "trustworthiness"), "note"] == "no test: no interval of xy"
-    assert other["note"].tolist() == ["no test: their intervals refer to different targets"]
-    assert other["advantage"].notna().all()
+    assert compared_pairs["note"].tolist() == ["no test: their intervals refer to different targets"]
+    assert compared_pairs["advantage"].notna().all()
     assert "Pairs: not tested" in str(mixed.compare().summary())
     assert "3 differences could not be tested." in mixed.compare().paragraph()
     assert "1 pair could not be tested." in mixed.compare(measure="trustworthiness").paragraph()

@@ -24,7 +24,7 @@ def rows_of(results: dreval.Results, name: str) -> pd.DataFrame:
     return table[table["embedding"] == name].drop(columns="seconds").reset_index(drop=True)
 
 
-def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
+def assert_same_rows(left: pd.DataFrame, right: pd.DataFrame) -> None:
     """The two tables are equal to the last bit."""
     pd.testing.assert_frame_equal(left, right, check_exact=True)
 
@@ -39,7 +39,7 @@ def give_seeded(X: np.ndarray, n_components: int, random_state: int) -> np.ndarr
     return Y
 
 
-class Fixed:
+class FixedCoordinates:
     """Return the coordinates of the constructor from an estimator."""
 
     def __init__(self, coordinates: np.ndarray) -> None:
@@ -59,20 +59,20 @@ def sources(folder: Path) -> dict[str, tuple[Any, dict[str, Any]]]:
     pd.DataFrame(Y).to_csv(folder / "plain.csv", index=False)
     np.save(folder / "y.npy", Y)
     np.savez(folder / "y.npz", umap=Y, tsne=-Y)
-    named = {"data": pd.DataFrame(X, index=rows)}
+    frames = {"data": pd.DataFrame(X, index=rows)}
     ids = {"data": pd.DataFrame(X).assign(id=rows.to_numpy()), "ids": "id"}
     return {
         "array": (Y, {}),
         "list": (Y.tolist(), {}),
         "Fortran order": (np.asfortranarray(Y), {}),
         "frame": (frame, {}),
-        "frame in another order": (shuffled, named),
+        "frame in another order": (shuffled, frames),
         "csv": (folder / "plain.csv", {}),
         "csv as text": (str(folder / "plain.csv"), {}),
         "csv with ids": (str(folder / "shuffled.csv"), ids),
         "npy": (folder / "y.npy", {}),
         "npz": (f"{folder / 'y.npz'}:umap", {}),
-        "estimator": (Fixed(Y), {}),
+        "estimator": (FixedCoordinates(Y), {}),
         "callable": (give, {}),
         "callable with a seed": (give_seeded, {}),
         "source": (as_source(Y, "other", as_data(X)), {}),
@@ -94,13 +94,13 @@ def from_an_array() -> dreval.Results:
 @pytest.mark.parametrize("form", FORMS)
 def test_equal_coordinates_give_equal_numbers(form: str, tmp_path: Path) -> None:
     """The same coordinates give the same rows and the same contributions, whatever their source."""
-    source, further = sources(tmp_path)[form]
-    settings = {"data": X, "labels": LABELS, "n_neighbors": 5, "random_state": 0, **further}
+    source, options = sources(tmp_path)[form]
+    settings = {"data": X, "labels": LABELS, "n_neighbors": 5, "random_state": 0, **options}
     results = dreval.Evaluation(settings.pop("data"), {"e": source}, **settings).run(n_resamples=49)
     expected = from_an_array()
 
-    same(rows_of(results, "e"), rows_of(expected, "e"))
-    same(results.points["e"], expected.points["e"])
+    assert_same_rows(rows_of(results, "e"), rows_of(expected, "e"))
+    assert_same_rows(results.points["e"], expected.points["e"])
     assert (results.embeddings["e"] == Y).all()
 
 
@@ -113,7 +113,7 @@ def test_bundled_names_are_their_methods() -> None:
     for source in ("pca", dreval.methods.PCA(), dreval.methods.PCA().fit_transform(wdbc.data)):
         result = dreval.Evaluation(wdbc, {"e": source}, random_state=0).run("default", None, None)
 
-        same(rows_of(result, "e").drop(columns="dataset"), rows)
+        assert_same_rows(rows_of(result, "e").drop(columns="dataset"), rows)
         assert set(result.tidy()["dataset"]) == {"wdbc"}
 
 
@@ -124,4 +124,4 @@ def test_data_of_any_type_are_numbers(dtype: str) -> None:
     result = dreval.Evaluation(data, {"e": Y[:30]}, n_neighbors=4, random_state=0).run()
     expected = dreval.Evaluation(data.astype(np.float64), {"e": Y[:30]}, n_neighbors=4, random_state=0).run()
 
-    same(rows_of(result, "e"), rows_of(expected, "e"))
+    assert_same_rows(rows_of(result, "e"), rows_of(expected, "e"))

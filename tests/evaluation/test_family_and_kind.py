@@ -20,14 +20,16 @@ from dreval.report.result_view import read_results
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = X[:, :2] + 0.1 * RNG.normal(size=(60, 2))
-TWO = np.where(X[:, 0] > 0, "up", "down")
+TWO_CLASSES = np.where(X[:, 0] > 0, "up", "down")
 TESTS = ["hsic", "cca", "hsic:data", "dcov:data", "hsic:residual"]
 KINDS = {"permutation", "exact", "bound", "asymptotic", "approximate", "bootstrap", "parametric_bootstrap"}
 
 
 @pytest.fixture(scope="module")
 def result():
-    ev = dreval.Evaluation(X, {"e": Y, "f": RNG.normal(size=(60, 2))}, labels=TWO, n_neighbors=5, random_state=0)
+    ev = dreval.Evaluation(
+        X, {"e": Y, "f": RNG.normal(size=(60, 2))}, labels=TWO_CLASSES, n_neighbors=5, random_state=0
+    )
     return ev.run("trustworthiness", TESTS, n_resamples=19, options={"cca": {"method": "chi2"}})
 
 
@@ -96,12 +98,12 @@ def test_a_certificate_is_one_family_of_bootstrap_tests(result):
 @pytest.mark.parametrize("note", ["", "Bemerkung", "read the effect size: an embedding is computed from the data"])
 def test_notes_have_no_effect_in_a_result(result, note):
     """Adjustment, stars, families and counts of a report do not depend on the text of the notes."""
-    other = replace(result, table=result.table.assign(note=note))
-    repeated = adjust_p_values(other.table.assign(p_adjusted=np.nan), "holm")
+    altered = replace(result, table=result.table.assign(note=note))
+    repeated = adjust_p_values(altered.table.assign(p_adjusted=np.nan), "holm")
     pd.testing.assert_frame_equal(repeated.drop(columns="note"), result.table.drop(columns="note"))
-    assert coded(other.summary()) == coded(result.summary())
-    assert attainable_note(other.table, "holm") == attainable_note(result.table, "holm")
-    readings = [read_results(item) for item in (other, result)]
+    assert coded(altered.summary()) == coded(result.summary())
+    assert attainable_note(altered.table, "holm") == attainable_note(result.table, "holm")
+    readings = [read_results(results) for results in (altered, result)]
     assert len({_tested.rejection_text(view, view.tests) for view in readings}) == 1
 
 
@@ -112,13 +114,13 @@ def test_notes_have_no_effect_in_a_comparison(result, missing):
         tables = {name: getattr(results, name).copy() for name in ("pairs", "overall")}
         for table in tables.values():
             table["note"] = "all arrangements, exact, zzz"
-        other = replace(results, **tables, notes=results.notes.iloc[:0])
-        assert coded(other.summary()) == coded(results.summary())
-        assert other.paragraph() == results.paragraph()
-    whole = dreval.compare(across())
-    assert "exact p" in whole.paragraph()
-    kinds = whole.overall["p_kind"].where(whole.overall["test"] != "friedman_exact", "permutation")
-    assert "permutation p" in replace(whole, overall=whole.overall.assign(p_kind=kinds)).paragraph()
+        altered = replace(results, **tables, notes=results.notes.iloc[:0])
+        assert coded(altered.summary()) == coded(results.summary())
+        assert altered.paragraph() == results.paragraph()
+    comparison = dreval.compare(across())
+    assert "exact p" in comparison.paragraph()
+    kinds = comparison.overall["p_kind"].where(comparison.overall["test"] != "friedman_exact", "permutation")
+    assert "permutation p" in replace(comparison, overall=comparison.overall.assign(p_kind=kinds)).paragraph()
 
 
 @settings(max_examples=40)

@@ -69,11 +69,11 @@ def test_a_stored_embedding_has_its_notes(tmp_path):
     """The second run reads the embedding: it does not warn, and has the same notes."""
     evaluation = dreval.Evaluation(cloud(12), {"e": "umap"}, n_neighbors=3, random_state=0)
     with pytest.warns(ApproximationWarning, match="15 neighbors are too many for 12 points"):
-        first = evaluation.run("trustworthiness", None, None, store=tmp_path / "kept.journal")
+        result = evaluation.run("trustworthiness", None, None, store=tmp_path / "kept.journal")
     second = evaluation.run("trustworthiness", None, None, store=tmp_path / "kept.journal")
 
-    assert second.notes["text"].tolist() == first.notes["text"].tolist()
-    assert second.recipe["sources"] == first.recipe["sources"]
+    assert second.notes["text"].tolist() == result.notes["text"].tolist()
+    assert second.recipe["sources"] == result.recipe["sources"]
     assert second.recipe["sources"]["e"]["parameters"]["n_neighbors"] == "11"
 
 
@@ -101,14 +101,14 @@ def test_the_notes_that_a_block_collects():
     """Notes of the block and of nested blocks are collected, also where warnings are errors; text and other blocks are
     not.
     """
-    subset, large = (note("neighbors.fewer", wanted=9, n=6, used=used) for used in (5, 4))
+    small, large = (note("neighbors.fewer", wanted=9, n=6, used=used) for used in (5, 4))
     with warnings.catch_warnings(record=True) as records, collect_notes() as outer:
         warnings.simplefilter("always")
         with collect_notes() as inner:
-            warn(ApproximationWarning(subset))
+            warn(ApproximationWarning(small))
         warn(ApproximationWarning(large))
         warn(ApproximationWarning("text"))
     with pytest.raises(ApproximationWarning), collect_notes() as failed:
-        warn(ApproximationWarning(subset))
+        warn(ApproximationWarning(small))
 
-    assert (inner, outer, failed, len(records)) == ([subset], [subset, large], [subset], 3)
+    assert (inner, outer, failed, len(records)) == ([small], [small, large], [small], 3)

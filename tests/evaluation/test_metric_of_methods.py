@@ -69,8 +69,8 @@ def test_lsdr_reads_any_metric(metric):
     np.fill_diagonal(D, 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DrevalWarning)  # every point is on the boundary
-        method, other = LSDR(metric=metric).fit(X), LSDR(metric="precomputed").fit(D)
-        np.testing.assert_allclose(method.embedding_, other.embedding_, atol=1e-6)
+        method, precomputed = LSDR(metric=metric).fit(X), LSDR(metric="precomputed").fit(D)
+        np.testing.assert_allclose(method.embedding_, precomputed.embedding_, atol=1e-6)
         np.testing.assert_allclose(method.transform(X[3:7]), method.embedding_[3:7], atol=1e-6)
 
 

@@ -50,9 +50,9 @@ def test_a_shuffled_counting_index_is_matched_with_a_frame() -> None:
     for shape in (embedded, embedded.rename(index=str)):
         as_frame = dreval.trustworthiness(pd.DataFrame(X, index=map(str, range(len(X)))), shape)
         assert as_frame == right
-    for first in (0, 1):  # files written by R count from 1
-        numbered = embedded.set_axis(embedded.index + first)
-        with pytest.raises(InputError, match=rf"row numbers {first}, {first + 1}, .* in another order.*reset_index"):
+    for start in (0, 1):  # files written by R count from 1
+        numbered = embedded.set_axis(embedded.index + start)
+        with pytest.raises(InputError, match=rf"row numbers {start}, {start + 1}, .* in another order.*reset_index"):
             dreval.trustworthiness(X, numbered)
         assert dreval.trustworthiness(X, numbered.sort_index()) == right
     assert "in another order" in dreval.Evaluation(X, {"e": embedded, "f": Y}).run(ci=None, tests=None).failed["e"]
@@ -80,17 +80,17 @@ def test_classes_among_the_coordinates_are_noted(classes: int) -> None:
         (doubt.code, dict(doubt.values)["columns"]) for values in messages["values"] for doubt in values["doubts"]
     ]
     assert doubts == [("column.integers", ("'cluster'",))] * (classes > 1)
-    whole = dreval.Evaluation(X, {"e": table.round().astype(int)}).run("trustworthiness", ci=None)
-    assert "source.doubtful" not in set(whole.notes["code"])  # a map of integers, as of a grid
+    result = dreval.Evaluation(X, {"e": table.round().astype(int)}).run("trustworthiness", ci=None)
+    assert "source.doubtful" not in set(result.notes["code"])  # a map of integers, as of a grid
 
 
 def test_ties_of_decimal_data_are_ties() -> None:
     """Data in tenths have the tie bounds of the same data in whole units, though floats round their distances."""
-    whole = RNG.integers(0, 20, size=(80, 3))
+    integers = RNG.integers(0, 20, size=(80, 3))
     for measure in ("trustworthiness", "continuity", "neighborhood_overlap"):
         function = getattr(dreval, measure)
-        exact = function(whole, whole[:, :2], n_neighbors=7, ties="bounds")
-        decimal = function(whole / 10, whole[:, :2] / 10, n_neighbors=7, ties="bounds")
+        exact = function(integers, integers[:, :2], n_neighbors=7, ties="bounds")
+        decimal = function(integers / 10, integers[:, :2] / 10, n_neighbors=7, ties="bounds")
 
         assert_allclose(decimal[["worst", "best"]], exact[["worst", "best"]], rtol=1e-12)
         assert exact["worst"] <= decimal["value"] <= exact["best"]
@@ -237,11 +237,13 @@ def test_chance_in_closed_form_is_the_mean_of_many_permutations() -> None:
 
 def test_the_effect_of_ties_and_anchors_is_noted() -> None:
     """Measures without bounds over ties say how ties are ordered; those measured in the largest distance that it is."""
-    whole = RNG.integers(0, 4, size=(80, 3)).astype(float)
+    integers = RNG.integers(0, 4, size=(80, 3)).astype(float)
     kinds = np.arange(80) % 3
     requested = ["procrustes_rc", "class_aware_continuity"]
     for measures in ([requested[0]], requested):
-        tied = dreval.Evaluation(whole, {"e": whole[:, :2]}, labels=kinds, random_state=0).run(measures, tests=None)
+        tied = dreval.Evaluation(integers, {"e": integers[:, :2]}, labels=kinds, random_state=0).run(
+            measures, tests=None
+        )
         assert all("ties are broken by row number" in note for note in tied.tidy()["note"])
     free = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0).run(requested, tests=None).tidy()
     assert not free["note"].str.contains("change the chance level").any()
