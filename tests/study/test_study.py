@@ -32,7 +32,7 @@ def cloud(n: int = 14, p: int = 3, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, p))
 
 
-def first(X, n_components):
+def first_columns(X, n_components):
     return X[:, :n_components]
 
 
@@ -47,7 +47,7 @@ def counted(X, n_components, random_state):
 
 
 DATA = {"a": cloud(seed=0), "b": cloud(16, seed=1)}
-METHODS = {"first": first, "noisy": noisy}
+METHODS = {"first": first_columns, "noisy": noisy}
 
 
 @pytest.fixture
@@ -99,17 +99,17 @@ def test_the_table_has_a_row_for_each_cell_and_measure(make):
 def test_no_number_depends_on_the_order_or_on_other_cells(make):
     """In pieces, in reverse order, and in two processes, the table is the same."""
     make = partial(make, measures=["procrustes_disparity"])
-    whole = timeless(make("whole", n_replicates=2).run().table())
+    expected = timeless(make("whole", n_replicates=2).run().table())
     parts = make("parts", datasets={"b": DATA["b"]}, methods={"noisy": noisy}).run()
-    make("parts", methods={"noisy": noisy, "first": first}, datasets=dict(reversed(DATA.items()))).run(limit=1)
+    make("parts", methods={"noisy": noisy, "first": first_columns}, datasets=dict(reversed(DATA.items()))).run(limit=1)
     make("parts", n_replicates=2).run()
     keys = ["dataset", "embedding", "replicate", "measure"]
     together = timeless(make("jobs", n_replicates=2).run(n_jobs=2).table())
 
-    assert_frame_equal(whole, together)
+    assert_frame_equal(expected, together)
     assert parts.table()["dataset"].iloc[0] == "b"
     assert_frame_equal(
-        whole.sort_values(keys, ignore_index=True), timeless(parts.table()).sort_values(keys, ignore_index=True)
+        expected.sort_values(keys, ignore_index=True), timeless(parts.table()).sort_values(keys, ignore_index=True)
     )
 
 
@@ -120,7 +120,7 @@ def ends(X, n_components):
 @pytest.mark.slow
 def test_a_method_that_ends_its_process_is_named(make):
     """A method may end its process: finished cells stay, no cell stays claimed, and the error names the active ones."""
-    study = make(methods={"first": first, "ends": ends}).run(limit=1)
+    study = make(methods={"first": first_columns, "ends": ends}).run(limit=1)
     with pytest.raises(MethodFailed, match=r"at work on .*'ends' on 'a'"):
         study.run(n_jobs=2)
     status = study.status()
@@ -154,9 +154,9 @@ def test_a_limit_and_the_status(make):
     assert not study.status().complete
     study.run(limit=3)
     status = study.status()
-    with StudyFile(study.path, study._provenance(study.settings)) as file, file.claims() as others:
+    with StudyFile(study.path, study._provenance(study.settings)) as file, file.claims() as other_claims:
         waiting = status.cells[status.cells["state"] == "waiting"].iloc[0]
-        assert others.claim(Cell(waiting["dataset"], waiting["embedding"], 2, int(waiting["replicate"])).name)
+        assert other_claims.claim(Cell(waiting["dataset"], waiting["embedding"], 2, int(waiting["replicate"])).name)
         busy = study.status()
         study.run()
         left = study.status()
@@ -188,7 +188,7 @@ FAILURES = {
 
 def test_failures_are_stored_with_their_reason(make):
     """Every kind of failure: the other cells are computed, and failed ones are not repeated."""
-    study = make(methods={**{name: method for name, (method, _) in FAILURES.items()}, "first": first}).run()
+    study = make(methods={**{name: method for name, (method, _) in FAILURES.items()}, "first": first_columns}).run()
     status, table = study.status(), study.table()
 
     assert (status.count("done"), status.count("failed")) == (2, 2 * len(FAILURES))
@@ -212,7 +212,7 @@ def sometimes(X, n_components):
 
 def test_failures_are_repeated_on_request(make, calls, monkeypatch):
     """Only on request, only failed cells are repeated, and a new failure is stored."""
-    study = make(methods={"sometimes": sometimes, "first": first})
+    study = make(methods={"sometimes": sometimes, "first": first_columns})
     monkeypatch.setenv("DREVAL_TEST_LUCK", "none")
     study.run().run()
     assert calls() == 2
@@ -230,7 +230,7 @@ def interrupted(X, n_components):
 
 def test_stopping_leaves_a_sound_file(make):
     """After Ctrl-C in a method, finished cells are stored, no cell is claimed, and the study continues."""
-    study = make(methods={"first": first, "interrupted": interrupted})
+    study = make(methods={"first": first_columns, "interrupted": interrupted})
     with pytest.raises(KeyboardInterrupt):
         study.run()
     status = study.status()
@@ -295,20 +295,20 @@ def test_notes_on_data_and_methods_are_stored(make, tmp_path):
     assert "On numbered: Column" in text
 
 
-def whole(X, n_components):
+def all_columns(X, n_components):
     return X
 
 
 @given(
-    subset=st.sets(st.sampled_from(["reference", "constant", "rows"]), min_size=1), share=st.sampled_from([None, 0.8])
+    labels=st.sets(st.sampled_from(["reference", "constant", "rows"]), min_size=1), share=st.sampled_from([None, 0.8])
 )
 @settings(max_examples=6, deadline=None)
-def test_notes_are_those_of_the_evaluation(subset, share):
+def test_notes_are_those_of_the_evaluation(labels, share):
     """Whatever is odd about the data, on all points or a part: the notes that an evaluation has on the whole."""
     X = cloud(16, 4)
-    X[:, 3] *= "constant" not in subset
-    X[1] = X[0] if "rows" in subset else X[1]
-    method = whole if "reference" in subset else first
+    X[:, 3] *= "constant" not in labels
+    X[1] = X[0] if "rows" in labels else X[1]
+    method = all_columns if "reference" in labels else first_columns
     with TemporaryDirectory() as folder:
         text = {"measures": MEASURES, "n_neighbors": 3, "random_state": 5, "subsample": share}
         study = dreval.Study(f"{folder}/a.dreval", {"a": X}, {"method": method}, **text).run()
@@ -327,7 +327,7 @@ def changed(X, n_components):
     return X[:, :n_components] * POWER
 
 
-OTHERS = {
+OTHER_SETTINGS = {
     "settings": ({"n_neighbors": 4}, "n_neighbors [3] in the file and [4] here"),
     "measures": ({"measures": "continuity"}, 'measures ["trustworthiness", "procrustes_disparity"] in the file'),
     "seed": ({"random_state": 6}, "random_state 5 in the file and 6 here"),
@@ -335,14 +335,14 @@ OTHERS = {
     "data": ({"datasets": {"a": DATA["a"] + 1}}, "`datasets['a']` must be the same as in the file"),
     "labels": ({"labels": {"a": list("ab" * 7)}}, "labels null in the file"),
     "method": ({"methods": {"first": "pca"}}, "`methods['first']` must be the same as in the file"),
-    "parameters": ({"methods": {"first": partial(first, n_components=2)}}, "`methods['first']`"),
+    "parameters": ({"methods": {"first": partial(first_columns, n_components=2)}}, "`methods['first']`"),
 }
 
 
-@pytest.mark.parametrize("case", OTHERS)
+@pytest.mark.parametrize("case", OTHER_SETTINGS)
 def test_a_file_with_other_settings_raises_an_error(make, case):
     """The error names the differences; the file does not change."""
-    texts, text = OTHERS[case]
+    texts, text = OTHER_SETTINGS[case]
     before = make().run().table()
     with pytest.raises(InputError) as error:
         make(**texts)
@@ -375,7 +375,7 @@ def test_a_study_without_a_seed_uses_the_seed_of_its_file(make):
 
 def test_other_files_raise_an_error(make, tmp_path):
     """A text, saved results, a journal of another kind, and a missing file are not studies."""
-    dreval.Evaluation(DATA["a"], {"first": first}, n_neighbors=3).run(MEASURES).save(tmp_path / "saved.dreval")
+    dreval.Evaluation(DATA["a"], {"first": first_columns}, n_neighbors=3).run(MEASURES).save(tmp_path / "saved.dreval")
     (tmp_path / "text.dreval").write_text("no study")
     with Store(tmp_path / "journal.dreval") as store:
         store.open_run({"measure": "tractable consistency"})
@@ -401,14 +401,16 @@ def test_a_file_of_a_process_that_was_ended_at_once_is_new(make, tmp_path):
         assert study.run().status().count("done") == 4
 
 
-def seen(X, n_components):
+def watched(X, n_components):
     return X[:, :n_components]
 
 
 def test_subsamples_are_common_to_all_methods(make):
     """Half of the points, each once, the same for all methods, others in each replicate."""
     X = cloud(40)
-    study = make(datasets={"a": X}, methods={"seen": seen, "also": first}, n_replicates=3, subsample=0.5).run()
+    study = make(
+        datasets={"a": X}, methods={"seen": watched, "also": first_columns}, n_replicates=3, subsample=0.5
+    ).run()
     sampled = [study.embedding("a", "seen", r) for r in range(3)]
     rows = [{tuple(x) for x in Y} for Y in sampled]
 
@@ -485,11 +487,11 @@ def test_embeddings_are_stored_on_request(make):
 def test_compare_uses_one_number_of_components(make):
     """``dreval.compare`` of the table; each number of components is a separate family."""
     single = make("one", datasets={**DATA, "c": cloud(18, seed=2)}).run()
-    both = make("both", datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
-    result, split = single.compare(tests="wilcoxon"), both.compare(tests="wilcoxon", measure="trustworthiness")
+    study = make("both", datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
+    result, split = single.compare(tests="wilcoxon"), study.compare(tests="wilcoxon", measure="trustworthiness")
 
-    for same in (single.table(), single.path, [str(single.path)]):
-        assert_frame_equal(result.pairs, dreval.compare(same, tests="wilcoxon").pairs)
+    for source in (single.table(), single.path, [str(single.path)]):
+        assert_frame_equal(result.pairs, dreval.compare(source, tests="wilcoxon").pairs)
     assert split.measures == [f"trustworthiness(n_neighbors=3, n_components={d})" for d in (1, 2)]
     assert_frame_equal(split.families[split.measures[1]].cells, result.families["trustworthiness(n_neighbors=3)"].cells)
     assert_frame_equal(read_study_table(single.path), single.table())
@@ -525,14 +527,14 @@ def test_cells_of_a_lost_claim_are_not_written(make):
     with (
         StudyFile(study.path, study._provenance(study.settings)) as file,
         file.claims() as values,
-        file.claims() as others,
+        file.claims() as other_claims,
     ):
         name = next(cell.name for cell in study._cells() if cell.name not in file.texts())
         assert values.claim(name)
         values.lock_file.unlink()
-        assert others.claim(name)
+        assert other_claims.claim(name)
         assert not values.finish(name, {"late": True})
-        assert others.finish(name, {"rows": [], "reason": "", "seconds": 1.0, "warnings": []})
+        assert other_claims.finish(name, {"rows": [], "reason": "", "seconds": 1.0, "warnings": []})
         assert "late" not in file.texts()[name]
 
 
@@ -547,7 +549,7 @@ def test_failures_that_differ_in_values_only_are_one_note(make):
     notes = " ".join(str(status.summary().as_markdown()).split())
     assert "4 cells failed" in notes
     assert "(and 3 with other values)" in notes
-    assert {item.code for cell in status.cells["notes"] for item in cell} == {"refused"}
+    assert {note.code for cell in status.cells["notes"] for note in cell} == {"refused"}
     assert "and so on " * 30 not in notes
     assert "and so on " * 30 in status.failures["reason"].iloc[0]
     assert repr(status).endswith("4 cells, 0 done, 4 failed, 0 running, 0 waiting)")
@@ -555,7 +557,9 @@ def test_failures_that_differ_in_values_only_are_one_note(make):
 
 def test_arguments_of_a_study_belong_to_the_study(make):
     """Labels are passed to the study; a failed cell reports its failure; one data set has no ``results.compare``."""
-    study = make(datasets={"a": DATA["a"]}, methods={"first": first, "fails": raises}, measures=["knn_accuracy"]).run()
+    study = make(
+        datasets={"a": DATA["a"]}, methods={"first": first_columns, "fails": raises}, measures=["knn_accuracy"]
+    ).run()
     assert "needs labels; pass labels={'a': ...} to Study" in set(study.table()["note"])
     with pytest.raises(InputError, match=r"which failed\. It failed: .*no luck"):
         study.embedding("a", "fails")

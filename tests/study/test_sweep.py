@@ -33,9 +33,9 @@ def fragile(X, n_components, random_state, size=1.0, limit=10.0):
     return noisy(X, n_components, random_state, size)
 
 
-def columns(X, n_components, first=0):
+def columns(X, n_components, start=0):
     """Some columns; no seed."""
-    return X[:, first : first + n_components]
+    return X[:, start : start + n_components]
 
 
 GRID = {"size": [0.1, 0.5, 0.6, 3.0]}
@@ -51,12 +51,12 @@ def test_the_best_set_is_that_of_paired_t_tests(measure):
     sign = -1 if measure == "stress" else 1
     p = np.ones(H)
     for h in range(H):
-        others = [
-            stats.ttest_rel(sign * V[other], sign * V[h], alternative="greater").pvalue
-            for other in range(H)
-            if other != h
+        differences = [
+            stats.ttest_rel(sign * V[replicate], sign * V[h], alternative="greater").pvalue
+            for replicate in range(H)
+            if replicate != h
         ]
-        p[h] = min(1.0, (H - 1) * min(others))
+        p[h] = min(1.0, (H - 1) * min(differences))
     table = result.tidy()
     compared = p < 1  # beyond, nothing is ahead, or Bonferroni is cut
     assert_allclose(table["p_value"][compared], p[compared], rtol=1e-9)
@@ -76,9 +76,9 @@ def test_values_are_those_of_the_measure():
     X = data()
     observed = []
 
-    def watched(X, n_components, first=0):
-        observed.append((first, X))
-        return columns(X, n_components, first)
+    def watched(X, n_components, start=0):
+        observed.append((start, X))
+        return columns(X, n_components, start)
 
     result = dreval.sweep(
         X, watched, {"first": [0, 2]}, measures="trustworthiness", n_neighbors=5, n_replicates=3, random_state=0
@@ -91,8 +91,8 @@ def test_values_are_those_of_the_measure():
         expected = [dreval.trustworthiness(half, columns(half, 2, first), n_neighbors=5) for half in halves[first]]
         assert_allclose(result.values.query(f"setting == {setting}")["value"], expected)
     row = result.tidy().iloc[0]
-    own = result.values.query("setting == 0")["value"]
-    assert row["se"] == pytest.approx(own.std() * np.sqrt(1 + 1 / 3))
+    values = result.values.query("setting == 0")["value"]
+    assert row["se"] == pytest.approx(values.std() * np.sqrt(1 + 1 / 3))
 
 
 def test_a_failing_setting_does_not_affect_the_others():
@@ -121,8 +121,8 @@ def test_a_setting_without_a_comparison_is_not_called_the_best():
 def test_equal_settings_and_constant_differences():
     """Copies stay in the set; a setting that is worse by the same amount in every replicate has no test."""
 
-    def shifted(X, n_components, random_state, copy=0, first=0):
-        return X[:, first : first + n_components]  # a seed that changes nothing
+    def shifted(X, n_components, random_state, copy=0, start=0):
+        return X[:, start : start + n_components]  # a seed that changes nothing
 
     result = dreval.sweep(data(), shifted, {"copy": [0, 1]}, over="seeds", random_state=0)
     assert result.tidy()["in_best_set"].tolist() == [True, True]
@@ -136,8 +136,8 @@ def test_equal_settings_and_constant_differences():
 def test_seeds_without_an_effect_are_replaced_by_halves():
     """By default halves are used instead; where seeds were requested, a note says that they change nothing."""
 
-    def fixed(X, n_components, random_state, first=0):
-        return X[:, first : first + n_components]
+    def fixed(X, n_components, random_state, start=0):
+        return X[:, start : start + n_components]
 
     grid = {"first": [0, 1, 2]}
     result = dreval.sweep(data(), fixed, grid, random_state=0)
@@ -173,14 +173,14 @@ def test_a_killed_sweep_continues(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         settled(STOP)
     assert len(log.read_text()) == 5
-    first = settled(STOP)
+    stopped = settled(STOP)
     assert len(log.read_text()) == 5 + 5  # four of nine were kept
     repeated = settled(STOP, measures=["stress", "r_nx_auc"])
     assert len(log.read_text()) == 10
-    further = settled(STOP, (1, 2, 3, 4))
+    continued = settled(STOP, (1, 2, 3, 4))
     assert len(log.read_text()) == 13
-    assert_allclose(repeated.of("r_nx_auc")["mean"], first.tidy()["mean"])
-    assert_allclose(further.tidy()["mean"][:3], first.tidy()["mean"])
+    assert_allclose(repeated.of("r_nx_auc")["mean"], stopped.tidy()["mean"])
+    assert_allclose(continued.tidy()["mean"][:3], stopped.tidy()["mean"])
 
 
 STOP = 5
@@ -193,11 +193,11 @@ def traced(X, n_components, random_state, setting=1, log="", stop=0):
 
 
 def test_no_number_depends_on_the_processes():
-    single, two = (
+    single, parallel = (
         dreval.sweep(data(), "isomap", {"n_neighbors": [8, 12]}, random_state=1, n_jobs=jobs) for jobs in (1, 2)
     )
-    assert single.tidy().equals(two.tidy())
-    assert single.values.equals(two.values)
+    assert single.tidy().equals(parallel.tidy())
+    assert single.values.equals(parallel.values)
 
 
 def test_components_are_settings_and_labels_are_read():
@@ -261,7 +261,7 @@ def test_refusals(options, error, match):
 def test_the_first_sentence_is_the_answer():
     """Settings have names in every case, lines fit 80 columns, and the call reproduces the sweep."""
     result = dreval.sweep(data(), noisy, GRID, n_replicates=8, random_state=3)
-    inside = [str(item["size"]) for item in result.best_set()]
+    inside = [str(setting["size"]) for setting in result.best_set()]
     worse = [str(size) for size in GRID["size"] if str(size) not in inside]
     text = " ".join(str(result).split("Sweep\n")[0].split())
     names = re.findall(r"\d+\.\d+", text.split(" (")[0])
@@ -273,8 +273,8 @@ def test_the_first_sentence_is_the_answer():
     assert max(map(len, str(many).splitlines())) <= 80
     assert "10 further settings in tidy()" in " ".join(str(many).split())
     assert "more" in str(many).split("Sweep\n")[0]
-    same = eval(result.call, {"dreval": dreval, "data": data(), "noisy": noisy})
-    assert same.tidy().equals(result.tidy())
+    repeated = eval(result.call, {"dreval": dreval, "data": data(), "noisy": noisy})
+    assert repeated.tidy().equals(result.tidy())
 
 
 def test_measures_are_separate():
@@ -294,8 +294,8 @@ def test_other_options_and_figures():
     def method(X, n_components, random_state, size=1.0, kind="a", mean=0):
         return noisy(X, n_components, random_state, size + (kind == "b"))
 
-    two = dreval.sweep(data(), method, {"size": [0.1, 1.0], "kind": ["a", "b"]}, random_state=0)
-    assert {text.get_text() for text in two.plot().axes[0].get_xticklabels()} == {"0.1", "1.0"}
+    result = dreval.sweep(data(), method, {"size": [0.1, 1.0], "kind": ["a", "b"]}, random_state=0)
+    assert {text.get_text() for text in result.plot().axes[0].get_xticklabels()} == {"0.1", "1.0"}
     texts = dreval.sweep(data(), method, {"kind": ["a", "b"]}, random_state=0).plot()
     assert [text.get_text() for text in texts.axes[0].get_xticklabels()] == ["a", "b"]
     mixed = dreval.sweep(data(), method, [{"size": [0.1, 1.0]}, {"mean": [3]}], random_state=0)
@@ -315,7 +315,7 @@ def test_the_best_is_in_its_set_and_named_first(seed, measure):
         rows = result.of()
         sign = 1 if measure == "r_nx_auc" else -1
         means = result.values.groupby("setting")["value"].mean() * sign
-        chosen = [SIZES["size"].index(item["size"]) for item in result.best_set()]
+        chosen = [SIZES["size"].index(setting["size"]) for setting in result.best_set()]
         text = sweep_answer(result)
 
         assert chosen[0] == means.idxmax()
@@ -360,9 +360,9 @@ def test_settings_that_fail_are_not_counted():
 
     assert int(result.tidy()["in_best_set"].notna().sum()) == values["settings"] == 3
     assert values["critical"] == pytest.approx(stats.t.ppf(1 - 0.05 / 2, 2))
-    two = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 20.0]}, n_replicates=3, random_state=0)
+    with_failure = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 20.0]}, n_replicates=3, random_state=0)
     assert stats.t.ppf(0.95, 2) <= 2 * stats.norm.ppf(0.95)
-    assert not any(note.code == "sweep.few" for note in two.notes)
+    assert not any(note.code == "sweep.few" for note in with_failure.notes)
 
 
 def test_the_other_of_two_settings_is_named_in_the_singular():

@@ -28,7 +28,7 @@ def noisy(X: np.ndarray, n_components: int, random_state: int, size: float = 1.0
 
 
 @pytest.fixture(scope="module")
-def found() -> Any:
+def result() -> Any:
     """Two measures, a setting that fails, and an option that is a function."""
     grid = [{"size": np.array([0.1, 0.5, 3.0, 9.0])}, {"size": [0.2], "sign": [np.abs]}]
     measures = ["r_nx_auc", "stress"]
@@ -40,7 +40,7 @@ def test_a_saved_sweep_is_read_to_the_last_bit(found: Any, tmp_path: Path) -> No
     path = found.save(tmp_path / "a.dreval")
     loaded = dreval.load_results(path)
     messages = found.tidy()
-    messages["sign"] = [None if item is None else str(item) for item in messages["sign"]]
+    messages["sign"] = [None if text is None else str(text) for text in messages["sign"]]
     pd.testing.assert_frame_equal(loaded.tidy(), messages, check_exact=True)
     pd.testing.assert_frame_equal(loaded.values, found.values, check_exact=True)
     pd.testing.assert_frame_equal(loaded.glance(), found.glance())
@@ -71,7 +71,7 @@ def test_every_form_of_a_report_has_the_answer_and_every_number(found: Any, form
         assert texts.lower() in plain.lower()
     table = found.tidy()
     below = (
-        "" if form != "tex" else "".join(item.read_text("utf-8") for item in sorted(tmp_path.glob("r-figures/*.tex")))
+        "" if form != "tex" else "".join(path.read_text("utf-8") for path in sorted(tmp_path.glob("r-figures/*.tex")))
     )
     for value in table["p_value"].dropna():
         assert format_p(value).removeprefix("<") in plain + below
