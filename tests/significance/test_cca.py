@@ -32,11 +32,11 @@ def test_correlations_and_wilks_are_those_of_statsmodels(pair):
     result = quick(x, y)
     assume(min(x.shape[1], y.shape[1]) > 1)  # statsmodels cannot take one column
     assume(np.linalg.matrix_rank(y - y.mean(axis=0)) == y.shape[1])
-    other = CanCorr(y, x)
+    reference = CanCorr(y, x)
     np.testing.assert_allclose(
-        result.extra["correlations"], other.cancorr[: len(result.extra["correlations"])], atol=1e-8
+        result.extra["correlations"], reference.cancorr[: len(result.extra["correlations"])], atol=1e-8
     )
-    wilks = float(other.corr_test().stats.iloc[0]["Wilks' lambda"])
+    wilks = float(reference.corr_test().stats.iloc[0]["Wilks' lambda"])
     assert result.extra["wilks"] == pytest.approx(wilks, rel=1e-6)
 
 
@@ -81,9 +81,9 @@ def test_invariant_to_linear_maps(seed):
 def test_repeated_columns_count_once():
     """Columns that repeat others change neither rank nor statistic."""
     x, y = sample()
-    single, two = quick(x, y), quick(np.column_stack([x, x[:, 0] - 2 * x[:, 1], np.ones(60)]), y)
-    assert two.extra["rank_x"] == 3
-    assert single.statistic == pytest.approx(two.statistic, rel=1e-9)
+    single, redundant = quick(x, y), quick(np.column_stack([x, x[:, 0] - 2 * x[:, 1], np.ones(60)]), y)
+    assert redundant.extra["rank_x"] == 3
+    assert single.statistic == pytest.approx(redundant.statistic, rel=1e-9)
 
 
 def test_null_distribution_is_recomputed():

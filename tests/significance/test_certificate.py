@@ -62,10 +62,10 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
     assert "KCCA: rho" in with_p(0.03, 0.01).verdict
     assert list(with_p(0.03, 0.4).tidy()["p_adjusted"]) == [0.06, 0.4]
     assert not any("too few" in str(note) for note in single.summary().notes)
-    subset = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41).summary().notes
-    assert subset[0] == "With 38 resamples no adjusted p is below 0.051: too few to see dependence."
-    assert subset[1].startswith("Nothing here speaks against")
-    assert "40 points are too few for 41 folds: each point is one fold." in subset
+    notes = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41).summary().notes
+    assert notes[0] == "With 38 resamples no adjusted p is below 0.051: too few to see dependence."
+    assert notes[1].startswith("Nothing here speaks against")
+    assert "40 points are too few for 41 folds: each point is one fold." in notes
 
 
 def test_an_unrelated_embedding_meets_the_definition_without_information():
@@ -91,9 +91,9 @@ def test_the_numbers_are_those_of_their_parts():
     result = certificate(Y, X)
     residuals = Refit(Y, X, "ridge").residuals
     hsic = dreval.hsic_test(residuals, Y, n_resamples=1, random_state=0)
-    first = result.tests[0]
-    assert (first.name, first.statistic, first.effect_size) == ("hsic", hsic.statistic, hsic.effect_size)
-    assert first.p_value == (np.count_nonzero(first.null_distribution >= first.statistic) + 1) / 40
+    test = result.tests[0]
+    assert (test.name, test.statistic, test.effect_size) == ("hsic", hsic.statistic, hsic.effect_size)
+    assert test.p_value == (np.count_nonzero(test.null_distribution >= test.statistic) + 1) / 40
     error = dreval.reconstruction_error(X, Y, random_state=0)
     assert (result.held_out, result.train) == (float(error), error.parts["train"])
     assert [test.name for test in result.tests] == [name for name in ("hsic", "kcca") if name in TESTS]
@@ -102,9 +102,9 @@ def test_the_numbers_are_those_of_their_parts():
 def test_a_seed_is_a_seed_and_threads_have_no_effect():
     """The same seed gives the same null distribution for any number of threads; resample b depends on b only."""
     Y, X = latents_and_data(n=40)
-    single, two = (certificate(Y, X, n_jobs=n_jobs, n_resamples=8).tests[0].null_distribution for n_jobs in (1, 2))
+    single, parallel = (certificate(Y, X, n_jobs=n_jobs, n_resamples=8).tests[0].null_distribution for n_jobs in (1, 2))
     longer = certificate(Y, X, n_resamples=12).tests[0].null_distribution
-    assert single.tolist() == two.tolist() == longer[:8].tolist()
+    assert single.tolist() == parallel.tolist() == longer[:8].tolist()
     assert certificate(Y, X, random_state=1, n_resamples=8).tests[0].null_distribution.tolist() != single.tolist()
 
 
@@ -133,8 +133,8 @@ def test_its_folds_are_those_of_the_table():
     """The held-out error of a certificate is the reconstruction error that the table shows."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=4).run("reconstruction_error")
-    printed = results.tidy().set_index("measure").loc["reconstruction_error", "value"]
-    assert results.certificate("sheet", n_resamples=1).held_out == printed
+    value = results.tidy().set_index("measure").loc["reconstruction_error", "value"]
+    assert results.certificate("sheet", n_resamples=1).held_out == value
 
 
 def test_units_have_no_effect():

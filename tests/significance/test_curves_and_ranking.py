@@ -82,12 +82,12 @@ def test_ranking_is_the_greedy_search_by_hand():
     chosen = []
     for row in dreval.dependence_ranking(X, y).itertuples():
         best = max((j for j in range(4) if j not in chosen), key=lambda j: score([*chosen, j]))
-        before = [pair[best, j] for j in chosen]
+        redundancies = [pair[best, j] for j in chosen]
         chosen.append(best)
         assert row.feature == best
         assert row.score == pytest.approx(score(chosen))
         assert row.relevance == pytest.approx(relevance[best])
-        assert row.redundancy == pytest.approx(np.mean(before) if before else 0.0)
+        assert row.redundancy == pytest.approx(np.mean(redundancies) if redundancies else 0.0)
 
 
 def naive_alignment(x, y):

@@ -40,8 +40,8 @@ def test_values_of_energy():
     assert result.extra["dcor"] == pytest.approx(ENERGY["dcor"], rel=1e-12)
     assert result.extra["unbiased"] == pytest.approx(ENERGY["dcovU"], rel=1e-11)
     assert result.effect_size == pytest.approx(ENERGY["bcdcor"], rel=1e-11)
-    other = quick(*points(), exponent=0.5)
-    assert np.sqrt(other.statistic) == pytest.approx(ENERGY["dcov of exponent 0.5"], rel=1e-12)
+    other_exponent = quick(*points(), exponent=0.5)
+    assert np.sqrt(other_exponent.statistic) == pytest.approx(ENERGY["dcov of exponent 0.5"], rel=1e-12)
 
 
 def test_values_of_dcor():
@@ -51,8 +51,8 @@ def test_values_of_dcor():
     assert result.extra["dcor"] == pytest.approx(DCOR["distance_correlation"], rel=1e-11)
     assert result.extra["unbiased"] == pytest.approx(DCOR["u_distance_covariance_sqr"], rel=1e-11)
     assert result.effect_size == pytest.approx(DCOR["u_distance_correlation_sqr"], rel=1e-10)
-    other = quick(*points(), exponent=0.5)
-    assert other.statistic == pytest.approx(DCOR["distance_covariance_sqr of exponent 0.5"], rel=1e-11)
+    permuted = quick(*points(), exponent=0.5)
+    assert permuted.statistic == pytest.approx(DCOR["distance_covariance_sqr of exponent 0.5"], rel=1e-11)
 
 
 @given(pair=pairs(images=VARYING, kinds=("normal", "curve", "clusters"), min_n=5))
@@ -79,9 +79,9 @@ def test_correlation_is_invariant(pair):
     """Translation, rotation and scale of a variable keep dcor and its bias-corrected square."""
     x, y = pair
     rotation = ortho_group.rvs(x.shape[1], random_state=0)
-    single, two = quick(x, y), quick(1e3 * (x @ rotation) - 5.0, y)
-    assert single.extra["dcor"] == pytest.approx(two.extra["dcor"], abs=1e-7)
-    assert single.effect_size == pytest.approx(two.effect_size, abs=1e-7)
+    single, moved = quick(x, y), quick(1e3 * (x @ rotation) - 5.0, y)
+    assert single.extra["dcor"] == pytest.approx(moved.extra["dcor"], abs=1e-7)
+    assert single.effect_size == pytest.approx(moved.effect_size, abs=1e-7)
 
 
 def test_a_variable_with_itself_by_hand():
@@ -96,8 +96,8 @@ def test_precomputed_distances_are_used():
     """Precomputed distances have the result of the points, for both variables or for one of them."""
     x, y = points()
     single = dreval.dcov_test(x, y, random_state=0)
-    two = dreval.dcov_test(squareform(pdist(x)), y, metric=("precomputed", "euclidean"), random_state=0)
-    np.testing.assert_allclose(single.null_distribution, two.null_distribution, rtol=1e-12)
+    result = dreval.dcov_test(squareform(pdist(x)), y, metric=("precomputed", "euclidean"), random_state=0)
+    np.testing.assert_allclose(single.null_distribution, result.null_distribution, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

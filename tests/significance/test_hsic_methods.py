@@ -35,17 +35,17 @@ def naive_joint(matrices):
     """DHSIC by its definition: means over all measure tuples, Pfister et al. (2018)."""
     n, d = len(matrices[0]), len(matrices)
     rows = range(n)
-    first = sum(math.prod(K[i, j] for K in matrices) for i in rows for j in rows) / n**2
+    mean_product = sum(math.prod(K[i, j] for K in matrices) for i in rows for j in rows) / n**2
     second = sum(
         math.prod(K[t[2 * k], t[2 * k + 1]] for k, K in enumerate(matrices))
         for t in itertools.product(rows, repeat=2 * d)
     ) / n ** (2 * d)
-    third = sum(
+    mean_triples = sum(
         math.prod(K[i, j] for K, j in zip(matrices, js, strict=True))
         for i in rows
         for js in itertools.product(rows, repeat=d)
     ) / n ** (d + 1)
-    return first + second - 2 * third
+    return mean_product + second - 2 * mean_triples
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -93,8 +93,8 @@ def test_each_variable_has_a_separate_permutation():
     """The null distribution of three variables is that of rows permuted by two streams."""
     x, y, z = sample(12)
     result = dreval.hsic_test(x, y, z, n_resamples=4, random_state=5)
-    first, second = draw_permutations(12, 4, 5, "hsic"), draw_permutations(12, 4, 5, "hsic", "factor 1")
-    naive = [quick(x, y[p], z[q]).statistic for p, q in zip(first, second, strict=True)]
+    draws, second = draw_permutations(12, 4, 5, "hsic"), draw_permutations(12, 4, 5, "hsic", "factor 1")
+    naive = [quick(x, y[p], z[q]).statistic for p, q in zip(draws, second, strict=True)]
     np.testing.assert_allclose(result.null_distribution, naive, rtol=1e-9)
 
 
@@ -155,26 +155,26 @@ def test_moments_are_those_of_all_permutations(n, seed):
 def test_gamma_is_near_the_permutation_p():
     """p is the tail of scipy's gamma distribution at those moments, near that of permutations, with a note."""
     x, _, z = sample(150)
-    near = dreval.hsic_test(x, z, method="gamma")
+    result = dreval.hsic_test(x, z, method="gamma")
     sampled = dreval.hsic_test(x, z, random_state=0)
     pair = exact_pair(center(gram_matrix(x, "x").matrix), center(gram_matrix(z, "y").matrix))
     mean, variance = permutation_moments(pair)
-    assert near.p_value == pytest.approx(stats.gamma.sf(near.statistic, mean**2 / variance, scale=variance / mean))
-    assert near.p_value == pytest.approx(sampled.p_value, abs=0.05)
-    assert near.n_resamples == 0
-    assert np.isnan(near.p_interval).all()
-    assert "approximate" in str(near.summary())
-    assert near.plot().axes[0].get_xlabel() == "statistic"
+    assert result.p_value == pytest.approx(stats.gamma.sf(result.statistic, mean**2 / variance, scale=variance / mean))
+    assert result.p_value == pytest.approx(sampled.p_value, abs=0.05)
+    assert result.n_resamples == 0
+    assert np.isnan(result.p_interval).all()
+    assert "approximate" in str(result.summary())
+    assert result.plot().axes[0].get_xlabel() == "statistic"
 
 
-REFUSED = [
+INVALID = [
     ({"method": "gama"}, "Did you mean 'gamma'"),
     ({"method": "gamma", "permutation": "cyclic"}, "`method` must draw permutations"),
     ({"method": "lowrank", "kernel": ("precomputed", "gaussian")}, "`method` must be 'auto' or 'exact'"),
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), REFUSED)
+@pytest.mark.parametrize(("options", "message"), INVALID)
 def test_refusals(options, message):
     """Methods that do not apply raise an error with their name."""
     with pytest.raises((InputError, dreval.errors.UnknownName)) as error:

@@ -26,19 +26,19 @@ def sample(n=40, seed=0, p=2):
 
 def eigenproblem(matrices, kappa):
     """(lambda_max - 1) / (M - 1) of the generalized eigenproblem of the lectures, with k = n kappa / 2."""
-    n, many = len(matrices[0]), len(matrices)
+    n, n_variables = len(matrices[0]), len(matrices)
     ridged = [(G + n * kappa / 2 * np.eye(n)) for G in matrices]
     left = np.block([[(ridged[i] @ ridged[i]) if i == j else G @ K for j, K in enumerate(matrices)]
                      for i, G in enumerate(matrices)])  # fmt: skip
     right = block_diag(*(R @ R for R in ridged))
-    return (eigh(left, right, eigvals_only=True)[-1] - 1) / (many - 1)
+    return (eigh(left, right, eigvals_only=True)[-1] - 1) / (n_variables - 1)
 
 
 def singular(matrices, kappa):
     """The largest singular value of (G_x + k)^-1 G_x G_y (G_y + k)^-1."""
     n = len(matrices[0])
-    first, second = (solve(G + n * kappa / 2 * np.eye(n), G) for G in matrices)
-    return np.linalg.norm(first @ second.T, 2)
+    left, second = (solve(G + n * kappa / 2 * np.eye(n), G) for G in matrices)
+    return np.linalg.norm(left @ second.T, 2)
 
 
 def quick(*variables, **options):

@@ -39,7 +39,7 @@ def overlap(X, Y, k):
     return np.array([len(set(a) & set(b)) / k for a, b in zip(*lists, strict=True)])
 
 
-class Kept:
+class RecordedCalls:
     """A method that remembers the data on which it was run."""
 
     def __init__(self) -> None:
@@ -51,25 +51,25 @@ class Kept:
 
 
 def test_p_values_are_those_of_plain_counts():
-    k, method = 7, Kept()
+    k, method = 7, RecordedCalls()
     X = np.random.default_rng(1).normal(size=(40, 1)) + 0.3 * data()
     result = dreval.noise_test(X, method, n_replicates=REPLICATES, n_neighbors=k, random_state=3)
-    first, nulls = method.seen[0], method.seen[1:]
-    assert_array_equal(first, X)
+    on_data, nulls = method.seen[0], method.seen[1:]
+    assert_array_equal(on_data, X)
     assert len(nulls) == REPLICATES
     scores = [overlap(Z, PCA(2).fit_transform(Z), k) for Z in method.seen]
-    own, others = scores[0], np.array(scores[1:])
-    assert_allclose(result.points["score"], own, atol=1e-12)
-    assert_allclose(result.null_distribution, others.mean(axis=1), atol=1e-12)
-    assert result.p_value == (1 + sum(item.mean() >= own.mean() - 1e-12 for item in others)) / (REPLICATES + 1)
-    family = [(1 + sum(item.max() >= s - 1e-12 for item in others)) / (REPLICATES + 1) for s in own]
+    observed, null = scores[0], np.array(scores[1:])
+    assert_allclose(result.points["score"], observed, atol=1e-12)
+    assert_allclose(result.null_distribution, null.mean(axis=1), atol=1e-12)
+    assert result.p_value == (1 + sum(values.mean() >= observed.mean() - 1e-12 for values in null)) / (REPLICATES + 1)
+    family = [(1 + sum(item.max() >= s - 1e-12 for item in null)) / (REPLICATES + 1) for s in observed]
     assert_allclose(result.points["p_family_wise"], family)
-    pooled = [(1 + (others >= s - 1e-12).sum()) / (1 + others.size) for s in own]
+    pooled = [(1 + (null >= s - 1e-12).sum()) / (1 + null.size) for s in observed]
     assert result.p_value <= 0.05
     q = multipletests(pooled, method="fdr_bh")[1]
     assert_allclose(result.points["q"], q)
     assert_array_equal(result.like_noise, ~(q <= 0.05))
-    together = np.r_[own.mean(), others.mean(axis=1)]
+    together = np.r_[observed.mean(), null.mean(axis=1)]
     assert result.effect_size == pytest.approx((together[0] - together.mean()) / together.std(ddof=1))
 
 
@@ -108,25 +108,25 @@ def test_labels_give_the_number_of_clusters_only():
     X, labels = data(), np.repeat(list("abcd"), 10)
     with_labels = dreval.noise_test(X, "pca", labels=labels, n_replicates=3, random_state=0)
     shuffled = dreval.noise_test(X, "pca", labels=labels[::-1], n_replicates=3, random_state=0)
-    plain = dreval.noise_test(X, "pca", n_clusters=4, n_replicates=3, random_state=0)
-    assert with_labels.statistic == shuffled.statistic == plain.statistic
+    result = dreval.noise_test(X, "pca", n_clusters=4, n_replicates=3, random_state=0)
+    assert with_labels.statistic == shuffled.statistic == result.statistic
     assert with_labels.notes[0].code == "noise.labels"
 
 
 def test_where_lower_is_better_the_sign_is_changed():
     result = dreval.noise_test(data(), "pca", statistic="procrustes_rc", n_replicates=3, random_state=0)
-    plain = dreval.procrustes_rc(data(), result.embedding)
-    assert result.statistic == pytest.approx(-plain)
+    expected = dreval.procrustes_rc(data(), result.embedding)
+    assert result.statistic == pytest.approx(-expected)
 
 
 def test_settings_are_compared_by_the_largest_z():
     X, grid = data(50, 4), {"n_neighbors": [8, 12, 20]}
     result = dreval.noise_test(X, "isomap", param_grid=grid, n_replicates=REPLICATES, random_state=5)
-    own = [
+    tests = [
         dreval.noise_test(X, "isomap", param_grid={"n_neighbors": [k]}, n_replicates=REPLICATES, random_state=5)
         for k in grid["n_neighbors"]
     ]
-    means = np.array([[item.statistic, *item.null_distribution] for item in own])  # on the same null data
+    means = np.array([[test.statistic, *test.null_distribution] for test in tests])  # on the same null data
     z = (means - means.mean(axis=1, keepdims=True)) / means.std(axis=1, ddof=1, keepdims=True)
     assert_allclose(result.settings["z"], z[:, 0])
     assert_allclose(result.settings["statistic"], means[:, 0])
@@ -228,9 +228,9 @@ def test_failed_runs_count_against_the_data():
 
     X = np.random.default_rng(1).normal(size=(40, 1)) + 0.3 * data()
     result = dreval.noise_test(X, sometimes, n_replicates=9, random_state=0)
-    whole = dreval.noise_test(X, lambda X, n_components: X[:, :n_components], n_replicates=9, random_state=0)
+    column_test = dreval.noise_test(X, lambda X, n_components: X[:, :n_components], n_replicates=9, random_state=0)
     assert result.extra["n_failed"] == 1
-    assert (whole.p_value, result.p_value) == (0.1, 0.2)
+    assert (column_test.p_value, result.p_value) == (0.1, 0.2)
     assert np.isfinite(result.null_mean)
     assert len(result.null_distribution) == 8
     assert any(note.code == "noise.failed" for note in result.notes)
@@ -255,7 +255,7 @@ def test_a_setting_that_fails_on_the_data_does_not_affect_the_others():
 
     options = {"n_replicates": 9, "n_neighbors": 5, "random_state": 0}
     result = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0, 2.0, -1.0]}, **options)
-    both = dreval.noise_test(
+    report = dreval.noise_test(
         data(),
         lambda X, n_components, scale: X[:, :n_components] * [1, scale],
         param_grid={"scale": [1.0, 2.0]},
@@ -263,7 +263,7 @@ def test_a_setting_that_fails_on_the_data_does_not_affect_the_others():
     )
     assert result.settings["p_value"].isna().tolist() == [False, True, True]
     assert np.isnan(result.settings["null_mean"][2])
-    assert result.settings["null_mean"][1] == both.settings["null_mean"][1]
+    assert result.settings["null_mean"][1] == report.settings["null_mean"][1]
     assert any(note.code == "noise.unrun" for note in result.notes)
     assert result.p_value == result.settings["p_value"][0]
     alone = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0]}, **options)
@@ -283,7 +283,7 @@ def test_seeds_are_averaged_on_both_sides():
     _, draw = noise.null_data("columns", "auto", data(), 1)
     sets = [data(), *(draw(r) for r in range(1, 5))]
     expected = [
-        np.mean([overlap(Z, random_map(Z, 2, seed), 5) for seed in own]) for Z, own in zip(sets, seeds, strict=True)
+        np.mean([overlap(Z, random_map(Z, 2, seed), 5) for seed in pair]) for Z, pair in zip(sets, seeds, strict=True)
     ]
     assert_allclose([result.statistic, *result.null_distribution], expected)
 
@@ -298,9 +298,9 @@ def test_a_killed_test_continues(tmp_path):
         assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (7,)
     result = dreval.noise_test(data(), source, store=path, **passed)
     assert len(log.read_text()) == 13 + 1  # the one that was interrupted is run again
-    plain = dreval.noise_test(data(), partial(counting, log=str(tmp_path / "other")), **passed)
-    assert_array_equal(result.null_distribution, plain.null_distribution)
-    pd.testing.assert_frame_equal(result.points, plain.points)
+    expected = dreval.noise_test(data(), partial(counting, log=str(tmp_path / "other")), **passed)
+    assert_array_equal(result.null_distribution, expected.null_distribution)
+    pd.testing.assert_frame_equal(result.points, expected.points)
 
 
 def test_warnings_of_every_run_are_issued_once():
@@ -312,19 +312,21 @@ def test_warnings_of_every_run_are_issued_once():
 
 
 def test_numbers_do_not_depend_on_processes():
-    single, two = (dreval.noise_test(data(95), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs) for jobs in (1, 2))
-    assert_array_equal(single.null_distribution, two.null_distribution)
-    assert_array_equal(single.embedding, two.embedding)
+    single, parallel = (
+        dreval.noise_test(data(95), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs) for jobs in (1, 2)
+    )
+    assert_array_equal(single.null_distribution, parallel.null_distribution)
+    assert_array_equal(single.embedding, parallel.embedding)
 
 
 def test_of_many_points_some_are_scored(monkeypatch):
     X = data(90, 4)
-    whole = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
+    pca_test = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
     monkeypatch.setattr(noise, "MAX_ALL_POINTS", 50)
     monkeypatch.setattr(noise, "SCORED_POINTS", 30)
     result = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
     assert len(result.points) == 30
-    assert_allclose(result.points["score"], whole.points["score"].loc[result.points.index])
+    assert_allclose(result.points["score"], pca_test.points["score"].loc[result.points.index])
     assert result.augment().shape == (30, 6)
     result.plot("map")
 
@@ -334,18 +336,18 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
     ev = dreval.Evaluation(X, {"pca": "pca", "given": X[:, :2]}, labels=np.arange(50) % 2, random_state=7)
     options = {"noise": {"n_replicates": 19}}
     res = ev.run("trustworthiness", tests=["hsic", "noise:columns"], ci=None, options=options)
-    plain = dreval.noise_test(X, "pca", null="columns", n_replicates=19, random_state=7)
+    expected = dreval.noise_test(X, "pca", null="columns", n_replicates=19, random_state=7)
     table = res.tidy()
     row = table[(table["test"] == "noise") & (table["embedding"] == "pca")].iloc[0]
-    assert (row["statistic"], row["p_value"], row["variable"]) == (plain.statistic, plain.p_value, "columns")
-    assert (row["family"], row["p_adjusted"]) == ("noise", plain.p_value)
+    assert (row["statistic"], row["p_value"], row["variable"]) == (expected.statistic, expected.p_value, "columns")
+    assert (row["family"], row["p_adjusted"]) == ("noise", expected.p_value)
     points = res.augment("pca")
-    assert_array_equal(points["noise_q"], plain.points["q"])
-    assert_array_equal(res.like_noise("pca"), plain.like_noise)
+    assert_array_equal(points["noise_q"], expected.points["q"])
+    assert_array_equal(res.like_noise("pca"), expected.like_noise)
     assert res.like_noise("given") is None
-    refused = table[(table["test"] == "noise") & (table["embedding"] == "given")].iloc[0]
-    assert np.isnan(refused["p_value"])
-    assert "embed other data" in refused["note"]
+    coordinate_row = table[(table["test"] == "noise") & (table["embedding"] == "given")].iloc[0]
+    assert np.isnan(coordinate_row["p_value"])
+    assert "embed other data" in coordinate_row["note"]
     res.save(tmp_path / "a.dreval")
     repeated = dreval.load_results(tmp_path / "a.dreval")
     pd.testing.assert_frame_equal(repeated.augment("pca"), points)
@@ -372,15 +374,15 @@ def test_a_test_without_a_result_is_printed_as_such(method):
         warnings.simplefilter("ignore", EmbeddingFailed)
         res = ev.run("trustworthiness", ["noise"], None, options={"noise": {"n_replicates": 19}})
     assert ("fragile" in res.failed) == (method == "raises")
-    printed = str(res.summary(full=True)).split("Noise tests")[1]
-    table, notes = printed.split("Notes\n")
+    text = str(res.summary(full=True)).split("Noise tests")[1]
+    table, notes = text.split("Notes\n")
     assert re.findall(r"^(\w+) +no result$", table, re.MULTILINE) == ["fragile", "given"]
     assert re.findall(r"^(\w+) +(\d+) of ind", table, re.MULTILINE) == [("pca", "19")]
     assert "No result of fragile and given: the notes say why." in table
     assert "no luck" in notes
     assert "coordinates only" in " ".join(notes.split())
-    whole = dreval.Evaluation(X, {"pca": "pca"}, random_state=0).run([], ["noise"], None)
-    assert "o result" not in str(whole.summary(full=True))
+    result = dreval.Evaluation(X, {"pca": "pca"}, random_state=0).run([], ["noise"], None)
+    assert "o result" not in str(result.summary(full=True))
 
 
 def test_settings_of_coordinates_raise_the_errors_of_coordinates():

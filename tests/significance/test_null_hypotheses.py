@@ -37,8 +37,8 @@ def test_two_samples_and_three_variables() -> None:
     within: dict[str, Any] = {"permutation": "within", "blocks": BLOCKS, "n_resamples": 9, "random_state": 0}
     result = dreval.mmd_test(X, groups=np.arange(40) // 20, **within)
     assert "H0: both samples have one distribution within blocks\n" in str(result)
-    three = dreval.kcca_test(X, Y, X[:, :1] + Y[:, :1], **within)
-    assert "H0: the variables are independent within blocks, against pairwise dependence\n" in str(three)
+    three_variables = dreval.kcca_test(X, Y, X[:, :1] + Y[:, :1], **within)
+    assert "H0: the variables are independent within blocks, against pairwise dependence\n" in str(three_variables)
 
 
 def test_a_report_lists_the_tests_within_blocks(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ def run(name, *variables, **options):
     return getattr(dreval, f"{name}_test")(*variables, n_resamples=49, random_state=0, **options)
 
 
-def same(one, two):
-    return (one.statistic, one.p_value) == (pytest.approx(two.statistic, rel=1e-9), two.p_value)
+def assert_same_result(left, right):
+    return (left.statistic, left.p_value) == (pytest.approx(right.statistic, rel=1e-9), right.p_value)
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -37,10 +37,10 @@ def test_blocks_follow_the_row_names(name):
     """A series of blocks in another order gives the numbers of the ordered array, with a note."""
     frame, y = pd.DataFrame(POINTS, NAMES), pd.Series(VALUES, NAMES)
     blocks = pd.Series(BLOCKS, NAMES)
-    plain = run(name, POINTS, VALUES, permutation="within", blocks=BLOCKS)
+    expected = run(name, POINTS, VALUES, permutation="within", blocks=BLOCKS)
     result = run(name, frame, y, permutation="within", blocks=blocks.iloc[ORDER])
-    assert same(result, plain)
-    np.testing.assert_allclose(result.null_distribution, plain.null_distribution)
+    assert assert_same_result(result, expected)
+    np.testing.assert_allclose(result.null_distribution, expected.null_distribution)
     assert "Rows of `blocks` were matched to `x` by row names." in [*map(str, result.notes)]
     with pytest.raises(InputError, match="`blocks` must have the same ids"):
         run(name, frame, y, permutation="within", blocks=blocks.rename({"s03": "other"}))
@@ -54,9 +54,9 @@ def test_series_with_different_dropped_rows_raise_an_error(name):
         with pytest.raises(InputError, match=r"`y` must have the same ids.*reset_index\(drop=True\)"):
             run(name, x, y)
         result = run(name, x.reset_index(drop=True), y.reset_index(drop=True))
-        assert same(result, run(name, x.to_numpy(), y.to_numpy()))
+        assert assert_same_result(result, run(name, x.to_numpy(), y.to_numpy()))
     common = run(name, s.drop([0, N - 1]), t.drop([N - 1, 0]))
-    assert same(common, run(name, POINTS[1:-1, 0], VALUES[1:-1]))
+    assert assert_same_result(common, run(name, POINTS[1:-1, 0], VALUES[1:-1]))
 
 
 def test_two_samples_that_count_their_rows_have_no_row_names():
@@ -64,19 +64,19 @@ def test_two_samples_that_count_their_rows_have_no_row_names():
     x, y = pd.DataFrame(POINTS[:12]), pd.DataFrame(POINTS[12:])
     options = {"permutation": "within"}
     result = run("mmd", x, y, blocks=pd.Series(BLOCKS), **options)
-    assert same(result, run("mmd", POINTS[:12], POINTS[12:], blocks=BLOCKS, **options))
+    assert assert_same_result(result, run("mmd", POINTS[:12], POINTS[12:], blocks=BLOCKS, **options))
 
 
 def test_groups_and_blocks_of_two_samples_follow_the_row_names():
     """Groups and blocks in another order are the same groups and blocks; names that match in part raise an error."""
     frame, groups = pd.DataFrame(POINTS, NAMES), pd.Series(np.arange(N) % 2, NAMES)
-    plain = run("mmd", POINTS, groups=groups.to_numpy(), permutation="within", blocks=BLOCKS)
+    expected = run("mmd", POINTS, groups=groups.to_numpy(), permutation="within", blocks=BLOCKS)
     shuffled = {"groups": groups.iloc[ORDER], "blocks": pd.Series(BLOCKS, NAMES).iloc[ORDER[::-1]]}
     result = run("mmd", frame, permutation="within", **shuffled)
-    assert same(result, plain)
+    assert assert_same_result(result, expected)
     assert "Rows of `groups` were matched to `x` by row names." in [*map(str, result.notes)]
-    two = run("mmd", frame[:10], frame[10:], permutation="within", blocks=shuffled["blocks"])
-    assert same(two, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
+    two_samples = run("mmd", frame[:10], frame[10:], permutation="within", blocks=shuffled["blocks"])
+    assert assert_same_result(two_samples, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
     with pytest.raises(InputError, match="`groups` must have the same ids"):
         run("mmd", frame, groups=groups.rename({"s03": "other"}))
 
@@ -85,9 +85,9 @@ def test_columns_of_two_samples_are_matched_by_name():
     """Columns in another order are the same columns; other names raise an error; without names the position counts."""
     x = pd.DataFrame(POINTS[:10], columns=["height", "weight"])
     y = pd.DataFrame(POINTS[10:], columns=["height", "weight"])
-    plain = run("mmd", POINTS[:10], POINTS[10:])
-    assert same(run("mmd", x, y[["weight", "height"]]), plain)
-    assert same(run("mmd", x, pd.DataFrame(POINTS[10:])), plain)
+    expected = run("mmd", POINTS[:10], POINTS[10:])
+    assert assert_same_result(run("mmd", x, y[["weight", "height"]]), expected)
+    assert assert_same_result(run("mmd", x, pd.DataFrame(POINTS[10:])), expected)
     with pytest.raises(InputError, match="`y` must have the columns of `x`: got 'age', which `x` does not have"):
         run("mmd", x, y.rename(columns={"weight": "age"}))
 
@@ -102,10 +102,10 @@ def test_precomputed_frames_are_matched_by_rows_and_columns(name):
     if name == "mmd":
         groups = np.arange(N) % 2
         pairs = run(name, frame.iloc[:, ORDER], groups=groups, **passed), run(name, matrix, groups=groups, **passed)
-        assert same(*pairs)
+        assert assert_same_result(*pairs)
         return
     for moved in (frame.iloc[:, ORDER], frame.iloc[ORDER], frame.iloc[ORDER, ORDER], frame.iloc[ORDER[::-1], ORDER]):
-        assert same(run(name, frame, moved, **passed), run(name, matrix, matrix, **passed))
+        assert assert_same_result(run(name, frame, moved, **passed), run(name, matrix, matrix, **passed))
     with pytest.raises(InputError, match="`x` must have the same names in rows and columns"):
         run(name, frame.rename(columns={"s03": "other"}), frame, **passed)
 
@@ -170,7 +170,7 @@ def test_objects_that_are_numbers_are_numbers(name):
     y = np.round(VALUES)
     default = run(name, POINTS[:, 0], y)
     for objects in (y.astype(object), pd.Series(y, dtype=object), pd.DataFrame({"y": y}, dtype=object)):
-        assert same(run(name, POINTS[:, 0], objects), default)
+        assert assert_same_result(run(name, POINTS[:, 0], objects), default)
 
 
 WITHOUT_NAMES = [
@@ -193,7 +193,7 @@ def test_names_next_to_an_array_are_not_used_and_row_numbers_in_another_order_ra
     """They are matched by position with a note, as in an evaluation; row numbers in another order are ambiguous."""
     named, moved = pd.Series(VALUES, NAMES).iloc[ORDER], pd.Series(VALUES).iloc[ORDER]
     result = call(named)
-    assert same(result, call(VALUES[ORDER]))
+    assert assert_same_result(result, call(VALUES[ORDER]))
     assert "rows.names_unused" in [note.code for note in result.notes]
     assert "rows.names_unused" not in [note.code for note in call(pd.Series(VALUES)).notes]
     with pytest.raises(InputError, match=f"`{argument}` must have its rows in the order of the data.*another order"):
@@ -221,16 +221,16 @@ def test_two_counted_samples_accept_blocks_joined_from_both():
     x, y, blocks = pd.DataFrame(POINTS[:10]), pd.DataFrame(POINTS[10:]), pd.Series(BLOCKS)
     joined = pd.concat([blocks[:10], blocks[10:].reset_index(drop=True)])
     result = run("mmd", x, y, permutation="within", blocks=joined)
-    assert same(result, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
+    assert assert_same_result(result, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
 
 
 IDS = ORDER + 1
 CODE = "covariates.names_rows"
 
 
-def ids_of(found):
+def ids_of(codes):
     """Return the arguments of the notes on integers that may name the rows."""
-    return [dict(note.values)["argument"] for note in found.notes if note.code == CODE]
+    return [dict(note.values)["argument"] for note in codes.notes if note.code == CODE]
 
 
 @pytest.mark.parametrize("name", TESTS)
