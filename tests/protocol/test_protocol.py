@@ -44,18 +44,18 @@ def test_both_measures_are_those_of_the_method_in_python(name: str, form: str, f
     options = {"n_transformations": 7, "n_replicates": 2, "random_state": 4}
     expected = dreval.tractable_consistency(X, method, **options)
     expected_trust = dreval.trustability(X, method, random_state=4)
-    near = (
+    perturbed = (
         {"rel": 1e-9, "abs": 1e-12} if name == "pca" else {"rel": 1e-12}
     )  # the measure does not run PCA, it updates it
-    assert float(result) == pytest.approx(float(expected), **near)
+    assert float(result) == pytest.approx(float(expected), **perturbed)
     assert result.chance == expected.chance
     pd.testing.assert_frame_equal(result.table[["point", "column"]], expected.table[["point", "column"]])
-    assert result.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), **near)
+    assert result.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), **perturbed)
     common = expected.parts.keys() & result.parts.keys() - {"s_per_n"}
     assert len(common) == 6
     for part in common:
-        assert result.parts[part] == pytest.approx(expected.parts[part], nan_ok=True, **near)
-    assert float(trust) == pytest.approx(float(expected_trust), **near)
+        assert result.parts[part] == pytest.approx(expected.parts[part], nan_ok=True, **perturbed)
+    assert float(trust) == pytest.approx(float(expected_trust), **perturbed)
     assert (trust.chance, trust.notes) == (expected_trust.chance, expected_trust.notes)
 
 
@@ -88,8 +88,8 @@ def test_the_seed_of_the_folds_is_the_one_that_is_passed(folder: Path) -> None:
         result = dreval.reconstruction_error(X, source, random_state=seed)
         assert float(result) == float(dreval.reconstruction_error(X, base, random_state=seed))
         assert result.recipe["random_state"] == seed
-    own = float(dreval.reconstruction_error(X, base, random_state=SETTINGS["random_state"]))
-    assert float(dreval.reconstruction_error(X, source)) == own
+    expected = float(dreval.reconstruction_error(X, base, random_state=SETTINGS["random_state"]))
+    assert float(dreval.reconstruction_error(X, source)) == expected
 
 
 def test_a_recorded_and_a_live_method_are_compared_on_the_same_transformations(folder: Path) -> None:
@@ -111,12 +111,12 @@ def test_all_transformations(folder: Path) -> None:
     source = dreval.Protocol.collect(folder)
 
     result = dreval.tractable_consistency(small, source)
-    subset = dreval.tractable_consistency(small, source, n_transformations=5)
+    small_result = dreval.tractable_consistency(small, source, n_transformations=5)
 
     expected = dreval.tractable_consistency(small, projection, n_transformations="all", random_state=4)
     assert len(result.table) == 14
     assert float(result) == pytest.approx(float(expected), rel=1e-12)
-    assert subset.table["u"].tolist() == result.table["u"].tolist()[:5]
+    assert small_result.table["u"].tolist() == result.table["u"].tolist()[:5]
 
 
 def test_settings_of_the_recording_hold(folder: Path) -> None:
@@ -146,14 +146,14 @@ def test_other_data_were_not_run(folder: Path) -> None:
     """Data that were not exported raise an error in both measures, even if they differ by one bit only."""
     both_rounds(folder, projection)
     source = dreval.Protocol.collect(folder)
-    other = X.copy()
-    other[3, 1] = np.nextafter(other[3, 1], 9)
+    changed = X.copy()
+    changed[3, 1] = np.nextafter(changed[3, 1], 9)
 
-    for data in (other, X[:, ::-1], X[:30], X * 2):
+    for data in (changed, X[:, ::-1], X[:30], X * 2):
         for measure in (dreval.trustability, dreval.tractable_consistency):
             with pytest.raises(UndefinedMeasure, match="must have been run on these data"):
                 measure(data, source)
-    row = dreval.Evaluation(other, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).tidy().iloc[0]
+    row = dreval.Evaluation(changed, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).tidy().iloc[0]
     assert np.isnan(row["value"])
     assert "`embeddings['t']` must have been run on these data" in row["note"]
 
@@ -198,12 +198,12 @@ def test_rows_in_another_order_are_matched_by_ids(folder: Path, tmp_path: Path) 
         table = pd.read_csv(path, dtype=str)
         table.sample(frac=1, random_state=1).to_csv(path, index=False) if path.stem != "data" else None
 
-    first = dreval.Protocol.collect(folder)
+    collected = dreval.Protocol.collect(folder)
     second = dreval.Protocol.collect(tmp_path / "other")
 
-    assert first.data.ids.tolist() == IDS
-    assert first.recording.fingerprint == second.recording.fingerprint
-    source = dreval.Evaluation(frame, {"t": first}, ids="cell", n_neighbors=5).run("trustability", ci=None)
+    assert collected.data.ids.tolist() == IDS
+    assert collected.recording.fingerprint == second.recording.fingerprint
+    source = dreval.Evaluation(frame, {"t": collected}, ids="cell", n_neighbors=5).run("trustability", ci=None)
     assert source.tidy()["value"].notna().all()
 
 
@@ -247,10 +247,10 @@ def test_the_journal_distinguishes_recordings(folder: Path, tmp_path: Path) -> N
     """Finished runs of one recording in a journal are not used for another recording of the same name."""
     both_rounds(folder, projection)
     both_rounds(tmp_path / "x" / "tool", isomap)
-    first, second = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "x" / "tool")
+    source, second = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "x" / "tool")
 
     journal = tmp_path / "runs.sqlite"
-    values = [float(dreval.tractable_consistency(X, s, store=journal)) for s in (first, second, first)]
+    values = [float(dreval.tractable_consistency(X, s, store=journal)) for s in (source, second, source)]
 
     assert values[0] == values[2] != values[1]
     assert values[1] == float(dreval.tractable_consistency(X, second))

@@ -18,8 +18,8 @@ from scipy.spatial import procrustes
 import dreval
 from dreval.errors import ProtocolError
 
-HERE = Path(__file__).resolve().parents[1]
-UWOT = HERE / "oracles" / "uwot"
+TESTS = Path(__file__).resolve().parents[1]
+UWOT = TESTS / "oracles" / "uwot"
 # Called with INPUT OUTPUT N_COMPONENTS SEED; fails where the file FAIL names the task.
 TOOL = """
 case "$1" in *"$(cat fail 2> /dev/null || echo nothing)"*) echo "half" > "$2"; exit 3;; esac
@@ -77,10 +77,10 @@ def test_drivers_that_were_edited_stay(tmp_path: Path) -> None:
     assert "Round 2 of 2" in (tmp_path / "t" / "README.md").read_text()
 
 
-def disparity(first: np.ndarray, second: np.ndarray) -> float:
+def disparity(left: np.ndarray, second: np.ndarray) -> float:
     """Procrustes disparity by scipy, the narrower one padded with zeros."""
-    width = max(first.shape[1], second.shape[1])
-    padded = [np.pad(points, ((0, 0), (0, width - points.shape[1]))) for points in (first, second)]
+    width = max(left.shape[1], second.shape[1])
+    padded = [np.pad(points, ((0, 0), (0, width - points.shape[1]))) for points in (left, second)]
     return float(procrustes(*padded)[2])
 
 
@@ -110,8 +110,8 @@ def test_the_recorded_transformations_are_those_of_the_measure() -> None:
 
     assert len(tasks) == 3
     for task in tasks:
-        sent = read(UWOT / task["input"]).iloc[:, 1:].to_numpy()
-        assert sent == pytest.approx(output.data(*task["place"]), rel=1e-9)
+        exported = read(UWOT / task["input"]).iloc[:, 1:].to_numpy()
+        assert exported == pytest.approx(output.data(*task["place"]), rel=1e-9)
 
 
 def test_a_damaged_recording_raises_an_error(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_damaged_recording_raises_an_error(tmp_path: Path) -> None:
 @pytest.mark.debian
 def test_the_round_trip_with_r_runs(tmp_path: Path) -> None:
     """The script of the vignette runs uwot and Rtsne in both rounds and prints both measures of both."""
-    script = HERE.parent / "vignettes" / "protocol-uwot.sh"
+    script = TESTS.parent / "vignettes" / "protocol-uwot.sh"
     env = {**os.environ, "DREVAL": f"{sys.executable} -m dreval", "PYTHON": sys.executable}
     env["PYTHONPATH"] = str(Path(dreval.__path__[0]).parent)
     done = subprocess.run(["sh", script, tmp_path], capture_output=True, text=True, check=False, env=env)
@@ -174,7 +174,7 @@ def test_the_driver_of_uwot_obeys_the_seed(tmp_path: Path) -> None:
         protocol = dreval.Protocol(UWOT / "arc.csv", ids="cell", n_transformations=1, n_replicates=1, random_state=0)
         protocol.export(tmp_path / name)
         subprocess.run(["Rscript", tmp_path / name / "run_uwot.R"], check=True, capture_output=True)
-    single, two = ((tmp_path / name / "returned" / "data.csv").read_text() for name in ("one", "two"))
+    single, second = ((tmp_path / name / "returned" / "data.csv").read_text() for name in ("one", "two"))
 
-    assert single == two
+    assert single == second
     assert single != (tmp_path / "one" / "returned" / "reseed-1.csv").read_text()

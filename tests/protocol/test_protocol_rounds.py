@@ -82,13 +82,13 @@ def test_a_partial_return_raises_an_error_unless_requested(folder: Path) -> None
         dreval.Protocol.collect(folder)
     source = dreval.Protocol.collect(folder, partial=True)
     result = dreval.tractable_consistency(X, source)
-    whole = dreval.tractable_consistency(X, projection, n_transformations=7, n_replicates=2, random_state=4)
+    expected = dreval.tractable_consistency(X, projection, n_transformations=7, n_replicates=2, random_state=4)
 
     assert tuple(map(str, source.notes)) == ("4 of 11 runs have not been returned; the first is returned/full.csv.",)
     assert (result.parts["tried"], result.parts["failed"]) == (7, 2)
     assert np.flatnonzero(result.table["u"].isna()).tolist() == [2, 4]
     stored = [0, 1, 3, 5, 6]
-    assert result.table["u"][stored].tolist() == pytest.approx(whole.table["u"][stored].tolist(), rel=1e-12)
+    assert result.table["u"][stored].tolist() == pytest.approx(expected.table["u"][stored].tolist(), rel=1e-12)
     assert any(
         str(note).startswith("2 of 7 runs failed; the first: `returned/transformed-0003") for note in result.notes
     )
@@ -169,12 +169,12 @@ def test_a_tool_without_seeds_has_no_baseline(folder: Path, tmp_path: Path) -> N
     both_rounds(folder, pca)
     both_rounds(tmp_path / "none", pca, n_replicates=0)
 
-    same = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
+    result = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
     none = dreval.tractable_consistency(X, dreval.Protocol.collect(tmp_path / "none"))
 
-    assert float(same) == float(none)
-    assert all(math.isnan(result.parts["reseed_max"]) for result in (same, none))
-    assert "No reseed baseline: the tool gives the same embedding for every seed." in [*map(str, same.notes)]
+    assert float(result) == float(none)
+    assert all(math.isnan(result.parts["reseed_max"]) for result in (result, none))
+    assert "No reseed baseline: the tool gives the same embedding for every seed." in [*map(str, result.notes)]
     assert "No reseed baseline: none was exported." in [*map(str, none.notes)]
 
 

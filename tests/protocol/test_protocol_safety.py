@@ -54,22 +54,22 @@ def test_an_export_that_was_killed_anywhere_continues(tmp_path: Path) -> None:
     """In both rounds, killed before each of the files: a second export gives the files of an uninterrupted one."""
     protocol = dreval.Protocol(X, **SETTINGS)
     for round_ in (1, 2):
-        whole = tmp_path / f"whole-{round_}" / "tool"
+        uninterrupted = tmp_path / f"whole-{round_}" / "tool"
         for _ in range(round_):
-            protocol.export(whole)
-            play(whole, projection, only=lambda task: task == "data")
-        count = len(exported(whole)) - (len(exported(tmp_path / "whole-1" / "tool")) - 3 if round_ == 2 else 0)
+            protocol.export(uninterrupted)
+            play(uninterrupted, projection, only=lambda task: task == "data")
+        count = len(exported(uninterrupted)) - (len(exported(tmp_path / "whole-1" / "tool")) - 3 if round_ == 2 else 0)
         for stop in range(count):
-            broken = tmp_path / f"broken-{round_}-{stop}" / "tool"
+            interrupted = tmp_path / f"broken-{round_}-{stop}" / "tool"
             if round_ == 2:
-                protocol.export(broken)
-                play(broken, projection, only=lambda task: task == "data")
+                protocol.export(interrupted)
+                play(interrupted, projection, only=lambda task: task == "data")
             with pytest.MonkeyPatch.context() as patch:
                 written_until(patch, stop)
                 with pytest.raises(Killed):
-                    protocol.export(broken)
-            protocol.export(broken)
-            assert exported(broken) == exported(whole), (round_, stop)
+                    protocol.export(interrupted)
+            protocol.export(interrupted)
+            assert exported(interrupted) == exported(uninterrupted), (round_, stop)
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"sha256": "0"}', "[]", "\0", "[" * 100_000])
@@ -77,14 +77,14 @@ def test_a_damaged_manifest_is_reported_and_written_anew(damage: str, folder: Pa
     """Status and collect name the remedy; a second export gives the same manifest and keeps all returned files."""
     both_rounds(folder, projection)
     manifest = folder / "manifest.json"
-    good, whole = manifest.read_bytes(), dreval.Protocol.collect(folder).recording.fingerprint
+    good, fingerprint = manifest.read_bytes(), dreval.Protocol.collect(folder).recording.fingerprint
     manifest.write_text(damage)
     for method in (dreval.Protocol.status, dreval.Protocol.collect):
         with pytest.raises(ProtocolError, match=r"must be as it was exported.*Or export again"):
             method(folder)
     assert dreval.Protocol(X, **SETTINGS).export(folder).complete
     assert manifest.read_bytes() == good
-    assert dreval.Protocol.collect(folder).recording.fingerprint == whole
+    assert dreval.Protocol.collect(folder).recording.fingerprint == fingerprint
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ PLACES: dict[str, Callable[[Path, Path], object]] = {
     "a link to 'data.csvx', which leads to nothing": lambda path, _: path.symlink_to("data.csvx"),
     "a link to 'reseed-00.csv', which leads to nothing": lambda path, _: path.symlink_to(path.name),
     "a link to '/dev/null'": lambda path, _: path.symlink_to("/dev/null"),
-    "a link to '.*other.csv'": lambda path, other: path.symlink_to(other),
+    "a link to '.*other.csv'": lambda path, target: path.symlink_to(target),
 }
 
 
@@ -119,9 +119,9 @@ def test_entries_that_are_not_files_of_the_folder_are_reported(received: str, fo
     """They are neither missing nor suggested, and nothing is read or written through a link."""
     both_rounds(folder, projection)
     path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
-    other = tmp_path / "other.csv"
-    path.rename(other)
-    PLACES[received](path, other)
+    target = tmp_path / "other.csv"
+    path.rename(target)
+    PLACES[received](path, target)
     printed = received.replace("reseed-00.csv", path.name)
     for partial in (False, True):
         with pytest.raises(
@@ -146,8 +146,8 @@ def test_an_extra_row_does_not_mean_a_stopped_tool(folder: Path) -> None:
     both_rounds(folder, projection)
     path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
     lines = path.read_text().splitlines()
-    for changed, cause in (([*lines, lines[-1]], "written twice"), (lines[:-1], "stopped while it wrote")):
-        path.write_text("\n".join(changed) + "\n")
+    for altered_lines, cause in (([*lines, lines[-1]], "written twice"), (lines[:-1], "stopped while it wrote")):
+        path.write_text("\n".join(altered_lines) + "\n")
         with pytest.raises(ProtocolError, match=cause):
             dreval.Protocol.collect(folder)
 
@@ -207,14 +207,14 @@ HOSTILE: dict[str, Callable[[Body], None]] = {
 }
 
 
-@pytest.mark.parametrize("what", HOSTILE)
-def test_a_manifest_of_anyone_stays_in_its_folder(what: str, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_manifest_of_anyone_stays_in_its_folder(case: str, folder: Path, tmp_path: Path) -> None:
     """A manifest with other content and the right hash raises an error everywhere; no file outside is touched."""
     dreval.Protocol(X, **SETTINGS).export(folder)
     path = folder / "manifest.json"
     body = json.loads(path.read_text())
     body.pop("sha256")
-    HOSTILE[what](body)
+    HOSTILE[case](body)
     text = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
     path.write_text(json.dumps({"sha256": text, **body}))
     (tmp_path / "secret.csv").write_text("x,y\n" + "1,2\n" * 36)

@@ -51,10 +51,10 @@ def test_the_noise_test_is_that_of_the_method(data, null, tmp_path):
     tool(tmp_path / "tool")
     source = dreval.Protocol.collect(tmp_path / "tool")
     result = dreval.noise_test(data, source)
-    plain = dreval.noise_test(data, method, null=null, n_replicates=9, random_state=7)
+    expected = dreval.noise_test(data, method, null=null, n_replicates=9, random_state=7)
     assert result.extra["null"] == null
-    assert_allclose(result.null_distribution, plain.null_distribution)
-    assert result.statistic == pytest.approx(plain.statistic)
+    assert_allclose(result.null_distribution, expected.null_distribution)
+    assert result.statistic == pytest.approx(expected.statistic)
     assert dreval.noise_test(data, source, n_replicates=4).n_resamples == 4
     with pytest.raises(UndefinedMeasure, match="null"):
         dreval.noise_test(data, source, null="gaussian" if null == "columns" else "columns")
@@ -68,12 +68,14 @@ def test_stability_is_that_of_the_method(data, folder):
     source = dreval.Protocol.collect(folder)
     for over, count in (("seeds", 4), ("halves", 5)):
         result = dreval.stability(data, source, over=over)
-        plain = dreval.stability(data, method, over=over, n_replicates=count, random_state=7)
-        assert float(result) == pytest.approx(float(plain))
-        assert_allclose(result.points["agreement"], plain.points["agreement"])
+        expected = dreval.stability(data, method, over=over, n_replicates=count, random_state=7)
+        assert float(result) == pytest.approx(float(expected))
+        assert_allclose(result.points["agreement"], expected.points["agreement"])
     assert dreval.stability(data, source).recipe["parameters"]["over"] == "seeds"
-    both = r"with over='both': got runs of seeds and halves.* Use over='seeds' and, in another call, over='halves'\.$"
-    with pytest.raises(UndefinedMeasure, match=both):
+    message = (
+        r"with over='both': got runs of seeds and halves.* Use over='seeds' and, in another call, over='halves'\.$"
+    )
+    with pytest.raises(UndefinedMeasure, match=message):
         dreval.stability(data, source, over="both")
     with pytest.raises(UndefinedMeasure, match="transformed"):
         dreval.tractable_consistency(data, source)
@@ -105,24 +107,24 @@ def test_rows_of_a_half_must_match(folder):
     frame.iloc[:-1].to_csv(path, index=False)
     with pytest.raises(ProtocolError, match="23 rows for 24 points"):
         dreval.Protocol.collect(folder)
-    other = frame.copy()
+    shuffled = frame.copy()
     expected = set(range(1, 49)) - set(frame["id"])
-    other.loc[0, "id"] = min(expected)
-    other.to_csv(path, index=False)
+    shuffled.loc[0, "id"] = min(expected)
+    shuffled.to_csv(path, index=False)
     with pytest.raises(ProtocolError, match="half-1"):
         dreval.Protocol.collect(folder)
 
 
 def test_runs_on_other_data_raise_an_error(data, folder):
     source = dreval.Protocol.collect(folder)
-    for other in (data + 1, data[::-1], data[:-1]):
-        refused = []
+    for other_data in (data + 1, data[::-1], data[:-1]):
+        messages = []
         for analysis in (dreval.noise_test, dreval.stability):
             with pytest.raises(UndefinedMeasure, match=r"^`source` must have been run on these data") as error:
-                analysis(other, source)
-            refused.append(str(error.value))
-        assert refused[0] == refused[1]
-        assert "Run the method" not in refused[0]
+                analysis(other_data, source)
+            messages.append(str(error.value))
+        assert messages[0] == messages[1]
+        assert "Run the method" not in messages[0]
 
 
 def test_a_sweep_of_a_tool_is_an_evaluation_of_several_folders(data, tmp_path):
@@ -151,11 +153,11 @@ def test_runs_of_another_kind_raise_an_error_with_the_available_ones(data, tmp_p
 @pytest.mark.parametrize("analysis", [dreval.noise_test, dreval.stability])
 def test_another_seed_than_that_of_the_runs_raises_an_error(data, folder, analysis):
     source = dreval.Protocol.collect(folder)
-    same = analysis(data, source, random_state=7)
-    assert same.recipe == analysis(data, source).recipe
-    for other in (3, np.random.default_rng(7)):
+    result = analysis(data, source, random_state=7)
+    assert result.recipe == analysis(data, source).recipe
+    for seed in (3, np.random.default_rng(7)):
         with pytest.raises(UndefinedMeasure, match="`random_state` must be that of the recorded runs, 7"):
-            analysis(data, source, random_state=other)
+            analysis(data, source, random_state=seed)
     res = dreval.Evaluation(data, {"tool": source}, random_state=3).run(["stability"], None, None)  # of the others
     assert res.tidy()["value"].notna().all()
 
@@ -183,13 +185,13 @@ def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, s
     """The score is the silhouette, as for a method; if the caller requests columns it is not, with a note."""
     source = dreval.Protocol.collect(folder)
     result = dreval.noise_test(data, source, **settings)
-    plain = dreval.noise_test(
+    expected = dreval.noise_test(
         data, method, null="columns", statistic="silhouette", n_clusters=2, n_replicates=9, random_state=7
     )
-    assert result.extra["score"] == plain.extra["score"] == "silhouette(n_clusters=2)"
+    assert result.extra["score"] == expected.extra["score"] == "silhouette(n_clusters=2)"
     assert result.extra["null"] == "columns"
-    assert result.statistic == pytest.approx(plain.statistic)
-    assert_allclose(result.null_distribution, plain.null_distribution)
+    assert result.statistic == pytest.approx(expected.statistic)
+    assert_allclose(result.null_distribution, expected.null_distribution)
     assert not {"noise.blind", "noise.unasked"} & {note.code for note in result.notes}
     repeated = eval(result.call, {"dreval": dreval, "data": data, "source": source})
     assert repeated.statistic == result.statistic
@@ -214,22 +216,22 @@ def test_no_note_advises_to_re_run_recorded_runs(data, folder):
 
 def test_more_null_data_come_from_a_new_protocol(data, folder, tmp_path):
     """The advice of the note works, for a tool alone and next to a method."""
-    subset = dreval.Protocol.collect(folder)
+    source = dreval.Protocol.collect(folder)
 
-    def note_of(source, **others):
-        options = {"noise": {"n_replicates": 9}} if others else None
-        res = dreval.Evaluation(data, {"tool": source, **others}).run([], ["noise"], None, options=options)
+    def note_of(source, **parts):
+        options = {"noise": {"n_replicates": 9}} if parts else None
+        res = dreval.Evaluation(data, {"tool": source, **parts}).run([], ["noise"], None, options=options)
         return "".join(res.notes.loc[res.notes["code"] == "test.attainable", "text"])
 
-    text = note_of(subset)
+    text = note_of(source)
     assert text.startswith("No adjusted p of this test can be below 0.1")
     assert text.endswith("Pass a source collected from a new protocol with noise=19 or more.")
     dreval.Protocol(data, n_transformations=0, noise=19, random_state=7).export(tmp_path / "new")
     tool(tmp_path / "new")
     assert note_of(dreval.Protocol.collect(tmp_path / "new")) == ""
-    both = note_of(subset, own="pca")
-    assert "of these 2 tests" in both
-    assert "{'n_replicates': 39}} and a source collected from a new protocol with noise=39" in both
+    with_both = note_of(source, own="pca")
+    assert "of these 2 tests" in with_both
+    assert "{'n_replicates': 39}} and a source collected from a new protocol with noise=39" in with_both
 
 
 @pytest.mark.parametrize(
