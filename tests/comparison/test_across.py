@@ -72,8 +72,8 @@ def test_results_files_and_frames_are_one_table(tmp_path):
     pd.concat(frames).to_csv(tmp_path / "all.csv", index=False)
     expected = dreval.compare(results).pairs
 
-    for other in (files, frames, pd.concat(frames), str(tmp_path / "all.csv"), [results[0], files[1], frames[2]]):
-        pd.testing.assert_frame_equal(dreval.compare(other).pairs, expected, check_exact=True)
+    for source in (files, frames, pd.concat(frames), str(tmp_path / "all.csv"), [results[0], files[1], frames[2]]):
+        pd.testing.assert_frame_equal(dreval.compare(source).pairs, expected, check_exact=True)
     assert dreval.compare(results).families["procrustes_rc(n_neighbors=5)"].higher is False
 
 
@@ -120,14 +120,14 @@ def test_invalid_comparisons_raise_an_error(change, options, message):
 
 def test_columns_may_have_other_names():
     """A table from elsewhere, with other column names and no measure, gives the same numbers."""
-    plain = table()[["dataset", "embedding", "value"]]
-    other = plain.rename(columns={"dataset": "problem", "embedding": "algorithm", "value": "score"})
+    scores = table()[["dataset", "embedding", "value"]]
+    renamed = scores.rename(columns={"dataset": "problem", "embedding": "algorithm", "value": "score"})
     names = {"dataset": "problem", "embedding": "algorithm", "value": "score"}
-    comparison = compared(other, columns=names)
+    comparison = compared(renamed, columns=names)
 
     assert comparison.measures == ["score"]
     pd.testing.assert_frame_equal(
-        comparison.pairs.drop(columns="measure"), compared(plain).pairs.drop(columns="measure")
+        comparison.pairs.drop(columns="measure"), compared(scores).pairs.drop(columns="measure")
     )
 
 
@@ -231,12 +231,12 @@ def test_the_mixed_model_of_balanced_replicates_is_the_analysis_of_variance(seed
 
 def test_replicates_that_repeat_one_value_are_one_in_the_mixed_model():
     """Methods without random numbers: the model of one value for each cell, which is the analysis of variance."""
-    one = table(n=5)
-    frame = pd.concat([one, one.assign(replicate=1)])
+    scores = table(n=5)
+    frame = pd.concat([scores, scores.assign(replicate=1)])
     columns = ["advantage", "se", "conf_low", "conf_high", "statistic", "p_value"]
-    repeated, single = (compared(one, tests="mixed").pairs[columns] for one in (frame, one))
+    repeated, single = (compared(one, tests="mixed").pairs[columns] for one in (frame, scores))
     pd.testing.assert_frame_equal(repeated, single, rtol=1e-9)
-    cells = one["value"].to_numpy().reshape(5, 3)
+    cells = scores["value"].to_numpy().reshape(5, 3)
     inside = cells - cells.mean(axis=0) - cells.mean(axis=1)[:, None] + cells.mean()
     assert_allclose(repeated["se"], np.sqrt(2 * (inside**2).sum() / (4 * 2) / 5), rtol=1e-3)
 
@@ -252,7 +252,9 @@ def test_the_mixed_model_is_that_of_statsmodels():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = smf.mixedlm("value ~ 0 + C(embedding)", frame, groups="dataset", **options)
-            fits = [model.fit(reml=True, method=one) for one in (["bfgs", "lbfgs", "powell"], "nm", "powell")]
+            fits = [
+                model.fit(reml=True, method=optimizer) for optimizer in (["bfgs", "lbfgs", "powell"], "nm", "powell")
+            ]
         fit = max(fits, key=lambda one: round(one.llf, 3))
         names = [f"C(embedding)[m{j}]" for j in range(3)]
         for row in comparison.pairs.to_dict("records"):
@@ -345,8 +347,8 @@ def test_holm_runs_over_all_pairs_and_measures_of_a_test():
     assert_allclose(comparison.loc[comparison["test"] == "wilcoxon", "p_adjusted"], holm, rtol=1e-12)
     nemenyi = comparison[comparison["test"] == "nemenyi"]
     least = nemenyi.groupby("measure")["p_value"].transform("min")
-    first = nemenyi["p_value"] == nemenyi["p_value"].min()
-    assert_allclose(nemenyi.loc[first, "p_adjusted"], 2 * least[first])
+    lowest = nemenyi["p_value"] == nemenyi["p_value"].min()
+    assert_allclose(nemenyi.loc[lowest, "p_adjusted"], 2 * least[lowest])
     assert (nemenyi["p_adjusted"] >= nemenyi["p_value"]).all()
     assert compared(frame, adjust=None).pairs["p_adjusted"].isna().all()
     alone = compared(table(seed=0)).pairs.query("test == 'nemenyi'")
@@ -446,8 +448,8 @@ def test_a_fit_within_the_parameters_issues_no_boundary_warning():
 def test_notes_are_records_with_the_row_that_they_belong_to():
     """Notes of the comparison, of measures and of rows have their keys; the column is their text."""
     part = table(n=6)
-    twice = pd.concat([part.assign(replicate=r) for r in (0, 1)])
-    gap = twice[(twice["dataset"] != "data 0") | (twice["embedding"] != "m0")]
+    replicates = pd.concat([part.assign(replicate=r) for r in (0, 1)])
+    gap = replicates[(replicates["dataset"] != "data 0") | (replicates["embedding"] != "m0")]
     comparison = compared(gap, tests=["friedman", "wilcoxon", "mixed"])
     codes = comparison.notes.groupby(["test", "first"])["code"].agg(list)
 
@@ -487,8 +489,8 @@ def test_the_paragraph_notes_too_few_data_sets_for_signed_ranks():
 def test_letters_are_explained_where_they_occur():
     """A pair without a common data set has no test: no column of letters, and a reason instead of the explanation."""
     frame = table(n=6)
-    odd = frame["dataset"].isin(["data 1", "data 3", "data 5"])
-    frame = frame[(odd & (frame["embedding"] != "m0")) | (~odd & (frame["embedding"] != "m1"))]
+    is_odd = frame["dataset"].isin(["data 1", "data 3", "data 5"])
+    frame = frame[(is_odd & (frame["embedding"] != "m0")) | (~is_odd & (frame["embedding"] != "m1"))]
     without, explained = (str(compared(t).summary()) for t in (frame, table()))
 
     assert "share a letter" in explained
@@ -556,9 +558,9 @@ def test_letters_separate_the_pairs_of_nemenyi_on_four_data_sets():
         ),
     ],
 )
-def test_letters_name_the_test_that_was_run(tests, adjust, words):
+def test_letters_name_the_test_that_was_run(tests, adjust, text):
     """If one test was requested, letters use it, or the one of its tests that can be significant."""
-    assert words in letter_text(compared(table(n=5), tests=tests, adjust=adjust))
+    assert text in letter_text(compared(table(n=5), tests=tests, adjust=adjust))
 
 
 def test_letters_of_several_measures_go_by_one_test():

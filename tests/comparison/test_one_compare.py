@@ -46,9 +46,9 @@ def test_a_baseline_is_compared_with_all_others(results: dreval.Results) -> None
         list(zip(comparison["first"], comparison["second"], strict=True)) == [("front", "side"), ("back", "side")] * 2
     )
     keys = ["measure", "first", "second"]
-    both = comparison.merge(all_pairs, on=keys, suffixes=("", "_all"))
-    assert len(both) == 2
-    np.testing.assert_array_equal(both["p_value"], both["p_value_all"])
+    merged = comparison.merge(all_pairs, on=keys, suffixes=("", "_all"))
+    assert len(merged) == 2
+    np.testing.assert_array_equal(merged["p_value"], merged["p_value_all"])
     turned = comparison.merge(
         all_pairs.rename(columns={"first": "second", "second": "first"}), on=keys, suffixes=("", "_all")
     )

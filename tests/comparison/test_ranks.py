@@ -152,11 +152,11 @@ def test_monotone_transformations_and_names_have_no_effect_on_rank_tests(table):
     """A rising function within each data set keeps the rank tests; a falling one with the other direction too."""
     comparison = dreval.compare(tidy(table), direction="higher", tests=["friedman", "nemenyi"])
     risen = np.exp(table / 3.0) * np.arange(1, len(table) + 1)[:, None]
-    for other, direction in ((risen, "higher"), (-risen, "lower")):
-        again = dreval.compare(tidy(other), direction=direction, tests=["friedman", "nemenyi"])
-        assert_allclose(again.overall["statistic"], comparison.overall["statistic"], rtol=1e-12)
-        assert_allclose(again.pairs["p_value"], comparison.pairs["p_value"], rtol=1e-12)
-        assert_allclose(again.standing["mean_rank"], comparison.standing["mean_rank"], rtol=1e-12)
+    for transformed, direction in ((risen, "higher"), (-risen, "lower")):
+        result = dreval.compare(tidy(transformed), direction=direction, tests=["friedman", "nemenyi"])
+        assert_allclose(result.overall["statistic"], comparison.overall["statistic"], rtol=1e-12)
+        assert_allclose(result.pairs["p_value"], comparison.pairs["p_value"], rtol=1e-12)
+        assert_allclose(result.standing["mean_rank"], comparison.standing["mean_rank"], rtol=1e-12)
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.just(3)), elements=st.integers(-9, 9)))
@@ -164,13 +164,13 @@ def test_swapping_embeddings_turns_the_signs_and_keeps_the_p_values(table):
     """With the columns in the other order every pair is reversed, its p is the same, and the better one is the same."""
     original = dreval.compare(tidy(table), direction="higher").pairs
     turned = dreval.compare(tidy(table[:, ::-1], ["c", "b", "a"]), direction="higher").pairs
-    both = original.merge(turned, left_on=["test", "first", "second"], right_on=["test", "second", "first"])
+    merged = original.merge(turned, left_on=["test", "first", "second"], right_on=["test", "second", "first"])
 
-    assert len(both) == len(original)
+    assert len(merged) == len(original)
     for column in ("advantage", "effect_size"):
-        assert_allclose(both[f"{column}_x"], -both[f"{column}_y"], atol=1e-12)
-    assert_allclose(both["p_value_x"], both["p_value_y"], rtol=1e-12)
-    assert (both["better_x"] == both["better_y"]).all()
+        assert_allclose(merged[f"{column}_x"], -merged[f"{column}_y"], atol=1e-12)
+    assert_allclose(merged["p_value_x"], merged["p_value_y"], rtol=1e-12)
+    assert (merged["better_x"] == merged["better_y"]).all()
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 7))
@@ -220,11 +220,11 @@ def test_equal_embeddings_do_not_differ(table):
 def test_the_exact_p_is_the_share_of_all_arrangements(table):
     """The share over every arrangement of every row, with or without ties, of scipy's chi-square."""
     ranks = block_ranks(table.astype(float))
-    p, counted = permutation_p(ranks, np.random.default_rng(0))
+    p, count = permutation_p(ranks, np.random.default_rng(0))
     orders = [list(itertools.permutations(row)) for row in ranks]
     spread = [np.square(np.sum(rows, axis=0)).sum() for rows in itertools.product(*orders)]
 
-    assert counted
+    assert count
     assert_allclose(p, np.mean(np.array(spread) >= np.square(ranks.sum(axis=0)).sum() - 1e-9), rtol=1e-12)
 
 
@@ -239,11 +239,11 @@ def test_exact_p_values_are_those_of_published_tables():
 def test_random_arrangements_agree_with_enumerated_ones(monkeypatch):
     """The same table by enumeration and by random draws, within four standard errors; the same seed, the same p."""
     table = np.random.default_rng(4).normal(size=(8, 4)) + 0.3 * np.arange(4)
-    exact, counted = permutation_p(block_ranks(table), np.random.default_rng(0))
+    exact, count = permutation_p(block_ranks(table), np.random.default_rng(0))
     monkeypatch.setattr("dreval.comparison.base.MAX_EXACT_SUMS", 0)
     draws = [permutation_p(block_ranks(table), np.random.default_rng(1)) for _ in range(2)]
 
-    assert (counted, draws[0][1]) == (True, False)
+    assert (count, draws[0][1]) == (True, False)
     assert draws[0] == draws[1]
     assert abs(draws[0][0] - exact) < 4 * math.sqrt(exact * (1 - exact) / 9_999) + 1e-4
 
@@ -308,11 +308,11 @@ def test_skillings_mack_counts_the_exchanges_within_data_sets(seed, n, levels):
     ]
     statistics = []
     for rows in itertools.product(*orders):
-        other = np.array([[row.get(j, NAN) for j in range(3)] for row in rows])
-        statistics.append(skillings_mack(other)[0])
+        filled = np.array([[row.get(j, NAN) for j in range(3)] for row in rows])
+        statistics.append(skillings_mack(filled)[0])
     expected = np.mean(np.array(statistics) >= skillings_mack(values)[0] - 1e-9)
-    p, counted = skillings_mack_p(values, rng)
-    assert counted
+    p, count = skillings_mack_p(values, rng)
+    assert count
     assert_allclose(p, expected, rtol=1e-12)
 
 
@@ -322,6 +322,6 @@ def test_skillings_mack_by_exchanges_is_friedman_by_arrangements_where_nothing_i
     few = rng.integers(3, size=(4, 3)).astype(float)
     assert_allclose(skillings_mack_p(few, rng)[0], permutation_p(block_ranks(few), rng)[0], rtol=1e-12)
     many = rng.normal([0, 0.4, 0.8], size=(9, 3))
-    (p, counted), (exact, _) = skillings_mack_p(many, rng), permutation_p(block_ranks(many), rng)
-    assert not counted
+    (p, count), (exact, _) = skillings_mack_p(many, rng), permutation_p(block_ranks(many), rng)
+    assert not count
     assert abs(p - exact) <= 4 * math.sqrt(exact * (1 - exact) / 9999) + 1e-4

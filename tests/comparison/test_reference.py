@@ -34,7 +34,7 @@ def evaluated(X, sources, measures=MEASURES, **options):
 
 
 @pytest.fixture(scope="module")
-def both():
+def evaluations():
     """The same two embeddings without the data and with them, in front, in the middle and last."""
     X, a, b = cloud()
     sources = [{"a": a, "b": b}, {"data": X, "a": a, "b": b}, {"a": a, "b": b, "data": X}]
@@ -198,8 +198,8 @@ def test_across_data_sets_the_data_have_no_rank(tmp_path):
     comparison = dreval.compare(runs)
     assert set(comparison.glance()["embedding"]) == {"a", "b"}
     assert (comparison.notes["code"] == "datasets.reference").sum() == 3
-    named = dreval.compare(runs, ["data", "a"])
-    assert named.glance()["embedding"].iloc[0] == "data"
+    by_name = dreval.compare(runs, ["data", "a"])
+    assert by_name.glance()["embedding"].iloc[0] == "data"
     assert set(dreval.compare(runs, baseline="data").tidy()["second"]) == {"data"}
 
     data = {f"set {seed}": cloud(seed)[0] for seed in range(3)}
@@ -241,31 +241,31 @@ def second_arguments(first, second):
 @pytest.mark.slow
 def test_a_second_result_is_not_a_list_of_names(two_results):
     """Every argument for names rejects a result, with a hint how to compare two; names are still accepted."""
-    first, second = two_results
-    for value in second_arguments(first, second):
+    result, second = two_results
+    for value in second_arguments(result, second):
         for call in (
-            lambda second_result: dreval.compare(first, second_result),
-            lambda second_result: first.compare(second_result),
-            lambda second_result: dreval.compare([first, second.tidy().assign(dataset="other")], second_result),
-            lambda second_result: first.ranking(second_result),
-            lambda second_result: first.plot("scatter", names=second_result),
-            lambda second_result: first.plot("forest", names=second_result),
-            lambda second_result: first.to_markdown(second_result),
-            lambda second_result: first.to_latex(second_result),
+            lambda second_result: dreval.compare(result, second_result),
+            lambda second_result: result.compare(second_result),
+            lambda second_result: dreval.compare([result, second.tidy().assign(dataset="other")], second_result),
+            lambda second_result: result.ranking(second_result),
+            lambda second_result: result.plot("scatter", names=second_result),
+            lambda second_result: result.plot("forest", names=second_result),
+            lambda second_result: result.to_markdown(second_result),
+            lambda second_result: result.to_latex(second_result),
         ):
             with pytest.raises((InputError, UnknownName)) as error:
                 call(value)
             assert error.value.argument in ("names", "measure", "measures")
             assert error.value.received
     with pytest.raises(InputError, match="into one Evaluation") as error:
-        dreval.compare(first, second)
+        dreval.compare(result, second)
     assert error.value.argument == "names"
     with pytest.raises(UnknownName):
-        first.plot(second)
+        result.plot(second)
 
     for names in (["a", "b"], ("a", "b"), np.array(["a", "b"]), pd.Index(["a", "b"]), pd.Series(["a", "b"]),
                   {"a": 0, "b": 0}.keys(), iter(["a", "b"]), (name for name in "ab")):  # fmt: skip
-        assert len(first.compare(names).tidy()) == 1
+        assert len(result.compare(names).tidy()) == 1
 
 
 def test_the_hint_of_the_error_for_a_second_result_works(two_results):

@@ -58,8 +58,8 @@ def test_the_test_is_the_jackknife_of_the_difference(results, comparison):
     """Advantage, standard error, interval, t and p from the values without each point, by hand."""
     values = results.table[results.table["measure"] == "trustworthiness"].set_index("embedding")["value"]
     for row in comparison.of(comparison.pairs, "trustworthiness").to_dict("records"):
-        first, second = (results.left_out[row[name]]["trustworthiness"] for name in ("first", "second"))
-        d = first - second
+        left, second = (results.left_out[row[name]]["trustworthiness"] for name in ("first", "second"))
+        d = left - second
         se = math.sqrt((len(d) - 1) / len(d) * ((d - d.mean()) ** 2).sum())
         advantage = values[row["first"]] - values[row["second"]]
         t = advantage / se
@@ -76,13 +76,13 @@ def test_the_test_is_the_jackknife_of_the_difference(results, comparison):
 
 def test_the_seed_has_no_effect_where_single_points_are_left_out(comparison):
     """Another seed gives the same p to the last digit, and no bounds of p."""
-    other = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=1).run(MEASURES, None).compare()
+    reseeded = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=1).run(MEASURES, None).compare()
     exact = comparison.pairs["measure"].isin([name for name in MEASURES if CARDS.card(name).without is not None])
 
     assert exact.any()
     numbers = ["advantage", "se", "conf_low", "conf_high", "statistic", "p_value"]
     pd.testing.assert_frame_equal(
-        other.pairs.loc[exact, numbers], comparison.pairs.loc[exact, numbers], check_exact=True
+        reseeded.pairs.loc[exact, numbers], comparison.pairs.loc[exact, numbers], check_exact=True
     )
     assert comparison.pairs.loc[exact, "p_value"].notna().all()
     assert comparison.pairs.loc[exact, ["p_low", "p_high"]].isna().all(axis=None)
@@ -98,13 +98,13 @@ def test_partitions_are_averaged_where_no_point_can_be_left_out_alone():
     values = res.groups.pivot(index=["partition", "group"], columns="embedding", values="value")
     for row in compared[0].pairs.to_dict("records"):
         d = (values[row["second"]] - values[row["first"]]).to_numpy().reshape(8, 20)
-        se = math.sqrt(np.mean([19 / 20 * ((one - one.mean()) ** 2).sum() for one in d]))
+        se = math.sqrt(np.mean([19 / 20 * ((values - values.mean()) ** 2).sum() for values in d]))
         t = row["advantage"] / se
         assert_allclose([row["se"], row["p_value"]], [se, 2 * stats.t.sf(abs(t), 19)], rtol=1e-9)
     for one in compared:
-        for other in compared:
-            assert (one.pairs["p_low"] < other.pairs["p_value"]).all()
-            assert (other.pairs["p_value"] < one.pairs["p_high"]).all()
+        for comparison in compared:
+            assert (one.pairs["p_low"] < comparison.pairs["p_value"]).all()
+            assert (comparison.pairs["p_value"] < one.pairs["p_high"]).all()
     assert "p_low and p_high" in str(compared[0].summary())
 
 
@@ -180,8 +180,8 @@ def test_verdicts_on_a_margin_without_a_test():
 def test_verdicts_on_a_margin_are_in_the_summary_and_in_the_paragraph(results):
     """Each pair once by name; embeddings with one verdict against one other share a sentence; many are counted."""
     wide = results.compare(measure="trustworthiness", margin=0.5, baseline="good")
-    both = {"trustworthiness": 0.5, "procrustes_rc": 0.9}
-    several = results.compare(measure=[*both], margin=both, baseline="good")
+    margins = {"trustworthiness": 0.5, "procrustes_rc": 0.9}
+    several = results.compare(measure=[*margins], margin=margins, baseline="good")
 
     assert "bad and mixed are equivalent to good within the margin." in " ".join(str(wide.summary()).split())
     assert "bad and mixed are equivalent to good within the margin." in wide.paragraph()
@@ -232,14 +232,14 @@ def test_the_values_of_the_standing_are_those_of_the_table(results, comparison):
 def test_turning_the_pair_turns_the_signs(results):
     """Names in the other order: signs turn, p stays, and superiority is the complement."""
     turned = replace(results, table=results.table.iloc[::-1].reset_index(drop=True))
-    both = results.compare().pairs.merge(
+    merged = results.compare().pairs.merge(
         turned.compare().pairs, left_on=["measure", "first", "second"], right_on=["measure", "second", "first"]
     )
 
-    assert len(both) == 12
-    assert_allclose(both["advantage_x"], -both["advantage_y"], rtol=1e-12)
-    assert_allclose(both["p_value_x"], both["p_value_y"], rtol=1e-12)
-    assert_allclose(both["superiority_x"], 1 - both["superiority_y"], rtol=1e-12)
+    assert len(merged) == 12
+    assert_allclose(merged["advantage_x"], -merged["advantage_y"], rtol=1e-12)
+    assert_allclose(merged["p_value_x"], merged["p_value_y"], rtol=1e-12)
+    assert_allclose(merged["superiority_x"], 1 - merged["superiority_y"], rtol=1e-12)
 
 
 def test_a_measure_without_interval_has_its_reason(comparison):
