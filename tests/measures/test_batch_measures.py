@@ -75,9 +75,9 @@ def test_lisi_of_a_plain_twin(tied: bool) -> None:
         neighbors = np.array([j for j in np.argsort(np.round(D[i], 9), kind="stable") if j != i])
         far = np.round(D[i, neighbors], 9)
         w, edge = _weights(far[:14], 5), far == far[13]
-        each = np.where(edge, w[edge[:14]].sum() / edge.sum(), np.r_[w, np.zeros(45)])
+        weights = np.where(edge, w[edge[:14]].sum() / edge.sum(), np.r_[w, np.zeros(45)])
         for name, codes in (("ilisi", batch), ("clisi", labels)):
-            effective = 1 / sum(each[codes[neighbors] == c].sum() ** 2 for c in range(3))
+            effective = 1 / sum(weights[codes[neighbors] == c].sum() ** 2 for c in range(3))
             expected[name].append((effective - 1) / 2 if name == "ilisi" else (3 - effective) / 2)
     assert dreval.ilisi(Y, Y, batch=batch, perplexity=5) == pytest.approx(np.mean(expected["ilisi"]), abs=1e-8)
     assert dreval.clisi(Y, Y, labels=labels, perplexity=5) == pytest.approx(np.mean(expected["clisi"]), abs=1e-8)

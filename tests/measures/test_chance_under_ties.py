@@ -15,7 +15,7 @@ from dreval.measures.core import chance_value
 from dreval.registry import MEASURES
 
 RANKS = ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard", "mrre_false", "mrre_missing"]
-MOVED = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
+CHANCE_NOTE = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
 
 
 def _binary(seed=0, n=80):
@@ -40,10 +40,10 @@ def test_an_unrelated_map_of_binary_data_is_not_above_chance():
     }
     for name, closed in (("trustworthiness", chance_rank_measure(80, 10)), ("r_nx_auc", 0.0)):
         mean, spread = np.mean(values[name]), np.std(values[name], ddof=1)
-        stated = row.loc[("a", name), "chance"]
-        assert abs(stated - mean) <= 4 * spread * np.sqrt(1 / 20 + 1 / 100)
-        assert min(stated, mean) - closed > 4 * spread * np.sqrt(1 / 20)
-        assert MOVED in row.loc[("a", name), "note"]
+        chance = row.loc[("a", name), "chance"]
+        assert abs(chance - mean) <= 4 * spread * np.sqrt(1 / 20 + 1 / 100)
+        assert min(chance, mean) - closed > 4 * spread * np.sqrt(1 / 20)
+        assert CHANCE_NOTE in row.loc[("a", name), "note"]
     assert chance_rank_measure(80, 10) == pytest.approx(0.526, abs=5e-4)
     assert np.mean(values["trustworthiness"]) == pytest.approx(0.565, abs=0.01)
 

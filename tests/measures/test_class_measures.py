@@ -31,8 +31,8 @@ def _labels(n, classes, seed):
     return np.random.default_rng(seed).permutation(np.minimum(np.arange(n) % (classes + 2), classes - 1))
 
 
-def _view(X, Y, labels, **more):
-    return replace(neighbor_pass(X, {"Y": Y}, k=5, groups=more.pop("groups", None))["Y"], labels=labels, **more)
+def _view(X, Y, labels, **fields):
+    return replace(neighbor_pass(X, {"Y": Y}, k=5, groups=fields.pop("groups", None))["Y"], labels=labels, **fields)
 
 
 @given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), seed=SEEDS)
@@ -61,9 +61,9 @@ def test_neighborhood_hit_by_hand():
     Y = np.array([0.0, 1.0, 2.0, 2.5, 2.6, 2.7])[:, None]
     labels = list("aaabbb")
     assert dreval.neighborhood_hit(Y, Y, labels=labels, n_neighbors=2) == pytest.approx(10 / 12)
-    twice = np.array([0.0, 0.0, 5.0, 5.0])[:, None]
-    assert dreval.neighborhood_hit(twice, twice, labels=list("abab"), n_neighbors=1) == 0
-    assert dreval.neighborhood_hit(twice, twice, labels=list("aabb"), n_neighbors=1) == 1
+    points = np.array([0.0, 0.0, 5.0, 5.0])[:, None]
+    assert dreval.neighborhood_hit(points, points, labels=list("abab"), n_neighbors=1) == 0
+    assert dreval.neighborhood_hit(points, points, labels=list("aabb"), n_neighbors=1) == 1
 
 
 @given(pair=tie_free_pairs(min_n=8, max_p=3), classes=st.integers(2, 4), seed=SEEDS)
@@ -102,8 +102,8 @@ def test_label_measures_are_their_definition(pair, classes, seed):
     labels = _labels(len(Y), classes, seed)
     change = []
     for a, b in itertools.combinations(range(classes), 2):
-        both = (labels == a) | (labels == b)
-        before, after = (2 * _consistency(Z[both], labels[both]) - 1 for Z in (X, Y))
+        in_pair = (labels == a) | (labels == b)
+        before, after = (2 * _consistency(Z[in_pair], labels[in_pair]) - 1 for Z in (X, Y))
         change.append(after - before)
     compressed, won = np.maximum(-np.array(change), 0).mean(), np.maximum(change, 0).mean()
     assert dreval.label_trustworthiness(X, Y, labels=labels) == pytest.approx(1 - compressed, abs=1e-12)

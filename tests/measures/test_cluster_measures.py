@@ -58,9 +58,9 @@ def test_agreement_is_that_of_scikit_learn(pair, classes, k, seed):
     labels = _labels(len(Y), classes, seed)
     starts = clusters(_view(Y, labels), k, 3)
     best = starts.codes[starts.best]
-    for name, theirs in AGREEMENT.items():
+    for name, reference in AGREEMENT.items():
         result = MEASURES.get(name).rule(_view(Y, labels), k, 3)[0]
-        assert result == pytest.approx(theirs(labels, best), abs=1e-9)
+        assert result == pytest.approx(reference(labels, best), abs=1e-9)
     assert metrics.v_measure_score(labels, best) == pytest.approx(
         MEASURES.get("kmeans_nmi").rule(_view(Y, labels), k, 3)[0], abs=1e-9
     )
@@ -70,11 +70,11 @@ def test_agreement_is_that_of_scikit_learn(pair, classes, k, seed):
 def test_expected_information_is_that_of_scikit_learn(seed, a, b, n):
     """The mean of the mutual information over permutations agrees for tables of any sizes."""
     rng = np.random.default_rng(seed)
-    first, second = rng.integers(0, a, n), rng.integers(0, b, n)
-    table = metrics.cluster.contingency_matrix(first, second)
+    left, second = rng.integers(0, a, n), rng.integers(0, b, n)
+    table = metrics.cluster.contingency_matrix(left, second)
     expected = metrics.cluster.expected_mutual_information(table, n)
     assert expected_information(table) == pytest.approx(expected, abs=1e-10)
-    assert mutual_information(table) == pytest.approx(metrics.mutual_info_score(first, second), abs=1e-10)
+    assert mutual_information(table) == pytest.approx(metrics.mutual_info_score(left, second), abs=1e-10)
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -90,10 +90,10 @@ def test_chance_is_the_mean_over_all_pairings(name, tied):
     orders = {tuple(labels[np.argsort(order)]): list(order) for order in itertools.permutations(range(6))}
     assert len(orders) == 60
     values = [getattr(dreval, name)(Y, Y[order], **options) for order in orders.values()]
-    stated = chance_value(MEASURES.get(name), _view(Y, labels), {"n_clusters": None, "n_init": 4}, 0)
-    assert stated.draws == 0
-    assert stated.value == pytest.approx(np.mean(values), abs=1e-12)
-    assert (stated.value > 0.3) == (name == "kmeans_nmi")
+    chance = chance_value(MEASURES.get(name), _view(Y, labels), {"n_clusters": None, "n_init": 4}, 0)
+    assert chance.draws == 0
+    assert chance.value == pytest.approx(np.mean(values), abs=1e-12)
+    assert (chance.value > 0.3) == (name == "kmeans_nmi")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -101,11 +101,11 @@ def test_clusters_have_the_smallest_sum_of_squares_of_scikit_learn(seed):
     """The best of ten starts is the best of a hundred starts of scikit-learn."""
     Y, labels = _blobs(seed)
     starts = clusters(_view(Y, labels), 4, 10)
-    theirs = KMeans(4, n_init=100, random_state=0, tol=0, algorithm="lloyd").fit(Y)
+    reference = KMeans(4, n_init=100, random_state=0, tol=0, algorithm="lloyd").fit(Y)
     best = starts.codes[starts.best]
     squares = sum(((Y[best == c] - Y[best == c].mean(axis=0)) ** 2).sum() for c in range(4))
-    assert squares == pytest.approx(theirs.inertia_, rel=1e-7)
-    assert metrics.adjusted_rand_score(theirs.labels_, best) == 1
+    assert squares == pytest.approx(reference.inertia_, rel=1e-7)
+    assert metrics.adjusted_rand_score(reference.labels_, best) == 1
 
 
 def test_each_start_is_a_fixed_point_of_lloyds_algorithm():
@@ -185,8 +185,8 @@ def test_ratios_of_centroids_are_those_of_scikit_learn(pair, classes, seed):
     labels = _labels(len(Y), classes, seed)
     centers = np.array([Y[labels == c].mean(axis=0) for c in range(classes)])
     assume(min(np.linalg.norm(a - b) for a, b in itertools.combinations(centers, 2)) > 1e-6)
-    for name, theirs in OF_CENTROIDS.items():
-        assert getattr(dreval, name)(Y, Y, labels=labels) == pytest.approx(theirs(Y, labels), rel=1e-7)
+    for name, reference in OF_CENTROIDS.items():
+        assert getattr(dreval, name)(Y, Y, labels=labels) == pytest.approx(reference(Y, labels), rel=1e-7)
 
 
 def test_where_scikit_learn_takes_the_best_value_for_the_worst():
@@ -298,10 +298,10 @@ def test_halves_of_the_points_have_half_of_the_index():
     """Calinski-Harabasz grows with n: values of halves are doubled, and the error is about that of the jackknife."""
     Y, labels = _blobs(3, n=400, c=3)
     ev = dreval.Evaluation(Y, {"Y": Y}, labels=labels, random_state=0)
-    whole = ev.run("calinski_harabasz", None).table.iloc[0]
+    row = ev.run("calinski_harabasz", None).table.iloc[0]
     halves = ev.run("calinski_harabasz", None, "subsampling")
-    assert 0.5 < halves.table["se"].iloc[0] / whole["se"] < 2
-    assert abs(halves.groups["value"].mean() / whole["value"] - 1) < 0.1
+    assert 0.5 < halves.table["se"].iloc[0] / row["se"] < 2
+    assert abs(halves.groups["value"].mean() / row["value"] - 1) < 0.1
 
 
 def test_permuted_rows_without_a_value_do_not_cost_the_chance_level():
@@ -446,10 +446,10 @@ def test_the_table_names_the_classes_of_the_labeled_points():
     with pytest.warns(InputWarning, match="30 labeled"):
         table = dreval.centroid_triplets(frame, Y, labels="kind")
     assert set(table["class"]) == {"cat", "dog", "emu"}
-    alone = dreval.centroid_triplets(
+    value = dreval.centroid_triplets(
         frame.loc[labeled, list("xyz")].to_numpy(), Y[labeled], labels=frame["kind"][labeled].to_numpy()
     )
-    pd.testing.assert_frame_equal(table, alone)
+    pd.testing.assert_frame_equal(table, value)
 
 
 def test_the_figure_of_triples_counts_those_with_the_same_order():

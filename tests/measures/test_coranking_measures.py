@@ -34,13 +34,13 @@ def view_of(X, Y, rows=None):
 def test_curves_are_the_published_sums(pair):
     """Every curve at every K, ties, duplicates, tiny n and scales included."""
     X, Y = pair
-    theirs = twins.curves(twins.coranking_matrix(X, Y))
+    reference = twins.curves(twins.coranking_matrix(X, Y))
     for name in CURVES:
         ours = getattr(dreval, name)(X, Y)
         assert isinstance(ours, pd.Series)
         assert (ours.name, ours.index.name) == (name, "K")
-        assert list(ours.index) == list(range(1, len(theirs[name]) + 1))
-        assert_allclose(ours, theirs[name], atol=1e-12)
+        assert list(ours.index) == list(range(1, len(reference[name]) + 1))
+        assert_allclose(ours, reference[name], atol=1e-12)
         low, high = MEASURES.card(name).bounds
         assert ((ours >= low - 1e-12) & (ours <= high + 1e-12)).all()
 
@@ -51,10 +51,10 @@ def test_numbers_are_the_published_sums(pair):
     X, Y = pair
     q = twins.coranking_matrix(X, Y)
     excess = np.sort(twins.curves(q)["lcmc"][:-1])
-    theirs = twins.scalars(q)
+    reference = twins.scalars(q)
     for name in SCALARS:
         if name == "r_nx_auc" or excess[-1] - excess[-2] > 1e-12:  # else rounding decides between equal places
-            assert getattr(dreval, name)(X, Y) == pytest.approx(theirs[name], abs=1e-11)
+            assert getattr(dreval, name)(X, Y) == pytest.approx(reference[name], abs=1e-11)
 
 
 @given(pair=ANY_PAIR, data=st.data())
@@ -62,8 +62,8 @@ def test_errors_and_similarities_are_the_published_sums(pair, data):
     """Both relative rank errors as sums of the co-ranking matrix and Jaccard as one of sets, for every k < n."""
     X, Y = pair
     k = data.draw(neighbor_counts(len(X)))
-    theirs = twins.relative_rank_errors(twins.coranking_matrix(X, Y), k) | {"jaccard": twins.jaccard(X, Y, k)}
-    for name, value in theirs.items():
+    reference = twins.relative_rank_errors(twins.coranking_matrix(X, Y), k) | {"jaccard": twins.jaccard(X, Y, k)}
+    for name, value in reference.items():
         assert getattr(dreval, name)(X, Y, n_neighbors=k) == pytest.approx(value, abs=1e-12)
 
 
@@ -179,8 +179,8 @@ def test_anchors_see_rows_of_the_whole(pair, seed):
     X, Y = pair
     rows = np.sort(np.random.default_rng(seed).choice(len(X), 4, replace=False))
     function = MEASURES.get("r_nx_auc")
-    whole, part = answer(function, view_of(X, Y), {}), answer(function, view_of(X, Y, rows), {})
-    assert_array_equal(part.points, whole.points[rows])
+    expected, part = answer(function, view_of(X, Y), {}), answer(function, view_of(X, Y, rows), {})
+    assert_array_equal(part.points, expected.points[rows])
     curves = [curve_values(MEASURES.get("q_nx"), view_of(X, Y, np.array([row])))[0] for row in rows]
     assert_allclose(np.mean(curves, axis=0), curve_values(MEASURES.get("q_nx"), view_of(X, Y, rows))[0], atol=1e-12)
 

@@ -21,7 +21,7 @@ from dreval.measures import clusters as module
 from dreval.measures.core import answer
 from dreval.registry import MEASURES
 
-BOTH = ("steadiness", "cohesiveness")
+MEASURE_NAMES = ("steadiness", "cohesiveness")
 
 
 def _graphs(X, Y, k):
@@ -30,7 +30,7 @@ def _graphs(X, Y, k):
     return SharedNeighbors.of(view.nearest_data[:, :k]), SharedNeighbors.of(view.nearest_embedding[:, :k])
 
 
-@pytest.mark.parametrize("measure", BOTH)
+@pytest.mark.parametrize("measure", MEASURE_NAMES)
 @pytest.mark.parametrize("name", CLOUDS)
 def test_the_value_is_that_of_zadu_at_the_same_draws(name, measure):
     """Values agree from the same generator; the mean over seeds is within 4 standard errors of ZADU's."""
@@ -75,8 +75,8 @@ def test_density_clusters_are_those_of_scikit_learn(s, share, seed, blobs):
     if s < 6:  # fewer than scikit-learn takes: all points that stay longest are one cluster
         assert number <= s
         return
-    theirs = HDBSCAN(min_cluster_size=5, min_samples=6, metric="precomputed", allow_single_cluster=True, copy=True)
-    expected = theirs.fit(D).labels_
+    reference = HDBSCAN(min_cluster_size=5, min_samples=6, metric="precomputed", allow_single_cluster=True, copy=True)
+    expected = reference.fit(D).labels_
     noise = expected < 0
     assert not flat
     assert number == expected.max() + 1 + noise.sum()
@@ -150,7 +150,7 @@ def test_each_measure_detects_its_error():
     torn[labels == 1] += np.where(X[labels == 1][:, :1] > 0, 9.0, -9.0)
     value = {
         (name, case): getattr(dreval, name)(X, Y, n_neighbors=10, random_state=0)
-        for name in BOTH
+        for name in MEASURE_NAMES
         for case, Y in {"merged": merged, "torn": torn, "copy": X}.items()
     }
     assert value["steadiness", "copy"] == value["cohesiveness", "copy"] == 1
@@ -189,7 +189,7 @@ def test_exchanged_spaces_exchange_the_measures():
     np.testing.assert_array_equal(*parts)
 
 
-@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("name", MEASURE_NAMES)
 def test_the_order_of_rows_changes_the_draws_alone(name):
     """Means over seeds agree for permuted rows, and their spread is the standard error of the note."""
     X, _ = _groups()
@@ -211,7 +211,7 @@ def test_the_order_of_rows_changes_the_draws_alone(name):
     assert 0.6 < sd_b / se_b < 1.6
 
 
-@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("name", MEASURE_NAMES)
 def test_notes_on_draws_and_on_values_of_1(name, monkeypatch):
     """Walks with their standard error and no interval; points of large data; graphs without an edge, and copies."""
     X, _ = _groups()

@@ -117,8 +117,8 @@ def test_anchors_and_left_out_groups_keep_their_folds():
     rng = np.random.default_rng(1)
     Y, labels, groups = rng.normal(size=(60, 2)), np.arange(60) % 3, random_groups(60, 4, rng)
     view = replace(neighbor_pass(Y, {"Y": Y}, k=5, groups=groups)["Y"], labels=labels, seed=3)
-    whole, rows = module.knn_accuracy.rule(view, 5), np.arange(0, 60, 7)
-    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), 5), whole[rows])
+    all_rows, rows = module.knn_accuracy.rule(view, 5), np.arange(0, 60, 7)
+    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), 5), all_rows[rows])
     folds = module._folds(labels, 5, stream(3, "folds"))
     reduced = view_without_group(view, 2, 5)
     expected = np.zeros(60)
@@ -134,15 +134,15 @@ def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_f
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
     view = replace(neighbor_pass(X, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed)
-    once = view.shuffled(np.random.default_rng(seed))
-    for part in (once, view, once.shuffled(np.random.default_rng(1))):
-        alone = replace(part, origin=None, _embedding_cache={})
+    shuffled = view.shuffled(np.random.default_rng(seed))
+    for part in (shuffled, view, shuffled.shuffled(np.random.default_rng(1))):
+        separate = replace(part, origin=None, _embedding_cache={})
         right = _contributions(part.Y, labels, k, n_folds, seed, _naive)
         assert_array_equal(module.knn_accuracy.rule(part, k, n_folds), right)
         assert_array_equal(
-            module._knn_accuracy_without(part, k, n_folds), module._knn_accuracy_without(alone, k, n_folds)
+            module._knn_accuracy_without(part, k, n_folds), module._knn_accuracy_without(separate, k, n_folds)
         )
-        assert str(module._knn_accuracy_ties(part, k, n_folds)) == str(module._knn_accuracy_ties(alone, k, n_folds))
+        assert str(module._knn_accuracy_ties(part, k, n_folds)) == str(module._knn_accuracy_ties(separate, k, n_folds))
 
 
 @given(seed=SEEDS, k=st.integers(1, 10), n_folds=st.integers(2, 6))

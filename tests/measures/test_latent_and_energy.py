@@ -51,9 +51,9 @@ def test_latent_r2_counts_a_repeated_or_constant_column_once():
     """Redundant columns change nothing; a constant embedding has the value 0."""
     rng = np.random.default_rng(0)
     X, Z, Y = rng.normal(size=(50, 3)), rng.normal(size=(50, 2)), rng.normal(size=(50, 1))
-    alone = dreval.latent_r2(X, Y, latent=Z)
-    assert dreval.latent_r2(X, np.c_[Y, Y], latent=Z) == pytest.approx(alone, abs=1e-12)
-    assert dreval.latent_r2(X, np.c_[Y, np.full(50, 0.1)], latent=Z) == pytest.approx(alone, abs=1e-12)
+    value = dreval.latent_r2(X, Y, latent=Z)
+    assert dreval.latent_r2(X, np.c_[Y, Y], latent=Z) == pytest.approx(value, abs=1e-12)
+    assert dreval.latent_r2(X, np.c_[Y, np.full(50, 0.1)], latent=Z) == pytest.approx(value, abs=1e-12)
     assert dreval.latent_r2(X, np.full((50, 2), 0.1), latent=Z) == 0
 
 
@@ -72,9 +72,9 @@ def test_latent_r2_in_an_evaluation():
     Z, Y = X[:, :2], X[:, :1] + 0.1 * rng.normal(size=(80, 1))
     ev = dreval.Evaluation(X, {"e": Y}, latent=Z, random_state=0)
     row = ev.run("latent_r2", None).tidy().iloc[0]
-    each = [dreval.latent_r2(X, Y, latent=z) for z in Z.T]
-    assert row["value"] == pytest.approx(np.mean(each), abs=1e-12)
-    assert row["note"] == f"R^2 of each latent variable: {each[0]:.3f}, {each[1]:.3f}"
+    values = [dreval.latent_r2(X, Y, latent=z) for z in Z.T]
+    assert row["value"] == pytest.approx(np.mean(values), abs=1e-12)
+    assert row["note"] == f"R^2 of each latent variable: {values[0]:.3f}, {values[1]:.3f}"
     assert row["chance"] < 0.1
     assert row["conf_low"] < row["value"] < row["conf_high"]
     assert "latent=latent" in ev.run("latent_r2", None).recipe["call"]

@@ -31,7 +31,7 @@ def _view(X, Y, ks=(), **options):
     return neighbor_pass(X, {"Y": Y}, k=max(ks, default=1), leave_one=ks, **options)["Y"]
 
 
-def _again(name, X, Y, **parameters):
+def _recomputed(name, X, Y, **parameters):
     """The measure on all points but one, for each of them."""
     k = parameters.get("n_neighbors", 1)
     views = (neighbor_pass(X[keep], {"Y": Y[keep]}, k=k)["Y"] for keep in ~np.eye(len(X), dtype=bool))
@@ -46,7 +46,7 @@ def test_ranks_without_a_point_are_those_of_the_others(name, pair, prepared, dat
     k = data.draw(st.integers(1, len(X) - 2))
     ks = (k, max(1, k // 2)) if prepared else ()
     result = MEASURES.card(name).without(_view(X, Y, ks), n_neighbors=k)
-    assert_allclose(result, _again(name, X, Y, n_neighbors=k), rtol=0, atol=1e-13)
+    assert_allclose(result, _recomputed(name, X, Y, n_neighbors=k), rtol=0, atol=1e-13)
 
 
 def test_a_recorded_pass_is_not_repeated(monkeypatch):
@@ -61,7 +61,7 @@ def test_a_recorded_pass_is_not_repeated(monkeypatch):
     monkeypatch.setattr(ranks, "neighbor_pass", None)
     for k in (3, 7):
         result = MEASURES.card("continuity").without(parts, n_neighbors=k)
-        assert_allclose(result, _again("continuity", X, Y, n_neighbors=k), rtol=0, atol=1e-13)
+        assert_allclose(result, _recomputed("continuity", X, Y, n_neighbors=k), rtol=0, atol=1e-13)
 
 
 @each("name", ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard"])
@@ -83,12 +83,12 @@ def test_areas_and_curves_without_a_point_are_those_of_the_others(pair, data):
     curves = {name: MEASURES.card(name).without(view, ks) for name in ("q_nx", "lcmc", "r_nx")}
     assert view.cached_value("coranking") is not None
     result = MEASURES.card("r_nx_auc").without(view)
-    assert_allclose(result, _again("r_nx_auc", X, Y), rtol=0, atol=1e-13)
+    assert_allclose(result, _recomputed("r_nx_auc", X, Y), rtol=0, atol=1e-13)
     for h, keep in enumerate(~np.eye(n, dtype=bool)):
         reduced = _view(X[keep], Y[keep])
         for name, curve in curves.items():
-            whole, _ = curve_values(MEASURES.get(name), reduced)
-            assert_allclose(curve[h], whole[np.array(ks) - 1], rtol=0, atol=1e-13, err_msg=name)
+            full_curve, _ = curve_values(MEASURES.get(name), reduced)
+            assert_allclose(curve[h], full_curve[np.array(ks) - 1], rtol=0, atol=1e-13, err_msg=name)
     assert_array_equal(coranking(view).areas, coranking(_view(X, Y)).areas)
 
 
@@ -99,9 +99,9 @@ def test_the_co_ranking_without_a_point_does_not_depend_on_threads(monkeypatch):
     assert_array_equal(single.areas, two.areas)
     assert_array_equal(single.q_nx, two.q_nx)
     view = _view(X, Y)
-    few, several = coranking_without(view, (5,)), coranking_without(view, (1, 5, 40))
+    single_k, several = coranking_without(view, (5,)), coranking_without(view, (1, 5, 40))
     assert_array_equal(several.q_nx, single.q_nx)
-    assert_array_equal(few.q_nx[:, 0], single.q_nx[:, 1])
+    assert_array_equal(single_k.q_nx[:, 0], single.q_nx[:, 1])
     monkeypatch.setattr("dreval.geometry.ranks._pass", None)  # known by now
     assert_array_equal(coranking_without(view, (40,)).q_nx[:, 0], single.q_nx[:, 2])
 
@@ -116,7 +116,7 @@ def test_neighborhoods_without_a_point_are_those_of_the_others(name, pair, prepa
     X, Y = pair
     k = data.draw(st.integers(1, len(X) - 2))
     result = MEASURES.card(name).without(_view(X, Y, (k,) if prepared else ()), n_neighbors=k)
-    expected = _again(name, X, Y, n_neighbors=k)
+    expected = _recomputed(name, X, Y, n_neighbors=k)
     size = 1.0 if name in LOCAL[:2] else max(expected.max(), 1e-300)
     assert_allclose(result / size, expected / size, rtol=0, atol=1e-12)
 
@@ -125,7 +125,7 @@ def test_neighborhoods_without_a_point_are_those_of_the_others(name, pair, prepa
 def test_disparity_without_a_point_is_that_of_the_others(pair, sparse):
     """Of wide and narrow, dense and sparse data, with duplicates, collinear points and outliers."""
     X, Y = pair
-    expected = _again("procrustes_disparity", X, Y)
+    expected = _recomputed("procrustes_disparity", X, Y)
     assert_allclose(disparity_without(csr_array(X) if sparse else X, Y), expected, rtol=0, atol=1e-11)
 
 
@@ -134,7 +134,7 @@ def test_disparity_of_sparse_data_without_a_point_by_several_chunks(monkeypatch)
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(50, 9)) * (rng.random((50, 9)) < 0.3), rng.normal(size=(50, 2))
     X[:, 3] = X[7] = 0.0
-    expected = _again("procrustes_disparity", X, Y)
+    expected = _recomputed("procrustes_disparity", X, Y)
     monkeypatch.setattr(procrustes, "CHUNK_BYTES", 8 * 9 * 7)
     for data in (X, csr_array(X)):
         assert_allclose(disparity_without(data, Y), expected, rtol=0, atol=1e-12)
@@ -378,8 +378,8 @@ def test_every_measure_with_a_rule_follows_it(name):
     usual = {"n_neighbors": 4, "n_folds": 3}
     parameters = {key: usual.get(key, value) for key, value in card.parameters.items()}
     for population in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):
-        whole = replace(_view(X, Y, (4,)), labels=labels, batch=labels, seed=3)
-        view = whole if len(population) == 13 else replace(whole, population=population, rows=population)
+        full_view = replace(_view(X, Y, (4,)), labels=labels, batch=labels, seed=3)
+        view = full_view if len(population) == 13 else replace(full_view, population=population, rows=population)
         result = card.without(view, (1, 3, 5)) if card.curve else card.without(view, **parameters)
         assert len(result) == len(population)
         for h in range(len(population)):
@@ -390,7 +390,7 @@ def test_every_measure_with_a_rule_follows_it(name):
             if card.curve:
                 assert_allclose(result[h], curve_values(function, fewer)[0][[0, 2, 4]], rtol=0, atol=1e-12)
             elif "n_folds" in parameters:  # folds are those of all points
-                fewer = replace(whole, population=remaining, rows=remaining)
+                fewer = replace(full_view, population=remaining, rows=remaining)
                 assert result[h] == pytest.approx(answer(function, fewer, parameters).value, rel=0, abs=1e-12)
             else:
                 assert result[h] == pytest.approx(answer(function, fewer, parameters).value, rel=0, abs=1e-12)

@@ -47,9 +47,9 @@ def test_lisi_in_blocks_equals_lisi_of_few_points_at_once(monkeypatch: pytest.Mo
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 2)).round(1)
     labels = rng.integers(0, 40, 300)
-    whole = dreval.clisi(X, X, labels=labels)
+    expected = dreval.clisi(X, X, labels=labels)
     monkeypatch.setattr(batches, "row_blocks", lambda m, _n: [slice(a, min(a + 7, m)) for a in range(0, m, 7)])
-    assert dreval.clisi(X, X, labels=labels) == whole
+    assert dreval.clisi(X, X, labels=labels) == expected
 
 
 @pytest.mark.parametrize("size", [1, 3, 7])
@@ -96,10 +96,10 @@ def test_separation_of_centroids_in_blocks(pull: float, monkeypatch: pytest.Monk
         ev = dreval.Evaluation(Y, {"y": Y + 0.01 * Y**2}, labels=labels, n_neighbors=5, random_state=0)
         return ev.run("davies_bouldin", None).tidy().drop(columns="seconds")
 
-    whole = run()
+    expected = run()
     monkeypatch.setattr("dreval.measures.classes.PAIRS", 18)
-    pd.testing.assert_frame_equal(run(), whole)
-    assert whole["conf_low"].notna().all() == (pull > 1)
+    pd.testing.assert_frame_equal(run(), expected)
+    assert expected["conf_low"].notna().all() == (pull > 1)
 
 
 def test_pairs_of_many_classes_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:

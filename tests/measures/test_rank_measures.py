@@ -131,7 +131,7 @@ def test_the_chance_level_of_ranks_is_computed_by_permuting_rows(name, n):
         expected = chance_value(function, view, parameters, 0).value
     else:
         card, parameters = replace(MEASURES.card("jaccard"), parameters={}), {}
-        formula, expected = lambda seen: 1.0 / seen.embedding_rank[:, 0], np.mean(1.0 / np.arange(1, n))
+        formula, expected = lambda view: 1.0 / view.embedding_rank[:, 0], np.mean(1.0 / np.arange(1, n))
     twin = SimpleNamespace(card=replace(card, chance="permutation", expected=None), rule=formula)
     levels = [chance_value(twin, view, parameters, root).value for root in range(8)]
 

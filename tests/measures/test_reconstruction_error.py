@@ -51,9 +51,9 @@ def test_more_folds_than_points_are_noted():
 def test_train_and_left_out_are_those_of_the_map():
     """The parts are those of the map of all points; held-out errors are larger, an unrelated embedding is at 1."""
     X, Y = cloud()
-    record, whole = dreval.reconstruction_error(X, Y, random_state=0), reconstruction_map(Y, X)
-    assert record.parts["train"] == whole.error < float(record)
-    assert record.parts["left_out"] == whole.left_out_error == pytest.approx(float(record), rel=0.2)
+    record, fitted = dreval.reconstruction_error(X, Y, random_state=0), reconstruction_map(Y, X)
+    assert record.parts["train"] == fitted.error < float(record)
+    assert record.parts["left_out"] == fitted.left_out_error == pytest.approx(float(record), rel=0.2)
     unrelated = [float(dreval.reconstruction_error(X, Y[np.random.default_rng(s).permutation(100)])) for s in range(5)]
     assert np.mean(unrelated) == pytest.approx(record.chance, abs=0.02)
 

@@ -57,9 +57,9 @@ def test_noise_is_not_reproduced():
 
 def test_the_share_of_the_seeds_is_reported_at_one_number_of_points():
     """A method without sampling noise has a share of 1, one without seed noise none."""
-    both = dreval.stability(data(200), noisy, over="both", n_replicates=12, random_state=0)
-    assert both.n_resamples == 36
-    assert both.parts["seed_share"] == pytest.approx(1.0, abs=0.1)
+    result = dreval.stability(data(200), noisy, over="both", n_replicates=12, random_state=0)
+    assert result.n_resamples == 36
+    assert result.parts["seed_share"] == pytest.approx(1.0, abs=0.1)
 
     def half_only(X, n_components, random_state):
         """Return noise that depends on which points are present, not on the seed."""
@@ -132,9 +132,9 @@ def test_halves_compare_one_number_of_neighbors():
     k = record.recipe["parameters"]["n_neighbors"]
     assert k < 15
     assert any(note.code == "stability.fewer" and dict(note.values)["k"] == k for note in record.notes)
-    same = dreval.stability(data(), noisy, over="halves", n_replicates=5, n_neighbors=k, random_state=0)
-    assert float(same) == float(record)
-    pd.testing.assert_frame_equal(same.points, record.points)  # of distances to the k nearest, too
+    result = dreval.stability(data(), noisy, over="halves", n_replicates=5, n_neighbors=k, random_state=0)
+    assert float(result) == float(record)
+    pd.testing.assert_frame_equal(result.points, record.points)  # of distances to the k nearest, too
     assert record.parts["conf_high"] <= 1.0
 
 
@@ -166,12 +166,14 @@ def test_seeds_that_differ_by_rounding_are_equal():
 def test_a_median_of_few_points_is_noted():
     """Of three halves, few points share three replicates with a neighbor: a note has their number."""
     X = np.random.default_rng(0).normal(size=(60, 3)) * [3, 2, 1]
-    few = dreval.stability(X, "pca", n_replicates=3, random_state=0)
-    count = int(few.points["local_variation"].notna().sum())
+    rough = dreval.stability(X, "pca", n_replicates=3, random_state=0)
+    count = int(rough.points["local_variation"].notna().sum())
     assert count < 30
-    assert {"known": count, "n": 60} in [dict(note.values) for note in few.notes if note.code == "stability.few_points"]
-    many = dreval.stability(X, "pca", n_replicates=12, random_state=0)
-    assert not any(note.code == "stability.few_points" for note in many.notes)
+    assert {"known": count, "n": 60} in [
+        dict(note.values) for note in rough.notes if note.code == "stability.few_points"
+    ]
+    precise = dreval.stability(X, "pca", n_replicates=12, random_state=0)
+    assert not any(note.code == "stability.few_points" for note in precise.notes)
 
 
 def test_labels_follow_the_halves():
@@ -216,20 +218,20 @@ def test_a_killed_run_continues(tmp_path):
         assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (3,)
     record = dreval.stability(data(), partial(counting, log=str(log), stop=4), store=path, **options)
     assert len(log.read_text()) == 7
-    plain = dreval.stability(data(), partial(counting, log=str(tmp_path / "other")), **options)
-    assert float(record) == float(plain)
-    assert_array_equal(record.replicates, plain.replicates)
+    expected = dreval.stability(data(), partial(counting, log=str(tmp_path / "other")), **options)
+    assert float(record) == float(expected)
+    assert_array_equal(record.replicates, expected.replicates)
 
 
 def test_an_evaluation_has_the_same_numbers(tmp_path):
     X = data(60)
     ev = dreval.Evaluation(X, {"pca": "pca", "given": X[:, :2]}, random_state=3)
     res = ev.run(["trustworthiness", "stability"], None, None, options={"stability": {"n_replicates": 5}})
-    plain = dreval.stability(X, "pca", n_replicates=5, random_state=3)
+    expected = dreval.stability(X, "pca", n_replicates=5, random_state=3)
     table = res.tidy()
     row = table[(table["measure"] == "stability") & (table["embedding"] == "pca")].iloc[0]
-    assert (row["value"], row["chance"]) == (float(plain), 0.0)
-    assert_array_equal(res.augment("pca")["stability_agreement"], plain.points["agreement"])
+    assert (row["value"], row["chance"]) == (float(expected), 0.0)
+    assert_array_equal(res.augment("pca")["stability_agreement"], expected.points["agreement"])
     missing = table[(table["measure"] == "stability") & (table["embedding"] == "given")].iloc[0]
     assert np.isnan(missing["value"])
     assert "embed other data" in missing["note"]
@@ -310,7 +312,7 @@ def test_long_names_of_methods_fit_the_figure(kind):
 
 @pytest.mark.parametrize(("size", "whole"), [((6, 5), False), ((14, 12), True)])
 @pytest.mark.parametrize("kind", ["map", "clouds"])
-def test_in_small_axes_all_text_fits(kind, size, whole):
+def test_in_small_axes_all_text_fits(kind, size, is_complete):
     """Text that does not fit into small Axes is left out; large Axes have all text."""
     name = a_method_with_a_very_long_name_of_its_own_and_more
     record = dreval.stability(data(), name, over="seeds", n_replicates=3, random_state=0)
@@ -330,17 +332,17 @@ def test_in_small_axes_all_text_fits(kind, size, whole):
         (bar,) = ax.child_axes
         lowest = ax.transData.transform((0, -1))[1]  # where the points end
         assert bar.get_window_extent().y1 <= lowest + 1
-        assert any("(worse)" in child for child in strings) == whole
-        assert any("Neighbor agreement" in child for child in strings) == whole
+        assert any("(worse)" in child for child in strings) == is_complete
+        assert any("Neighbor agreement" in child for child in strings) == is_complete
 
 
 def test_maps_of_equal_replicates_are_best_everywhere():
     """Agreement 1 has the best color and agreement 0 the worst; the scale begins at the chance level."""
 
-    def same(X, n_components, random_state):
+    def identical(X, n_components, random_state):
         return X[:, :n_components]
 
-    outcome = dreval.stability(data(), same, over="seeds", n_replicates=3)
+    outcome = dreval.stability(data(), identical, over="seeds", n_replicates=3)
     none = dataclasses.replace(outcome, points=outcome.points.assign(agreement=0.0))
     for record, level in ((outcome, -1), (none, 0)):
         figure = record.plot()

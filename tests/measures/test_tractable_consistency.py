@@ -115,7 +115,7 @@ def test_extreme_units_have_no_effect(unit):
     X = cloud()
 
     transformations = [make_transformations(a * X, a * leading(X)) for a in (1.0, unit)]
-    left, right = (pca_disparities(item, transformations[0].choose(6, 0), 2)[0] for item in transformations)
+    left, right = (pca_disparities(X, transformations[0].choose(6, 0), 2)[0] for X in transformations)
     assert_allclose(right, left, rtol=1e-6, atol=1e-12)
 
     def bent(X, *_):
@@ -219,9 +219,9 @@ def test_methods_with_a_known_result():
 def test_by_the_printed_definition_it_saturates():
     """On the same data the printed transformation gives u near 1 even for PCA, which the perturbation hardly moves."""
     X = dreval.simulate("s4", random_state=0).data
-    printed = tci(X, "pca", transformation="definition", n_transformations="all")
+    text = tci(X, "pca", transformation="definition", n_transformations="all")
     sound = tci(X, "pca", n_transformations="all")
-    assert printed.parts["median"] > 0.99
+    assert text.parts["median"] > 0.99
     assert sound.parts["median"] < 0.01
 
 
@@ -356,7 +356,7 @@ def run_script(store: str, log: Path, pause: float) -> subprocess.Popen[str]:
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Return the exit code, which is negative after a signal, the text on stderr, and the output."""
     answer, complaint = process.communicate()
     return process.returncode, complaint, answer
@@ -377,19 +377,19 @@ def test_a_killed_run_continues_where_it_stopped(tmp_path):
     while lines(log) < 8 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.kill()
-    assert ended(process) == (-signal.SIGKILL, "", "")
+    assert finish(process) == (-signal.SIGKILL, "", "")
     assert 8 <= lines(log) < 16
 
-    resumed, whole = run_script(store, log, 0.0), run_script("", other_store, 0.0)
-    code, complaint, answer = ended(resumed)
+    resumed, uninterrupted = run_script(store, log, 0.0), run_script("", other_store, 0.0)
+    code, complaint, answer = finish(resumed)
     assert (code, complaint) == (0, "")
     assert answer.count("\n") == 1
-    assert ended(whole) == (0, "", answer)
+    assert finish(uninterrupted) == (0, "", answer)
     assert lines(other_store) == 16
     assert 16 <= lines(log) <= 17
 
 
-REFUSED = {
+INVALID = {
     "coordinates": (UndefinedMeasure, {"source": cloud()[:, :2]}),
     "an unknown transformation": (dreval.errors.UnknownName, {"transformation": "shift"}),
     "an unknown kernel": (dreval.errors.UnknownName, {"kernel": "linear"}),
@@ -402,9 +402,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", INVALID)
 def test_refusals(case):
     """Invalid arguments raise errors."""
-    error, options = REFUSED[case]
+    error, options = INVALID[case]
     with pytest.raises(error, match="must"):
         tci(cloud(), options.pop("source", "pca"), **options)

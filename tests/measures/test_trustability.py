@@ -41,10 +41,10 @@ def test_it_is_the_formula_and_that_of_scipy(d):
     record = dreval.trustability(X, fixed(Y))
     A, B = X - X.mean(axis=0), Y - Y.mean(axis=0)
     ti = np.trace(B.T @ B) - np.linalg.svd(A.T @ B, compute_uv=False).sum() ** 2 / np.trace(A.T @ A)
-    theirs = their_procrustes(X, np.pad(Y, ((0, 0), (0, 4 - d))))[2]
+    reference = their_procrustes(X, np.pad(Y, ((0, 0), (0, 4 - d))))[2]
     assert record.parts["ti"] == pytest.approx(ti, rel=1e-12)
-    assert record.parts["ti_per_n"] == pytest.approx(theirs * np.trace(B.T @ B) / 60, rel=1e-12)
-    assert float(record) == pytest.approx(theirs, abs=1e-12)
+    assert record.parts["ti_per_n"] == pytest.approx(reference * np.trace(B.T @ B) / 60, rel=1e-12)
+    assert float(record) == pytest.approx(reference, abs=1e-12)
     texts = {1: "1 column was returned and counts", 3: "3 columns were returned and count"}
     assert tuple(map(str, record.notes)) == ((f"{texts[d]} as padded with zeros (4 requested).",) if d < 4 else ())
 
