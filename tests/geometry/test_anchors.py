@@ -184,7 +184,7 @@ def test_lists_of_any_blocks_merge_to_those_of_the_whole(X, size, seed, data):
     """The lists do not depend on the order of the blocks, their groups and the order of merging."""
     n, rng = len(X), np.random.default_rng(seed)
     space, k = AnchoredSpace(X, some_rows(data, n)), data.draw(neighbor_counts(n))
-    whole = nearest_in_parts(space, [slice(0, n)], k)
+    expected = nearest_in_parts(space, [slice(0, n)], k)
     parts = [parts_of(n, size)[at] for at in rng.permutation(len(parts_of(n, size)))]
     ends = np.sort(rng.integers(0, len(parts) + 1, rng.integers(0, 4)))
     groups = [parts[low:high] for low, high in zip([0, *ends], [*ends, len(parts)], strict=True)]
@@ -192,10 +192,10 @@ def test_lists_of_any_blocks_merge_to_those_of_the_whole(X, size, seed, data):
         nearest_in_parts(space, parts, k),
         folded([nearest_in_parts(space, group, k) for group in groups], rng),
     ):
-        assert_array_equal(merged.indices, whole.indices)
-        assert_array_equal(merged.values, whole.values)
-        assert_array_equal(merged.ties, whole.ties)
-    assert_array_equal(whole.indices, twins.orders(X)[space.rows, :k])
+        assert_array_equal(merged.indices, expected.indices)
+        assert_array_equal(merged.values, expected.values)
+        assert_array_equal(merged.ties, expected.ties)
+    assert_array_equal(expected.indices, twins.orders(X)[space.rows, :k])
 
 
 def target_twin(X, row, ids):
@@ -300,10 +300,10 @@ def test_center_and_precision_have_no_effect(X, data):
     """The frame is that of the anchors: any other center and precision has the same lists."""
     n = len(X)
     rows, k = some_rows(data, n), data.draw(neighbor_counts(n))
-    usual, other = AnchoredSpace(X, rows), AnchoredSpace(X, rows)
+    usual, displaced = AnchoredSpace(X, rows), AnchoredSpace(X, rows)
     moved = Frame(usual.frame.scale, usual.frame.center + 0.5, not usual.frame.single)
-    object.__setattr__(other, "__dict__", {**other.__dict__, "frame": moved})
-    expected, result = nearest_in_parts(usual, parts_of(n, 5), k), nearest_in_parts(other, parts_of(n, 7), k)
+    object.__setattr__(displaced, "__dict__", {**displaced.__dict__, "frame": moved})
+    expected, result = nearest_in_parts(usual, parts_of(n, 5), k), nearest_in_parts(displaced, parts_of(n, 7), k)
     assert_array_equal(expected.indices, result.indices)
     assert_allclose(expected.values, result.values, rtol=0, atol=0)
 

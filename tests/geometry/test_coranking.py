@@ -126,17 +126,17 @@ def test_leaving_a_group_out_equals_a_new_start(pair, seed, data):
     view = view_of(X, Y, groups=groups)
     reduced = [view_without_group(view, group, 1) for group in range(groups.count)]
     share_coranking(view, reduced)
-    alone = coranking(view_of(X, Y))
-    assert_array_equal(histograms(coranking(view)), histograms(alone))
-    assert_array_equal(coranking(view).areas, alone.areas)
+    expected_ranks = coranking(view_of(X, Y))
+    assert_array_equal(histograms(coranking(view)), histograms(expected_ranks))
+    assert_array_equal(coranking(view).areas, expected_ranks.areas)
     for group, view_without in enumerate(reduced):
         stay = groups.codes != group
         expected = coranking(view_of(np.ascontiguousarray(X[stay]), np.ascontiguousarray(Y[stay])))
         shared, recomputed = coranking(view_without), coranking(replace(view_without, _cache={}))
-        for other in (expected, recomputed):
-            assert shared.n == other.n == stay.sum()
-            assert_array_equal(histograms(shared), histograms(other))
-            assert_allclose(shared.areas, other.areas, atol=1e-13)
+        for result in (expected, recomputed):
+            assert shared.n == result.n == stay.sum()
+            assert_array_equal(histograms(shared), histograms(result))
+            assert_allclose(shared.areas, result.areas, atol=1e-13)
 
 
 def test_the_co_ranking_is_computed_once_and_only_with_groups_shared():
@@ -160,14 +160,17 @@ def test_embeddings_of_one_pass_equal_separate_ones(pair, limit, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MAX_WAITING_BYTES", limit)
         for name in [*rng.permutation(list(views)), "c"]:
-            alone, view = view_of(X, embeddings[name]), replace(views[name], _cache={})
-            result_without, expected_without = module.coranking_without(view, ks), module.coranking_without(alone, ks)
+            separate, view = view_of(X, embeddings[name]), replace(views[name], _cache={})
+            result_without, expected_without = (
+                module.coranking_without(view, ks),
+                module.coranking_without(separate, ks),
+            )
             assert_array_equal(result_without.q_nx, expected_without.q_nx)
             assert_array_equal(result_without.areas, expected_without.areas)
             for result in (coranking(view), coranking(replace(view, _cache={}))):
-                assert_array_equal(histograms(result), histograms(coranking(alone)))
-                assert_array_equal(result.areas, coranking(alone).areas)
-                assert_array_equal(result.has_ties, coranking(alone).has_ties)
+                assert_array_equal(histograms(result), histograms(coranking(separate)))
+                assert_array_equal(result.areas, coranking(separate).areas)
+                assert_array_equal(result.has_ties, coranking(separate).has_ties)
 
 
 def test_rows_are_ambiguous_by_ties_in_either_space():
@@ -197,13 +200,13 @@ def test_blocks_and_threads_have_no_effect(p, monkeypatch):
     """Blocks of 7 or 256 rows, one or three threads: the same whole numbers and the same bits."""
     rng = np.random.default_rng(1)
     X, Y = rng.integers(0, 5, size=(90, p)).astype(float), rng.normal(size=(90, 2))
-    whole = coranking(view_of(X, Y, n_jobs=1))
+    expected = coranking(view_of(X, Y, n_jobs=1))
     monkeypatch.setattr(module, "block_rows", lambda _: 7)
     for n_jobs in (1, 3):
         parts = coranking(view_of(X, Y, n_jobs=n_jobs))
-        assert_array_equal(histograms(parts), histograms(whole))
-        assert_array_equal(parts.areas, whole.areas)
-        assert_array_equal(parts.has_ties, whole.has_ties)
+        assert_array_equal(histograms(parts), histograms(expected))
+        assert_array_equal(parts.areas, expected.areas)
+        assert_array_equal(parts.has_ties, expected.has_ties)
 
 
 @given(pair=ANY_PAIR, seed=st.integers(0, 99))
@@ -212,17 +215,19 @@ def test_anchors_are_rows_of_the_whole(pair, seed):
     X, Y = pair
     rows = np.sort(np.random.default_rng(seed).choice(len(X), 3, replace=False))
     part, remainder = coranking(view_of(X, Y, rows)), coranking(view_of(X, Y, np.setdiff1d(np.arange(len(X)), rows)))
-    whole = coranking(view_of(X, Y))
-    assert_array_equal(histograms(part) + histograms(remainder), histograms(whole))
-    assert_array_equal(part.areas, whole.areas[rows])
+    full = coranking(view_of(X, Y))
+    assert_array_equal(histograms(part) + histograms(remainder), histograms(full))
+    assert_array_equal(part.areas, full.areas[rows])
 
 
 def test_ties_of_other_metrics():
     """Sums of absolute differences of one column are its Euclidean distances: the same bounds over orders of ties."""
     rng = np.random.default_rng(4)
     X, Y = rng.integers(0, 6, size=(40, 1)).astype(float), rng.integers(0, 6, size=(40, 2)).astype(float)
-    plain, other = (tied_corankings(neighbor_pass(X, {"Y": Y}, k=1, metric=m)["Y"]) for m in ("euclidean", "manhattan"))
-    for left, right in zip(plain, other, strict=True):
+    euclidean, manhattan = (
+        tied_corankings(neighbor_pass(X, {"Y": Y}, k=1, metric=m)["Y"]) for m in ("euclidean", "manhattan")
+    )
+    for left, right in zip(euclidean, manhattan, strict=True):
         assert_array_equal(histograms(left), histograms(right))
         assert_array_equal(left.areas, right.areas)
 
@@ -238,7 +243,7 @@ IMAGES = {
 
 
 @pytest.fixture
-def many(monkeypatch):
+def large_limits(monkeypatch):
     """Co-rankings of anchors among more than 100 points come from lists and sampled points, sampled from 300."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 100)
     monkeypatch.setattr(streaming, "PILOT", 300)

@@ -53,12 +53,12 @@ def at_rows(D, Y, rows, k):
     """Trustworthiness of some rows by its definition."""
     penalty = 0
     for i in rows:
-        far = np.linalg.norm(Y - Y[i], axis=1)
-        far[i] = np.inf
+        distances = np.linalg.norm(Y - Y[i], axis=1)
+        distances[i] = np.inf
         order = np.argsort(np.where(np.arange(len(D)) == i, -1.0, D[i]), kind="stable")
         rank = np.empty(len(D), int)
         rank[order] = np.arange(len(D))
-        penalty += np.maximum(rank[np.argsort(far)[:k]] - k, 0).sum()
+        penalty += np.maximum(rank[np.argsort(distances)[:k]] - k, 0).sum()
     n = len(D)
     return 1 - penalty * 2 / (len(rows) * k * (2 * n - 3 * k - 1))
 
@@ -98,9 +98,9 @@ def test_nearly_parallel_rows_in_other_forms(form):
 def test_bundles_in_different_directions_keep_their_digits(p):
     """Three directions, about each of which rows differ by 1e-14: no common direction could be subtracted."""
     rng = np.random.default_rng(3)
-    B, which = rng.normal(size=(45, p)), np.repeat(np.arange(3), 15)
-    X = (rng.normal(size=(3, p)) * 3)[which] + 1e-14 * B
-    Y = 100 * np.eye(3)[which][:, :2] + B[:, :2]
+    B, group = rng.normal(size=(45, p)), np.repeat(np.arange(3), 15)
+    X = (rng.normal(size=(3, p)) * 3)[group] + 1e-14 * B
+    Y = 100 * np.eye(3)[group][:, :2] + B[:, :2]
     D = decimal_distances(X, "cosine")
     right = oracle(D, Y, n_neighbors=7, metric="precomputed")
     for data in (X, sparse.csr_array(X)):
@@ -135,13 +135,13 @@ def test_a_near_row_of_an_anchor_is_found_in_its_block():
     rng = np.random.default_rng(0)
     U = rng.normal(size=(30, 5))
     units = U / np.linalg.norm(U, axis=1, keepdims=True)
-    near = units + 1e-12 * rng.normal(size=units.shape)
+    perturbed = units + 1e-12 * rng.normal(size=units.shape)
     assert not has_near_rows(units)
     assert not has_near_rows(np.concatenate([units, units]))  # repeated rows need no more digits
-    assert has_near_rows(np.concatenate([units, near]))
-    assert has_rows_near(near, units, direction_cells(units))
+    assert has_near_rows(np.concatenate([units, perturbed]))
+    assert has_rows_near(perturbed, units, direction_cells(units))
     assert not has_rows_near(units[::-1], units, direction_cells(units))
-    assert has_near_rows(sparse.csr_array(np.concatenate([units, near])))
+    assert has_near_rows(sparse.csr_array(np.concatenate([units, perturbed])))
 
 
 @each_angular

@@ -104,10 +104,10 @@ def test_both_ways_to_geodesics_agree_in_pieces_of_any_size(dense, pieces, case)
 def test_graph_is_exactly_symmetric_and_has_no_diagonal(X, k):
     """Entry (i, j) is bitwise entry (j, i), on every kind of cloud and scale."""
     graph = knn_graph(X, k)
-    other = graph.T.tocsr()
-    other.sort_indices()
-    np.testing.assert_array_equal(graph.indices, other.indices)
-    np.testing.assert_array_equal(graph.data, other.data)
+    transposed = graph.T.tocsr()
+    transposed.sort_indices()
+    np.testing.assert_array_equal(graph.indices, transposed.indices)
+    np.testing.assert_array_equal(graph.data, transposed.data)
     assert not (graph.tocoo().row == graph.tocoo().col).any()
 
 
@@ -197,10 +197,10 @@ def test_paths_of_a_graph_in_parts_are_those_of_scikit_learn(count):
     X = np.repeat(10 * rng.normal(size=(count, 8)), 20, axis=0) + rng.normal(size=(20 * count, 8))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn warns of the parts, and of how it joins them
-        theirs = Isomap(n_neighbors=6).fit(X).dist_matrix_
+        reference = Isomap(n_neighbors=6).fit(X).dist_matrix_
     with pytest.warns(ApproximationWarning, match=f" {count * (count - 1) // 2} link"):
         lengths = geodesics(connected_graph(X, Reach(6), "connect"))
-    np.testing.assert_allclose(lengths, theirs, rtol=1e-10)
+    np.testing.assert_allclose(lengths, reference, rtol=1e-10)
 
 
 def test_joining_changes_no_path_within_a_component():
@@ -252,11 +252,11 @@ def test_balls_are_those_of_scikit_learn(X, share):
     D = _distances(X)
     radius = share * (float(np.median(D[D > 0])) if D.any() else 1.0)
     assume(not np.isclose(D, radius, rtol=1e-9).any())
-    theirs = radius_neighbors_graph(X, radius, mode="distance")
+    reference = radius_neighbors_graph(X, radius, mode="distance")
     graph = radius_graph(X, radius)
-    pairs, other = graph.tocoo(), theirs.tocoo()
-    assert {*zip(pairs.row, pairs.col, strict=True)} == {*zip(other.row, other.col, strict=True)}
-    np.testing.assert_allclose(graph.toarray(), theirs.toarray(), rtol=1e-7, atol=1e-9 * np.ptp(X))
+    pairs, reference_pairs = graph.tocoo(), reference.tocoo()
+    assert {*zip(pairs.row, pairs.col, strict=True)} == {*zip(reference_pairs.row, reference_pairs.col, strict=True)}
+    np.testing.assert_allclose(graph.toarray(), reference.toarray(), rtol=1e-7, atol=1e-9 * np.ptp(X))
 
 
 @pytest.mark.parametrize("p", [2, 20])
@@ -282,12 +282,12 @@ def test_neighborhoods_of_balls_are_the_rows_of_the_graph(X, share):
     linked = {(*pair,) for pair in links.tolist()} | {(j, i) for i, j in links.tolist()}
     rows = []
     for group, members in neighborhoods(X, reach, graph, links):
-        for i, near in zip(group, members, strict=True):
+        for i, neighbors in zip(group, members, strict=True):
             rows.append(i)
             expected = {j for j in range(len(X)) if j != i and ((i, j) in linked or D[i, j] <= radius * (1 + 1e-9))}
-            assert {*near} <= expected
-            assert {j for j in expected if (i, j) in linked or D[i, j] < radius * (1 - 1e-9)} <= {*near}
-            assert (np.diff(D[i, near]) >= -1e-9 * np.ptp(X)).all()
+            assert {*neighbors} <= expected
+            assert {j for j in expected if (i, j) in linked or D[i, j] < radius * (1 - 1e-9)} <= {*neighbors}
+            assert (np.diff(D[i, neighbors]) >= -1e-9 * np.ptp(X)).all()
     assert sorted(rows) == [*range(len(X))]
 
 
@@ -300,8 +300,8 @@ def test_new_points_see_the_ball_or_else_the_nearest_point(p):
     radius = {2: 0.9, 20: 5.0}[p]
     distances, members = NearestNeighbors(radius=radius).fit(X).radius_neighbors(new, sort_results=True)
     results = {}
-    for rows, near, squared in near_new(X, Reach(radius=radius), new):
-        results |= {i: (row, lengths) for i, row, lengths in zip(rows, near, np.sqrt(squared), strict=True)}
+    for rows, neighbors, squared in near_new(X, Reach(radius=radius), new):
+        results |= {i: (row, lengths) for i, row, lengths in zip(rows, neighbors, np.sqrt(squared), strict=True)}
     assert sorted(results) == [*range(36)]
     assert len({len(row) for row, _ in results.values()}) > 5
     for i, (row, lengths) in results.items():

@@ -21,9 +21,9 @@ from dreval.geometry.procrustes import disparity
 from dreval.glossary import METRICS
 from dreval.inputs.features import check_distances
 
-NAMED = [name for name in METRICS if name != "precomputed"]
+METRIC_NAMES = [name for name in METRICS if name != "precomputed"]
 SPARSE = ["euclidean", "cosine", "manhattan", "hamming"]
-each_metric = pytest.mark.parametrize("metric", NAMED)
+each_metric = pytest.mark.parametrize("metric", METRIC_NAMES)
 
 
 def distances(X, metric):
@@ -37,8 +37,8 @@ def distances(X, metric):
 def defined(X, metric):
     """Whether scipy's definition has no division by a rounding error in any row."""
     if metric in ("cosine", "correlation"):
-        moved = X - X.mean(axis=1, keepdims=True) if metric == "correlation" else X
-        return bool((np.linalg.norm(moved, axis=1) > 1e-6 * np.abs(X).max()).all())
+        centered = X - X.mean(axis=1, keepdims=True) if metric == "correlation" else X
+        return bool((np.linalg.norm(centered, axis=1) > 1e-6 * np.abs(X).max()).all())
     return True
 
 
@@ -165,12 +165,12 @@ def test_blocks_of_any_size_give_the_same(metric, size, monkeypatch):
     forms = [distances(X, "manhattan")] if metric == "precomputed" else [X + np.eye(*X.shape)]
     forms += [sparse.csr_array(X)] if metric in SPARSE else []
     for data in forms:
-        whole = neighbor_pass(data, {"Y": Y}, k=9, metric=metric)["Y"]
+        full = neighbor_pass(data, {"Y": Y}, k=9, metric=metric)["Y"]
         with monkeypatch.context() as patch:
             patch.setattr(blocks, "block_rows", lambda _: size)
             parts = neighbor_pass(data, {"Y": Y}, k=9, metric=metric)["Y"]
-        assert_array_equal(parts.nearest_data, whole.nearest_data)
-        assert_array_equal(parts.data_rank, whole.data_rank)
+        assert_array_equal(parts.nearest_data, full.nearest_data)
+        assert_array_equal(parts.data_rank, full.data_rank)
 
 
 def test_neighborhoods_of_sparse_data_keep_their_differences():

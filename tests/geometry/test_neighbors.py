@@ -50,11 +50,11 @@ def test_the_tree_and_the_blocks_agree_with_the_full_table(X, data):
         _check(X, k)
 
 
-@given(X=ANY_WIDTH, own=st.booleans(), seed=st.integers(0, 2**32 - 1), data=st.data())
-def test_queries_find_every_point(X, own, seed, data):
+@given(X=ANY_WIDTH, is_fitted=st.booleans(), seed=st.integers(0, 2**32 - 1), data=st.data())
+def test_queries_find_every_point(X, is_fitted, seed, data):
     """Queries may be any points; points of the data find themselves at distance 0; k may be n."""
     rng = np.random.default_rng(seed)
-    Q = X[rng.integers(0, len(X), 7)] if own else X.mean(axis=0) + 2 * X.std() * rng.normal(size=(7, X.shape[1]))
+    Q = X[rng.integers(0, len(X), 7)] if is_fitted else X.mean(axis=0) + 2 * X.std() * rng.normal(size=(7, X.shape[1]))
     _check(X, data.draw(st.integers(1, len(X))), Q)
 
 
@@ -80,8 +80,8 @@ def test_the_precision_of_products_has_no_effect(X, single, data):
 @given(X=tie_free_clouds(min_n=10, max_p=20))
 def test_neighbors_are_those_of_scikit_learn(X):
     """If no two distances are equal, scikit-learn finds the same neighbors in the same order."""
-    theirs = NearestNeighbors(n_neighbors=5).fit(X).kneighbors(return_distance=False)
-    assert_array_equal(nearest(X, 5)[0], theirs)
+    reference = NearestNeighbors(n_neighbors=5).fit(X).kneighbors(return_distance=False)
+    assert_array_equal(nearest(X, 5)[0], reference)
 
 
 @pytest.mark.parametrize("p", [2, 30])

@@ -222,8 +222,8 @@ def test_disparity_of_any_blocks_and_of_sparse_rows(pair, size, drop, seed):
         return
     expected = disparity(X, Y)
     with pytest.MonkeyPatch.context() as patch:
-        cut = [slice(at, min(at + size, len(X))) for at in range(0, len(X), size)]
-        patch.setattr(stored, "row_blocks", lambda _: cut)
+        parts = [slice(at, min(at + size, len(X))) for at in range(0, len(X), size)]
+        patch.setattr(stored, "row_blocks", lambda _: parts)
         assert disparity(X, Y) == pytest.approx(expected, abs=1e-12)
         assert disparity(csr_array(X), Y) == pytest.approx(expected, abs=1e-9)
 

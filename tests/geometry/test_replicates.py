@@ -139,9 +139,9 @@ def test_the_scale_of_a_replicate_is_not_variation():
     Y = rng.normal(size=(50, 2))
     noisy = [Y + 0.05 * rng.normal(size=Y.shape) for _ in range(6)]
     lists, all_rows = nearest(Y, 5)[0], np.arange(50)
-    plain = log_variation([Replicate(all_rows, map_of_noise) for map_of_noise in noisy], lists, 50)
+    expected = log_variation([Replicate(all_rows, map_of_noise) for map_of_noise in noisy], lists, 50)
     scaled = log_variation([Replicate(all_rows, similar(map_of_noise, rng)) for map_of_noise in noisy], lists, 50)
-    assert_allclose(plain, scaled, rtol=1e-8)
+    assert_allclose(expected, scaled, rtol=1e-8)
 
 
 def test_coincident_images_are_floored_and_counted():
@@ -170,8 +170,8 @@ def test_variance_score_is_that_of_dynamicviz():
     replicates = [Replicate(np.arange(n), Y) for Y in maps]
     lists = nearest(np.array(oracle["data"]), oracle["k"])[0]
     assert_allclose(variance_score(replicates, lists, n), oracle["local"], rtol=1e-12)
-    whole = np.broadcast_to(np.arange(n), (n, n))
-    assert_allclose(variance_score(replicates, whole, n), oracle["global"], rtol=1e-12)
+    all_points = np.broadcast_to(np.arange(n), (n, n))
+    assert_allclose(variance_score(replicates, all_points, n), oracle["global"], rtol=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])

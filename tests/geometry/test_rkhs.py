@@ -79,9 +79,9 @@ def test_as_printed_theorem_3_collapses_to_the_mean():
     """Without its 1 / n the reconstruction explains almost nothing; corrected it has the covariance to 1e-12."""
     X, Y = cloud(n=200)
     centered = Y - Y.mean(axis=0)
-    corrected, printed = (reconstruction_map(Y, X, rule=rule) for rule in RULES[1:])
+    corrected, as_printed = (reconstruction_map(Y, X, rule=rule) for rule in RULES[1:])
     assert np.abs(centered.T @ (corrected(Y) - X)).max() / 200 < 1e-12
-    assert printed.error > 0.97 > 0.7 > corrected.error
+    assert as_printed.error > 0.97 > 0.7 > corrected.error
 
 
 def test_left_out_errors_are_those_of_leaving_out():
@@ -221,7 +221,7 @@ def test_choices_are_spread_over_columns_and_nested():
     assert transformations.choose(2, 0).shape == (2, 2)
 
 
-REFUSED = {
+INVALID = {
     "rows that differ": lambda X, Y: reconstruction_map(Y[:-1], X),
     "a rule nobody knows": lambda X, Y: reconstruction_map(Y, X, rule="theorem4"),
     "a ridge for a theorem": lambda X, Y: reconstruction_map(Y, X, rule="theorem3", reg=1.0),
@@ -233,9 +233,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", INVALID)
 def test_refusals(case):
     """Impossible requests raise errors with four parts."""
     X, Y = cloud()
     with pytest.raises((InputError, dreval.errors.UnknownName), match="must"):
-        REFUSED[case](X, Y)
+        INVALID[case](X, Y)

@@ -191,8 +191,10 @@ def test_distances_equal_up_to_rounding_are_ties():
     turned = X @ np.array([[0.6, 0.8], [-0.8, 0.6]]) / 3
     view = neighbor_pass(X, {"Y": turned}, k=3)["Y"]
     assert coranking(view).has_ties.all()
-    for end, other in zip(tied_corankings(view), tied_corankings(neighbor_pass(X, {"Y": X}, k=3)["Y"]), strict=True):
-        assert_allclose(end.q_nx(), other.q_nx(), atol=1e-14)
+    for end, reference in zip(
+        tied_corankings(view), tied_corankings(neighbor_pass(X, {"Y": X}, k=3)["Y"]), strict=True
+    ):
+        assert_allclose(end.q_nx(), reference.q_nx(), atol=1e-14)
 
 
 def _votes(distances, codes, own_class, members, k):
@@ -238,8 +240,8 @@ def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
     table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, tests=None, ci=None).tidy()
     options = {"knn_accuracy": {"labels": labels, "random_state": 0}, "neighborhood_hit": {"labels": labels}}
     for name, row in table.set_index("measure").iterrows():
-        alone = getattr(dreval, name)(X, Y, **options.get(name, {}), ties="bounds")
-        assert row[["worst", "value", "best"]].tolist() == alone.tolist()
+        direct = getattr(dreval, name)(X, Y, **options.get(name, {}), ties="bounds")
+        assert row[["worst", "value", "best"]].tolist() == direct.tolist()
         assert row["worst"] < row["best"]
 
 
@@ -250,9 +252,9 @@ def test_bounds_of_anchors_are_rows_of_the_whole(name):
     X, Y, labels = rng.normal(size=(40, 3)), rng.integers(0, 4, size=(40, 2)).astype(float), np.arange(40) % 3
     card, groups, rows = MEASURES.card(name), random_groups(40, 4, rng), np.array([3, 17, 30])
     parameters = {**card.parameters, "n_neighbors": 4}.values()
-    whole, part = (replace(neighbor_pass(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
-    for end, other in zip(card.ties(whole, *parameters), card.ties(part, *parameters), strict=True):
-        assert_array_equal(end[rows], other)
+    full, part = (replace(neighbor_pass(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
+    for end, reference in zip(card.ties(full, *parameters), card.ties(part, *parameters), strict=True):
+        assert_array_equal(end[rows], reference)
     reduced = view_without_group(replace(neighbor_pass(X, {"Y": Y}, k=4, groups=groups)["Y"], labels=labels), 1, 4)
     worst, best = card.ties(reduced, *parameters)
     assert len(worst) == reduced.n

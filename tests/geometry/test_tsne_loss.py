@@ -89,7 +89,7 @@ def test_derivatives_are_those_of_the_loss(case: tuple[np.ndarray, np.ndarray]) 
     assert_allclose(parts.gradient, G, rtol=0, atol=1e-14)
     assert_allclose(parts.blocks, H, rtol=0, atol=1e-14)
     size = np.abs(H).max()
-    whole = np.empty((Y.size, Y.size))
+    hessian = np.empty((Y.size, Y.size))
     for at in range(Y.size):
         move = np.zeros_like(Y)
         move.flat[at] = 1.0
@@ -97,13 +97,13 @@ def test_derivatives_are_those_of_the_loss(case: tuple[np.ndarray, np.ndarray]) 
         weights = np.array([1, -8, 8, -1]) / (12 * step)
         slope = weights @ [dense_loss(P, moved_map) for moved_map in maps]
         assert_allclose(parts.gradient.flat[at], slope, rtol=0, atol=1e-8 * np.abs(G).max())
-        whole[at] = np.tensordot(weights, [dense_parts(P, moved_map)[0] for moved_map in maps], 1).ravel()
+        hessian[at] = np.tensordot(weights, [dense_parts(P, moved_map)[0] for moved_map in maps], 1).ravel()
         product = hessian_times(affinities, Y, parts, move).ravel()
-        assert_allclose(product, whole[at], rtol=0, atol=1e-8 * size)
+        assert_allclose(product, hessian[at], rtol=0, atol=1e-8 * size)
     d = Y.shape[1]
     for i in range(len(Y)):
         coordinates = slice(i * d, i * d + d)
-        assert_allclose(parts.blocks[i], whole[coordinates, coordinates], rtol=0, atol=1e-8 * size)
+        assert_allclose(parts.blocks[i], hessian[coordinates, coordinates], rtol=0, atol=1e-8 * size)
 
 
 @pytest.mark.parametrize("p", [3, 20])
@@ -155,11 +155,11 @@ def test_blocks_and_threads_change_no_digit(monkeypatch: pytest.MonkeyPatch) -> 
     usual = loss_parts(PairAffinities(X, 8.0, n_jobs=1), Y)
     monkeypatch.setattr(module, "MAX_STORED_POINTS", 0)
     monkeypatch.setattr(module, "block_rows", lambda _: 17)
-    other = loss_parts(PairAffinities(X, 8.0, n_jobs=2), Y)
+    recomputed = loss_parts(PairAffinities(X, 8.0, n_jobs=2), Y)
 
-    assert usual.value == other.value
-    assert_array_equal(usual.gradient, other.gradient)
-    assert_array_equal(usual.blocks, other.blocks)
+    assert usual.value == recomputed.value
+    assert_array_equal(usual.gradient, recomputed.gradient)
+    assert_array_equal(usual.blocks, recomputed.blocks)
 
 
 def test_newton_steps_decrease_the_loss_to_a_minimum() -> None:
