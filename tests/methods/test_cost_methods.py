@@ -90,12 +90,12 @@ def test_costs_of_neighbors_equal_naive_sums(seed, dof, d):
     joint, squared = (conditional + conditional.T) / 60, cdist(Y, Y, "sqeuclidean")
     bell, tail = np.exp(-squared), (1 + squared / dof) ** (-(dof + 1) / 2)
     rows = bell / (bell.sum(axis=1, keepdims=True) - 1)
-    far = cdist(X, X, "sqeuclidean")
+    squared_distances = cdist(X, X, "sqeuclidean")
     expected = {
         "sne": divergence(conditional, rows),
         "symmetric_sne": divergence(joint, bell / off_diagonal(bell).sum()),
         "tsne": divergence(joint, tail / off_diagonal(tail).sum()),
-        "elastic_embedding": np.sum(joint * squared) + 7.0 * np.sum(far * bell) / far.sum(),
+        "elastic_embedding": np.sum(joint * squared) + 7.0 * np.sum(squared_distances * bell) / squared_distances.sum(),
     }
     options = {"tsne": {"dof": dof}, "elastic_embedding": {"repulsion": 7.0}}
     for name, value in expected.items():
@@ -250,22 +250,25 @@ def test_tsne_is_not_above_scikit_learn():
     assert np.mean(ratios) < 1
 
 
-NEAR = {"perplexity": 9}
+SMALL_PERPLEXITY = {"perplexity": 9}
 GRID = np.stack(np.meshgrid(range(6), range(6)), -1).reshape(-1, 2).astype(float)
 
 
 @pytest.mark.parametrize(
     ("X", "method"),
     [
-        (GRID, CostMapping(cost_options=NEAR, random_state=0)),
-        (GRID, CostMapping(cost_options=NEAR, init="random", random_state=0)),
-        (np.repeat(np.eye(6), 8, axis=0), CostMapping(mapping="kernel_expansion", cost_options=NEAR, random_state=0)),
+        (GRID, CostMapping(cost_options=SMALL_PERPLEXITY, random_state=0)),
+        (GRID, CostMapping(cost_options=SMALL_PERPLEXITY, init="random", random_state=0)),
+        (
+            np.repeat(np.eye(6), 8, axis=0),
+            CostMapping(mapping="kernel_expansion", cost_options=SMALL_PERPLEXITY, random_state=0),
+        ),
         (np.vstack([np.eye(20), -np.eye(20)]), TSNE(perplexity=9, random_state=0)),
     ],
 )
 def test_symmetric_data_do_not_fall_to_one_point_in_early_stages(X, method):
     """A grid, classes, opposite directions: hardly above the best linear map of a search without early stages."""
-    straight = CostMapping(cost_options={**NEAR, "exaggeration": 1.0}, random_state=0).fit(X)
+    straight = CostMapping(cost_options={**SMALL_PERPLEXITY, "exaggeration": 1.0}, random_state=0).fit(X)
     assert straight.embedding_.std(axis=0).min() > 0.01
     assert method.fit(X).cost_ < straight.cost_ * 1.05
 
@@ -313,8 +316,8 @@ def test_quotients_over_free_points_are_the_spectral_methods(cost, cls):
     spectral = cls(2, n_neighbors=10).fit(X)
 
     assert_allclose(result.cost_, spectral.eigenvalues_.sum(), rtol=1e-6)
-    both = np.column_stack([np.ones(200), result.embedding_])
-    residual = np.linalg.lstsq(both, spectral.embedding_, rcond=None)[1]
+    design = np.column_stack([np.ones(200), result.embedding_])
+    residual = np.linalg.lstsq(design, spectral.embedding_, rcond=None)[1]
     assert residual.max() < 1e-8 * np.sum(spectral.embedding_**2)
 
 
@@ -348,9 +351,9 @@ def test_coordination_is_the_minimum_over_its_maps():
 def test_explicit_maps_agree_with_their_embedding(mapping, seed):
     """Fitted rows are sent to the embedding; a fitted place goes back to its row; small steps go there and back."""
     X = 1e3 * cloud(seed, 60) + 1e4
-    few = {"multilayer_perceptron": {"hidden": 6}, "kernel_expansion": {"n_centers": 20}}
-    few["locally_linear"] = {"n_charts": 3}
-    options = {"mapping_options": few.get(mapping), "max_iter": 50, "random_state": 0}
+    small_options = {"multilayer_perceptron": {"hidden": 6}, "kernel_expansion": {"n_centers": 20}}
+    small_options["locally_linear"] = {"n_charts": 3}
+    options = {"mapping_options": small_options.get(mapping), "max_iter": 50, "random_state": 0}
     method = CostMapping(cost="metric_mds", mapping=mapping, **options).fit(X)
     Y = method.embedding_
 
@@ -429,7 +432,7 @@ def test_widths_may_be_a_number_a_list_or_an_array():
     """The same network each time."""
     nets = [ParametricTSNE(hidden=w, perplexity=5, random_state=0) for w in (7, np.int64(7), [7], (7,), np.array([7]))]
     reference, *variants = [net.fit_transform(cloud(0)) for net in nets]
-    assert all(np.array_equal(other, reference) for other in variants)
+    assert all(np.array_equal(variant, reference) for variant in variants)
 
 
 @pytest.mark.parametrize("method", [TSNE, SNE, ElasticEmbedding, MetricMDS, Sammon, GPLVM, CostMapping])
@@ -480,17 +483,17 @@ def test_a_search_that_runs_out_of_iterations_warns(method):
 @pytest.mark.parametrize("method", [TSNE, LinearTSNE, ParametricTSNE])
 def test_methods_with_a_budget_do_not_warn(method):
     """Variants of t-SNE only note that their iterations were used up; those of all stages are counted."""
-    few = method(perplexity=5, max_iter=3, random_state=0).fit(cloud(0, 40))
-    assert not few.converged_
-    assert few.n_iter_ >= 3
+    unconverged = method(perplexity=5, max_iter=3, random_state=0).fit(cloud(0, 40))
+    assert not unconverged.converged_
+    assert unconverged.n_iter_ >= 3
 
 
 def test_iterations_of_majorization_are_counted():
     """One iteration counts as one and does not converge; for exact distances the first step is the last."""
     X = cloud(0, 40)
     with pytest.warns(ApproximationWarning, match="did not converge within max_iter=1"):
-        short = MetricMDS(2, algorithm="smacof", max_iter=1).fit(X)
-    assert (short.n_iter_, short.converged_) == (1, False)
+        result = MetricMDS(2, algorithm="smacof", max_iter=1).fit(X)
+    assert (result.n_iter_, result.converged_) == (1, False)
     exact = MetricMDS(4, algorithm="smacof").fit(X)
     assert exact.n_iter_ < 5
     assert exact.converged_
@@ -503,11 +506,13 @@ def test_iterations_of_majorization_are_counted():
 def test_exact_solutions_have_converged(cost, mapping):
     """Whatever the number of iterations, and no iteration lowers the cost."""
     X = cloud(0, 60)
-    short, long = (CostMapping(cost=cost, mapping=mapping, max_iter=steps, random_state=0).fit(X) for steps in (1, 500))
-    assert short.converged_
+    unconverged, long = (
+        CostMapping(cost=cost, mapping=mapping, max_iter=steps, random_state=0).fit(X) for steps in (1, 500)
+    )
+    assert unconverged.converged_
     assert long.converged_
     assert long.n_iter_ < 10
-    assert_allclose(short.cost_, long.cost_, rtol=1e-6, atol=1e-12)
+    assert_allclose(unconverged.cost_, long.cost_, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("X", [np.repeat(cloud(0, 8, 3), 5, axis=0), cloud(0, 40, 5) > 0, np.ones((30, 3))])

@@ -35,10 +35,10 @@ def symmetric(seed, n=16):
 
 def cost_of(name, X, weights, unit=1.0):
     """A cost with all points in one part."""
-    few = {"n_neighbors": None, "radius": 4.0} if name == "isomap" else {}
+    radius_options = {"n_neighbors": None, "radius": 4.0} if name == "isomap" else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
-        return COSTS[name].of(unit * X, unit, {"weights": weights, **few})
+        return COSTS[name].of(unit * X, unit, {"weights": weights, **radius_options})
 
 
 def naive(name, X, Y, W):
@@ -85,11 +85,11 @@ def test_gradients_with_weights_equal_central_differences(name, seed, d):
 def test_unit_weights_have_no_effect(name, seed):
     """Value and gradient with weights 1, and with weights 3, are those without."""
     X, Y = cloud(seed), cloud(seed + 1, p=2)
-    plain = cost_of(name, X, None)(Y)
+    unweighted = cost_of(name, X, None)(Y)
     for weights in (np.ones((16, 16)), 3 * np.ones((16, 16), int), np.ones_like):
         value, gradient = cost_of(name, X, weights)(Y)
-        assert_allclose(value, plain[0], rtol=1e-12)
-        assert_allclose(gradient, plain[1], atol=1e-12 * np.abs(plain[1]).max())
+        assert_allclose(value, unweighted[0], rtol=1e-12)
+        assert_allclose(gradient, unweighted[1], atol=1e-12 * np.abs(unweighted[1]).max())
 
 
 @given(seed=seeds)
@@ -97,8 +97,8 @@ def test_inverse_distances_as_weights_are_sammon(seed):
     """The paper's example: with w = 1 / d and c the sum of the distances, value and gradient are those of Sammon."""
     X, Y = cloud(seed), cloud(seed + 1, p=2)
     value, gradient = cost_of("metric_mds", X, lambda d: 1 / d)(Y)
-    other, slope = COSTS["sammon"](X)(Y)
-    assert_allclose(value, other, rtol=1e-10)
+    changed_value, slope = COSTS["sammon"](X)(Y)
+    assert_allclose(value, changed_value, rtol=1e-10)
     assert_allclose(gradient, slope, atol=1e-10 * np.abs(slope).max())
 
 

@@ -262,8 +262,8 @@ def test_inverse_kernels_take_values_one_by_one(monkeypatch):
     """Pieces of three values give the same distances as all at once, for every kernel."""
     data = dreval.simulate("sine_map", n=25, n_features=200, random_state=0).data
     for kernel in FORMULAS:
-        whole = IKD(1, kernel=kernel, min_correlation=0.0, solution="max_product").fit(data).squared_distances_
+        full = IKD(1, kernel=kernel, min_correlation=0.0, solution="max_product").fit(data).squared_distances_
         with monkeypatch.context() as patch:
             patch.setattr("dreval.methods.ikd.CHUNK_VALUES", 3)
             pieces = IKD(1, kernel=kernel, min_correlation=0.0, solution="max_product").fit(data).squared_distances_
-        assert_array_equal(pieces, whole)
+        assert_array_equal(pieces, full)

@@ -42,18 +42,18 @@ def test_equals_scikit_learn(name):
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize(("kernel", "theirs"), [("polynomial", "poly"), ("sigmoid", "sigmoid"), ("cosine", "cosine")])
 @pytest.mark.parametrize("sigma", [None, 40.0])
-def test_kernels_of_inner_products_equal_those_of_scikit_learn(name, kernel, theirs, sigma):
+def test_kernels_of_inner_products_equal_those_of_scikit_learn(name, kernel, sklearn_kernel, sigma):
     """Polynomial of degree 3, sigmoid and cosine, with the default width and another one."""
     X = DATA[name]()
     X = (X - X.mean(axis=0)) / X.std(axis=0) if name == "wdbc" else X
     p = X.shape[1]
     result = KernelPCA(3, kernel=kernel, bandwidth=sigma).fit(X)
     gamma = 1 / p if sigma is None else 1 / sigma**2
-    other = Oracle(3, kernel=theirs, gamma=gamma, degree=3, coef0=1.0, eigen_solver="dense").fit(X)
-    assert_allclose(result.eigenvalues_, other.eigenvalues_, rtol=1e-7, atol=1e-9 * result.eigenvalues_[0])
+    reference = Oracle(3, kernel=sklearn_kernel, gamma=gamma, degree=3, coef0=1.0, eigen_solver="dense").fit(X)
+    assert_allclose(result.eigenvalues_, reference.eigenvalues_, rtol=1e-7, atol=1e-9 * result.eigenvalues_[0])
     clear = result.eigenvalues_ > 1e-6 * result.eigenvalues_[0]
-    _same_up_to_sign(result.embedding_[:, clear], other.transform(X)[:, clear])
-    _same_up_to_sign(result.transform(X[:30] * 1.01)[:, clear], other.transform(X[:30] * 1.01)[:, clear])
+    _same_up_to_sign(result.embedding_[:, clear], reference.transform(X)[:, clear])
+    _same_up_to_sign(result.transform(X[:30] * 1.01)[:, clear], reference.transform(X[:30] * 1.01)[:, clear])
 
 
 def test_errors_of_kernels_of_inner_products():
@@ -67,8 +67,8 @@ def test_errors_of_kernels_of_inner_products():
         KernelPCA(kernel="sigmoid", offset=0.0, bandwidth=1.0).fit(1e3 + X)
     with pytest.raises(InputError, match="degree"):
         KernelPCA(kernel="polynomial", degree=0).fit(X)
-    same = KernelPCA(kernel="cosine").fit(X).embedding_
-    assert_allclose(KernelPCA(kernel="cosine").fit(X * 1e200).embedding_, same, atol=1e-12)
+    result = KernelPCA(kernel="cosine").fit(X).embedding_
+    assert_allclose(KernelPCA(kernel="cosine").fit(X * 1e200).embedding_, result, atol=1e-12)
 
 
 def _exact_eigenvalues(X, kernel, degree, d):
@@ -135,10 +135,10 @@ def test_equals_kernlab(root):
 def test_linear_kernel_is_pca():
     """Scores, new rows and reconstructions are those of PCA."""
     X = DATA["s1"]()
-    kernel, plain = KernelPCA(2, kernel="linear").fit(X), PCA(2).fit(X)
-    assert_allclose(kernel.embedding_, plain.embedding_, atol=1e-8)
-    assert_allclose(kernel.transform(X[:5] + 1), plain.transform(X[:5] + 1), atol=1e-8)
-    back = plain.inverse_transform(plain.embedding_)
+    kernel, pca = KernelPCA(2, kernel="linear").fit(X), PCA(2).fit(X)
+    assert_allclose(kernel.embedding_, pca.embedding_, atol=1e-8)
+    assert_allclose(kernel.transform(X[:5] + 1), pca.transform(X[:5] + 1), atol=1e-8)
+    back = pca.inverse_transform(pca.embedding_)
     assert_allclose(kernel.inverse_transform(kernel.embedding_), back, atol=1e-8)
     assert_allclose(kernel.denoise(X), back, atol=1e-8)
 
@@ -149,9 +149,9 @@ def test_precomputed_is_the_same():
     result = KernelPCA(2).fit(X)
     squared = ((X[:, None] - X[None]) ** 2).sum(-1)
     K = np.exp(-0.5 * squared / result.bandwidth_**2)
-    other = KernelPCA(2, kernel="precomputed").fit(K)
-    assert_allclose(other.embedding_, result.embedding_, atol=1e-9)
-    assert_allclose(other.transform(K[:4]), result.embedding_[:4], atol=1e-9)
+    precomputed = KernelPCA(2, kernel="precomputed").fit(K)
+    assert_allclose(precomputed.embedding_, result.embedding_, atol=1e-9)
+    assert_allclose(precomputed.transform(K[:4]), result.embedding_[:4], atol=1e-9)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4))

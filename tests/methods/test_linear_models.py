@@ -39,8 +39,8 @@ def test_no_other_noise_or_weights_are_likelier(seed):
     ppca = ProbabilisticPCA(2).fit(X)
     W, sigma2 = ppca.weights_, ppca.noise_variance_
     for change in (0.05, -0.05):
-        other = W + change * rng.normal(size=W.shape), sigma2 * (1 + change)
-        for A, s in ((other[0], sigma2), (W, other[1])):
+        changed = W + change * rng.normal(size=W.shape), sigma2 * (1 + change)
+        for A, s in ((changed[0], sigma2), (W, changed[1])):
             likelihood = multivariate_normal(X.mean(axis=0), A @ A.T + s * np.eye(4)).logpdf(X).sum()
             assert likelihood < ppca.log_likelihood_
 

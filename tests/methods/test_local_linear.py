@@ -208,7 +208,7 @@ def _flat(seed, n=200):
     return U, U @ rng.normal(size=(2, 3))
 
 
-def _shown(U, Y):
+def _relative_residual(U, Y):
     """Least share of the variance of a column of U that affine functions of Y explain."""
     U, A = U - U.mean(axis=0), np.c_[np.ones(len(Y)), Y]
     return (1 - np.sum((U - A @ np.linalg.lstsq(A, U, rcond=None)[0]) ** 2, axis=0) / np.sum(U**2, axis=0)).min()
@@ -221,10 +221,10 @@ def test_flat_data_are_recovered_or_a_warning_reports_the_loss(cls, seed):
     U, X = _flat(seed)
     method, arbitrary = _fitted(cls(2, n_neighbors=7), X)
     assert arbitrary == (seed == 0)
-    assert arbitrary == (_shown(U, method.embedding_) < 1 - 1e-6)
+    assert arbitrary == (_relative_residual(U, method.embedding_) < 1 - 1e-6)
     held, arbitrary = _fitted(cls(2, n_neighbors=10), X)
     assert not arbitrary
-    assert _shown(U, held.embedding_) > 1 - 1e-6
+    assert _relative_residual(U, held.embedding_) > 1 - 1e-6
 
 
 @given(st.integers(0, 10**6), st.integers(4, 12), st.integers(1, 2))

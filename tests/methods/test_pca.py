@@ -120,15 +120,15 @@ def test_the_unit_of_the_data_does_not_matter(power):
     """Data times 2^power, up to the ends of the numbers: the same axes and ratios, scores times 2^power, no warning."""
     X = _gaussian(2, 30, 4)
     unit = 2.0**power
-    plain, scaled = PCA(2).fit(X), PCA(2).fit(X * unit)
+    unscaled, scaled = PCA(2).fit(X), PCA(2).fit(X * unit)
     digits = 1e-13 if power > -1000 else 1e-3  # the smallest numbers have few digits
-    assert_allclose(scaled.embedding_ / unit, plain.embedding_, atol=digits)
-    assert_allclose(scaled.components_, plain.components_, atol=digits)
-    assert_allclose(scaled.explained_variance_ratio_, plain.explained_variance_ratio_, atol=digits)
-    assert_allclose(scaled.singular_values_ / unit, plain.singular_values_, rtol=digits)
-    assert_allclose(scaled.mean_ / unit, plain.mean_, rtol=digits)
+    assert_allclose(scaled.embedding_ / unit, unscaled.embedding_, atol=digits)
+    assert_allclose(scaled.components_, unscaled.components_, atol=digits)
+    assert_allclose(scaled.explained_variance_ratio_, unscaled.explained_variance_ratio_, atol=digits)
+    assert_allclose(scaled.singular_values_ / unit, unscaled.singular_values_, rtol=digits)
+    assert_allclose(scaled.mean_ / unit, unscaled.mean_, rtol=digits)
     assert_allclose(scaled.transform(X * unit), scaled.embedding_, atol=digits * unit)
-    back = plain.inverse_transform(plain.embedding_)
+    back = unscaled.inverse_transform(unscaled.embedding_)
     assert_allclose(scaled.inverse_transform(scaled.embedding_) / unit, back, atol=digits)
 
 

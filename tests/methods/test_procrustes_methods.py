@@ -90,7 +90,7 @@ def test_the_best_scale_of_a_start(seed):
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     patches = Patches(X, nearest_groups(X, 6), 2)
     c = patches.best_scale(Y)
-    assert all(patches.round(c * Y)[0] <= patches.round(other * c * Y)[0] for other in (0.9, 0.99, 1.01, 1.1))
+    assert all(patches.round(c * Y)[0] <= patches.round(factor * c * Y)[0] for factor in (0.9, 0.99, 1.01, 1.1))
 
 
 @pytest.mark.parametrize("cls", [GreedyProcrustes, ProcrustesSubspacesAlignment])
@@ -113,8 +113,8 @@ def test_spectral_alignment_does_not_depend_on_chance_order_or_place(seed):
     Y, order = make().fit_transform(X), rng.permutation(40)
     moved = X @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + rng.normal(size=3)
     assert_allclose(make(5).fit_transform(X), Y)
-    for other, same in ((make().fit_transform(X[order]), Y[order]), (make().fit_transform(moved), Y)):
-        assert_allclose(np.abs(other), np.abs(same), atol=1e-6 * np.abs(Y).max())
+    for result, expected in ((make().fit_transform(X[order]), Y[order]), (make().fit_transform(moved), Y)):
+        assert_allclose(np.abs(result), np.abs(expected), atol=1e-6 * np.abs(Y).max())
 
 
 def test_annealing_is_an_alignment_by_name():
@@ -125,8 +125,8 @@ def test_annealing_is_an_alignment_by_name():
     annealed = ProcrustesSubspacesAlignment(2, **fixed, n_sweeps=20, random_state=0).fit(X)
     assert spectral.disagreement_ < annealed.disagreement_ < 1.5 * spectral.disagreement_
     assert dreval.procrustes_rn(X, annealed.embedding_, n_neighbors=10) < 0.02
-    short = [ProcrustesSubspacesAlignment(2, **fixed, n_sweeps=2, random_state=s).fit(X[:100]) for s in (0, 0, 1)]
-    assert short[0].disagreement_ == short[1].disagreement_ != short[2].disagreement_
+    refined = [ProcrustesSubspacesAlignment(2, **fixed, n_sweeps=2, random_state=s).fit(X[:100]) for s in (0, 0, 1)]
+    assert refined[0].disagreement_ == refined[1].disagreement_ != refined[2].disagreement_
 
 
 @pytest.mark.filterwarnings("ignore:The graph of 10 nearest neighbors probably has shortcuts")
@@ -134,10 +134,10 @@ def test_refinement_from_a_method_and_from_its_embedding():
     """The name of a method and its embedding are the same start; Isomap's R falls."""
     roll = dreval.simulate("swiss_roll", n=500, random_state=0)
     Y = dreval.methods.Isomap(2, n_neighbors=10).fit_transform(roll.data)
-    named = ProcrustesRefinement(2, init="isomap", n_neighbors=10).fit(roll.data)
+    by_name = ProcrustesRefinement(2, init="isomap", n_neighbors=10).fit(roll.data)
     given_ = ProcrustesRefinement(2, init=100 * Y, n_neighbors=10).fit(roll.data)
-    assert_allclose(named.embedding_, given_.embedding_, atol=1e-6)
-    assert named.path_[-1] < 0.8 * named.path_[0]
+    assert_allclose(by_name.embedding_, given_.embedding_, atol=1e-6)
+    assert by_name.path_[-1] < 0.8 * by_name.path_[0]
 
 
 def test_a_start_of_another_shape_raises_an_error():

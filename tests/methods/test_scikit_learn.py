@@ -31,7 +31,7 @@ import dreval
 from dreval.errors import InputError, NotFitted, UnknownName
 from dreval.registry import METHODS
 
-OWN = "the checks take a class of the name CCA for scikit-learn's, whose fit_transform also returns scores of y"
+CCA_REASON = "the checks take a class of the name CCA for scikit-learn's, whose fit_transform also returns scores of y"
 PRECOMPUTED = {  # options, and the checks that pass a matrix which holds neither kernel values nor distances
     "kernel_pca": {"kernel": "precomputed"},
     "classical_mds": {"metric": "precomputed"},
@@ -43,7 +43,7 @@ PRECOMPUTED = {  # options, and the checks that pass a matrix which holds neithe
 FEW_STEPS = {"max_iter": 20, "n_epochs": 5, "n_init": 1, "exaggeration_iter": 5, "n_functions": 4}
 SLOW = {"mvu"}  # whose fits take long
 EXPECTED = {
-    "cca": {"check_transformer_data_not_an_array": OWN, "check_transformer_general": OWN},
+    "cca": {"check_transformer_data_not_an_array": CCA_REASON, "check_transformer_general": CCA_REASON},
 }
 
 
@@ -52,8 +52,8 @@ EXPECTED = {
 def test_the_checks_of_scikit_learn(name):
     expected = EXPECTED.get(name, {})
     parameters = inspect.signature(METHODS.get(name)).parameters
-    few = {key: value for key, value in FEW_STEPS.items() if key in parameters}  # the checks test conventions only
-    results = check_estimator(METHODS.get(name)(**few), expected_failed_checks=expected, on_fail=None, on_skip=None)
+    steps = {key: value for key, value in FEW_STEPS.items() if key in parameters}  # the checks test conventions only
+    results = check_estimator(METHODS.get(name)(**steps), expected_failed_checks=expected, on_fail=None, on_skip=None)
     wrong = {check["check_name"]: str(check["exception"]) for check in results if check["status"] == "failed"}
     missed = {check["check_name"] for check in results if check["status"] == "xfail"}
 
@@ -103,15 +103,15 @@ def test_an_indefinite_kernel_is_accepted_by_name_and_as_a_matrix(frame):
     """Both have the positive part of the spectrum, by numpy; distances are not a kernel."""
     X = frame.to_numpy()
     K = np.tanh(X @ X.T / 4 - 1)
-    named = dreval.methods.KernelPCA(3, kernel="sigmoid", bandwidth=2.0, offset=-1.0).fit(X)
+    by_name = dreval.methods.KernelPCA(3, kernel="sigmoid", bandwidth=2.0, offset=-1.0).fit(X)
     precomputed = dreval.methods.KernelPCA(3, kernel="precomputed").fit(K)
     H = np.eye(60) - 1 / 60
     values = np.linalg.eigvalsh(H @ K @ H)
     assert values[0] < -1
     np.testing.assert_allclose(precomputed.eigenvalues_, values[:-4:-1])
-    np.testing.assert_allclose(precomputed.embedding_, named.embedding_, atol=1e-9)
+    np.testing.assert_allclose(precomputed.embedding_, by_name.embedding_, atol=1e-9)
     new = X[:5] + 0.1
-    np.testing.assert_allclose(precomputed.transform(np.tanh(new @ X.T / 4 - 1)), named.transform(new), atol=1e-9)
+    np.testing.assert_allclose(precomputed.transform(np.tanh(new @ X.T / 4 - 1)), by_name.transform(new), atol=1e-9)
     for D in (squareform(pdist(X)), squareform(pdist(X, "cityblock"))):
         with pytest.raises(InputError, match="as of distances"):
             dreval.methods.KernelPCA(kernel="precomputed").fit(D)
@@ -161,9 +161,9 @@ def test_cca_transforms_the_response_too(frame, q):
     reference = cross_decomposition.CCA(d).fit(X, Y).transform(X[:20], Y[:20])
     for ours_new, theirs_new in zip(ours.transform(X[:20], Y[:20]), reference, strict=True):
         assert np.abs(np.diag(np.corrcoef(ours_new.T, theirs_new.T)[:d, d:])) == pytest.approx(1, abs=1e-4)
-    table, other = dreval.methods.CCA(d).set_output(transform="pandas").fit(frame, Y).transform(frame, y=Y)
+    table, transformed = dreval.methods.CCA(d).set_output(transform="pandas").fit(frame, Y).transform(frame, y=Y)
     assert isinstance(table, pd.DataFrame)
-    np.testing.assert_allclose(other, ours.response_)
+    np.testing.assert_allclose(transformed, ours.response_)
     with pytest.raises(InputError, match="columns of the y that was fitted"):
         ours.transform(X, np.c_[Y, Y])
     with pytest.raises(InputError, match="one row per point"):
@@ -184,10 +184,10 @@ def test_cca_transforms_classes_too(frame):
 def test_an_infinite_radius_reaches_all_points(frame, method):
     """It is any radius beyond the largest distance, for fitted and for new points."""
     make = getattr(dreval.methods, method)
-    fitted, far = (make(2, n_neighbors=None, radius=radius).fit(frame) for radius in (np.inf, 1e6))
-    np.testing.assert_array_equal(fitted.embedding_, far.embedding_)
+    fitted, large = (make(2, n_neighbors=None, radius=radius).fit(frame) for radius in (np.inf, 1e6))
+    np.testing.assert_array_equal(fitted.embedding_, large.embedding_)
     if hasattr(fitted, "transform"):
-        np.testing.assert_array_equal(fitted.transform(frame[:5] + 1), far.transform(frame[:5] + 1))
+        np.testing.assert_array_equal(fitted.transform(frame[:5] + 1), large.transform(frame[:5] + 1))
     for wrong in (np.nan, -np.inf, 0.0, True):
         with pytest.raises(InputError, match="radius"):
             make(2, n_neighbors=None, radius=wrong).fit(frame)
@@ -253,9 +253,9 @@ def test_frames_come_out_where_they_are_chosen(frame):
 
 
 def test_methods_with_a_custom_transform_ignore_the_container(frame):
-    plain = dreval.methods.KernelPCA(2).fit(frame)
+    result = dreval.methods.KernelPCA(2).fit(frame)
     chosen = dreval.methods.KernelPCA(2).set_output(transform="pandas").fit(frame)
-    np.testing.assert_array_equal(chosen.denoise(frame), plain.denoise(frame))
+    np.testing.assert_array_equal(chosen.denoise(frame), result.denoise(frame))
     refined = dreval.methods.ProcrustesRefinement(2, random_state=0)
     with sklearn.config_context(transform_output="pandas"):
         inside = refined.fit(frame).embedding_

@@ -102,12 +102,12 @@ def test_the_topographic_error_counts_broken_neighborhoods(grid, max_distance):
     """The share of rows whose two nearest prototypes are not neighbors, by plain loops."""
     X = np.random.default_rng(0).normal(size=(150, 4))
     som = SOM(2, shape=(8, 6), grid=grid, radius=(2.0, 0.0)).fit(X)
-    broken = 0
+    n_broken = 0
     for x in X:
         nearest, second = np.argsort(((som.prototypes_ - x) ** 2).sum(axis=1))[:2]
-        broken += np.linalg.norm(som.units_[nearest] - som.units_[second]) > max_distance + 1e-9
-    assert broken > 0
-    assert som.topographic_error_ == broken / 150
+        n_broken += np.linalg.norm(som.units_[nearest] - som.units_[second]) > max_distance + 1e-9
+    assert n_broken > 0
+    assert som.topographic_error_ == n_broken / 150
 
 
 @pytest.mark.parametrize("algorithm", ["batch", "online"])
@@ -133,9 +133,9 @@ def test_moved_rows_get_the_same_batch_map():
 def test_only_online_learning_reads_the_seed():
     """Two seeds: the same batch map, other online maps."""
     X = np.random.default_rng(0).normal(size=(60, 3))
-    for algorithm, same in (("batch", True), ("online", False)):
+    for algorithm, is_same in (("batch", True), ("online", False)):
         maps = [SOM(2, algorithm=algorithm, random_state=seed).fit(X).prototypes_ for seed in (0, 1)]
-        assert np.array_equal(*maps) == same
+        assert np.array_equal(*maps) == is_same
 
 
 @pytest.mark.parametrize(

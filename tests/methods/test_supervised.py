@@ -55,10 +55,10 @@ def test_cca_equals_statsmodels_and_scikit_learn(kind):
     """Variates of both sets to 1e-6 of statsmodels, and to 1e-4 of scikit-learn, whose power iteration ends earlier."""
     X, Y = _two_sets(kind)
     result, exact = CCA(2).fit(X, Y), CanCorr(Y, X)
-    other = cross_decomposition.CCA(2, scale=False, max_iter=100_000, tol=1e-15).fit(X, Y).transform(X, Y)
+    reference_scores = cross_decomposition.CCA(2, scale=False, max_iter=100_000, tol=1e-15).fit(X, Y).transform(X, Y)
     order = np.argsort(-exact.cancorr)[:2]
     pairs = ((result.embedding_, X @ exact.x_cancoef[:, order]), (result.response_, Y @ exact.y_cancoef[:, order]))
-    for (variates, reference), third in zip(pairs, other, strict=True):
+    for (variates, reference), third in zip(pairs, reference_scores, strict=True):
         assert_allclose(variates, _unit(reference, variates), atol=1e-6)
         assert_allclose(variates, _unit(third, variates), atol=1e-4)
     assert_allclose(result.correlations_, exact.cancorr[order], rtol=1e-8)
@@ -188,9 +188,9 @@ def test_kernel_cca_with_linear_kernels_and_without_a_ridge_is_cca():
     X, Y = _two_sets("normal")
     y = Y[:, :1]
     w, U = np.linalg.eigh(center(gram_matrix(X, "X", "linear").matrix))
-    result, plain = KernelCCA(1, kernel="linear", kappa=1e-9).fit(X, (y > 0)[:, 0]), CCA(1).fit(X, (y > 0)[:, 0])
-    assert_allclose(np.abs(result.embedding_), np.abs(plain.embedding_), atol=1e-5)
-    assert result.correlations_[0] == pytest.approx(plain.correlations_[0], abs=1e-5)
+    result, cca = KernelCCA(1, kernel="linear", kappa=1e-9).fit(X, (y > 0)[:, 0]), CCA(1).fit(X, (y > 0)[:, 0])
+    assert_allclose(np.abs(result.embedding_), np.abs(cca.embedding_), atol=1e-5)
+    assert result.correlations_[0] == pytest.approx(cca.correlations_[0], abs=1e-5)
     assert len(w) == len(U)
 
 
@@ -273,8 +273,8 @@ def test_gsave_with_a_linear_kernel_is_save(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, size=60)
     X[y == 0] *= [3, 1, 1]
-    kernel, plain = GSAVE(1, kernel="linear", reg=1e-10).fit(X, y), SAVE(1).fit(X, y)
-    assert_allclose(np.abs(kernel.embedding_), np.abs(plain.embedding_), atol=1e-5)
+    kernel, save = GSAVE(1, kernel="linear", reg=1e-10).fit(X, y), SAVE(1).fit(X, y)
+    assert_allclose(np.abs(kernel.embedding_), np.abs(save.embedding_), atol=1e-5)
     assert_allclose(kernel.transform(X), kernel.embedding_, atol=1e-7)
 
 
@@ -310,9 +310,9 @@ def test_object_columns_have_the_type_of_their_entries(cls):
     numbers = np.round(X[:, 0] + X[:, 1] ** 2)
     for y in (numbers, np.abs(numbers).astype(int) % 3, numbers > 0, np.where(numbers > 0, "a", "b")):
         usual = cls(1).fit(X, y)
-        for same in (y.astype(object), pd.Series(y.tolist(), dtype=object), pd.DataFrame({"y": y}, dtype=object)):
-            if same.ndim == 1 or y.dtype.kind != "i":  # a table of integers is numbers
-                assert_array_equal(cls(1).fit(X, same).embedding_, usual.embedding_)
+        for response in (y.astype(object), pd.Series(y.tolist(), dtype=object), pd.DataFrame({"y": y}, dtype=object)):
+            if response.ndim == 1 or y.dtype.kind != "i":  # a table of integers is numbers
+                assert_array_equal(cls(1).fit(X, response).embedding_, usual.embedding_)
         for gap in (None, np.nan, pd.NA):
             holed = y.astype(object)
             holed[5] = gap
@@ -363,9 +363,9 @@ def test_supervised_methods_in_an_evaluation():
 def test_slices_have_two_points_at_least(cls):
     """Fewer than two slices and more than n / 2 raise an error about slices; n / 2 is the default for few points."""
     X, y = np.random.default_rng(0).normal(size=(90, 4)), np.linspace(0.0, 1.0, 90)
-    for few in (1, "5", 2.5):
+    for value in (1, "5", 2.5):
         with pytest.raises(InputError, match="`n_slices` must be an integer >= 2"):
-            cls(1, n_slices=few).fit(X, y)
+            cls(1, n_slices=value).fit(X, y)
     with pytest.raises(InputError, match=r"`n_slices` must be at most half .* 500 with 90 points\. Choose at most 45;"):
         cls(1, n_slices=500).fit(X, y)
     cls(1, n_slices=45).fit(X, y)
