@@ -75,9 +75,9 @@ def test_one_column_keeps_the_names_of_its_rows() -> None:
         }
     source = as_source("meta.csv:age", "e", record)
     assert source.coordinates(record)[:, 0].tolist() == AGE.tolist()
-    alone = as_data("meta.csv:age", labels=pd.Series(KINDS, NAMES))
-    assert (alone.columns, list(alone.ids)) == (("age",), [NAMES[i] for i in ORDER])
-    assert alone.labels.values.tolist() == KINDS[ORDER].tolist()
+    data = as_data("meta.csv:age", labels=pd.Series(KINDS, NAMES))
+    assert (data.columns, list(data.ids)) == (("age",), [NAMES[i] for i in ORDER])
+    assert data.labels.values.tolist() == KINDS[ORDER].tolist()
 
 
 @pytest.mark.usefixtures("folder")
@@ -131,7 +131,7 @@ def test_ids_of_another_name_next_to_one_column_are_used(names: list[Any], by: s
 )
 @pytest.mark.parametrize("ids_known", [False, True])
 def test_names_next_to_one_column_that_the_data_lack_are_noted(
-    column: str, names: list[Any], noted: bool, refused: bool, ids_known: bool
+    column: str, names: list[Any], noted: bool, is_error: bool, ids_known: bool
 ) -> None:
     """Rows in another order would be matched to the wrong points; counted rows in their order are not names.
 
@@ -140,7 +140,7 @@ def test_names_next_to_one_column_that_the_data_lack_are_noted(
     table = pd.DataFrame({column: names, "kind": KINDS})
     table.iloc[ORDER].to_csv("other.csv", index=False)
     data = pd.DataFrame(X, index=[f"other{j}" for j in range(N)]) if ids_known else X
-    if ids_known and refused:
+    if ids_known and is_error:
         with pytest.raises(InputError, match=rf"0 of {N} ids of the data found in the column '{column}'"):
             as_data(data, labels="other.csv:kind")
         return
@@ -172,13 +172,13 @@ def test_fewer_rows_raise_an_error_with_their_names(argument: str) -> None:
 def test_columns_of_files_are_called_by_their_names() -> None:
     """By the column; by the path where two columns would share a name, or one would be called labels."""
     pd.DataFrame({"age": SIZE, "labels": AGE}, NAMES).to_csv("other.csv")
-    called = {
+    form_name = {
         ("meta.csv:age", "meta.csv:size"): ["age", "size"],
         ("meta.csv:age", "other.csv:age", "meta.csv:size"): ["meta.csv:age", "other.csv:age", "size"],
         ("x", "meta.csv:age"): ["x", "age"],
         ("meta.csv:age", "other.csv:labels"): ["age", "other.csv:labels"],
     }
-    for passed, names in called.items():
+    for passed, names in form_name.items():
         assert list(as_data("log.csv", covariates=list(passed)).covariates) == names
 
 
@@ -197,7 +197,7 @@ def test_wrong_names_of_columns_are_answered_with_right_ones() -> None:
         as_data("log.csv", covariates="meta.csv:Unnamed: 1")
 
 
-def written(frame: pd.DataFrame, form: str, name: str) -> Any:
+def write_frame(frame: pd.DataFrame, form: str, name: str) -> Any:
     """Return a frame unchanged, or in a file: as pandas writes it, as R does, or in a binary form of pandas."""
     if form == "frame":
         return frame
@@ -218,13 +218,13 @@ def test_files_that_count_their_rows_equal_their_frames(forms: tuple[str, str]) 
     """A frame, and the same rows in another order: one value, whichever of them is a file, and whichever the data."""
     data, embedding = pd.DataFrame(X, columns=list("xyz")), pd.DataFrame(X[:, :2] ** 2, columns=["u", "v"])
     value = dreval.trustworthiness(X, X[:, :2] ** 2, n_neighbors=3)
-    left, second = written(data, forms[0], "a"), written(embedding.iloc[ORDER], forms[1], "b")
+    left, second = write_frame(data, forms[0], "a"), write_frame(embedding.iloc[ORDER], forms[1], "b")
     assert dreval.trustworthiness(left, second, n_neighbors=3) == value
     record = as_data(left)
     source = as_source(second, "e", record)
     assert BY_COUNT.format("embeddings['e']", "the data") in [*map(str, source.notes)]
     assert np.array_equal(source.coordinates(record), X[:, :2] ** 2)
-    left, second = written(data.iloc[ORDER], forms[0], "a"), written(embedding, forms[1], "b")
+    left, second = write_frame(data.iloc[ORDER], forms[0], "a"), write_frame(embedding, forms[1], "b")
     assert dreval.trustworthiness(left, second, n_neighbors=3) == pytest.approx(value, rel=1e-12)  # sums in other order
     assert BY_COUNT.format("embeddings['e']", "`embeddings['e']`") in [
         *map(str, as_source(second, "e", as_data(left)).notes)
@@ -235,8 +235,8 @@ def test_files_that_count_their_rows_equal_their_frames(forms: tuple[str, str]) 
 @pytest.mark.parametrize("form", ["csv", "R"])
 def test_variables_of_files_that_count_follow_too(form: str) -> None:
     """Labels, covariates and latent variables of the same rows in another order."""
-    data = written(pd.DataFrame(X, columns=list("xyz")), form, "a")
-    variables = written(pd.DataFrame({"age": AGE, "kind": KINDS}).iloc[ORDER], form, "b")
+    data = write_frame(pd.DataFrame(X, columns=list("xyz")), form, "a")
+    variables = write_frame(pd.DataFrame({"age": AGE, "kind": KINDS}).iloc[ORDER], form, "b")
     record = as_data(data, labels=f"{variables}:kind", covariates=f"{variables}:age", latent=f"{variables}:age")
     assert record.labels.values.tolist() == KINDS.tolist()
     assert record.covariates["age"].tolist() == record.latent[:, 0].tolist() == AGE.tolist()
@@ -248,7 +248,7 @@ def test_variables_of_files_that_count_follow_too(form: str) -> None:
 @pytest.mark.parametrize("forms", [("csv", "R"), ("R", "csv"), ("frame", "R"), ("R", "frame"), ("csv", "csv")])
 def test_two_counts_go_by_position(forms: tuple[str, str]) -> None:
     """If both sides only count, from 0 or from 1, rows keep their order, and no note mentions names."""
-    left, second = (written(pd.DataFrame(X), form, name) for form, name in zip(forms, "ab", strict=True))
+    left, second = (write_frame(pd.DataFrame(X), form, name) for form, name in zip(forms, "ab", strict=True))
     source = as_source(second, "e", as_data(left))
     assert np.array_equal(source.coordinates(as_data(left)), X)
     assert not any("Row" in str(note) for note in source.notes)
@@ -258,8 +258,8 @@ def test_two_counts_go_by_position(forms: tuple[str, str]) -> None:
 @pytest.mark.parametrize("forms", [("csv", "R"), ("R", "csv"), ("R", "frame")])
 def test_names_that_are_counts_of_another_base_raise_an_error(forms: tuple[str, str]) -> None:
     """0..n-1 in another order next to 1..n is ambiguous."""
-    left = written(pd.DataFrame(X), forms[0], "a")
-    second = written(pd.DataFrame(X).iloc[ORDER], forms[1], "b")
+    left = write_frame(pd.DataFrame(X), forms[0], "a")
+    second = write_frame(pd.DataFrame(X).iloc[ORDER], forms[1], "b")
     with pytest.raises(InputError, match=rf"got {N - 1} of {N} ids .* \(write files without row names\)"):
         as_source(second, "e", as_data(left))
 
@@ -268,8 +268,8 @@ def test_names_that_are_counts_of_another_base_raise_an_error(forms: tuple[str, 
 @pytest.mark.parametrize("form", ["csv", "R", "frame"])
 def test_a_part_of_counted_rows_raises_the_error_of_named_ones(form: str) -> None:
     """With fewer rows, whose names are among the count, the missing rows are named."""
-    left = written(pd.DataFrame(X), form, "a")
-    second = written(pd.DataFrame(X).iloc[3:8], form, "b")
+    left = write_frame(pd.DataFrame(X), form, "a")
+    second = write_frame(pd.DataFrame(X).iloc[3:8], form, "b")
     with pytest.raises(InputError, match=rf"must have the same ids .* 5 of {N} ids of the data found"):
         as_source(second, "e", as_data(left))
     with pytest.raises(InputError, match="must have the same ids"):
@@ -281,9 +281,9 @@ def test_files_without_row_names_have_none_in_reserve() -> None:
     """Next to a plain file, or a parquet file without index, shuffled row numbers raise an error."""
     pd.DataFrame(X, columns=list("xyz")).to_csv("plain.csv", index=False)
     pd.DataFrame(X, columns=list("xyz")).to_parquet("plain.parquet", index=False)
-    shuffled = written(pd.DataFrame(X).iloc[ORDER], "csv", "b")
-    for plain in ("plain.csv", "plain.parquet"):
-        record = as_data(plain)
+    shuffled = write_frame(pd.DataFrame(X).iloc[ORDER], "csv", "b")
+    for path in ("plain.csv", "plain.parquet"):
+        record = as_data(path)
         with pytest.raises(InputError, match=r"0, 1, ... in another order"):
             as_source(shuffled, "e", record)
 
@@ -291,17 +291,17 @@ def test_files_without_row_names_have_none_in_reserve() -> None:
 @pytest.mark.usefixtures("folder")
 def test_requested_ids_next_to_a_count() -> None:
     """Ids of a table match the rows that the data count; counts of a table are not matched to ids of the data."""
-    counted = written(pd.DataFrame(X, columns=list("xyz")), "csv", "a")
+    counted_rows = write_frame(pd.DataFrame(X, columns=list("xyz")), "csv", "a")
     embedding = pd.DataFrame(X[:, :2], columns=["u", "v"]).assign(id=range(N)).iloc[ORDER].reset_index(drop=True)
-    record = as_data(counted)
+    record = as_data(counted_rows)
     source = as_source(embedding, "e", record, ids="id")
     assert np.array_equal(source.coordinates(record), X[:, :2])
     assert "by ids; the row names of the data only count the rows." in str(source.notes[-1])
     strange = as_source(embedding.assign(id=range(1, N + 1)), "e", record, ids="id")
     assert str(strange.notes[-1]) == "`embeddings['e']` has ids and the data have none: rows were matched by position."
-    named = pd.DataFrame(X, columns=list("xyz")).assign(id=ORDER)
-    named.to_csv("named.csv", index=False)
-    for kinds in (pd.Series(KINDS), written(pd.DataFrame({"kind": KINDS}), "csv", "k")):
+    named_rows = pd.DataFrame(X, columns=list("xyz")).assign(id=ORDER)
+    named_rows.to_csv("named.csv", index=False)
+    for kinds in (pd.Series(KINDS), write_frame(pd.DataFrame({"kind": KINDS}), "csv", "k")):
         record = as_data("named.csv", ids="id", labels=kinds)
         assert record.labels.values.tolist() == KINDS.tolist()
         assert "The data have ids and `labels` has none: rows were matched by position." in [*map(str, record.notes)]
@@ -351,8 +351,8 @@ def test_the_ids_in_a_whole_table_are_not_a_variable() -> None:
     X, names = rng.normal(size=(12, 2)), [f"g{i}" for i in range(12)]
     data = pd.DataFrame({"id": names, "a": X[:, 0], "b": X[:, 1]})
     order = rng.permutation(12)
-    moved = pd.DataFrame({"cell": names, "u": X[:, 0], "v": X[:, 1]}).iloc[order].reset_index(drop=True)
-    ev = dreval.Evaluation(data, {"e": moved}, ids="id", covariates=moved, latent=moved, n_neighbors=2)
+    shuffled = pd.DataFrame({"cell": names, "u": X[:, 0], "v": X[:, 1]}).iloc[order].reset_index(drop=True)
+    ev = dreval.Evaluation(data, {"e": shuffled}, ids="id", covariates=shuffled, latent=shuffled, n_neighbors=2)
     assert list(ev.data.covariates) == ["u", "v"]
     for result in (np.c_[ev.data.covariates["u"], ev.data.covariates["v"]], ev.data.latent):
         np.testing.assert_array_equal(result, X)
@@ -405,11 +405,11 @@ def test_a_column_of_a_parquet_file_is_as_if_all_columns_were_read(
             return str(error), None
         return [str(note) for note in data.notes], data.covariates["c"].tolist()
 
-    def whole(path: Any, argument: str, id_columns: Any = None, **settings: Any) -> Any:
+    def evaluate_file(path: Any, argument: str, id_columns: Any = None, **settings: Any) -> Any:
         return files.read_table(path, argument, **settings)
 
     result = covariate()
-    monkeypatch.setattr(variables, "read_table", whole)
+    monkeypatch.setattr(variables, "read_table", evaluate_file)
     assert result == covariate()
     if result[1] is not None:
         assert result[1] == WIDE[name].tolist()
@@ -566,8 +566,8 @@ def test_a_header_with_a_word_that_names_a_point_stays_a_header() -> None:
     data = pd.DataFrame(X, index=["kind", *NAMES[1:]], columns=list("xyz"))
     pd.DataFrame({"cell": data.index, "kind": KINDS}).iloc[ORDER].to_csv("known.csv", index=False)
     assert as_data(data, labels="known.csv:kind").labels.values.tolist() == KINDS.tolist()
-    twice = pd.DataFrame({"kind": data.index, "other": KINDS}).iloc[ORDER]  # the word is a name below, too
-    twice.to_csv("known.csv", index=False)
+    frame = pd.DataFrame({"kind": data.index, "other": KINDS}).iloc[ORDER]  # the word is a name below, too
+    frame.to_csv("known.csv", index=False)
     assert as_data(data, labels="known.csv:other").labels.values.tolist() == KINDS.tolist()
 
 

@@ -196,10 +196,10 @@ def test_texts_that_mean_missing_values(text: str, make: Any) -> None:
     """They are missing in every container, like None, with a note; a batch with such a name raises an error."""
     kinds = [text, text, *["a"] * 28, *["b"] * 30]
     data = as_data(X, labels=make(kinds), covariates={"site": make(kinds)})
-    other = as_data(X, labels=[kind if kind != text else None for kind in kinds])
+    with_gaps = as_data(X, labels=[kind if kind != text else None for kind in kinds])
     assert data.labels is not None
-    assert other.labels is not None
-    np.testing.assert_array_equal(data.labels.codes, other.labels.codes)
+    assert with_gaps.labels is not None
+    np.testing.assert_array_equal(data.labels.codes, with_gaps.labels.codes)
     assert pd.isna(data.covariates["site"]).sum() == 2
     notes = [dict(note.values) for note in data.notes if note.code == "missing.text"]
     assert [(note["argument"], note["count"]) for note in notes] == [("labels", 2), ("covariates['site']", 2)]
@@ -226,9 +226,9 @@ def test_floats_that_are_whole_are_codes_of_classes() -> None:
 def test_tests_of_variables_note_integers_that_may_be_codes(test: str) -> None:
     """The same rule in the functions: whole numbers are numbers; few of them are named in a note."""
     run = getattr(dreval, f"{test}_test")
-    few, floats = (run(Y, values, n_resamples=19, random_state=0) for values in (AGE % 3, (AGE % 3).astype(float)))
-    assert few.statistic == floats.statistic
-    assert "variable.integers" in codes_of(few.notes)
+    integers, floats = (run(Y, values, n_resamples=19, random_state=0) for values in (AGE % 3, (AGE % 3).astype(float)))
+    assert integers.statistic == floats.statistic
+    assert "variable.integers" in codes_of(integers.notes)
     assert "variable.integers" in codes_of(floats.notes)
     assert "variable.integers" not in codes_of(run(Y, AGE % 3 / 2, n_resamples=9, random_state=0).notes)
     assert "variable.integers" not in codes_of(run(Y, AGE, n_resamples=9, random_state=0).notes)

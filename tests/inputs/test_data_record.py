@@ -100,13 +100,13 @@ def test_valid_data_are_unchanged(X: np.ndarray) -> None:
 
     A sparse matrix stays sparse, with the notes of the dense one.
     """
-    before = X.copy()
+    original = X.copy()
     for value in (X, pd.DataFrame(X), sparse.csr_array(X), sparse.coo_matrix(X)):
         record = as_data(value)
         assert np.array_equal(record.dense(), X)
         assert record.sparse == sparse.issparse(value)
         assert record.notes == as_data(X).notes
-    assert np.array_equal(X, before)
+    assert np.array_equal(X, original)
 
 
 def test_nullable_and_arrow_columns_are_numbers() -> None:
@@ -198,12 +198,12 @@ def test_labels_and_covariates_from_files(tmp_path: Path) -> None:
     for name, text in {"one": "kind\na\nb\na\nb\n", "bare": "a\nb\na\nb\n", "whole": "1\n0\n1\n0\n"}.items():
         (tmp_path / f"{name}.csv").write_text(text)
     (tmp_path / "wide.csv").write_text("kind,age\na,1\nb,2\na,3\nb,4\n")
-    item = as_data(X, labels=tmp_path / "one.csv").labels
+    labels = as_data(X, labels=tmp_path / "one.csv").labels
     bare = as_data(X, labels=tmp_path / "bare.csv")
-    assert item is not None
+    assert labels is not None
     assert bare.labels is not None
-    assert item.name == "kind"
-    assert item.codes.tolist() == bare.labels.codes.tolist() == [0, 1, 0, 1]
+    assert labels.name == "kind"
+    assert labels.codes.tolist() == bare.labels.codes.tolist() == [0, 1, 0, 1]
     assert "The first row 'a' of 'bare.csv' was read as a value, not as a name." in [*map(str, bare.notes)]
     assert as_data(X, labels=tmp_path / "whole.csv").labels.classes.tolist() == [0, 1]
     assert as_data(X, labels=f"{tmp_path / 'wide.csv'}:kind").labels.codes.tolist() == [0, 1, 0, 1]
@@ -349,7 +349,7 @@ def test_the_column_of_the_labels_may_be_another_variable_too() -> None:
     assert record.labels is not None
     assert record.batch is not None
     values = frame["t"].astype(str).tolist()
-    assert [str(item) for item in record.labels.values] == [str(item) for item in record.batch.values] == values
+    assert [str(value) for value in record.labels.values] == [str(value) for value in record.batch.values] == values
     assert {name: list(item) for name, item in record.covariates.items()} == {"t": values, "u": [0.5, 1.5, 3.5, 2.5]}
     assert record.columns == ("x", "y", "k", "4")
     assert list(as_data(frame, labels="t", covariates="t").covariates["t"]) == values

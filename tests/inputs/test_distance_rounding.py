@@ -60,12 +60,12 @@ def test_rounding_becomes_zero(case: str) -> None:
 @pytest.mark.parametrize("case", WRONG)
 def test_larger_entries_raise_an_error(case: str) -> None:
     """Data, methods and the test of independence raise an error with the size of entries larger than rounding."""
-    what = "negative entry" if case == "negative" else "on the diagonal, in row"
-    with pytest.raises(InputError, match=what):
+    fault = "negative entry" if case == "negative" else "on the diagonal, in row"
+    with pytest.raises(InputError, match=fault):
         as_data(WRONG[case], metric="precomputed")
-    with pytest.raises(InputError, match=what):
+    with pytest.raises(InputError, match=fault):
         dreval.methods.ClassicalMDS(metric="precomputed").fit(WRONG[case])
-    with pytest.raises(InputError, match=what):
+    with pytest.raises(InputError, match=fault):
         dreval.dcov_test(WRONG[case], D, metric="precomputed", random_state=0)
 
 

@@ -270,12 +270,12 @@ def test_row_numbers_become_the_ids_of_the_data_as_the_error_advises(form: str, 
     """The advice to match rows comes first; leaving the column out is advised only for rows in order."""
     table = MAP.assign(id=np.arange(N) + start).iloc[ORDER].reset_index(drop=True)
     ids = range(start, start + N)
-    counted = f"{start} to {start + 59} as a vector, or as a column with ids='id'"
+    hint = f"{start} to {start + 59} as a vector, or as a column with ids='id'"
     for data in (X, DATA):
         with pytest.raises(InputError) as error:
             as_source(in_form(table, form), "u", as_data(data))
         text = str(error.value)
-        assert f"give the data these ids, {counted}, to match rows by it. Only if the rows are in" in text
+        assert f"give the data these ids, {hint}, to match rows by it. Only if the rows are in" in text
         for record in (as_data(data, ids=ids), as_data(DATA.assign(id=[*ids]), ids="id")):
             assert np.array_equal(as_source(in_form(table, form), "u", record).coordinates(record), Y)
 

@@ -123,8 +123,8 @@ def test_integers_that_are_not_row_ids() -> None:
     assert columns_of(np.column_stack([IDS, X])[:10], code) == [("'0'",)]
     assert columns_of(pd.DataFrame(X).add_prefix("x").assign(patient=IDS), code) == []
     assert columns_of(np.column_stack([np.arange(N), X]), code) == []
-    many = np.column_stack([IDS, X, IDS[::-1], IDS * 2, IDS * 3])
-    assert columns_of(many, code) == [("'0'", "'5'", "'6'", "...")]
+    columns = np.column_stack([IDS, X, IDS[::-1], IDS * 2, IDS * 3])
+    assert columns_of(columns, code) == [("'0'", "'5'", "'6'", "...")]
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits", "diabetes", "linnerud"])
@@ -151,7 +151,7 @@ def test_similarities_as_features_are_noted(kernel: str, form: Any) -> None:
     assert [note.code for note in record.notes if "like" in note.code] == ["data.like_similarities"]
 
 
-READ = {
+READERS = {
     "distances by name": (cdist(X, X), "classical_mds", {"metric": "precomputed"}),
     "distances by an instance": (cdist(X, X), dreval.methods.ClassicalMDS(metric="precomputed"), {}),
     "a kernel, other code": (X @ X.T, TheirKernelPCA(kernel="precomputed"), {}),
@@ -159,10 +159,10 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("case", READ)
+@pytest.mark.parametrize("case", READERS)
 def test_pairs_that_a_method_reads_are_not_called_features(case: str) -> None:
     """The method is configured to read the matrix: there is no warning and no note, and the embedding is correct."""
-    table, method, options = READ[case]
+    table, method, options = READERS[case]
     result = dreval.embed(table, method, random_state=0, **options)
     assert [note.code for note in result.notes if "like" in note.code] == []
     if case.startswith("distances by"):
@@ -192,6 +192,6 @@ def test_symmetric_kinds(form: Any) -> None:
     noise = RNG.normal(size=(N, N))
     for features in (np.eye(N), np.diag(np.arange(1.0, N)), noise, np.zeros((N, N)), X):
         assert symmetric_kind(form(features)) is None
-    other = D.copy()
-    other[3, 7] += 0.1
-    assert symmetric_kind(form(other)) is None
+    changed = D.copy()
+    changed[3, 7] += 0.1
+    assert symmetric_kind(form(changed)) is None

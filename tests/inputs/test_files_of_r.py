@@ -25,13 +25,13 @@ LINES = [
     "5,5.33333333333333",
 ]
 X = np.array([[float(cell) for cell in line.split(",")] for line in LINES])
-NAMED = [f'"n{i + 1}",{line},"{kind}"' for i, (line, kind) in enumerate(zip(LINES, "ababc", strict=True))]
+NAMED_LINES = [f'"n{i + 1}",{line},"{kind}"' for i, (line, kind) in enumerate(zip(LINES, "ababc", strict=True))]
 FILES = {
-    "csv.csv": ['"","x","y","kind"', *NAMED],
-    "csv2.csv": ['"";"x";"y";"kind"', *(line.replace(",", ";").replace(".", ",") for line in NAMED)],
-    "plain.csv": ['"x","y","kind"', *(line.partition(",")[2] for line in NAMED)],
-    "table.tsv": ["\t".join(('"x"', '"y"', '"kind"')), *(line.replace(",", "\t") for line in NAMED)],
-    "quote.tsv": ["\tx\ty\tkind", *(line.replace(",", "\t").replace('"', "") for line in NAMED)],
+    "csv.csv": ['"","x","y","kind"', *NAMED_LINES],
+    "csv2.csv": ['"";"x";"y";"kind"', *(line.replace(",", ";").replace(".", ",") for line in NAMED_LINES)],
+    "plain.csv": ['"x","y","kind"', *(line.partition(",")[2] for line in NAMED_LINES)],
+    "table.tsv": ["\t".join(('"x"', '"y"', '"kind"')), *(line.replace(",", "\t") for line in NAMED_LINES)],
+    "quote.tsv": ["\tx\ty\tkind", *(line.replace(",", "\t").replace('"', "") for line in NAMED_LINES)],
 }
 
 
@@ -116,7 +116,7 @@ def test_whole_numbers_with_decimal_commas(tmp_path: Path) -> None:
 # write.table(mn, "matrix_bare.csv", quote=FALSE); write.csv(mn, "matrix_comma.csv")
 # write.csv2(mn, "matrix_semicolon.csv")
 # write.table(m, "matrix_alone.csv", row.names=FALSE)
-WRITTEN = {
+R_FILES = {
     "factor.csv": (
         '"Species"\n"1" "setosa"\n"2" "virginica"\n"3" "setosa"\n"4" "I. versi color"\n"5" "virginica"\n"6" "setosa"\n'
     ),
@@ -359,10 +359,10 @@ def expected(name: str) -> tuple[pd.DataFrame, list[object] | None]:
     return table, names
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", R_FILES)
 def test_files_written_by_r_are_read(tmp_path: Path, name: str) -> None:
     """Spaces, tabs, commas and semicolons; quotes, row names, factors, decimal commas and numbers as names."""
-    (tmp_path / name).write_text(WRITTEN[name])
+    (tmp_path / name).write_text(R_FILES[name])
     table, names = expected(name)
     values = read_table(tmp_path / name).values
     first_column = values.columns[0]
@@ -381,17 +381,17 @@ def test_files_written_by_r_are_read(tmp_path: Path, name: str) -> None:
             assert received[received.notna()].tolist() == target[target.notna()].tolist()
 
 
-@pytest.mark.parametrize("name", [name for name in WRITTEN if name.startswith(("factor", "mixed", "numbered", "more"))])
+@pytest.mark.parametrize("name", [name for name in R_FILES if name.startswith(("factor", "mixed", "numbered", "more"))])
 def test_factors_of_r_are_labels(tmp_path: Path, name: str) -> None:
     """The classes of six points, by rows and by names, are correct; the silhouette equals that of scikit-learn."""
     metrics = pytest.importorskip("sklearn.metrics")
-    (tmp_path / name).write_text(WRITTEN[name])
+    (tmp_path / name).write_text(R_FILES[name])
     table, names = expected(name)
     Y = np.array(list(NUMBERS.values())).T
     order = [3, 1, 0, 2, 5, 4] if names else list(range(6))
     data = pd.DataFrame(Y[order], index=None if names is None else [names[i] for i in order])
-    item = name.startswith("factor")
-    labels = str(tmp_path / name) if item else f"{tmp_path / name}:Species"
+    is_factor = name.startswith("factor")
+    labels = str(tmp_path / name) if is_factor else f"{tmp_path / name}:Species"
     ev = dreval.Evaluation(data, {"u": Y[order]}, labels=labels, n_neighbors=2)
     is_known = table["Species"].notna().to_numpy()[order]
     target = table["Species"].to_numpy()[order]

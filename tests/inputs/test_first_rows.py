@@ -24,7 +24,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)).round(3) + np.repeat([0, 1, 2], 20)[:, None]
 IDS = [f"s{i}" for i in range(60)]
 BODY = pd.DataFrame(X).to_csv(index=False, header=False)
-NAMED = "".join(f"{name},{line}\n" for name, line in zip(IDS, BODY.splitlines(), strict=True))
+NAMED_TEXT = "".join(f"{name},{line}\n" for name, line in zip(IDS, BODY.splitlines(), strict=True))
 HEADERS = {
     "equal steps": "400,410,420,430",
     "other steps": "400,412,431,499",
@@ -76,7 +76,7 @@ def test_numbers_unlike_the_rows_below_are_names(tmp_path: Path, name: str, sepa
 @pytest.mark.parametrize("numbers", ["400,410,420,430", "400.5,401.5,402.5,403.5", "0.1,0.2,0.3,0.4", "7,3,9,1"])
 def test_names_of_rows_next_to_names_of_numbers(tmp_path: Path, corner: str, numbers: str) -> None:
     """With the name of the ids, or an empty cell, in the corner the file can be used."""
-    (tmp_path / "h.csv").write_text(f"{corner},{numbers}\n{NAMED}")
+    (tmp_path / "h.csv").write_text(f"{corner},{numbers}\n{NAMED_TEXT}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ev = dreval.Evaluation(tmp_path / "h.csv", {"pca": "pca"}, ids=corner or None)

@@ -72,7 +72,7 @@ LAYOUTS = st.builds(
 
 
 @dataclass
-class Written:
+class WrittenFiles:
     """The arrays of a layout, and the texts of its files."""
 
     X: np.ndarray
@@ -81,7 +81,7 @@ class Written:
     data: str = ""
     embedding: str = ""
     label_file: str = ""
-    named: list[str] = field(default_factory=list)  # rows and columns, as notes write them
+    places: list[str] = field(default_factory=list)  # rows and columns, as notes write them
 
 
 def cells(values: np.ndarray, numbers: str) -> list[list[str]]:
@@ -127,7 +127,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def write(layout: Layout) -> Written:
+def write(layout: Layout) -> WrittenFiles:
     """Return the arrays and texts of a layout."""
     rng = np.random.default_rng(layout.seed)
     n, p = layout.n, layout.p
@@ -137,9 +137,9 @@ def write(layout: Layout) -> Written:
         X = np.rint(4 * X).astype(int) if layout.numbers == "integers" else rng.poisson(200, (n, p))
     X = X.round(3) if layout.numbers == "decimals" else X
     Y = (X[:, :2] + (0.2 if layout.numbers in ("decimals", "floats") else 5) * rng.normal(size=(n, 2))).round(4)
-    result = Written(np.asarray(X, float), Y, labels)
-    whole = layout.ids == "whole numbers"
-    ids = [str(1000 + 7 * i) if whole else f"c{i}-1" for i in range(n)]
+    result = WrittenFiles(np.asarray(X, float), Y, labels)
+    has_integer_ids = layout.ids == "whole numbers"
+    ids = [str(1000 + 7 * i) if has_integer_ids else f"c{i}-1" for i in range(n)]
     order = rng.permutation(n) if layout.shuffled and "none" not in (layout.ids, layout.embedding_ids) else np.arange(n)
     columns, embedding_names = names(layout.header, p, "v", rng), names(layout.embedding_header, 2, "y", rng)
     result.data = text_of(
@@ -158,8 +158,8 @@ def write(layout: Layout) -> Written:
             "cluster": [str(value) for value in labels.tolist()],
         }[layout.extra]
         name = columns[0] if layout.extra.startswith("copy") and columns else layout.extra.split(maxsplit=1)[0]
-        moved = [values[i] for i in order]
-        rows = [[cell, *row] if layout.extra_first else [*row, cell] for cell, row in zip(moved, rows, strict=True)]
+        reordered = [values[i] for i in order]
+        rows = [[cell, *row] if layout.extra_first else [*row, cell] for cell, row in zip(reordered, rows, strict=True)]
         embedding_names = embedding_names and (
             [name, *embedding_names] if layout.extra_first else [*embedding_names, name]
         )
@@ -202,7 +202,7 @@ def disparity(X: np.ndarray, Y: np.ndarray) -> float:
     return float(procrustes(X, np.hstack([Y, np.zeros((len(Y), X.shape[1] - Y.shape[1]))]))[2])
 
 
-def read(layout: Layout, files: Written, folder: str) -> tuple[dict[str, float] | None, list[str]]:
+def read_values(layout: Layout, files: WrittenFiles, folder: str) -> tuple[dict[str, float] | None, list[str]]:
     """Return Procrustes disparity and silhouette by ``Evaluation`` (None for an error), and notes and warnings."""
     suffix = SEPARATORS[layout.separator]
     data, embedding, labels = (Path(folder, name) for name in (f"data{suffix}", f"map{suffix}", "labels.csv"))
@@ -241,7 +241,7 @@ def test_no_guess_is_silent(layout: Layout) -> None:
     assume(not looks_like_data(layout))
     result = write(layout)
     with tempfile.TemporaryDirectory() as folder:
-        values, texts = read(layout, result, folder)
+        values, texts = read_values(layout, result, folder)
     if values is None:
         assert not is_plain(layout), (layout, texts)
         return
@@ -265,6 +265,6 @@ def test_the_truth_is_missed_by_a_wrong_reading() -> None:
     ):
         assert abs(disparity(X, Y) - right) > 1e-3
     with tempfile.TemporaryDirectory() as folder:
-        values, texts = read(layout, result, folder)
+        values, texts = read_values(layout, result, folder)
     assert values == {"procrustes_disparity": pytest.approx(right, abs=1e-12)}
     assert any("The first row of 'data.csv'" in text for text in texts)

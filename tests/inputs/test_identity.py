@@ -43,7 +43,7 @@ class Estimator:
         return X[:, :2] ** self.power
 
 
-class Other(Estimator):
+class OtherEstimator(Estimator):
     """The same with another rule."""
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -95,9 +95,9 @@ class SlottedMore(SlottedCallee):
 
     __slots__ = ("__dict__", "empty")
 
-    def __init__(self, power: int, **others: Any) -> None:
+    def __init__(self, power: int, **options: Any) -> None:
         super().__init__(power)
-        vars(self).update(others)
+        vars(self).update(options)
 
 
 @dataclass(slots=True, repr=False)
@@ -124,9 +124,9 @@ class Parameters(Slotted):
 
     __slots__ = ("beside",)
 
-    def __init__(self, power: int = 2, beside: int = 0) -> None:
+    def __init__(self, power: int = 2, offset: int = 0) -> None:
         super().__init__(power)
-        self.beside = beside
+        self.beside = offset
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {"power": self.power}
@@ -197,15 +197,15 @@ PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "a slotted object closed over": (lambda: maker(Settings(2)), lambda: maker(Settings(2, ("a",)))),
     "numbers of another class": (lambda: maker(Number(2)), lambda: maker(Number(3))),
     "what is no parameter": (lambda: Parameters(2, 0), lambda: Parameters(2, 1)),
-    "rule of an estimator": (lambda: Estimator(2), lambda: Other(2)),
+    "rule of an estimator": (lambda: Estimator(2), lambda: OtherEstimator(2)),
 }
 
 
 @pytest.mark.parametrize("case", PAIRS)
 def test_differences_are_detected(case: str) -> None:
     """Equal objects have the same identity; changed ones have another."""
-    item, other = PAIRS[case]
-    assert of(item()) == of(item()) != of(other())
+    left, right = PAIRS[case]
+    assert of(left()) == of(left()) != of(right())
 
 
 @pytest.mark.slow

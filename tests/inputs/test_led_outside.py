@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX"),
     pytest.mark.filterwarnings("ignore"),  # of the libraries that write the files
 ]
-REFUSED = "must (hold all of its data itself|refer to its own objects only|be a readable|be a .zarr folder)"
+REQUIREMENT = "must (hold all of its data itself|refer to its own objects only|be a readable|be a .zarr folder)"
 
 
 @contextmanager
@@ -50,10 +50,10 @@ def test_references_outside_raise_an_error(
 ) -> None:
     """Both for files that are read whole, and for those that are read by blocks."""
     write, file = led_outside.ATTACKS[name]
-    inner, other = tmp_path / "inner", tmp_path / "other"
+    inner, outside = tmp_path / "inner", tmp_path / "other"
     inner.mkdir()
-    other.mkdir()
-    write(inner, other)
+    outside.mkdir()
+    write(inner, outside)
     if blocks:
         monkeypatch.setattr(files, "MIN_BLOCKWISE_BYTES", 0)
 
@@ -62,7 +62,7 @@ def test_references_outside_raise_an_error(
         return
     X = np.random.default_rng(0).normal(size=(led_outside.N, 3))
     with ends():
-        with pytest.raises(InputError, match=REFUSED):
+        with pytest.raises(InputError, match=REQUIREMENT):
             as_data(inner / file)
         for call in (
             ()
@@ -73,7 +73,7 @@ def test_references_outside_raise_an_error(
                 lambda: dreval.trustworthiness(X, f"{inner / file}:obsm:X_pca"),
             )
         ):
-            with pytest.raises(InputError, match=REFUSED):
+            with pytest.raises(InputError, match=REQUIREMENT):
                 call()
 
 
@@ -105,13 +105,13 @@ def opened(kind: str, folder: Path, shape: tuple[int, ...]) -> Any:
     """An array of HDF5 that the caller has opened."""
     import h5py
 
-    other = folder / "other"
-    other.mkdir()
+    outside = folder / "other"
+    outside.mkdir()
     with h5py.File(folder / "x.h5", "w") as file:
         file["group/x"] = np.zeros(shape)
         old = file["group/x"]
         del file["group/x"]
-        led_outside.KINDS[kind](file["group"], "x", old, other)
+        led_outside.KINDS[kind](file["group"], "x", old, outside)
     return h5py.File(folder / "x.h5", "r")
 
 

@@ -55,8 +55,8 @@ class Returns:
 
 def statistic_of(name: str, side: str, A: Any) -> float:
     """Return the statistic of a test for one argument."""
-    other = X[::-1] + 1.0
-    x, y = (A, other) if side == "x" else (other, A)
+    shifted = X[::-1] + 1.0
+    x, y = (A, shifted) if side == "x" else (shifted, A)
     return float(getattr(dreval, name)(x, y, n_resamples=9, random_state=0).statistic)
 
 
@@ -76,9 +76,9 @@ def test_a_masked_cell_raises_an_error_and_an_empty_mask_is_ignored(call: str) -
     with pytest.raises(DrevalError, match=r"must have no masked cells: got 1 masked cell, the first in row 2"):
         CALLS[call](np.ma.array(poisoned, mask=poisoned == 1e9))
 
-    plain, masked = CALLS[call](X), CALLS[call](np.ma.array(X, mask=np.zeros(X.shape, bool)))
+    expected, masked = CALLS[call](X), CALLS[call](np.ma.array(X, mask=np.zeros(X.shape, bool)))
 
-    assert np.array_equal(plain, masked)
+    assert np.array_equal(expected, masked)
     assert not isinstance(masked, np.ma.MaskedArray)
 
 
@@ -91,10 +91,10 @@ def test_lists_of_masked_rows_raise_an_error(call: str) -> None:
 
 
 @given(st.lists(st.booleans(), min_size=6, max_size=6), st.booleans())
-def test_every_mask_is_located(mask: list[bool], listed: bool) -> None:
+def test_every_mask_is_located(mask: list[bool], as_list: bool) -> None:
     """The error has the number of masked cells and the row of the first, for arrays and for lists of rows."""
     array = np.ma.array(np.arange(6.0).reshape(3, 2), mask=np.reshape(mask, (3, 2)))
-    passed = list(array) if listed else array
+    passed = list(array) if as_list else array
     if not any(mask):
         assert np.array_equal(np.asarray(check_unmasked(passed, "A")), array.data)
         return
@@ -120,9 +120,9 @@ def test_the_statistic_of_the_issue() -> None:
     """Distance covariance of a masked variable was 2.8e16 because of the masked number; now it raises an error."""
     x = np.random.default_rng(1).normal(size=40)
     masked = np.ma.array(np.r_[1e17, x[1:]], mask=np.arange(40) == 0)
-    for item, other in ((masked, x), (x, masked)):
+    for left, right in ((masked, x), (x, masked)):
         with pytest.raises(InputError, match="masked"):
-            dreval.dcov_test(item, other, n_resamples=9)
+            dreval.dcov_test(left, right, n_resamples=9)
 
 
 def test_masked_labels_and_covariates_are_gaps() -> None:

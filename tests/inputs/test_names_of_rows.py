@@ -39,9 +39,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def write(names: Any, form: str = "csv", column: str = "Barcode", rows: Any = ORDER, **others: Any) -> str:
+def write(names: Any, form: str = "csv", column: str = "Barcode", rows: Any = ORDER, **columns: Any) -> str:
     """Write names, kinds, ages and coordinates of the points in ``rows``, in this order."""
-    table = pd.DataFrame({column: names, "ct": KINDS, "age": AGE, "x": Y[:, 0], "y": Y[:, 1], **others}).iloc[rows]
+    table = pd.DataFrame({column: names, "ct": KINDS, "age": AGE, "x": Y[:, 0], "y": Y[:, 1], **columns}).iloc[rows]
     path = f"l.{form}"
     if form == "parquet":
         table.to_parquet(path, index=False)
@@ -133,15 +133,15 @@ def test_variables_of_more_rows_are_matched_by_their_names(reader: str, names: l
 def test_series_and_frames_of_more_rows_are_matched_too() -> None:
     """As in pandas after rows were dropped; not where the data only count their rows."""
     part = np.flatnonzero(np.arange(N) % 5)
-    whole = pd.Series(KINDS)
+    labels = pd.Series(KINDS)
     data = pd.DataFrame(X).iloc[part]
-    assert as_data(data, labels=whole).labels.values.tolist() == KINDS[part].tolist()
+    assert as_data(data, labels=labels).labels.values.tolist() == KINDS[part].tolist()
     record = as_data(data, covariates=pd.DataFrame({"age": AGE}))
     assert record.covariates["age"].tolist() == AGE[part].tolist()
     named = as_data(CELLS.iloc[part], labels=pd.Series(KINDS, NAMES).iloc[ORDER])
     assert named.labels.values.tolist() == KINDS[part].tolist()
     with pytest.raises(InputError, match="got 60 rows for 48 points"):
-        as_data(data.reset_index(drop=True), labels=whole)
+        as_data(data.reset_index(drop=True), labels=labels)
     with pytest.raises(InputError, match="59 of 60 ids"):
         as_data(CELLS, labels=pd.Series(KINDS, NAMES).drop(NAMES[3]))
 
@@ -160,8 +160,8 @@ def test_names_next_to_rows_that_only_count_are_noted(data: Any, names: Any) -> 
     record = as_data(data, labels=f"{write(names)}:ct")
     assert record.labels.values.tolist() == KINDS[ORDER].tolist()
     assert [dict(note.values)["column"] for note in record.notes if note.code == "rows.ids_beside"] == ["Barcode"]
-    whole = as_data(data, covariates=write(names))
-    assert "rows.ids_beside" in [note.code for note in whole.notes]
+    covariates = as_data(data, covariates=write(names))
+    assert "rows.ids_beside" in [note.code for note in covariates.notes]
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ class Frames:
 
 
 SHUFFLED = pd.DataFrame(Y, NAMES, columns=["x", "y"]).iloc[ORDER]
-COUNTED = pd.DataFrame(Y, columns=["x", "y"])
+COUNTED_FRAME = pd.DataFrame(Y, columns=["x", "y"])
 
 
 @pytest.mark.parametrize("make", [returns, Frames])
@@ -245,18 +245,18 @@ COUNTED = pd.DataFrame(Y, columns=["x", "y"])
     ("data", "frame", "code"),
     [
         (CELLS, SHUFFLED, "rows.matched"),
-        (CELLS, COUNTED, None),
-        (CELLS, COUNTED.set_axis(range(1, N + 1)), None),
-        (CELLS, COUNTED.iloc[ORDER], "rows.counted"),
-        (X, COUNTED.iloc[ORDER], "rows.counted"),
-        (pd.DataFrame(X), COUNTED.iloc[ORDER], "rows.counted"),
-        (pd.DataFrame(X, [j * 3 for j in range(N)]), COUNTED, None),  # an array is given, which has no names
+        (CELLS, COUNTED_FRAME, None),
+        (CELLS, COUNTED_FRAME.set_axis(range(1, N + 1)), None),
+        (CELLS, COUNTED_FRAME.iloc[ORDER], "rows.counted"),
+        (X, COUNTED_FRAME.iloc[ORDER], "rows.counted"),
+        (pd.DataFrame(X), COUNTED_FRAME.iloc[ORDER], "rows.counted"),
+        (pd.DataFrame(X, [j * 3 for j in range(N)]), COUNTED_FRAME, None),  # an array is given, which has no names
         (
             pd.DataFrame(X, [j * 3 for j in range(N)]),
-            COUNTED.set_axis([j * 3 for j in range(N)]).iloc[ORDER],
+            COUNTED_FRAME.set_axis([j * 3 for j in range(N)]).iloc[ORDER],
             "rows.matched",
         ),
-        (pd.DataFrame(X, ORDER), COUNTED.set_axis(ORDER), None),
+        (pd.DataFrame(X, ORDER), COUNTED_FRAME.set_axis(ORDER), None),
         (X, SHUFFLED.iloc[np.argsort(ORDER)], "rows.names_unused"),
         (CELLS, SHUFFLED.reset_index(names="cell"), "rows.matched"),
     ],
@@ -287,14 +287,14 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
 )
 def test_functions_warn_of_the_row_names_that_an_evaluation_notes(call: Any, data: Any) -> None:
     """Names next to data without names are ignored, with a warning; row numbers in another order raise an error."""
-    plain = call(data, pd.DataFrame(SHUFFLED.to_numpy(), columns=["x", "y"]))
+    expected = call(data, pd.DataFrame(SHUFFLED.to_numpy(), columns=["x", "y"]))
     with pytest.warns(InputWarning, match="Row names of `(Y|source|labels)` were not used, since the data have none"):
-        assert call(data, SHUFFLED) == plain
+        assert call(data, SHUFFLED) == expected
     if data is X:
         with pytest.raises(InputError, match="in another order, and data without row names"):
-            call(data, COUNTED.iloc[ORDER])
+            call(data, COUNTED_FRAME.iloc[ORDER])
         return
-    assert call(data, COUNTED.iloc[ORDER]) == pytest.approx(call(data, COUNTED), rel=1e-9)
+    assert call(data, COUNTED_FRAME.iloc[ORDER]) == pytest.approx(call(data, COUNTED_FRAME), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -303,8 +303,8 @@ def test_functions_warn_of_the_row_names_that_an_evaluation_notes(call: Any, dat
         (CELLS, SHUFFLED.set_axis(BARE), "0 of 60 ids"),
         (CELLS, SHUFFLED.rename({NAMES[0]: "new"}), "59 of 60 ids"),
         (CELLS, SHUFFLED.rename({NAMES[0]: NAMES[1]}), "must have different row names"),
-        (pd.DataFrame(X, ORDER), COUNTED.iloc[ORDER[::-1]], "which are names in the data, too"),
-        (X, COUNTED.set_axis(range(1, N + 1)).iloc[ORDER], "in another order"),
+        (pd.DataFrame(X, ORDER), COUNTED_FRAME.iloc[ORDER[::-1]], "which are names in the data, too"),
+        (X, COUNTED_FRAME.set_axis(range(1, N + 1)).iloc[ORDER], "in another order"),
         (CELLS, SHUFFLED.iloc[:-1], "59"),
     ],
 )
@@ -322,8 +322,8 @@ def test_other_forms_of_returned_values() -> None:
     assert coordinates(returns(series), record)[:, 0].tolist() == Y[:, 0].tolist()
     table = pytest.importorskip("polars").from_pandas(SHUFFLED.reset_index(names="cell"))
     assert np.array_equal(coordinates(returns(table), record), Y)
-    plain, framed = PCA(2, random_state=0), PCA(2, random_state=0).set_output(transform="pandas")
-    assert np.array_equal(coordinates(plain, record), coordinates(framed, record))
+    array_estimator, framed = PCA(2, random_state=0), PCA(2, random_state=0).set_output(transform="pandas")
+    assert np.array_equal(coordinates(array_estimator, record), coordinates(framed, record))
     assert np.array_equal(coordinates(returns(Y[ORDER]), record), Y[ORDER])
 
 

@@ -159,15 +159,15 @@ TABLES = {
 @pytest.mark.parametrize(
     ("table", "named"), [*((table, True) for table in TABLES), *((table, False) for table in [*TABLES][:-1])]
 )
-def test_transposed_data_raise_an_error_with_a_hint(table, named):
+def test_transposed_data_raise_an_error_with_a_hint(table, has_names):
     """The number of columns decides, or their names among other names; the advice works."""
-    embedding = pd.DataFrame(Y, index=IDS) if named else Y
+    embedding = pd.DataFrame(Y, index=IDS) if has_names else Y
     data = TABLES[table]()
     assert "a point in each row" in failure(data, embedding)
     with pytest.raises(InputError, match=r"a point in each row, not in each column.*Pass data\.T"):
         dreval.trustworthiness(data, embedding)
     right = oracle(X, Y, n_neighbors=15)
-    unnamed = named and table in ("array", "sparse")
+    unnamed = has_names and table in ("array", "sparse")
     with pytest.warns(InputWarning, match="matched by position") if unnamed else nullcontext():
         if table != "with annotation":
             assert dreval.trustworthiness(data.T, embedding, n_neighbors=15) == pytest.approx(right, abs=1e-12)
@@ -209,10 +209,10 @@ def test_variables_show_transposed_data(argument):
 
 def test_named_labels_of_more_points_do_not_indicate_transposed_data():
     """As many labels as columns, with names of rows, are matched by name or raise an error."""
-    few = pd.DataFrame(np.c_[X, X @ RNG.normal(size=(4, 56))][:30], index=IDS[:30])
+    small = pd.DataFrame(np.c_[X, X @ RNG.normal(size=(4, 56))][:30], index=IDS[:30])
     message = ""
     try:
-        as_data(few, labels=pd.Series(np.repeat(list("abc"), 20), index=IDS))
+        as_data(small, labels=pd.Series(np.repeat(list("abc"), 20), index=IDS))
     except InputError as error:
         message = str(error)
     assert "a point in each row" not in message

@@ -123,12 +123,12 @@ def test_columns_of_numbers_may_be_separated_by_spaces(X: np.ndarray, data: st.D
     """Any number of spaces, also at the ends of lines, with or without a header: a note, and no bit is lost."""
     spaces = st.integers(1, 3).map(" ".__mul__)
     lines = ["".join(f"{data.draw(spaces)}{value!r}" for value in row) + " " for row in X.tolist()]
-    named = data.draw(st.booleans())
-    lines = [" ".join(f"v{j}" for j in range(X.shape[1]))] * named + lines
+    has_names = data.draw(st.booleans())
+    lines = [" ".join(f"v{j}" for j in range(X.shape[1]))] * has_names + lines
     with tempfile.TemporaryDirectory() as folder:
-        table = read_table(write(Path(folder), "t.csv", "\n".join(lines)), reading=HeaderOptions(header=named))
+        table = read_table(write(Path(folder), "t.csv", "\n".join(lines)), reading=HeaderOptions(header=has_names))
     assert [note.code for note in table.notes] == ["file.separator"]
-    assert (table.columns is not None) == named
+    assert (table.columns is not None) == has_names
     np.testing.assert_array_equal(np.asarray(table.values, dtype=float), X)
 
 
@@ -188,8 +188,10 @@ def test_german_numbers(X: np.ndarray, separator: str, name: str) -> None:
     """Decimal commas, and points between thousands, are read if they are unambiguous, with a note."""
     X = np.vstack([X, [1234.5, 2345678.0, 0.25]])
     cells = [[f"{x:,.3f}".translate(str.maketrans(",.", ".,")) for x in row] for row in X]
-    whole = [[cell.removesuffix(",000") for cell in row] for row in cells]  # also 1.234 for a whole number
-    for rows in (cells, whole):
+    cells_without_zeros = [
+        [cell.removesuffix(",000") for cell in row] for row in cells
+    ]  # also 1.234 for a whole number
+    for rows in (cells, cells_without_zeros):
         with tempfile.TemporaryDirectory() as folder:
             text = "\n".join(separator.join(row) for row in [["a", "b", "c"], *rows])
             table = read_table(write(Path(folder), name, text))
@@ -247,8 +249,8 @@ def test_numbers_with_marks_are_not_labels(tmp_path: Path, cells: list[str], rec
 
 
 def test_the_error_for_a_damaged_gz_does_not_suggest_an_encoding(tmp_path: Path) -> None:
-    whole = gzip.compress(b"a,b\n1,2\n" * 10)
-    for name, raw in (("cut", whole[:-6]), ("sum", whole[:-8] + b"\1\2\3\4" + whole[-4:])):
+    content = gzip.compress(b"a,b\n1,2\n" * 10)
+    for name, raw in (("cut", content[:-6]), ("sum", content[:-8] + b"\1\2\3\4" + content[-4:])):
         (tmp_path / f"{name}.csv.gz").write_bytes(raw)
         with pytest.raises(InputError, match=r"must be a complete \.gz file: got .* Copy or compress it again"):
             read_table(tmp_path / f"{name}.csv.gz")
@@ -372,8 +374,8 @@ def test_byte_order_marks_within_a_file(tmp_path: Path) -> None:
     """Marks of joined files and in cells are removed, with a note: a class with a mark would be a different class."""
     path = tmp_path / "x.csv"
     lines = ["x,y,kind", *(f"{i},{i * i},{'ab'[i % 2]}" for i in range(12))]
-    plain = "\n".join(lines) + "\n"
-    path.write_text("\ufeff" + plain, encoding="utf-8")
+    text = "\n".join(lines) + "\n"
+    path.write_text("\ufeff" + text, encoding="utf-8")
     assert "file.marks" not in [note.code for note in read_table(path).notes]
     expected = read_table(path)
     lines[3], lines[5] = f"\ufeff{lines[3]}", lines[5].replace(",b", ",\ufeffb").replace(",a", ",a\ufeff")

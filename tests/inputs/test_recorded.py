@@ -85,12 +85,12 @@ def test_rounding_does_not_prevent_a_match(A: Any, seed: int) -> None:
 
 def test_a_source_keeps_its_name_and_its_journal_key() -> None:
     """An evaluation uses its own name; the key of the runs changes with the returned embedding, not with the copy."""
-    other = recording((X, 2, 7, Y + 1))
-    named = dreval.Evaluation(X, {"a": SOURCE}, n_neighbors=3).sources["a"]
+    perturbed = recording((X, 2, 7, Y + 1))
+    source = dreval.Evaluation(X, {"a": SOURCE}, n_neighbors=3).sources["a"]
 
-    assert (named.name, named.argument, named.recording) == ("a", "embeddings['a']", SOURCE.recording)
+    assert (source.name, source.argument, source.recording) == ("a", "embeddings['a']", SOURCE.recording)
     assert identity(SOURCE) == identity(replace(SOURCE, notes=("x",)))
-    assert identity(SOURCE)["recording"] != identity(other)["recording"]
+    assert identity(SOURCE)["recording"] != identity(perturbed)["recording"]
 
 
 def test_a_seed_without_an_effect_is_not_a_baseline() -> None:

@@ -16,9 +16,9 @@ from dreval.inputs.source import as_source
 from dreval.inputs.variables import Rows, as_covariates
 
 X = np.random.default_rng(0).normal(size=(20, 3))
-TWICE = ["a", "a", *map(str, range(18))]
+REPEATED_NAMES = ["a", "a", *map(str, range(18))]
 INDEXES: dict[str, Any] = {
-    "text": TWICE,
+    "text": REPEATED_NAMES,
     "appended frames": [*range(10), *range(10)],
     "classes": list("ab") * 10,
     "levels": pd.MultiIndex.from_tuples([("a", i // 2) for i in range(20)]),
@@ -45,7 +45,7 @@ def test_frames_with_repeated_row_names_raise_an_error(case: str, role: str) -> 
 
 def test_files_refuse_them_too(tmp_path: Path) -> None:
     """A frame and the file that pandas writes of it have one rule, also in parquet."""
-    frame = pd.DataFrame(X, index=TWICE, columns=list("xyz"))
+    frame = pd.DataFrame(X, index=REPEATED_NAMES, columns=list("xyz"))
     frame.to_csv(tmp_path / "twice.csv")
     with pytest.raises(InputError, match="must have different row names"):
         dreval.Evaluation(tmp_path / "twice.csv")

@@ -57,15 +57,15 @@ def test_no_number_of_points_is_an_error(n: int) -> None:
 
 def test_the_selected_number_is_reported() -> None:
     """Recipe, call text, repr and a note have the number that "auto" selected; at 31 points there is no note."""
-    few, many = (np.random.default_rng(0).normal(size=(n, 3)) for n in (10, 31))
-    ev = dreval.Evaluation(few, {"e": few[:, :2]}, random_state=0)
+    small, large = (np.random.default_rng(0).normal(size=(n, 3)) for n in (10, 31))
+    ev = dreval.Evaluation(small, {"e": small[:, :2]}, random_state=0)
     results = ev.run("trustworthiness", None, None)
 
     assert results.recipe["n_neighbors"] == [4]
     assert "n_neighbors=[4]" in results.recipe["call"]
     assert "n_neighbors=[4]" in repr(ev)
     assert 'n_neighbors="auto" is 4 for 10 points; 15 from 31.' in set(results.notes["text"])
-    other = dreval.Evaluation(many, {"e": many[:, :2]}, random_state=0).run("trustworthiness", None, None)
+    other = dreval.Evaluation(large, {"e": large[:, :2]}, random_state=0).run("trustworthiness", None, None)
     assert other.recipe["n_neighbors"] == [15]
     assert not len(other.notes)
 

@@ -146,12 +146,12 @@ def test_estimators_are_copied_and_set() -> None:
 def test_estimators_of_scikit_learn_give_their_numbers() -> None:
     """The numbers are those of the estimator alone, with and without a seed, in pipelines too."""
     assert np.array_equal(as_source(PCA(3), "p", DATA).coordinates(DATA), PCA(3).fit_transform(X))
-    alone = TruncatedSVD(2, random_state=3).fit_transform(X)
-    assert np.array_equal(as_source(TruncatedSVD(), "t", DATA).embed(X, 2, 3), alone)
+    expected = TruncatedSVD(2, random_state=3).fit_transform(X)
+    assert np.array_equal(as_source(TruncatedSVD(), "t", DATA).embed(X, 2, 3), expected)
     pipeline = make_pipeline(StandardScaler(), TruncatedSVD())
     source = as_source(pipeline, "s", DATA)
-    alone = make_pipeline(StandardScaler(), TruncatedSVD(3, random_state=4)).fit_transform(X)
-    assert np.array_equal(source.embed(X, 3, 4), alone)
+    expected = make_pipeline(StandardScaler(), TruncatedSVD(3, random_state=4)).fit_transform(X)
+    assert np.array_equal(source.embed(X, 3, 4), expected)
     assert source.n_components == 2
     tsne = as_source(TSNE(init="random"), "t", DATA, perplexity=3, max_iter=250)
     assert np.array_equal(tsne.embed(X, 2, 1), tsne.embed(X, 2, 1))
@@ -185,9 +185,9 @@ def test_callables_receive_the_arguments_they_accept() -> None:
     source.embed(X, 1, np.random.default_rng(0))
     assert isinstance(recorded["seed"], int)
     assert source.reseed_reason is None
-    plain = as_source(lambda points, d: points[:, :d], "g", DATA)
-    assert plain.embed(X, 2, 0).shape == (12, 2)
-    assert plain.reseed_reason == "<lambda> does not accept random_state"
+    embedding = as_source(lambda points, d: points[:, :d], "g", DATA)
+    assert embedding.embed(X, 2, 0).shape == (12, 2)
+    assert embedding.reseed_reason == "<lambda> does not accept random_state"
     keyword = as_source(lambda X, **settings: X[:, : settings["n_components"]], "h", DATA)
     assert keyword.embed(X, 1, 0).shape == (12, 1)
     labeled = as_source(lambda *_, labels: np.asarray(labels, dtype=float), "l", DATA)
@@ -339,9 +339,9 @@ def test_a_source_takes_another_number_of_components(kind):
         "callable": lambda X, n_components: X[:, :n_components],
     }[kind]
     source = as_source(value, "a", data)
-    other = source.with_components(3)
+    wider = source.with_components(3)
 
-    assert other.coordinates(data).shape == (20, 3)
+    assert wider.coordinates(data).shape == (20, 3)
     assert source.coordinates(data).shape[1] == (2 if kind in ("method", "callable") else 1)
 
 
@@ -353,7 +353,7 @@ def test_coordinates_stay_as_they_are():
     assert source.with_components(3) is source
 
 
-class Plain:
+class ClosedEstimator:
     """An estimator without parameters: three columns of noise, seeded by an attribute."""
 
     n_components = 3
@@ -379,7 +379,7 @@ def notes_of(**sources: Any) -> list[str]:
 
 def test_attributes_are_set_of_estimators_without_set_params() -> None:
     """Seed and number of columns reach the copy, by the source, by options, and in a study; the estimator stays."""
-    estimator = Plain()
+    estimator = ClosedEstimator()
     source = as_source(estimator, "e", DATA)
     expected = np.random.default_rng(7).normal(size=(12, 2))
     assert np.array_equal(source.embed(X, 2, 7), expected)

@@ -90,7 +90,7 @@ def sparse_dask(folder: Path, X: np.ndarray) -> Any:
 doors = pytest.mark.doors
 DENSE = [mapped, parquet, *(pytest.param(kind, marks=doors) for kind in (hdf5, contiguous_hdf5, in_zarr, in_dask))]
 SPARSE = [pytest.param(kind, marks=doors) for kind in (sparse_rows, sparse_dask)]
-FEW = settings(deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck))
 FLOATS = [np.float32, np.float64]
 
 
@@ -98,13 +98,13 @@ FLOATS = [np.float32, np.float64]
 def blocks_of(size: int) -> Iterator[None]:
     """Blocks of so many rows, wherever tables are read."""
 
-    def cut(table: Any, part: slice | None = None) -> list[slice]:
+    def split(table: Any, part: slice | None = None) -> list[slice]:
         start, stop = (0, table.shape[0]) if part is None else (part.start, part.stop)
         return [slice(at, min(at + size, stop)) for at in range(start, stop, size)]
 
     with pytest.MonkeyPatch.context() as patch:
         for module in (features, stored, streaming):
-            patch.setattr(module, "row_blocks", cut)
+            patch.setattr(module, "row_blocks", split)
         yield
 
 
@@ -124,26 +124,26 @@ def table(seed: int, n: int, p: int, dtype: Any, zeros: float = 0.0) -> np.ndarr
     return X.astype(dtype)
 
 
-def check_same(made: Any, X: Any, size: int, metric: str = "euclidean") -> None:
+def check_same(table: Any, X: Any, size: int, metric: str = "euclidean") -> None:
     """Check that the record, the summary, single rows, and anchored passes equal those of the array in memory."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = as_data(X, metric=metric)
         with blocks_of(size):
-            data = as_data(made, metric=metric)
+            data = as_data(table, metric=metric)
             assert isinstance(data.table, LazyTable)
             assert data.sha256 == expected.sha256 == digest_of(data.table)
             assert [note.code for note in data.notes] == [note.code for note in expected.notes]
             data.check_unchanged()
-            whole = expected.dense()
-            np.testing.assert_array_equal(data.dense(), whole)
+            dense = expected.dense()
+            np.testing.assert_array_equal(data.dense(), dense)
             subset = np.sort(RNG.choice(data.n, min(7, data.n), replace=False))
             for positions in (subset, subset[::-1], slice(1, 3), slice(2, None, 2), np.isin(np.arange(data.n), subset)):
                 rows = data.table[positions]
                 rows = rows.toarray() if data.sparse else rows
-                np.testing.assert_array_equal(rows, whole[positions])
-            np.testing.assert_array_equal(data.table[:, 1], whole[:, 1])
-            Y = whole[:, :2] ** 2
+                np.testing.assert_array_equal(rows, dense[positions])
+            np.testing.assert_array_equal(data.table[:, 1], dense[:, 1])
+            Y = dense[:, :2] ** 2
             received = anchored_pass(data.table, {"y": Y}, subset, k=3, metric=metric)["y"]
         recorded = anchored_pass(expected.X, {"y": Y}, subset, k=3, metric=metric)["y"]
     for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "has_ties"):
@@ -152,7 +152,7 @@ def check_same(made: Any, X: Any, size: int, metric: str = "euclidean") -> None:
 
 @pytest.mark.parametrize("kind", DENSE)
 @given(data=st.data())
-@FEW
+@QUICK
 def test_dense_tables_are_as_arrays(kind: Callable[..., Any], data: Any) -> None:
     n, p = data.draw(st.integers(8, 40)), data.draw(st.integers(3, 5))
     dtype = data.draw(st.sampled_from([*FLOATS, np.float16, np.int32, np.uint8] if kind is not parquet else FLOATS))
@@ -166,7 +166,7 @@ def test_dense_tables_are_as_arrays(kind: Callable[..., Any], data: Any) -> None
 
 @pytest.mark.parametrize("kind", SPARSE)
 @given(data=st.data())
-@settings(FEW, max_examples=5)
+@settings(QUICK, max_examples=5)
 def test_sparse_tables_are_as_matrices(kind: Callable[..., Any], data: Any) -> None:
     n, p = data.draw(st.integers(8, 40)), data.draw(st.integers(3, 5))
     X = table(data.draw(st.integers(0, 99)), n, p, data.draw(st.sampled_from(FLOATS)), zeros=0.5)
@@ -191,7 +191,7 @@ LARGE_N = 200
 
 
 @pytest.fixture
-def many(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few points count as many."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 100)
     monkeypatch.setattr(coordinates, "MAX_COPIED_ROWS", 100)
@@ -208,10 +208,10 @@ NAMES = [
 ]
 
 
-def numbers(X: Any, Y: Any, labels: Any, **more: Any) -> tuple[np.ndarray, Any]:
+def numbers(X: Any, Y: Any, labels: Any, **settings: Any) -> tuple[np.ndarray, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ev = dreval.Evaluation(X, {"y": Y}, labels=labels, anchors=40, n_neighbors=4, random_state=1, **more)
+        ev = dreval.Evaluation(X, {"y": Y}, labels=labels, anchors=40, n_neighbors=4, random_state=1, **settings)
         results = ev.run(NAMES, "hsic", n_resamples=9)
     return results.tidy()[["value", "conf_low", "conf_high", "p_value"]].to_numpy(float), results
 
@@ -250,8 +250,8 @@ def test_coordinates_of_many_points_are_not_copied(many: None, tmp_path: Path) -
         separate[3] += 1
         with pytest.warns(UserWarning, match="must stay as they were when they were passed"):
             ev.run("trustworthiness", None, None)
-    few = dreval.Evaluation(X[:50], {"y": Y[:50]}, random_state=0)
-    assert not np.shares_memory(few["y"].values, Y)
+    small = dreval.Evaluation(X[:50], {"y": Y[:50]}, random_state=0)
+    assert not np.shares_memory(small["y"].values, Y)
 
 
 @pytest.mark.parametrize("kind", ["array", "map", "stored"])
@@ -446,8 +446,10 @@ def test_anndata_in_files(tmp_path: Path) -> None:
         assert np.array_equal(as_data(f"{tmp_path / form.__name__}.zarr:raw").dense(), X)
         assert np.array_equal(as_data(f"{tmp_path / form.__name__}.zarr:obsm:X_umap").dense(), X[:, :2])
         with every_file_is_large():
-            other = as_source(f"{tmp_path / form.__name__}.zarr:obsm:X_umap", "u", as_data(cells[::-1].copy()))
-        np.testing.assert_array_equal(np.asarray(other.coordinates(as_data(cells[::-1].copy()))), X[::-1, :2])
+            reversed_source = as_source(
+                f"{tmp_path / form.__name__}.zarr:obsm:X_umap", "u", as_data(cells[::-1].copy())
+            )
+        np.testing.assert_array_equal(np.asarray(reversed_source.coordinates(as_data(cells[::-1].copy()))), X[::-1, :2])
     with pytest.raises(UnknownName, match="counts"):
         as_data(tmp_path / f"{form.__name__}.zarr", layer="count")
     by_columns = anndata.AnnData(sparse.csc_matrix(X))
@@ -463,7 +465,7 @@ def test_memory_is_that_of_blocks(tmp_path: Path, many: None, suffix: str, lazy:
     """Intake and evaluation of a lazy object allocate less than the matrix takes."""
     import anndata
 
-    def written(n: int) -> tuple[Path, int]:
+    def write_tables(n: int) -> tuple[Path, int]:
         X = sparse.random(n, 1000, 0.04, format="csr", dtype=np.float32, random_state=0)
         X = RNG.normal(size=(n, 200)).astype(np.float32) if form == "dense" else X
         cells, path = anndata.AnnData(X, obsm={"X_umap": RNG.normal(size=(n, 2))}), tmp_path / f"c{n}.{suffix}"
@@ -478,8 +480,8 @@ def test_memory_is_that_of_blocks(tmp_path: Path, many: None, suffix: str, lazy:
             ev = dreval.Evaluation(value, {"u": "umap"}, anchors=20, n_neighbors=4, random_state=0)
             return ev.run("trustworthiness", None, None)
 
-    evaluated(written(2000)[0])  # so that neither compilation nor imports count
-    path, size = written(40_000)
+    evaluated(write_tables(2000)[0])  # so that neither compilation nor imports count
+    path, size = write_tables(40_000)
     tracemalloc.start()
     try:
         results = evaluated(path)
@@ -517,8 +519,8 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
     labels, names = np.arange(LARGE_N) % 3, ["trustworthiness", "procrustes_disparity", "triplet_accuracy"]
     np.save(tmp_path / "x.npy", X)
     cuts = tuple(min(60, LARGE_N - at) for at in range(0, LARGE_N, 60))
-    read = Rows(tmp_path / "x.npy")
-    lazy = dask.array.map_blocks(read, chunks=(cuts, (5,)), dtype=np.float32, meta=X[:0])
+    rows = Rows(tmp_path / "x.npy")
+    lazy = dask.array.map_blocks(rows, chunks=(cuts, (5,)), dtype=np.float32, meta=X[:0])
     passed = {"labels": labels, "anchors": 40, "n_neighbors": 4, "random_state": 1}
     expected = dreval.Evaluation(X, {"y": Y.astype(float)}, **passed).run(names, None).tidy()
     monkeypatch.setattr(stored, "MAX_TASK_BYTES", 60 * 40)  # a task for every chunk
@@ -528,15 +530,15 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
         with LocalCluster(**options) as cluster, Client(cluster) as client:
             before = set(client.run(os.getpid).values())
             calls: list[str] = []
-            sent = stored.on_workers
+            original = stored.on_workers
             monkeypatch.setattr(
-                streaming, "on_workers", lambda *args, **more: calls.append(args[2]) or sent(*args, **more)
+                streaming, "on_workers", lambda *args, **keywords: calls.append(args[2]) or original(*args, **keywords)
             )
             for chunks in (60, 250):
                 ev = dreval.Evaluation(lazy.rechunk((chunks, 5)), {"y": Y}, **passed)
-                read.order.touch()
+                rows.order.touch()
                 result = ev.run(names, None).tidy()
-                assert not read.order.exists()
+                assert not rows.order.exists()
                 for column in ("value", "conf_low", "conf_high", "chance"):
                     np.testing.assert_allclose(result[column], expected[column], rtol=1e-12)
             client.wait_for_workers(2)

@@ -78,8 +78,8 @@ def test_a_survey_equals_numpy_on_the_whole_table(X: np.ndarray, form: str, data
     if "data.one_column" in notes:
         assert notes["data.one_column"]["column"] == str(np.argmax(shares))
         assert notes["data.one_column"]["percent"] == pytest.approx(100 * shares.max(), rel=1e-6)
-    few = [len(np.unique(column)) for column in X.T]
-    labels = p > 2 and few[-1] == 2 and 2 not in few[:-1]
+    n_distinct = [len(np.unique(column)) for column in X.T]
+    labels = p > 2 and n_distinct[-1] == 2 and 2 not in n_distinct[:-1]
     assert ("data.binary_last" in notes) == labels
     if labels:
         assert list(notes["data.binary_last"]["values"]) == [X[:, -1].min(), X[:, -1].max()]
@@ -95,14 +95,14 @@ def test_shares_of_the_variance_are_those_about_the_means(X: np.ndarray, size: i
 @given(X=clouds(scales=False), size=st.integers(1, 40))
 def test_numbers_have_one_hash_in_any_type(X: np.ndarray, size: int) -> None:
     """float32 and float64 of the same numbers, whole numbers, and a table stored by column."""
-    few = X.astype(np.float32)
-    expected = summarized(few.astype(np.float64), size)
-    for table in (few, np.asfortranarray(few), np.asfortranarray(few.astype(np.float64))):
+    single = X.astype(np.float32)
+    expected = summarized(single.astype(np.float64), size)
+    for table in (single, np.asfortranarray(single), np.asfortranarray(single.astype(np.float64))):
         result = summarized(table, len(X))
         assert result.sha256 == expected.sha256 == digest_of(table)
         assert_array_equal(result._keys, expected._keys)
-    whole = np.round(X).astype(np.int64)
-    assert summarized(whole, size).sha256 == summarized(whole.astype(np.float64), len(X)).sha256
+    integers = np.round(X).astype(np.int64)
+    assert summarized(integers, size).sha256 == summarized(integers.astype(np.float64), len(X)).sha256
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -169,9 +169,9 @@ def test_rows_in_another_order(kind: Any, n: int, seed: int, data: Any) -> None:
         result, expected = PermutedRows(table, order), X[order[np.arange(n)]]
         assert result.shape == (n, 4)
         assert len(result) == n
-        for subset in (slice(None), slice(low, high), positions):
-            part = rows_of(result, subset)
+        for selection in (slice(None), slice(low, high), positions):
+            part = rows_of(result, selection)
             if isinstance(part, csr_array):
                 part = part.toarray()
             assert part.dtype == np.float64
-            assert_array_equal(part, expected[subset])
+            assert_array_equal(part, expected[selection])
