@@ -143,7 +143,7 @@ def test_every_row_has_its_data_set_and_embedding() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("requested", "expected"),
     [
         ("procrustes_r", ["procrustes_r"]),
         (["procrustes_r", "continuity", "procrustes_r"], ["procrustes_r", "continuity"]),
