@@ -53,16 +53,16 @@ def readers_errors(path: Path) -> dict[str, str]:
     return results
 
 
-def write_changed(whole: bytes, path: Path, *statements: tuple[str, tuple[Any, ...]]) -> Path:
+def write_changed(saved: bytes, path: Path, *statements: tuple[str, tuple[Any, ...]]) -> Path:
     """The file after some statements of SQL."""
-    path.write_bytes(whole)
+    path.write_bytes(saved)
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         for statement, values in statements:
             db.execute(statement, values)
     return path
 
 
-def test_a_changed_value_raises_an_error_by_its_checksum(whole: bytes, tmp_path: Path) -> None:
+def test_a_changed_value_raises_an_error_by_its_checksum(saved: bytes, tmp_path: Path) -> None:
     """One changed digit, a value from another place, or the checksum of another: the cell is named."""
     for statement in (
         "UPDATE cells SET value = replace(value, '\"seconds\": ', '\"seconds\": 1')",
@@ -71,7 +71,7 @@ def test_a_changed_value_raises_an_error_by_its_checksum(whole: bytes, tmp_path:
         "UPDATE cells SET run = 'study cells', cell = '[\"a\", \"pca\", 2, 7]' WHERE run = 'study'",
         "UPDATE cells SET value = x'00' WHERE run = 'study methods'",
     ):
-        path = write_changed(whole, tmp_path / "s.journal", (statement, ()))
+        path = write_changed(saved, tmp_path / "s.journal", (statement, ()))
         result = readers_errors(path)
         assert result.keys() >= {"table", "compare"}, statement
         assert {
@@ -83,9 +83,9 @@ FORGED: list[Any] = [None, 3, "x", [], {}, [[1]], {"about": 3, "place": "x"}, {"
 
 
 @each("value, run", itertools.product(FORGED, ["study", "study data sets", "study methods", "study cells"]), items=2)
-def test_a_forged_value_raises_an_error(whole: bytes, fresh_folder: Callable[[], Path], run: str, value: Any) -> None:
+def test_a_forged_value_raises_an_error(saved: bytes, fresh_folder: Callable[[], Path], run: str, value: Any) -> None:
     """Also with the right checksum, all errors are errors of dreval."""
-    path = write_changed(whole, fresh_folder() / "s.journal")
+    path = write_changed(saved, fresh_folder() / "s.journal")
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         (cell,) = db.execute("SELECT cell FROM cells WHERE run = ? ORDER BY cell", (run,)).fetchone()
         db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value, None))
@@ -93,9 +93,9 @@ def test_a_forged_value_raises_an_error(whole: bytes, fresh_folder: Callable[[],
 
 
 @each("name", ["", "{", "3", "[]", '["a"]', '["a", "pca", "2", 1]', '[["a"], "pca", 2, 1]', "\ud800"])
-def test_a_forged_name_of_a_cell_raises_an_error(whole: bytes, fresh_folder: Callable[[], Path], name: str) -> None:
+def test_a_forged_name_of_a_cell_raises_an_error(saved: bytes, fresh_folder: Callable[[], Path], name: str) -> None:
     """The name of the cell is invalid."""
-    path = write_changed(whole, fresh_folder() / "s.journal")
+    path = write_changed(saved, fresh_folder() / "s.journal")
     with contextlib.suppress(UnicodeEncodeError), contextlib.closing(sqlite3.connect(path)) as db, db:
         db.execute("INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row("study cells", name, {"rows": []}, None))
     assert name == "\ud800" or readers_errors(path)
@@ -117,18 +117,18 @@ def test_a_forged_name_of_a_cell_raises_an_error(whole: bytes, fresh_folder: Cal
         "UPDATE tasks SET owner = x'00'",
     ],
 )
-def test_another_layout_is_read_or_raises_an_error(whole: bytes, tmp_path: Path, statement: str) -> None:
+def test_another_layout_is_read_or_raises_an_error(saved: bytes, tmp_path: Path, statement: str) -> None:
     """All errors are errors of dreval, whichever tables are missing."""
-    readers_errors(write_changed(whole, tmp_path / "s.journal", (statement, ())))
+    readers_errors(write_changed(saved, tmp_path / "s.journal", (statement, ())))
 
 
-def test_a_truncated_file_is_whole_or_raises_an_error(whole: bytes, tmp_path: Path) -> None:
+def test_a_truncated_file_is_whole_or_raises_an_error(saved: bytes, tmp_path: Path) -> None:
     """At many lengths a cut file raises an error, or has every value."""
     path = tmp_path / "s.journal"
-    path.write_bytes(whole)
+    path.write_bytes(saved)
     table = dreval.Study.open(path).table()
-    for length in [0, 1, 15, 16, 100, 4095, 4096, *range(5000, len(whole), 9973)]:
-        path.write_bytes(whole[:length])
+    for length in [0, 1, 15, 16, 100, 4095, 4096, *range(5000, len(saved), 9973)]:
+        path.write_bytes(saved[:length])
         if not readers_errors(path):
             assert dreval.Study.open(path).table().equals(table)
 
@@ -157,8 +157,8 @@ def test_a_full_disk_is_reported_and_the_study_continues_later(tmp_path: Path) -
     assert tables[0].equals(tables[1])
 
 
-def test_the_error_names_the_file_and_the_hint(whole: bytes, tmp_path: Path) -> None:
+def test_the_error_names_the_file_and_the_hint(saved: bytes, tmp_path: Path) -> None:
     """The error has four parts."""
-    path = write_changed(whole, tmp_path / "s.journal", ("UPDATE cells SET value = '{}'", ()))
+    path = write_changed(saved, tmp_path / "s.journal", ("UPDATE cells SET value = '{}'", ()))
     with pytest.raises(InputError, match=r"`path` must be as dreval wrote it: got '.*s\.journal'.*Copy the file back"):
         dreval.Study.open(path).table()

@@ -81,14 +81,14 @@ def test_values_are_those_of_the_measure():
         return columns(X, n_components, start)
 
     result = dreval.sweep(
-        X, watched, {"first": [0, 2]}, measures="trustworthiness", n_neighbors=5, n_replicates=3, random_state=0
+        X, watched, {"start": [0, 2]}, measures="trustworthiness", n_neighbors=5, n_replicates=3, random_state=0
     )
     assert result.over == "halves"
-    halves = {first: [X for value, X in observed if value == first] for first in (0, 2)}
+    halves = {start: [X for value, X in observed if value == start] for start in (0, 2)}
     assert all(np.array_equal(a, b) for a, b in zip(halves[0], halves[2], strict=True))
     assert all(len(half) == 24 for half in halves[0])
-    for setting, first in enumerate((0, 2)):
-        expected = [dreval.trustworthiness(half, columns(half, 2, first), n_neighbors=5) for half in halves[first]]
+    for setting, start in enumerate((0, 2)):
+        expected = [dreval.trustworthiness(half, columns(half, 2, start), n_neighbors=5) for half in halves[start]]
         assert_allclose(result.values.query(f"setting == {setting}")["value"], expected)
     row = result.tidy().iloc[0]
     values = result.values.query("setting == 0")["value"]
@@ -127,7 +127,7 @@ def test_equal_settings_and_constant_differences():
     result = dreval.sweep(data(), shifted, {"copy": [0, 1]}, over="seeds", random_state=0)
     assert result.tidy()["in_best_set"].tolist() == [True, True]
     assert [dict(entry.values) for entry in result.notes if entry.code == "sweep.equal"] == [{"equal": 2, "made": 1}]
-    result = dreval.sweep(data(), shifted, {"first": [0, 1, 2]}, over="seeds", random_state=0)
+    result = dreval.sweep(data(), shifted, {"start": [0, 1, 2]}, over="seeds", random_state=0)
     assert result.best_set() == []
     assert any("same amount" in note for note in result.tidy()["note"])
     assert not any(entry.code == "sweep.equal" for entry in result.notes)
@@ -139,7 +139,7 @@ def test_seeds_without_an_effect_are_replaced_by_halves():
     def fixed(X, n_components, random_state, start=0):
         return X[:, start : start + n_components]
 
-    grid = {"first": [0, 1, 2]}
+    grid = {"start": [0, 1, 2]}
     result = dreval.sweep(data(), fixed, grid, random_state=0)
     assert result.over == "halves"
     pd.testing.assert_frame_equal(
@@ -269,10 +269,12 @@ def test_the_first_sentence_is_the_answer():
     assert re.findall(r"\d+\.\d+", text.split(";")[1]) == worse
     assert "worse" in text
     assert max(map(len, str(result).splitlines())) <= 80
-    many = dreval.sweep(data(), noisy, {"size": [0.1 + k / 100 for k in range(40)]}, n_replicates=3, random_state=0)
-    assert max(map(len, str(many).splitlines())) <= 80
-    assert "10 further settings in tidy()" in " ".join(str(many).split())
-    assert "more" in str(many).split("Sweep\n")[0]
+    many_settings = dreval.sweep(
+        data(), noisy, {"size": [0.1 + k / 100 for k in range(40)]}, n_replicates=3, random_state=0
+    )
+    assert max(map(len, str(many_settings).splitlines())) <= 80
+    assert "10 further settings in tidy()" in " ".join(str(many_settings).split())
+    assert "more" in str(many_settings).split("Sweep\n")[0]
     repeated = eval(result.call, {"dreval": dreval, "data": data(), "noisy": noisy})
     assert repeated.tidy().equals(result.tidy())
 
