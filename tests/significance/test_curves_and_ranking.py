@@ -129,10 +129,10 @@ def test_ranking_keeps_the_names_of_a_frame():
     """Columns of a frame keep their names, y may be classes, and fewer features can be requested."""
     data = dreval.load_dataset("wdbc")
     frame = pd.DataFrame(data.data[:, :6], columns=data.feature_names[:6])
-    subset = dreval.dependence_ranking(frame, np.asarray(data.labels).astype(str), n_features=2)
-    assert len(subset) == 2
-    assert set(subset["feature"]) <= set(frame.columns)
-    assert subset["relevance"][0] == subset["relevance"].max()
+    ranking = dreval.dependence_ranking(frame, np.asarray(data.labels).astype(str), n_features=2)
+    assert len(ranking) == 2
+    assert set(ranking["feature"]) <= set(frame.columns)
+    assert ranking["relevance"][0] == ranking["relevance"].max()
 
 
 @pytest.mark.parametrize(

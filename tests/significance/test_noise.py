@@ -62,7 +62,7 @@ def test_p_values_are_those_of_plain_counts():
     assert_allclose(result.points["score"], observed, atol=1e-12)
     assert_allclose(result.null_distribution, null.mean(axis=1), atol=1e-12)
     assert result.p_value == (1 + sum(values.mean() >= observed.mean() - 1e-12 for values in null)) / (REPLICATES + 1)
-    family = [(1 + sum(item.max() >= s - 1e-12 for item in null)) / (REPLICATES + 1) for s in observed]
+    family = [(1 + sum(scores.max() >= s - 1e-12 for scores in null)) / (REPLICATES + 1) for s in observed]
     assert_allclose(result.points["p_family_wise"], family)
     pooled = [(1 + (null >= s - 1e-12).sum()) / (1 + null.size) for s in observed]
     assert result.p_value <= 0.05
