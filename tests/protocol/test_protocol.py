@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from protocol_runs import SETTINGS, X, both_rounds, isomap, pca, play, projection, read
+from protocol_runs import SETTINGS, X, both_rounds, isomap, pca, play, projection, read_frame
 
 import dreval
 from dreval.errors import UndefinedMeasure
@@ -68,7 +68,7 @@ def test_an_evaluation_has_the_same_method_measures(folder: Path) -> None:
     res = dreval.Evaluation(X, {"mine": source}, n_neighbors=5, random_state=99).run(names, ci=None)
 
     table = res.tidy().set_index("measure")
-    base = read(folder / "returned" / "data.csv").iloc[:, 1:].to_numpy()
+    base = read_frame(folder / "returned" / "data.csv").iloc[:, 1:].to_numpy()
     assert table.loc["trustability", "value"] == float(dreval.trustability(X, source))
     assert table.loc["tractable_consistency", "value"] == float(dreval.tractable_consistency(X, source))
     assert table.loc["reconstruction_error", "value"] == float(dreval.reconstruction_error(X, source, random_state=99))
@@ -167,7 +167,7 @@ def test_runs_are_matched_up_to_rounding(transformation: str, folder: Path, monk
 
     rng = np.random.default_rng(0)
     runs = source.recording.runs
-    inputs = [read(folder / f"input/transformed-{t:04d}.csv").iloc[:, 1:].to_numpy() for t in range(1, 8)]
+    inputs = [read_frame(folder / f"input/transformed-{t:04d}.csv").iloc[:, 1:].to_numpy() for t in range(1, 8)]
     rounded = [points * (1 + 1e-13 * rng.standard_normal(points.shape)) for points in inputs]
     back = [source.embed(points, 2, 4) for points in rounded]
 
@@ -185,7 +185,7 @@ def test_csv_keeps_every_bit(folder: Path) -> None:
     for form in ("csv", "parquet"):
         dreval.Protocol(data, **SETTINGS).export(folder / form, format=form)
 
-        back = read(folder / form / f"input/data.{form}").iloc[:, 1:].to_numpy()
+        back = read_frame(folder / form / f"input/data.{form}").iloc[:, 1:].to_numpy()
         assert back.tobytes() == data.tobytes()
 
 
@@ -212,7 +212,7 @@ def test_ids_that_a_file_would_change_are_replaced_by_numbers(ids: list[str], fo
     """Ids that would be read back as others are not exported: the rows are numbered, and results have the ids."""
     both_rounds(folder, projection, pd.DataFrame(X), ids=ids)
 
-    assert read(folder / "input/data.csv").iloc[:, 0].tolist() == [str(i) for i in range(1, 37)]
+    assert read_frame(folder / "input/data.csv").iloc[:, 0].tolist() == [str(i) for i in range(1, 37)]
     assert float(dreval.trustability(X, dreval.Protocol.collect(folder))) > 0
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from protocol_runs import SETTINGS, X, projection, read
+from protocol_runs import SETTINGS, X, projection, read_frame
 from scipy.spatial import procrustes
 
 import dreval
@@ -90,8 +90,8 @@ def test_embeddings_of_uwot_give_the_measures() -> None:
     trust = dreval.trustability(source.data, source)
     result = dreval.tractable_consistency(UWOT / "arc.csv", source, labels="cell")
 
-    back = {path.stem: read(path).iloc[:, 1:].to_numpy() for path in (UWOT / "returned").iterdir()}
-    data = read(UWOT / "arc.csv").iloc[:, 1:].to_numpy()
+    back = {path.stem: read_frame(path).iloc[:, 1:].to_numpy() for path in (UWOT / "returned").iterdir()}
+    data = read_frame(UWOT / "arc.csv").iloc[:, 1:].to_numpy()
     u = [disparity(back["data"], back[f"transformed-{t:04d}"]) for t in (1, 2, 3)]
     assert float(trust) == pytest.approx(disparity(data, back["full"]), rel=1e-9)
     assert result.table["u"].tolist() == pytest.approx(u, rel=1e-9)
@@ -103,14 +103,14 @@ def test_the_recorded_transformations_are_those_of_the_measure() -> None:
     """The files that went to uwot hold the transformations of Definition 5 at the places in the manifest."""
     from dreval.geometry.procrustes import make_transformations
 
-    base = read(UWOT / "returned/data.csv").iloc[:, 1:].to_numpy()
-    data = read(UWOT / "arc.csv").iloc[:, 1:].to_numpy()
+    base = read_frame(UWOT / "returned/data.csv").iloc[:, 1:].to_numpy()
+    data = read_frame(UWOT / "arc.csv").iloc[:, 1:].to_numpy()
     output = make_transformations(data, base)
     tasks = [task for task in json.loads((UWOT / "manifest.json").read_text())["tasks"] if task["place"]]
 
     assert len(tasks) == 3
     for task in tasks:
-        exported = read(UWOT / task["input"]).iloc[:, 1:].to_numpy()
+        exported = read_frame(UWOT / task["input"]).iloc[:, 1:].to_numpy()
         assert exported == pytest.approx(output.data(*task["place"]), rel=1e-9)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from protocol_runs import SETTINGS, X, both_rounds, pca, play, projection, read
+from protocol_runs import SETTINGS, X, both_rounds, pca, play, projection, read_frame
 
 import dreval
 from dreval.errors import DrevalError, InputError, MethodFailed, ProtocolError, UnknownName
@@ -45,7 +45,7 @@ def test_rounds_follow_the_returned_files(folder: Path) -> None:
 def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path) -> None:
     """With ``embedding=`` both rounds are written at once, and the numbers are those of two rounds."""
     both_rounds(folder, projection)
-    Y = read(folder / "returned/data.csv").iloc[:, 1:].to_numpy()
+    Y = read_frame(folder / "returned/data.csv").iloc[:, 1:].to_numpy()
 
     protocol = dreval.Protocol(X, **SETTINGS)
     status = protocol.export(tmp_path / "once", embedding=Y)
@@ -57,7 +57,7 @@ def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path
     assert protocol.export(tmp_path / "once", embedding=Y).complete
     with pytest.raises(ProtocolError, match="must be the embedding that is passed: got another one"):
         protocol.export(tmp_path / "once", embedding=Y + 1)
-    assert np.array_equal(read(tmp_path / "once/returned/data.csv").iloc[:, 1:].to_numpy(), Y)
+    assert np.array_equal(read_frame(tmp_path / "once/returned/data.csv").iloc[:, 1:].to_numpy(), Y)
 
 
 def test_an_embedding_of_other_width_raises_an_error(folder: Path) -> None:

@@ -195,12 +195,14 @@ def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, s
     assert not {"noise.blind", "noise.unasked"} & {note.code for note in result.notes}
     repeated = eval(result.call, {"dreval": dreval, "data": data, "source": source})
     assert repeated.statistic == result.statistic
-    requested = [dreval.noise_test(data, item, null="columns", n_replicates=9, **settings) for item in (source, method)]
-    for item in requested:
-        assert item.extra["score"].startswith("neighborhood_overlap")
-        codes = {note.code for note in item.notes}
+    requested = [
+        dreval.noise_test(data, tested, null="columns", n_replicates=9, **settings) for tested in (source, method)
+    ]
+    for requested_result in requested:
+        assert requested_result.extra["score"].startswith("neighborhood_overlap")
+        codes = {note.code for note in requested_result.notes}
         assert "noise.blind" not in codes
-        assert ("noise.unasked" in codes) == (item.p_value > 0.05)
+        assert ("noise.unasked" in codes) == (requested_result.p_value > 0.05)
 
 
 def test_no_note_advises_to_re_run_recorded_runs(data, folder):
