@@ -234,7 +234,7 @@ def test_replicates_that_repeat_one_value_are_one_in_the_mixed_model():
     scores = table(n=5)
     frame = pd.concat([scores, scores.assign(replicate=1)])
     columns = ["advantage", "se", "conf_low", "conf_high", "statistic", "p_value"]
-    repeated, single = (compared(one, tests="mixed").pairs[columns] for one in (frame, scores))
+    repeated, single = (compared(cells, tests="mixed").pairs[columns] for cells in (frame, scores))
     pd.testing.assert_frame_equal(repeated, single, rtol=1e-9)
     cells = scores["value"].to_numpy().reshape(5, 3)
     inside = cells - cells.mean(axis=0) - cells.mean(axis=1)[:, None] + cells.mean()
@@ -255,7 +255,7 @@ def test_the_mixed_model_is_that_of_statsmodels():
             fits = [
                 model.fit(reml=True, method=optimizer) for optimizer in (["bfgs", "lbfgs", "powell"], "nm", "powell")
             ]
-        fit = max(fits, key=lambda one: round(one.llf, 3))
+        fit = max(fits, key=lambda candidate: round(candidate.llf, 3))
         names = [f"C(embedding)[m{j}]" for j in range(3)]
         for row in comparison.pairs.to_dict("records"):
             contrast = [float(n == f"C(embedding)[{row['first']}]") - float(n == f"C(embedding)[{row['second']}]")
@@ -542,7 +542,7 @@ def test_letters_separate_the_pairs_of_nemenyi_on_four_data_sets():
 
 
 @pytest.mark.parametrize(
-    ("tests", "adjust", "words"),
+    ("tests", "adjust", "text"),
     [
         (
             "wilcoxon",

@@ -103,10 +103,10 @@ def test_other_directions_are_not_the_data():
     assert evaluated(X, {"moved": X - 3, "a": a}, ["trustworthiness"], metric="cosine").reference == ()
 
 
-def test_the_data_change_nothing_else(both):
+def test_the_data_change_nothing_else(evaluations):
     """Ranks, best sets, p-values, differences and pairs of the other embeddings are those without the data."""
-    alone = both[0]
-    for results in both[1:]:
+    alone = evaluations[0]
+    for results in evaluations[1:]:
         assert results.reference == ("data",)
         ranks = results.ranking()
         ranks = ranks[ranks["embedding"] != "data"].reset_index(drop=True)
@@ -119,9 +119,9 @@ def test_the_data_change_nothing_else(both):
         ]
 
 
-def test_no_star_color_or_bold_marks_the_data(both):
+def test_no_star_color_or_bold_marks_the_data(evaluations):
     """In the printed table, LaTeX, Markdown, cards and shades; its values are listed."""
-    results = both[1]
+    results = evaluations[1]
     view = read_results(results)
     place = printed_table(view).columns.index("data")
     for row in printed_table(view).rows:
@@ -136,9 +136,9 @@ def test_no_star_color_or_bold_marks_the_data(both):
     assert "data is the data, and not ranked." in results.paragraph()
 
 
-def test_the_data_are_compared_where_they_are_requested(both):
+def test_the_data_are_compared_where_they_are_requested(evaluations):
     """By names or as the baseline: the pairs, and the smallest family of p-values that holds them."""
-    results = both[1]
+    results = evaluations[1]
     for comparison, pairs in (
         (results.compare(["data", "a"]), {("data", "a")}),
         (results.compare(baseline="data"), {("a", "data"), ("b", "data")}),
@@ -181,12 +181,12 @@ def test_a_note_names_the_embeddings_that_are_the_data_and_small_data_warn():
         evaluated(X[:, :2], {"pca": "pca", "a": a}, ["trustworthiness"])
 
 
-def test_a_loaded_result_keeps_its_reference(both, tmp_path):
+def test_a_loaded_result_keeps_its_reference(evaluations, tmp_path):
     """The fact is saved with the result."""
-    loaded = dreval.load_results(both[1].save(tmp_path / "a.dreval"))
+    loaded = dreval.load_results(evaluations[1].save(tmp_path / "a.dreval"))
 
     assert loaded.reference == ("data",)
-    pd.testing.assert_frame_equal(loaded.ranking(), both[1].ranking())
+    pd.testing.assert_frame_equal(loaded.ranking(), evaluations[1].ranking())
 
 
 def test_across_data_sets_the_data_have_no_rank(tmp_path):
