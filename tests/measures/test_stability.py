@@ -310,7 +310,7 @@ def test_long_names_of_methods_fit_the_figure(kind):
     assert overlapping(figure) == []
 
 
-@pytest.mark.parametrize(("size", "whole"), [((6, 5), False), ((14, 12), True)])
+@pytest.mark.parametrize(("size", "is_complete"), [((6, 5), False), ((14, 12), True)])
 @pytest.mark.parametrize("kind", ["map", "clouds"])
 def test_in_small_axes_all_text_fits(kind, size, is_complete):
     """Text that does not fit into small Axes is left out; large Axes have all text."""
