@@ -163,19 +163,19 @@ def test_exhausted_lists_are_recomputed(pair, seed):
     _compare_left_out(X, Y, k, groups, view)
 
 
-@pytest.mark.parametrize("kept", ["long", "short"])
-def test_groups_can_be_selected_from_anchors(kept, monkeypatch):
+@pytest.mark.parametrize("list_length", ["long", "short"])
+def test_groups_can_be_selected_from_anchors(list_length, monkeypatch):
     """Rows, labels and seed of a view do not change, whether its lists suffice or are recomputed."""
     rng = np.random.default_rng(0)
     X, Y, rows = rng.normal(size=(40, 3)), rng.normal(size=(40, 2)), np.arange(1, 40, 3)
     groups = random_groups(40, 4, rng)
-    if kept == "short":
+    if list_length == "short":
         monkeypatch.setattr(blocks, "extra_neighbors", lambda *_: 0)
     view = replace(_view(X, Y, 8, rows=rows, groups=groups), labels=np.arange(40) % 3, seed=7)
     for group in range(4):
         stay = np.flatnonzero(groups.codes != group)
         reduced = view_without_group(view, group, 8)
-        assert (view.without(group, 8) is None) == (kept == "short")
+        assert (view.without(group, 8) is None) == (list_length == "short")
         assert_array_equal(reduced.rows, [i for i in rows if i in stay])
         positions = np.searchsorted(stay, reduced.rows)
         neighbors, in_embedding, data_rank, embedding_rank = (part[positions] for part in _twin(X[stay], Y[stay], 8))

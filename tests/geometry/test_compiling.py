@@ -38,9 +38,9 @@ def test_a_terminal_gets_one_message_when_compiling_takes_long(monkeypatch) -> N
 
     quiet = io.StringIO()
     monkeypatch.setattr(_jit.sys, "stderr", quiet)
-    other = _jit.CompileNotice()
-    other.spent = 10.0
-    other.on_start(None)
+    second_notice = _jit.CompileNotice()
+    second_notice.spent = 10.0
+    second_notice.on_start(None)
     assert quiet.getvalue() == ""
 
 

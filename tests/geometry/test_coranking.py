@@ -251,7 +251,7 @@ def large_limits(monkeypatch):
 
 
 @pytest.mark.parametrize("image", IMAGES)
-def test_samples_have_no_bias(image, many):
+def test_samples_have_no_bias(image, large_limits):
     """Areas, Q_NX and B_NX of 40 anchors among 700 points: means of 60 draws within 4 standard errors of all ranks."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(700, 5))
@@ -281,7 +281,7 @@ def test_samples_have_no_bias(image, many):
         assert not (estimate.has_ties & ~exact.has_ties).any()
 
 
-def test_sampled_areas_err_less_than_anchors(many):
+def test_sampled_areas_err_less_than_anchors(large_limits):
     """The noise of the samples is small compared with that of the choice of anchors."""
     rng = np.random.default_rng(3)
     X, rows = rng.normal(size=(700, 5)), np.arange(0, 700, 14)
@@ -294,7 +294,7 @@ def test_sampled_areas_err_less_than_anchors(many):
         assert np.std([estimate.areas.mean() for estimate in estimates]) < 0.4 * exact.std() / np.sqrt(len(rows))
 
 
-def test_a_perfect_copy_has_no_error(many):
+def test_a_perfect_copy_has_no_error(large_limits):
     """Every area and Q_NX is exactly 1, whatever the sample, and B_NX exactly 0."""
     X, rows = np.random.default_rng(0).normal(size=(500, 4)), np.arange(0, 500, 50)
     for seed in range(5):
@@ -312,7 +312,7 @@ def test_weights_of_some_ranks_are_those_of_the_table(n):
     assert_allclose(module._weight_of(ranks, n), module._weights(n)[ranks], rtol=1e-9, atol=1e-13)
 
 
-def test_the_largest_k_is_not_that_of_a_sample(many):
+def test_the_largest_k_is_not_that_of_a_sample(large_limits):
     """K_max raises an error, and so does a view without a sample."""
     X, rows = np.random.default_rng(0).normal(size=(200, 3)), np.arange(20)
     view = anchored_pass(X, {"Y": X[:, :2].copy()}, rows, k=5, sample=np.random.default_rng(0))["Y"]
