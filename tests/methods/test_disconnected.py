@@ -60,10 +60,10 @@ def test_parts_are_embedded_as_if_alone(name):
         largest = cls(2, n_neighbors=8, disconnected="largest", random_state=0).fit(X)
         separate = cls(2, n_neighbors=8, disconnected="separate", random_state=0).fit(X)
     assert_array_equal(separate.part_, np.array([1, 0, 2])[part])
-    alone = [cls(2, n_neighbors=8, random_state=0).fit(X[part == c]).embedding_ for c in range(3)]
-    assert_array_equal(largest.embedding_[part == 1], alone[1])
+    by_part = [cls(2, n_neighbors=8, random_state=0).fit(X[part == c]).embedding_ for c in range(3)]
+    assert_array_equal(largest.embedding_[part == 1], by_part[1])
     for c in range(3):
-        steps = separate.embedding_[part == c] - alone[c]
+        steps = separate.embedding_[part == c] - by_part[c]
         assert_allclose(steps, np.tile(steps[0], (len(steps), 1)), atol=1e-12)
     ends = [(Y[:, 0].min(), Y[:, 0].max()) for Y in (separate.embedding_[part == c] for c in (1, 0, 2))]
     assert all(a[1] < b[0] for a, b in pairwise(ends))

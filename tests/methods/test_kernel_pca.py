@@ -40,7 +40,9 @@ def test_equals_scikit_learn(name):
 
 
 @pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize(("kernel", "theirs"), [("polynomial", "poly"), ("sigmoid", "sigmoid"), ("cosine", "cosine")])
+@pytest.mark.parametrize(
+    ("kernel", "sklearn_kernel"), [("polynomial", "poly"), ("sigmoid", "sigmoid"), ("cosine", "cosine")]
+)
 @pytest.mark.parametrize("sigma", [None, 40.0])
 def test_kernels_of_inner_products_equal_those_of_scikit_learn(name, kernel, sklearn_kernel, sigma):
     """Polynomial of degree 3, sigmoid and cosine, with the default width and another one."""

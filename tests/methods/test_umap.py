@@ -121,8 +121,8 @@ def test_steps_go_down_the_cross_entropy():
     a, b, h = 1.3, 0.8, 1e-6
     for point, neighbor in np.random.default_rng(0).normal(size=(5, 2, 2)):
 
-        def w(y, other=neighbor):
-            return 1 / (1 + a * ((y - other) @ (y - other)) ** b)
+        def w(y, target=neighbor):
+            return 1 / (1 + a * ((y - target) @ (y - target)) ** b)
 
         for log, move in ((lambda y: np.log(w(y)), layouts._pull_edge), (lambda y: np.log(1 - w(y)), layouts._push)):
             slope = [(log(point + h * e) - log(point - h * e)) / (2 * h) for e in np.eye(2)]
