@@ -107,9 +107,9 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_are_labels(name: str) -> None:
     """A column of polars or Arrow holds classes, is matched by position, and keeps its name if it has one."""
-    value, called = COLUMNS[name]
+    value, column_name = COLUMNS[name]
     data = as_data(pd.DataFrame(X, index=[3, 1, 2, 0, 7, 6, 5, 4]), labels=value)
-    assert (data.labels.name, data.labels.values.tolist()) == (called, KINDS)
+    assert (data.labels.name, data.labels.values.tolist()) == (column_name, KINDS)
 
 
 def test_tables_as_embeddings_and_as_returned_values() -> None:

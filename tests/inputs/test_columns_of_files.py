@@ -120,7 +120,7 @@ def test_ids_of_another_name_next_to_one_column_are_used(names: list[Any], by: s
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("column", "names", "noted", "refused"),
+    ("column", "names", "noted", "is_error"),
     [
         ("barcode", NAMES, True, True),
         ("id", [j + 1 for j in range(N)], True, True),
@@ -145,7 +145,7 @@ def test_names_next_to_one_column_that_the_data_lack_are_noted(
             as_data(data, labels="other.csv:kind")
         return
     result = [note for note in as_data(data, labels="other.csv:kind").notes if note.code == "rows.ids_beside"]
-    assert [item.severity for item in result] == ["limit"] * noted
+    assert [note.severity for note in result] == ["limit"] * noted
     if column == "id":
         table.to_csv("other.csv", index=False)
         notes = as_data(data, labels="other.csv:kind").notes
@@ -340,7 +340,7 @@ def test_row_names_that_pandas_makes_of_too_many_fields() -> None:
 def test_classes_that_differ_in_spaces_are_noted() -> None:
     record = as_data(X, labels=[["a", "a ", "b"][j % 3] for j in range(N)])
     result = [note for note in record.notes if note.code == "labels.spaces"]
-    assert [(item.severity, dict(item.values)["values"]) for item in result] == [("assumption", ("'a '",))]
+    assert [(note.severity, dict(note.values)["values"]) for note in result] == [("assumption", ("'a '",))]
     assert record.labels.classes.tolist() == ["a", "b"]
     assert "labels.spaces" not in [note.code for note in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
 

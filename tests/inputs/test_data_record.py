@@ -350,6 +350,9 @@ def test_the_column_of_the_labels_may_be_another_variable_too() -> None:
     assert record.batch is not None
     values = frame["t"].astype(str).tolist()
     assert [str(value) for value in record.labels.values] == [str(value) for value in record.batch.values] == values
-    assert {name: list(item) for name, item in record.covariates.items()} == {"t": values, "u": [0.5, 1.5, 3.5, 2.5]}
+    assert {name: list(column) for name, column in record.covariates.items()} == {
+        "t": values,
+        "u": [0.5, 1.5, 3.5, 2.5],
+    }
     assert record.columns == ("x", "y", "k", "4")
     assert list(as_data(frame, labels="t", covariates="t").covariates["t"]) == values

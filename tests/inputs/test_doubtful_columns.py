@@ -49,7 +49,7 @@ def doubts_of(embedding: Any, data: Any = X) -> dict[str, tuple[str, ...]]:
     source = as_source(embedding, "u", as_data(data))
     result = [note for note in source.notes if note.code == "source.doubtful"]
     assert len(result) <= 1
-    return {doubt.code: dict(doubt.values)["columns"] for item in result for doubt in dict(item.values)["doubts"]}
+    return {doubt.code: dict(doubt.values)["columns"] for entry in result for doubt in dict(entry.values)["doubts"]}
 
 
 def returns(value: Any) -> Callable[..., Any]:

@@ -169,9 +169,9 @@ def test_pairs_that_a_method_reads_are_not_called_features(case: str) -> None:
         np.testing.assert_allclose(result.coordinates, dreval.embed(X, "classical_mds").coordinates, atol=1e-9)
     if options:
         with pytest.warns(InputWarning, match="were used as features"):
-            other = dreval.embed(table, method, random_state=0)
-        assert [note.code for note in other.notes if "like" in note.code] != []
-        assert not np.allclose(other.coordinates, result.coordinates)
+            other_result = dreval.embed(table, method, random_state=0)
+        assert [note.code for note in other_result.notes if "like" in note.code] != []
+        assert not np.allclose(other_result.coordinates, result.coordinates)
 
 
 def test_advice_on_distances_holds_without_a_metric() -> None:

@@ -163,7 +163,7 @@ def write(layout: Layout) -> WrittenFiles:
         embedding_names = embedding_names and (
             [name, *embedding_names] if layout.extra_first else [*embedding_names, name]
         )
-        result.named.append(name)
+        result.places.append(name)
     result.embedding = text_of(
         rows,
         embedding_names,
@@ -172,10 +172,10 @@ def write(layout: Layout) -> WrittenFiles:
         layout.ids_last,
         layout.separator,
     )
-    result.named = [f"'{name}'" for name in (*result.named, *{"id", "Barcode"} & {layout.ids, layout.embedding_ids})]
+    result.places = [f"'{name}'" for name in (*result.places, *{"id", "Barcode"} & {layout.ids, layout.embedding_ids})]
     for text in (result.data, result.embedding):
         top_row = [cell.strip('"') for cell in text.split("\n", 1)[0].split(layout.separator)]
-        result.named.append(f"({', '.join([cell for cell in top_row if cell][:2])}")  # as a note shows a row
+        result.places.append(f"({', '.join([cell for cell in top_row if cell][:2])}")  # as a note shows a row
     visible = rng.permutation(n) if layout.labels_file == "by name" else np.arange(n)
     result.label_file = (
         "Barcode,kind\n" + "".join(f"{ids[i]},{'ab'[labels[i]]}\n" for i in visible)
@@ -251,7 +251,7 @@ def test_no_guess_is_silent(layout: Layout) -> None:
     if all(values[name] == pytest.approx(truth[name], abs=1e-9) for name in truth):
         return
     assert not is_plain(layout), (layout, values, truth)
-    assert any(name in text for name in result.named for text in texts), (layout, values, truth, texts)
+    assert any(name in text for name in result.places for text in texts), (layout, values, truth, texts)
 
 
 def test_the_truth_is_missed_by_a_wrong_reading() -> None:

@@ -122,11 +122,11 @@ class Number(float):
 class Parameters(Slotted):
     """An estimator with parameters, and an attribute that is none of them."""
 
-    __slots__ = ("beside",)
+    __slots__ = ("offset",)
 
     def __init__(self, power: int = 2, offset: int = 0) -> None:
         super().__init__(power)
-        self.beside = offset
+        self.offset = offset
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {"power": self.power}

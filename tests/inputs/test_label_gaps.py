@@ -36,7 +36,9 @@ FORMS = {
     "list with NaN": [
         label if is_labeled else float("nan") for label, is_labeled in zip(CLASSES, IS_LABELED, strict=True)
     ],
-    "list with masked": [label if known else np.ma.masked for label, known in zip(CLASSES, IS_LABELED, strict=True)],
+    "list with masked": [
+        label if is_labeled else np.ma.masked for label, is_labeled in zip(CLASSES, IS_LABELED, strict=True)
+    ],
     "pandas NA": pd.Series(GAPPED, dtype="string"),
     "array with NA": pd.array(GAPPED, dtype="string"),
     "categories": pd.Series(pd.Categorical(GAPPED)),
@@ -49,7 +51,7 @@ INTEGERS = {
     "Float64": pd.array(np.where(IS_LABELED, (np.arange(60) % 2).astype(object), None), dtype="Float64"),
     "objects": np.where(IS_LABELED, (np.arange(60) % 2).astype(object), None),
     "masked": np.ma.array(np.arange(60) % 2, mask=~IS_LABELED),
-    "list": [i % 2 if known else None for i, known in enumerate(IS_LABELED)],
+    "list": [i % 2 if is_labeled else None for i, is_labeled in enumerate(IS_LABELED)],
 }
 
 
@@ -92,7 +94,7 @@ def test_integers_that_became_floats_are_restored_to_classes(form: str) -> None:
 
     assert data.labels is not None
     assert [str(name) for name in data.labels.classes] == ["0", "1"]
-    assert [str(item) for item in data.labels.values[:60] if item is not None][:3] == [
+    assert [str(value) for value in data.labels.values[:60] if value is not None][:3] == [
         str(i % 2) for i in np.flatnonzero(IS_LABELED)[:3]
     ]
     with pytest.raises(InputError, match="must be classes"):

@@ -138,8 +138,8 @@ def test_series_and_frames_of_more_rows_are_matched_too() -> None:
     assert as_data(data, labels=labels).labels.values.tolist() == KINDS[part].tolist()
     record = as_data(data, covariates=pd.DataFrame({"age": AGE}))
     assert record.covariates["age"].tolist() == AGE[part].tolist()
-    named = as_data(CELLS.iloc[part], labels=pd.Series(KINDS, NAMES).iloc[ORDER])
-    assert named.labels.values.tolist() == KINDS[part].tolist()
+    matched = as_data(CELLS.iloc[part], labels=pd.Series(KINDS, NAMES).iloc[ORDER])
+    assert matched.labels.values.tolist() == KINDS[part].tolist()
     with pytest.raises(InputError, match="got 60 rows for 48 points"):
         as_data(data.reset_index(drop=True), labels=labels)
     with pytest.raises(InputError, match="59 of 60 ids"):

@@ -157,7 +157,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize(
-    ("table", "named"), [*((table, True) for table in TABLES), *((table, False) for table in [*TABLES][:-1])]
+    ("table", "has_names"), [*((table, True) for table in TABLES), *((table, False) for table in [*TABLES][:-1])]
 )
 def test_transposed_data_raise_an_error_with_a_hint(table, has_names):
     """The number of columns decides, or their names among other names; the advice works."""

@@ -65,9 +65,9 @@ def test_the_selected_number_is_reported() -> None:
     assert "n_neighbors=[4]" in results.recipe["call"]
     assert "n_neighbors=[4]" in repr(ev)
     assert 'n_neighbors="auto" is 4 for 10 points; 15 from 31.' in set(results.notes["text"])
-    other = dreval.Evaluation(large, {"e": large[:, :2]}, random_state=0).run("trustworthiness", None, None)
-    assert other.recipe["n_neighbors"] == [15]
-    assert not len(other.notes)
+    large_result = dreval.Evaluation(large, {"e": large[:, :2]}, random_state=0).run("trustworthiness", None, None)
+    assert large_result.recipe["n_neighbors"] == [15]
+    assert not len(large_result.notes)
 
 
 def test_half_of_the_points_is_noted_without_an_error() -> None:

@@ -137,15 +137,21 @@ def check_same(table: Any, X: Any, size: int, metric: str = "euclidean") -> None
             data.check_unchanged()
             dense = expected.dense()
             np.testing.assert_array_equal(data.dense(), dense)
-            subset = np.sort(RNG.choice(data.n, min(7, data.n), replace=False))
-            for positions in (subset, subset[::-1], slice(1, 3), slice(2, None, 2), np.isin(np.arange(data.n), subset)):
+            chosen_rows = np.sort(RNG.choice(data.n, min(7, data.n), replace=False))
+            for positions in (
+                chosen_rows,
+                chosen_rows[::-1],
+                slice(1, 3),
+                slice(2, None, 2),
+                np.isin(np.arange(data.n), chosen_rows),
+            ):
                 rows = data.table[positions]
                 rows = rows.toarray() if data.sparse else rows
                 np.testing.assert_array_equal(rows, dense[positions])
             np.testing.assert_array_equal(data.table[:, 1], dense[:, 1])
             Y = dense[:, :2] ** 2
-            received = anchored_pass(data.table, {"y": Y}, subset, k=3, metric=metric)["y"]
-        recorded = anchored_pass(expected.X, {"y": Y}, subset, k=3, metric=metric)["y"]
+            received = anchored_pass(data.table, {"y": Y}, chosen_rows, k=3, metric=metric)["y"]
+        recorded = anchored_pass(expected.X, {"y": Y}, chosen_rows, k=3, metric=metric)["y"]
     for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "has_ties"):
         np.testing.assert_array_equal(getattr(received, name), getattr(recorded, name))
 
@@ -217,7 +223,7 @@ def numbers(X: Any, Y: Any, labels: Any, **settings: Any) -> tuple[np.ndarray, A
 
 
 @pytest.mark.parametrize("kind", DENSE)
-def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, many: None) -> None:
+def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, small_limits: None) -> None:
     """Data and coordinates are not copied, and every number equals that of arrays."""
     X = table(0, LARGE_N, 5, np.float32)
     Y = (X[:, :2] + RNG.normal(size=(LARGE_N, 2))).astype(np.float32)
@@ -237,7 +243,7 @@ def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, ma
     np.testing.assert_array_equal(dreval.load_results(tmp_path / "r.dreval").embeddings["y"], Y)
 
 
-def test_coordinates_of_many_points_are_not_copied(many: None, tmp_path: Path) -> None:
+def test_coordinates_of_many_points_are_not_copied(small_limits: None, tmp_path: Path) -> None:
     """They are the caller's table, protected from writing through the results, and a change raises an error."""
     X, Y = table(0, LARGE_N, 5, np.float64), RNG.normal(size=(LARGE_N, 2)).astype(np.float32)
     np.save(tmp_path / "y.npy", Y)
@@ -257,7 +263,7 @@ def test_coordinates_of_many_points_are_not_copied(many: None, tmp_path: Path) -
 @pytest.mark.parametrize("kind", ["array", "map", "stored"])
 @pytest.mark.parametrize("owned", [1 << 20, 0])
 def test_results_do_not_change_with_the_coordinates(
-    kind: str, owned: int, many: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, owned: int, small_limits: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They keep a copy, also of a file that is gone; of very large ones none, and refuse those that have changed."""
     monkeypatch.setattr(source_kinds, "MAX_COPIED_BYTES", owned)
@@ -461,7 +467,7 @@ def test_anndata_in_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("suffix", "lazy", "form"), [("h5ad", False, "dense"), ("zarr", False, "sparse"), ("h5ad", True, "sparse")]
 )
-def test_memory_is_that_of_blocks(tmp_path: Path, many: None, suffix: str, lazy: bool, form: str) -> None:
+def test_memory_is_that_of_blocks(tmp_path: Path, small_limits: None, suffix: str, lazy: bool, form: str) -> None:
     """Intake and evaluation of a lazy object allocate less than the matrix takes."""
     import anndata
 
@@ -507,7 +513,7 @@ class Rows:
 
 
 @doors
-def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dask_sends_the_passes_to_workers(small_limits: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In two processes the numbers are those of arrays, also where one of them is killed in a pass."""
     import cloudpickle
     import dask.array
@@ -548,7 +554,7 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
 
 @doors
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
-def test_dask_without_a_cluster(scheduler: str, many: None) -> None:
+def test_dask_without_a_cluster(scheduler: str, small_limits: None) -> None:
     """The submitted functions give the same with any scheduler: chunks of any shape, more than one column block, sparse
     rows.
     """

@@ -192,7 +192,7 @@ def behind(name: str) -> tuple[bytes, int, dict[str, Any]]:
 
 PLACES = [f"{place} of zstd" for place in ("two frames", "a skipped frame")]
 PLACES += ["a skipped frame of zstd, no size", "a frame of zstd with a checksum", "gzip behind zeros"]
-PLACES += [f"two streams of {one}" for one in ("gzip", "bz2", "lzma")]
+PLACES += [f"two streams of {codec}" for codec in ("gzip", "bz2", "lzma")]
 PLACES += ["many streams of lzma", "a shard longer than its file", "a shard of any length"]
 
 
@@ -586,11 +586,11 @@ def test_usual_filters_are_read(tmp_path: Path) -> None:
     options: list[dict[str, Any]] = [{"zarr_format": 2, "filters": [codec]} for codec in filters]
     options += [{}, {"shards": (500, 3)}, {"filters": [third.TransposeCodec(order=(1, 0))]}]
     options += [{"compressors": [third.ZstdCodec(), third.Crc32cCodec()]}]
-    for i, item in enumerate(options):
+    for i, option in enumerate(options):
         path = tmp_path / f"{i}.zarr"
-        result = zarr.create_array(str(path), shape=X.shape, chunks=(100, 3), dtype="f8", **item)
+        result = zarr.create_array(str(path), shape=X.shape, chunks=(100, 3), dtype="f8", **option)
         result[:] = X
-        assert np.array_equal(np.asarray(as_data(path).dense()), X), item
+        assert np.array_equal(np.asarray(as_data(path).dense()), X), option
 
 
 @pytest.mark.parametrize("version", [2, 3])
