@@ -44,10 +44,10 @@ def test_file_is_the_one_of_its_card(name, root):
 @pytest.mark.parametrize("name", BUNDLED)
 def test_values_are_those_of_scikit_learn(name):
     """Every number, every name, every class, in the same order."""
-    ours, theirs = dreval.load_dataset(name), ORACLES[name]()
-    assert_array_equal(ours.data, theirs.data)
-    assert_array_equal(ours.labels.astype(str), theirs.target_names[theirs.target].astype(str))
-    assert ours.feature_names == tuple(map(str, theirs.feature_names))
+    ours, reference = dreval.load_dataset(name), ORACLES[name]()
+    assert_array_equal(ours.data, reference.data)
+    assert_array_equal(ours.labels.astype(str), reference.target_names[reference.target].astype(str))
+    assert ours.feature_names == tuple(map(str, reference.feature_names))
     assert ours.data.dtype == np.float64
     assert ours.data.flags.c_contiguous
     assert ours.latent is None
@@ -61,9 +61,9 @@ def test_digits_are_integers_and_diagnoses_text():
 
 def test_wdbc_is_the_file_of_the_repository(shared_data):
     """An independent copy of wdbc.data has the same numbers, and its M are our malignant."""
-    other, ours = np.load(shared_data / "wdbc.npz", allow_pickle=False), dreval.load_dataset("wdbc")
-    assert_array_equal(ours.data, other["X"])
-    assert_array_equal(ours.labels == "malignant", other["y"] == 1)
+    reference, ours = np.load(shared_data / "wdbc.npz", allow_pickle=False), dreval.load_dataset("wdbc")
+    assert_array_equal(ours.data, reference["X"])
+    assert_array_equal(ours.labels == "malignant", reference["y"] == 1)
 
 
 def test_license_text_is_in_the_folder_of_the_data(root):

@@ -20,20 +20,22 @@ from dreval.registry import DATASETS
 
 def load(path, name=None, **options):
     """Return the data set of a file, by the loader whose files have this name; by any loader for other names."""
-    like = [card.name for card in DATASETS.cards() for item in card.files if fnmatch(str(path).lower(), f"*{item}")]
+    like = [
+        card.name for card in DATASETS.cards() for pattern in card.files if fnmatch(str(path).lower(), f"*{pattern}")
+    ]
     return dreval.load_dataset(name or [*like, "wdbc_file"][0], path, **options)
 
 
-def _known(shared_data, name):
+def _bundled(shared_data, name):
     return np.load(shared_data / f"{name}.npz", allow_pickle=False)
 
 
 def test_sonar_is_read(shared_data):
     """The numbers and classes of an independent copy."""
-    ours, other = load(shared_data / "raw" / "sonar.all-data"), _known(shared_data, "sonar")
+    ours, reference = load(shared_data / "raw" / "sonar.all-data"), _bundled(shared_data, "sonar")
     assert ours.card.name == "sonar_file"
-    assert_array_equal(ours.data, other["X"])
-    assert_array_equal(ours.labels == "mine", other["y"] == 1)
+    assert_array_equal(ours.data, reference["X"])
+    assert_array_equal(ours.labels == "mine", reference["y"] == 1)
     assert ours.recipe == {"path": str(shared_data / "raw" / "sonar.all-data")}
 
 
@@ -43,49 +45,49 @@ def test_wdbc_is_read(shared_data):
     assert_array_equal(ours.data, bundled.data)
     assert_array_equal(ours.labels, bundled.labels)
     assert ours.feature_names == bundled.feature_names
-    assert_array_equal(ours.data, _known(shared_data, "wdbc")["X"])
+    assert_array_equal(ours.data, _bundled(shared_data, "wdbc")["X"])
 
 
 def test_coil_2000_is_read(shared_data):
     """Training and evaluation files; targets in the last column, or in a file of their own, or nowhere."""
-    raw, other = shared_data / "raw", _known(shared_data, "coil2000")
+    raw, reference = shared_data / "raw", _bundled(shared_data, "coil2000")
     train = load(raw / "ticdata2000.txt")
-    assert_array_equal(train.data, other["X"])
-    assert_array_equal(train.labels, other["y"])
+    assert_array_equal(train.data, reference["X"])
+    assert_array_equal(train.labels, reference["y"])
     assert train.labels.dtype == np.int64
     test = load(raw / "ticeval2000.txt", labels=raw / "tictgts2000.txt")
-    assert_array_equal(test.data, other["X_eval"])
-    assert_array_equal(test.labels, other["y_eval"])
+    assert_array_equal(test.data, reference["X_eval"])
+    assert_array_equal(test.labels, reference["y_eval"])
     assert load(raw / "ticeval2000.txt").labels is None
 
 
 def test_frey_faces_are_read(shared_data):
     """One image per row, all pixels."""
     faces = load(shared_data / "raw" / "frey_rawface.mat")
-    assert_array_equal(faces.data, _known(shared_data, "frey")["X"])
+    assert_array_equal(faces.data, _bundled(shared_data, "frey")["X"])
     assert faces.labels is None
     assert faces.feature_names[21] == "pixel_1_1"
 
 
 def test_guo_is_read(shared_data):
     """All cells, stages and genes."""
-    cells, other = load(shared_data / "raw" / "guo_qpcr.csv"), _known(shared_data, "guo")
-    assert_array_equal(cells.data, other["X"])
-    assert_array_equal(cells.labels, other["class_names"][other["y"]])
-    assert cells.feature_names == tuple(other["feature_names"].tolist())
+    cells, reference = load(shared_data / "raw" / "guo_qpcr.csv"), _bundled(shared_data, "guo")
+    assert_array_equal(cells.data, reference["X"])
+    assert_array_equal(cells.labels, reference["class_names"][reference["y"]])
+    assert cells.feature_names == tuple(reference["feature_names"].tolist())
 
 
 def test_mammoth_is_read(shared_data):
     """All points with the axes put back; the other copy is rounded to three decimals."""
-    bones, other = load(shared_data / "raw" / "mammoth_3d.json"), _known(shared_data, "mammoth_10k")
-    assert_allclose(bones.data, other["X"], rtol=0, atol=1e-9)
-    assert_array_equal(bones.data.round(3), other["X"])
+    bones, reference = load(shared_data / "raw" / "mammoth_3d.json"), _bundled(shared_data, "mammoth_10k")
+    assert_allclose(bones.data, reference["X"], rtol=0, atol=1e-9)
+    assert_array_equal(bones.data.round(3), reference["X"])
 
 
 def test_usps_is_read(shared_data):
     """The twos of the test part, image by image; 2007 rows; the class counts that zip.info.txt states."""
-    digits, other = load(shared_data / "raw" / "zip.test.gz"), _known(shared_data, "usps_twos")
-    twos = other["X"][~other["is_train"]] * other["scale"]
+    digits, reference = load(shared_data / "raw" / "zip.test.gz"), _bundled(shared_data, "usps_twos")
+    twos = reference["X"][~reference["is_train"]] * reference["scale"]
     assert_allclose(digits.data[digits.labels == 2], twos, atol=1e-12)
     assert np.bincount(digits.labels).tolist() == [359, 264, 198, 166, 200, 160, 170, 147, 166, 177]
 
@@ -93,15 +95,15 @@ def test_usps_is_read(shared_data):
 @pytest.mark.parametrize("packed", [False, True])
 def test_idx_is_read(shared_data, tmp_path, packed):
     """Real images written in the format of the publisher, plain and packed, with their labels."""
-    other = _known(shared_data, "fmnist_3000")
-    images = struct.pack(">4B3I", 0, 0, 8, 3, 3000, 28, 28) + other["X"].tobytes()
-    labels = struct.pack(">4BI", 0, 0, 8, 1, 3000) + other["y"].astype(np.uint8).tobytes()
+    reference = _bundled(shared_data, "fmnist_3000")
+    images = struct.pack(">4B3I", 0, 0, 8, 3, 3000, 28, 28) + reference["X"].tobytes()
+    labels = struct.pack(">4BI", 0, 0, 8, 1, 3000) + reference["y"].astype(np.uint8).tobytes()
     files = tmp_path / "t10k-images-idx3-ubyte", tmp_path / "t10k-labels-idx1-ubyte"
     for file, content in zip(files, (images, labels), strict=True):
         file.write_bytes(gzip.compress(content, 1) if packed else content)
     ours = load(files[0], labels=files[1])
-    assert_array_equal(ours.data, other["X"])
-    assert_array_equal(ours.labels, other["y"])
+    assert_array_equal(ours.data, reference["X"])
+    assert_array_equal(ours.labels, reference["y"])
     assert len(ours.feature_names) == 784
     assert load(files[0]).labels is None
 
@@ -210,12 +212,12 @@ def test_right_text_files_are_read_whatever_their_line_ends(tmp_path):
     """The lines above, unspoilt, with \\n and \\r\\n, with and without an end of the last line."""
     good = {"sonar.all-data": SONAR, "wdbc.data": WDBC, "zip.test": USPS, "ticeval2000.txt": COIL, "guo_qpcr.csv": GUO}
     for name, lines in good.items():
-        read = []
+        errors = []
         for end, last in (("\n", ""), ("\r\n", "\r\n"), ("\n", "\n\n")):
             (tmp_path / name).write_text(end.join(lines) + last, newline="")
-            read.append(load(tmp_path / name).data)
-        assert_array_equal(read[0], read[1])
-        assert_array_equal(read[0], read[2])
+            errors.append(load(tmp_path / name).data)
+        assert_array_equal(errors[0], errors[1])
+        assert_array_equal(errors[0], errors[2])
 
 
 HEAD = struct.pack(">4B3I", 0, 0, 8, 3, 4, 2, 2)

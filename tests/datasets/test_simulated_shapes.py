@@ -27,13 +27,13 @@ P_VALUE = 1e-4  # with fixed seeds a failure is a wrong law, not bad luck
 def test_circles_lie_in_their_planes(name, apart, seed):
     """Unit distance from each center, one circle in z = 0, the other in y = 0; the latent is its point."""
     pair = dreval.simulate(name, n=21, random_state=seed)
-    first, second = (pair.data[pair.labels == c] for c in (0, 1))
-    assert (len(first), len(second)) == (11, 10)
-    assert_allclose(np.hypot(first[:, 0], first[:, 1]), 1)
+    left, second = (pair.data[pair.labels == c] for c in (0, 1))
+    assert (len(left), len(second)) == (11, 10)
+    assert_allclose(np.hypot(left[:, 0], left[:, 1]), 1)
     assert_allclose(np.hypot(second[:, 0] - apart, second[:, 2]), 1)
-    assert not first[:, 2].any()
+    assert not left[:, 2].any()
     assert not second[:, 1].any()
-    assert_allclose(pair.latent, np.vstack([first[:, :2], second[:, ::2] - [apart, 0]]), atol=1e-12)
+    assert_allclose(pair.latent, np.vstack([left[:, :2], second[:, ::2] - [apart, 0]]), atol=1e-12)
 
 
 @pytest.mark.parametrize(("name", "number"), [("linked_circles", 1), ("unlinked_circles", 0)])
@@ -59,8 +59,8 @@ def test_trefoil_is_on_its_curve(seed):
     t = np.arctan2(knot.latent[:, 1], knot.latent[:, 0])
     x = np.column_stack([np.sin(t) + 2 * np.sin(2 * t), np.cos(t) - 2 * np.cos(2 * t), -np.sin(3 * t)])
     assert_allclose(knot.data, x, atol=1e-12)
-    many = dreval.simulate("trefoil", n=4000, random_state=seed).latent
-    assert kstest(np.arctan2(*many.T), "uniform", args=(-np.pi, 2 * np.pi)).pvalue > P_VALUE
+    latent = dreval.simulate("trefoil", n=4000, random_state=seed).latent
+    assert kstest(np.arctan2(*latent.T), "uniform", args=(-np.pi, 2 * np.pi)).pvalue > P_VALUE
 
 
 def test_the_length_of_the_spiral_is_its_integral():
@@ -129,8 +129,8 @@ def test_latents_of_the_maps_are_slow(name, q):
     series = np.vstack([draw.T for draw in draws])
     expected = 6 * np.exp(-toeplitz(np.arange(10)) / 5)
     assert_allclose(series.T @ series / len(series), expected, atol=4.5 * 6 * np.sqrt(2 / len(series)))
-    first = np.array([draw[0] for draw in draws])
-    assert_allclose(np.cov(first.T).reshape(q, q), 6 * np.eye(q), atol=4.5 * 6 * np.sqrt(2 / len(first)))
+    starts = np.array([draw[0] for draw in draws])
+    assert_allclose(np.cov(starts.T).reshape(q, q), 6 * np.eye(q), atol=4.5 * 6 * np.sqrt(2 / len(starts)))
 
 
 def test_gp_map_has_its_covariance():

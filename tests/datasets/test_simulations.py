@@ -38,7 +38,7 @@ def test_swiss_roll_is_on_its_surface(seed, spacing):
     assert (t <= 4.5 * np.pi).all()
     assert_allclose(roll.data[:, 0], t * np.cos(t), atol=1e-12)
     assert_allclose(roll.data[:, 2], t * np.sin(t), atol=1e-12)
-    assert_allclose(roll.latent[:, 0], [_length(1.5 * np.pi, item) for item in t], atol=1e-9)
+    assert_allclose(roll.latent[:, 0], [_length(1.5 * np.pi, angle) for angle in t], atol=1e-9)
     assert_array_equal(roll.latent[:, 1], roll.data[:, 1])
 
 
@@ -58,9 +58,11 @@ def test_near_points_of_the_roll_have_the_distances_of_their_latents():
     """The latents are isometric: small distances agree to second order."""
     roll = dreval.simulate("swiss_roll", n=2000, random_state=0)
     straight, along = pdist(roll.data), pdist(roll.latent)
-    near = straight < 0.5
-    assert near.sum() > 500
-    assert_allclose(along[near], straight[near], rtol=0.001)  # a chord s is short of its arc by s^2 / (24 r^2), r > 4.7
+    is_near = straight < 0.5
+    assert is_near.sum() > 500
+    assert_allclose(
+        along[is_near], straight[is_near], rtol=0.001
+    )  # a chord s is short of its arc by s^2 / (24 r^2), r > 4.7
 
 
 @given(SEEDS, st.sampled_from(["arc", "t"]), st.floats(0.1, 10))
@@ -70,7 +72,7 @@ def test_spiral_is_on_its_curve(seed, spacing, turns):
     t = np.hypot(*spiral.data.T)
     assert (t <= 2 * np.pi * turns * (1 + 1e-12)).all()
     assert_allclose(spiral.data, np.column_stack([t * np.cos(t), t * np.sin(t)]), atol=1e-11)
-    assert_allclose(spiral.latent[:, 0], [_length(0, item) for item in t], rtol=1e-8, atol=1e-9)
+    assert_allclose(spiral.latent[:, 0], [_length(0, angle) for angle in t], rtol=1e-8, atol=1e-9)
 
 
 def test_spiral_is_uniform_in_the_requested_parameter():
@@ -139,20 +141,20 @@ def test_sphere_is_uniform():
 
 def test_three_clusters_have_their_centers():
     """Means 0, 10, 50 on the first axis, 0 elsewhere, unit covariance within, sizes that differ by at most one."""
-    three = dreval.simulate("three_clusters", n=3001, random_state=0, n_features=4)
-    assert np.bincount(three.labels).tolist() == [1001, 1000, 1000]
+    clusters = dreval.simulate("three_clusters", n=3001, random_state=0, n_features=4)
+    assert np.bincount(clusters.labels).tolist() == [1001, 1000, 1000]
     for c, center in enumerate((0, 10, 50)):
-        part = three.data[three.labels == c]
+        part = clusters.data[clusters.labels == c]
         assert_allclose(part.mean(axis=0), [center, 0, 0, 0], atol=0.15)
         assert_allclose(np.cov(part.T), np.eye(4), atol=0.2)
-        assert (three.latent[three.labels == c] == center).all()
+        assert (clusters.latent[clusters.labels == c] == center).all()
 
 
 def test_s1_has_three_gaussian_clusters():
     """Unit covariance about the latent centers; over seeds the centers have mean 0 and variance 25."""
-    item = dreval.simulate("s1", n=6000, random_state=0)
-    assert np.bincount(item.labels).tolist() == [2000] * 3
-    assert_allclose(np.cov((item.data - item.latent).T), np.eye(10), atol=0.1)
+    sample = dreval.simulate("s1", n=6000, random_state=0)
+    assert np.bincount(sample.labels).tolist() == [2000] * 3
+    assert_allclose(np.cov((sample.data - sample.latent).T), np.eye(10), atol=0.1)
     centers = np.vstack([np.unique(dreval.simulate("s1", n=6, random_state=s).latent, axis=0) for s in range(200)])
     assert centers.shape == (600, 10)
     assert abs(centers.mean()) < 0.3  # five standard errors: 5 / sqrt(6000) = .065
@@ -161,17 +163,17 @@ def test_s1_has_three_gaussian_clusters():
 
 def test_s2_is_uniform_on_the_cube():
     """Every coordinate is uniform on [0, 1], uncorrelated with the others; the latent is the data."""
-    two = dreval.simulate("s2", n=3000, random_state=0)
-    for column in two.data.T:
+    sample = dreval.simulate("s2", n=3000, random_state=0)
+    for column in sample.data.T:
         _uniform(column, 0, 1)
-    assert_allclose(np.corrcoef(two.data.T), np.eye(10), atol=0.08)
-    assert_array_equal(two.data, two.latent)
+    assert_allclose(np.corrcoef(sample.data.T), np.eye(10), atol=0.08)
+    assert_array_equal(sample.data, sample.latent)
 
 
 @pytest.mark.parametrize(("name", "sd"), [("s3", 0.05), ("s4", 0.2)])
 def test_s3_and_s4_are_surfaces_with_noise(name, sd):
     """The noise has the standard deviation of the card; without it the surface is met."""
-    noisy, clean = (dreval.simulate(name, n=4000, random_state=0, **more) for more in ({}, {"noise": 0.0}))
+    noisy, clean = (dreval.simulate(name, n=4000, random_state=0, **settings) for settings in ({}, {"noise": 0.0}))
     assert noisy.card.parameters["noise"] == sd
     assert_array_equal(noisy.latent, clean.latent)
     assert kstest(((noisy.data - clean.data) / sd).ravel(), "norm").pvalue > P_VALUE
