@@ -56,11 +56,11 @@ def test_card_and_data_agree(name):
 @each("name", SIMULATED)
 def test_simulations_have_n_points_and_obey_the_seed(name, n, seed):
     """n is the number of points; a seed, passed or from the recipe, gives the same data; another seed gives others."""
-    sample, copy, other = (dreval.simulate(name, n, random_state=s) for s in (seed, seed, seed + 1))
+    sample, copy, reseeded = (dreval.simulate(name, n, random_state=s) for s in (seed, seed, seed + 1))
     assert len(sample.data) == n
     assert_array_equal(sample.data, copy.data)
     assert_array_equal(sample.latent, copy.latent)
-    assert not np.array_equal(sample.data, other.data)
+    assert not np.array_equal(sample.data, reseeded.data)
     assert_array_equal(dreval.simulate(name, **sample.recipe).data, sample.data)
 
 

@@ -228,7 +228,7 @@ def test_an_evaluation_at_extreme_units(names):
         assert not np.isinf(table.select_dtypes("number").to_numpy(float)).any()
         assert (table["note"] != "")[table["value"].isna()].all()
         for column in ("value", "chance", "se"):  # values without each point are those of the same numbers, too
-            left, right = (item.loc["Y"].loc[unitless, column].astype(float) for item in (table, base))
+            left, right = (table.loc["Y"].loc[unitless, column].astype(float) for table in (table, base))
             assert_allclose(left, right, rtol=1e-9, atol=1e-12, err_msg=column)
 
 
@@ -247,8 +247,8 @@ def test_tests_of_independence(name, power):
     if test.card.second == "groups":
         pairs = [(X[LABELS > 0] + 0.5, X[LABELS == 0]), ((X[LABELS > 0] + 0.5) * unit, X[LABELS == 0] * unit)]
     expected = test(*pairs[0], n_resamples=19, random_state=0)
-    for data, other in pairs[1:]:
-        result, reason = _value_or_reason(lambda: test(data, other, n_resamples=19, random_state=0))  # noqa: B023
+    for data, other_data in pairs[1:]:
+        result, reason = _value_or_reason(lambda: test(data, other_data, n_resamples=19, random_state=0))  # noqa: B023
         if reason is not None:
             assert "must have a usual scale" in reason
             assert reason.endswith("Rescale it.")

@@ -12,7 +12,7 @@ from dreval.errors import InputError
 from dreval.registry import MEASURES, METHODS, TESTS
 
 CLEAR = InputError("X", "must be so", "something else", "Do this.")
-ONE = np.array([1.0])
+ARRAY = np.array([1.0])
 
 
 @pytest.mark.slow
@@ -43,29 +43,29 @@ def test_the_matrix_holds_the_registries():
 
 
 @each(
-    "found, must, known, verdict",
+    "outcome, must, is_known, verdict",
     [
-        (ONE, "number", ONE, "number"),
-        (ONE * (1 + 1e-13), "number", ONE, "number"),
+        (ARRAY, "number", ARRAY, "number"),
+        (ARRAY * (1 + 1e-13), "number", ARRAY, "number"),
         (CLEAR, "error", None, "error"),
-        (CLEAR, "either", ONE, "error"),
+        (CLEAR, "either", ARRAY, "error"),
         (CLEAR, "number", CLEAR, "error"),
-        (ONE * (1 + 1e-9), "number", ONE, "another number"),
-        (np.ones(2), "number", ONE, "another number"),
+        (ARRAY * (1 + 1e-9), "number", ARRAY, "another number"),
+        (np.ones(2), "number", ARRAY, "another number"),
         (np.array([np.nan]), "number", np.array([np.nan]), "not finite"),
         (np.array([np.inf]), "either", None, "not finite"),
-        (ONE, "error", None, "answered"),
-        (ONE, "either", CLEAR, "answered"),
-        (CLEAR, "number", ONE, "refused"),
+        (ARRAY, "error", None, "answered"),
+        (ARRAY, "either", CLEAR, "answered"),
+        (CLEAR, "number", ARRAY, "refused"),
         (KeyError("x"), "error", None, "foreign KeyError"),
         (RuntimeWarning("overflow"), "either", None, "foreign RuntimeWarning"),
         (ValueError("ragged"), "number", ValueError("ragged"), "foreign ValueError"),
         (InputError("X", "must be so", "", "Do this."), "error", None, "error without a part"),
     ],
 )
-def test_the_fuzzer_detects_wrong_outcomes(found, must, known, verdict):
+def test_the_fuzzer_detects_wrong_outcomes(outcome, must, is_known, verdict):
     """A right outcome is a number or an error; any other is described."""
-    text = judge(found, must, known, 1e-12)
+    text = judge(outcome, must, is_known, 1e-12)
     assert text == verdict if verdict in ("number", "error") else text.startswith(verdict)
 
 

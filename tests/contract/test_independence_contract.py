@@ -39,14 +39,14 @@ def data(n=40, seed=0):
 def test_p_values_on_any_data(name, X, Y):
     """On ties, duplicates, outliers and any scale: p is in (0, 1] and inside its interval, or an error is raised."""
     n = min(len(X), len(Y))
-    before = X.copy(), Y.copy()
+    originals = X.copy(), Y.copy()
     try:
         result = run(name, X[:n], Y[:n])
     except InputError:
-        refused = True
+        raises = True
     else:
-        refused = False
-    if refused:
+        raises = False
+    if raises:
         event("refused")
     else:
         assert 0 < result.p_value <= 1
@@ -54,8 +54,8 @@ def test_p_values_on_any_data(name, X, Y):
         assert np.isfinite([result.statistic, result.effect_size]).all()
         assert np.isfinite(result.null_distribution).all()
         assert result.effect_size <= 1 + 1e-9
-    np.testing.assert_array_equal(X, before[0])
-    np.testing.assert_array_equal(Y, before[1])
+    np.testing.assert_array_equal(X, originals[0])
+    np.testing.assert_array_equal(Y, originals[1])
 
 
 @every_test
@@ -63,12 +63,12 @@ def test_numbers_depend_on_the_seed_only(name):
     """Any number of threads, and a re-run from the recipe, give the same numbers; another seed gives others."""
     X, Y = data()
     left, right = run(name, X, Y, n_jobs=1, n_resamples=99), run(name, X, Y, n_jobs=2, n_resamples=99)
-    again = run(name, X, Y, **left.recipe["parameters"], random_state=left.recipe["random_state"])
-    other = run(name, X, Y, n_resamples=99, random_state=1)
+    repeated = run(name, X, Y, **left.recipe["parameters"], random_state=left.recipe["random_state"])
+    reseeded = run(name, X, Y, n_resamples=99, random_state=1)
 
     np.testing.assert_array_equal(left.null_distribution, right.null_distribution)
-    np.testing.assert_array_equal(left.null_distribution, again.null_distribution)
-    assert not np.array_equal(left.null_distribution, other.null_distribution)
+    np.testing.assert_array_equal(left.null_distribution, repeated.null_distribution)
+    assert not np.array_equal(left.null_distribution, reseeded.null_distribution)
 
 
 @given(seed=st.integers(0, 1000))
@@ -107,17 +107,17 @@ def test_stopping_early_keeps_the_draws(name):
     X = np.random.default_rng(5).normal(size=(30, 2))
     Y = np.random.default_rng(6).normal(size=(30, 2))
     full = run(name, X, Y, n_resamples=500)
-    few = run(name, X, Y, n_resamples=500, stop_after=5)
-    m = few.n_resamples
+    stopped = run(name, X, Y, n_resamples=500, stop_after=5)
+    m = stopped.n_resamples
     reached = full.null_distribution[:m] >= full.statistic - 1e-12
 
-    np.testing.assert_array_equal(few.null_distribution, full.null_distribution[:m])
+    np.testing.assert_array_equal(stopped.null_distribution, full.null_distribution[:m])
     assert m < 500
     assert reached.sum() == 5
     assert reached[-1]
-    assert few.p_value == 5 / m
-    assert few.p_interval[0] < few.p_value < few.p_interval[1]
-    assert any("Sampling stopped" in str(note) for note in few.notes)
+    assert stopped.p_value == 5 / m
+    assert stopped.p_interval[0] < stopped.p_value < stopped.p_interval[1]
+    assert any("Sampling stopped" in str(note) for note in stopped.notes)
 
 
 @each("name, permutation", itertools.product(NAMES, ["within", "free"]))

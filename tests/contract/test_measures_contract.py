@@ -201,8 +201,8 @@ def test_an_unrelated_embedding_is_at_chance(name):
         assert math.isnan(chance)
         assert_allclose(values, values[0], rtol=1e-12)
         return
-    once = 1.0 if _card(name).chance == "permutation" else 0.0  # a permutation value is itself one draw
-    assert abs(chance - values.mean()) <= 4.5 * values.std(ddof=1) * math.sqrt(once + 1 / B)
+    single_draw = 1.0 if _card(name).chance == "permutation" else 0.0  # a permutation value is itself one draw
+    assert abs(chance - values.mean()) <= 4.5 * values.std(ddof=1) * math.sqrt(single_draw + 1 / B)
     if name in OWN_SCALE or _card(name).direction == "none":
         return
     better = _value(name, X, Y, **extra) - chance
@@ -277,8 +277,8 @@ def test_other_changes_are_detected(name):
     rng = np.random.default_rng(0)
     extra = {"labels": np.arange(60) % 9} if "labels" in _card(name).needs else {}  # classes that are not apart
     for change in CHANGES.keys() - _card(name).invariances:
-        changed = CHANGES[change](Y, rng)
-        assert np.abs(_numbers(name, X, changed, **extra) - _numbers(name, X, Y, **extra)).max() > 1e-3, change
+        transformed = CHANGES[change](Y, rng)
+        assert np.abs(_numbers(name, X, transformed, **extra) - _numbers(name, X, Y, **extra)).max() > 1e-3, change
 
 
 @every_with_curves
@@ -287,8 +287,8 @@ def test_changes_that_every_measure_must_detect(name):
     X, Y = _cloud()
     bent = np.c_[np.exp(Y[:, 0]), Y[:, 1] ** 3]
     extra = {"labels": np.arange(60) % 9} if _card(name).without_class else {}  # the order of few classes may stay
-    same = np.abs(_numbers(name, X, bent, **extra) - _numbers(name, X, Y, **extra)).max() < 1e-9
-    assert same == (name in {"procrustes_lower_bound", "energy_ratio"})
+    is_equal = np.abs(_numbers(name, X, bent, **extra) - _numbers(name, X, Y, **extra)).max() < 1e-9
+    assert is_equal == (name in {"procrustes_lower_bound", "energy_ratio"})
 
 
 @given(pair=tie_free_pairs(min_n=7), seed=st.integers(0, 99))
@@ -327,12 +327,12 @@ def test_contributions_average_to_the_value(name, pair):
 def test_inputs_are_not_written(name):
     """Read-only arrays are accepted and unchanged; a frame and a list of lists give the same."""
     X, Y = _cloud()
-    before = X.copy(), Y.copy()
+    originals = X.copy(), Y.copy()
     X.setflags(write=False)
     Y.setflags(write=False)
     value = _numbers(name, X, Y)
-    assert_array_equal(X, before[0])
-    assert_array_equal(Y, before[1])
+    assert_array_equal(X, originals[0])
+    assert_array_equal(Y, originals[1])
     assert_array_equal(_numbers(name, pd.DataFrame(X), Y.tolist()), value)
     assert_array_equal(_numbers(name, np.asfortranarray(X), Y[:, ::-1][:, ::-1]), value)
 
@@ -383,11 +383,11 @@ def test_threads_and_blocks_have_no_effect(name, p, monkeypatch):
     """
     X, Y = _cloud(n=100, p=p)
     for embedding in (Y, np.round(2 * Y)):
-        whole = _numbers(name, X, embedding)
+        expected = _numbers(name, X, embedding)
         with monkeypatch.context() as patch:
             _small_blocks(patch)
             value = _numbers(name, X, embedding)
-            assert_allclose(value, whole, rtol=1e-12, atol=1e-12)
+            assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
             if "n_jobs" in inspect.signature(getattr(dreval, name)).parameters:
                 for n_jobs in (1, 3):
                     assert_array_equal(_numbers(name, X, embedding, n_jobs=n_jobs), value)
@@ -395,14 +395,14 @@ def test_threads_and_blocks_have_no_effect(name, p, monkeypatch):
 
 def _small_blocks(patch):
     """Use blocks of the smallest size for all work."""
-    cut = [
+    patches = [
         (module, constant)
         for path, module in sys.modules.items()
         for constant in BLOCKS
         if path.startswith("dreval.") and constant in vars(module)
     ]
-    assert {constant for _, constant in cut} == set(BLOCKS)
-    for module, constant in cut:
+    assert {constant for _, constant in patches} == set(BLOCKS)
+    for module, constant in patches:
         patch.setattr(module, constant, 7)
 
 
@@ -431,25 +431,25 @@ def test_anchors_estimate_the_value_of_all_points(name):
     draws is compared, within 4.5 standard errors and the bias of order 1/m of a ratio.
     """
     X, Y = _cloud(n=120)
-    whole, rng = _points(name, X, Y), np.random.default_rng(0)
+    expected, rng = _points(name, X, Y), np.random.default_rng(0)
     if _card(name).level == "global":
-        assert _points(name, X, Y, np.arange(120 if name in OWN_SCALE else 30)).value == whole.value
+        assert _points(name, X, Y, np.arange(120 if name in OWN_SCALE else 30)).value == expected.value
         return
     if _card(name).level == "pair":
         draws = [_points(name, X, Y, np.sort(rng.choice(120, 40, replace=False))).value for _ in range(30)]
         spread = np.std(draws, ddof=1)
-        assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(30) + spread / 2
+        assert abs(np.mean(draws) - expected.value) <= 4.5 * spread / math.sqrt(30) + spread / 2
         return
-    assert_array_equal(_points(name, X, Y, np.arange(120)).points, whole.points)
+    assert_array_equal(_points(name, X, Y, np.arange(120)).points, expected.points)
     draws = []
     for _ in range(30):
         rows = rng.choice(120, 40, replace=False)
         result = _points(name, X, Y, rows)
         draws.append(result.value)
         if name != "procrustes_rn_opt":
-            assert_array_equal(result.points, whole.points[rows])
+            assert_array_equal(result.points, expected.points[rows])
     spread = np.std(draws, ddof=1)
-    assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(30) + spread / 4 * (
+    assert abs(np.mean(draws) - expected.value) <= 4.5 * spread / math.sqrt(30) + spread / 4 * (
         name == "procrustes_rn_opt"
     )
 

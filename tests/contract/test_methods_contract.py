@@ -91,7 +91,7 @@ def _same_up_to_sign(Y, Z, tolerance=1e-6):
 
 
 @st.composite
-def _plain(draw):
+def _is_plain(draw):
     """A cloud in general position, longer in each direction than in the next."""
     seed, n = draw(st.integers(0, 10**6)), draw(st.integers(25, 40))
     return np.random.default_rng(seed).uniform(-1, 1, size=(n, 3)) * [8.0, 4.0, 1.0] + 1.0
@@ -126,9 +126,9 @@ def test_data_whose_squares_are_not_finite(name, unit):
         with pytest.raises(InputError, match="`X` must have its largest value between 1e-60 and 1e\\+60 "):
             _fit(method, X * unit, y)
         return
-    plain, scaled = _fit(_make(name, 40), X, y), _fit(method, X * unit, y)
+    unscaled, scaled = _fit(_make(name, 40), X, y), _fit(method, X * unit, y)
     assert np.isfinite(scaled).all()
-    _same_up_to_sign(scaled / np.abs(scaled).max(), plain / np.abs(plain).max())
+    _same_up_to_sign(scaled / np.abs(scaled).max(), unscaled / np.abs(unscaled).max())
 
 
 @each("name, power", itertools.product(NAMES, [-199, 199]))
@@ -141,9 +141,9 @@ def test_units_up_to_the_limit(name, power):
     X = np.random.default_rng(3).uniform(-1, 1, size=(40, 3)) * [8.0, 4.0, 1.0] / 8.0
     X[0, 0] = 1.0
     y = _response(_make(name, 40), X)
-    plain, scaled = (_fit(_make(name, 40), X * a, y) for a in (1.0, unit))
+    unscaled, scaled = (_fit(_make(name, 40), X * a, y) for a in (1.0, unit))
     assert np.isfinite(scaled).all()
-    _same_up_to_sign(scaled / np.abs(scaled).max(), plain / np.abs(plain).max(), tolerance=1e-4)
+    _same_up_to_sign(scaled / np.abs(scaled).max(), unscaled / np.abs(unscaled).max(), tolerance=1e-4)
 
 
 @every_method
@@ -168,27 +168,27 @@ def test_every_parameter_is_documented(name):
         assert f"\n{parameter} : " in doc
 
 
-@given(X=_plain(), d=st.integers(1, 2))
+@given(X=_is_plain(), d=st.integers(1, 2))
 @methods_in_parts
 def test_shape_and_seed(name, X, d):
     """(n, d), finite, float64; the same seed gives the same numbers; the data are not written to."""
-    before = X.copy()
+    original = X.copy()
     Y = _fit(_make(name, len(X), d), X)
     assert Y.shape == (len(X), d)
     assert Y.dtype == np.float64
     assert np.isfinite(Y).all()
     assert_array_equal(Y, _fit(_make(name, len(X), d), X))
-    assert_array_equal(X, before)
+    assert_array_equal(X, original)
 
 
-@given(X=_plain())
+@given(X=_is_plain())
 @deterministic_in_parts
 def test_deterministic_methods_do_not_read_the_seed(name, X):
     """Two seeds give the same numbers."""
     assert_array_equal(_fit(_make(name, len(X)), X), _fit(_make(name, len(X), random_state=7), X))
 
 
-@given(X=_plain(), seed=st.integers(0, 10**6))
+@given(X=_is_plain(), seed=st.integers(0, 10**6))
 @deterministic_in_parts
 def test_order_of_rows_does_not_matter(name, X, seed):
     """Permuted rows give the permuted embedding up to sign."""
@@ -201,7 +201,7 @@ def test_order_of_rows_does_not_matter(name, X, seed):
     _same_up_to_sign(_fit(method, X[order], None if y is None else y[order]), Y[order], _tolerance(method))
 
 
-@given(X=_plain(), seed=st.integers(0, 10**6))
+@given(X=_is_plain(), seed=st.integers(0, 10**6))
 @deterministic_in_parts
 def test_translation_rotation_and_reflection_do_not_matter(name, X, seed):
     """Moved data give the same embedding up to sign."""
@@ -219,7 +219,7 @@ def test_translation_rotation_and_reflection_do_not_matter(name, X, seed):
         _same_up_to_sign(_fit(method, X @ turn + shift, y), Y, _tolerance(method))
 
 
-@given(X=_plain(), exponent=st.integers(-20, 20))
+@given(X=_is_plain(), exponent=st.integers(-20, 20))
 @deterministic_in_parts
 def test_scale_has_the_declared_effect(name, X, exponent):
     """The embedding of c X is c times the embedding of X, or the same embedding."""
@@ -233,7 +233,7 @@ def test_scale_has_the_declared_effect(name, X, exponent):
     _same_up_to_sign(_fit(method, c * X, y), expected, _tolerance(method))
 
 
-@given(X=_plain(), exponent=st.integers(-20, 20))
+@given(X=_is_plain(), exponent=st.integers(-20, 20))
 @each("name", SEEDED, items=2)
 def test_with_one_seed_scale_has_the_declared_effect(name, X, exponent):
     """Seeded methods: with one seed, scaling by a power of two, which is exact, gives one embedding."""
@@ -251,8 +251,8 @@ def test_with_one_seed_rotation_has_the_declared_effect(name):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 6)) * [4.0, 3.0, 2.0, 1.5, 1.0, 0.7] + 1.0
     turn, shift = np.linalg.qr(rng.normal(size=(6, 6)))[0], 5 * rng.normal(size=6)
-    Y, moved, turned = (_fit(_make(name, len(X)), data) for data in (X, X + shift, X @ turn))
-    by_moving, by_turning = dreval.procrustes_disparity(Y, moved), dreval.procrustes_disparity(Y, turned)
+    Y, shifted, turned = (_fit(_make(name, len(X)), data) for data in (X, X + shift, X @ turn))
+    by_moving, by_turning = dreval.procrustes_disparity(Y, shifted), dreval.procrustes_disparity(Y, turned)
     card = METHODS.card(name)
     assert card.translation == "ignored"
     if card.rotation == "ignored":
@@ -262,7 +262,7 @@ def test_with_one_seed_rotation_has_the_declared_effect(name):
 
 
 @settings(max_examples=2)
-@given(X=_plain(), seed=st.integers(0, 10**6), shift=st.integers(-8, 8))
+@given(X=_is_plain(), seed=st.integers(0, 10**6), shift=st.integers(-8, 8))
 @each("name", SEEDED, items=4)
 def test_with_chance_rows_place_and_rotation_keep_the_quality(name, X, seed, shift):
     """Permuted, moved and turned data meet other random numbers: embeddings may differ, their quality hardly does.
@@ -272,9 +272,11 @@ def test_with_chance_rows_place_and_rotation_keep_the_quality(name, X, seed, shi
     rng = np.random.default_rng(seed)
     order, turn = rng.permutation(len(X)), np.linalg.qr(rng.normal(size=(3, 3)))[0]
     method = _make(name, len(X), k=8, steps={})
-    before = dreval.trustworthiness(X, _fit(method, X), n_neighbors=8)
-    for other in (X[order] @ turn, X[order] + shift):
-        assert dreval.trustworthiness(other, _fit(method, other), n_neighbors=8) == pytest.approx(before, abs=0.1)
+    reference = dreval.trustworthiness(X, _fit(method, X), n_neighbors=8)
+    for transformed in (X[order] @ turn, X[order] + shift):
+        assert dreval.trustworthiness(transformed, _fit(method, transformed), n_neighbors=8) == pytest.approx(
+            reference, abs=0.1
+        )
 
 
 @given(X=clouds(min_n=4, max_n=12, min_p=1, max_p=20), d=st.integers(1, 2))
@@ -369,7 +371,7 @@ def test_neighbors_are_bounded_by_the_points(name):
         METHODS.get(name)(n_neighbors=0).fit(X)
 
 
-def _told(method, X, flat):
+def _has_warning(method, X, flat):
     """The embedding of flat data; supervised methods get the coordinates, or classes of them."""
     if not method.card.supervised:
         return _fit(method, X)
@@ -406,7 +408,7 @@ def _check_flat(name):
     X = flat @ np.linalg.qr(rng.normal(size=(5, 2)))[0].T
     if METHODS.card(name).translation == "read":
         X = np.cos(flat @ rng.normal(size=(2, 400)) + rng.uniform(0, 2 * np.pi, size=400))
-    Y = _told(_make(name, 300, steps={}), X, flat)
+    Y = _has_warning(_make(name, 300, steps={}), X, flat)
     assert dreval.procrustes_rc(X, Y, n_neighbors=15) < 0.3
     assert dreval.procrustes_rc(X, rng.normal(size=(300, 2)), n_neighbors=15) > 0.8
 
@@ -437,8 +439,8 @@ def test_lists_and_small_integers_are_data_too(name):
     method = _make(name, 30)
     y = _response(method, X)
     Y = _fit(method, X.astype(float), y)
-    for same in (X, X.tolist(), X.astype(np.float32), np.asfortranarray(X)):
-        assert_array_equal(_fit(method, same, y), Y)
+    for form in (X, X.tolist(), X.astype(np.float32), np.asfortranarray(X)):
+        assert_array_equal(_fit(method, form, y), Y)
 
 
 @every_method

@@ -36,9 +36,9 @@ def _variants():
             {"n_neighbors": 8} if "n_neighbors" in parameters and parameters["n_neighbors"].default is not None else {}
         )
         ways = ["connect", "separate", "largest"] if "disconnected" in parameters else [None]
-        for way in ways[: 1 if name == "locally_linear_coordination" else 3]:
-            more = {} if way is None else {"disconnected": way}
-            yield name, settings | more
+        for option in ways[: 1 if name == "locally_linear_coordination" else 3]:
+            settings_of_parts = {} if option is None else {"disconnected": option}
+            yield name, settings | settings_of_parts
         if "init" in parameters and name not in ("tsne", "umap", "linear_tsne", "parametric_tsne", "sne"):
             yield name, settings | {"init": "array"}
     yield "classical_mds", {"metric": "precomputed"}
@@ -90,25 +90,25 @@ def _answers(method):
     return result
 
 
-def _assert_same(here, there, what):
+def _assert_same(left, right, name):
     """Return whether two results are bitwise equal at any depth; parts of a graph are methods themselves."""
-    if isinstance(here, Method):
-        _assert_same(_answers(here), _answers(there), what)
-    elif isinstance(here, dict):
-        assert here.keys() == there.keys(), what
-        for key, value in here.items():
-            _assert_same(value, there[key], f"{what}.{key}")
-    elif isinstance(here, tuple | list):
-        assert len(here) == len(there), what
-        for item, other in zip(here, there, strict=True):
-            _assert_same(item, other, what)
-    elif isinstance(here, pd.DataFrame):
-        pd.testing.assert_frame_equal(here, there)
-    elif hasattr(here, "toarray"):
-        assert_array_equal(here.toarray(), there.toarray(), err_msg=what)
+    if isinstance(left, Method):
+        _assert_same(_answers(left), _answers(right), name)
+    elif isinstance(left, dict):
+        assert left.keys() == right.keys(), name
+        for key, value in left.items():
+            _assert_same(value, right[key], f"{name}.{key}")
+    elif isinstance(left, tuple | list):
+        assert len(left) == len(right), name
+        for left_part, right_part in zip(left, right, strict=True):
+            _assert_same(left_part, right_part, name)
+    elif isinstance(left, pd.DataFrame):
+        pd.testing.assert_frame_equal(left, right)
+    elif hasattr(left, "toarray"):
+        assert_array_equal(left.toarray(), right.toarray(), err_msg=name)
     else:
-        assert here is None or isinstance(here, np.ndarray | float | int | str | bool | np.generic), what
-        assert_array_equal(here, there, err_msg=what)
+        assert left is None or isinstance(left, np.ndarray | float | int | str | bool | np.generic), name
+        assert_array_equal(left, right, err_msg=name)
 
 
 def _overwrite(value):
@@ -193,20 +193,20 @@ def _evaluation_inputs():
     }
 
 
-def _evaluation(given, ids):
+def _evaluation(arrays, ids):
     """Return an evaluation of coordinates, a method with a start, an estimator and a function."""
     ev = dreval.Evaluation(
-        given["data"],
-        {"Y": given["Y"], "f": lambda X, n_components: X[:, :n_components]},
-        labels=given["labels"],
-        latent=given["latent"],
-        batch=given["batch"],
-        covariates={"age": given["age"]},
-        ids=given[ids],
+        arrays["data"],
+        {"Y": arrays["Y"], "f": lambda X, n_components: X[:, :n_components]},
+        labels=arrays["labels"],
+        latent=arrays["latent"],
+        batch=arrays["batch"],
+        covariates={"age": arrays["age"]},
+        ids=arrays[ids],
         n_neighbors=5,
         random_state=0,
     )
-    return ev.with_embedding("metric_mds", "metric_mds", init=given["start"]).with_embedding(
+    return ev.with_embedding("metric_mds", "metric_mds", init=arrays["start"]).with_embedding(
         "pca", dreval.methods.PCA(2)
     )
 
@@ -225,7 +225,7 @@ def test_an_evaluation_owns_its_input(ids, frame):
         ev.run("trustworthiness", None, None)
     buffer[:] = buffer[::-1].copy()
     run = {"measures": ["trustworthiness", "stress", "knn_accuracy", "latent_r2"], "tests": "dcov", "ci": None}
-    res, expected = (item.run(**run, n_resamples=19) for item in (ev, twin))
+    res, expected = (evaluation.run(**run, n_resamples=19) for evaluation in (ev, twin))
     pd.testing.assert_frame_equal(res.tidy().drop(columns="seconds"), expected.tidy().drop(columns="seconds"))
     for name in expected.names:
         pd.testing.assert_frame_equal(res.augment(name), expected.augment(name))
@@ -247,8 +247,8 @@ def test_an_embedding_record_and_its_certificate_own_their_data():
     np.array(record)[0, 0] = 1e6
     assert_array_equal(record.transform(ROWS), twin.transform(ROWS))
     assert_array_equal(record.inverse_transform(PLACES), twin.inverse_transform(PLACES))
-    first, second = (certify(item, n_resamples=19, random_state=0, n_jobs=1) for item in (record, twin))
-    assert repr(first) == repr(second)
+    certificate, second = (certify(embedded, n_resamples=19, random_state=0, n_jobs=1) for embedded in (record, twin))
+    assert repr(certificate) == repr(second)
 
 
 def test_a_record_with_other_data_computes_new_maps():
@@ -256,8 +256,8 @@ def test_a_record_with_other_data_computes_new_maps():
     X = _data({})[0]
     record = dreval.embed(X, "pca")
     record.transform(ROWS)
-    other = replace(record, data=X[::-1])
-    assert np.abs(other.transform(ROWS) - record.transform(ROWS)).max() > 1e-6
+    with_other_data = replace(record, data=X[::-1])
+    assert np.abs(with_other_data.transform(ROWS) - record.transform(ROWS)).max() > 1e-6
 
 
 def test_a_protocol_owns_its_data(tmp_path):
