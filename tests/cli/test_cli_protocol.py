@@ -112,15 +112,18 @@ def test_help_lists_options_and_exit_codes(run: Any, step: tuple[str, ...]) -> N
             *inspect.signature(dreval.Protocol).parameters,
             *inspect.signature(dreval.Protocol.export).parameters,
         ]
-        words = [f"--{name.replace('_', '-')}" for name in expected if name not in ("self", "data", "folder")]
-        assert [word for word in words if word not in out] == []
+        options = [f"--{name.replace('_', '-')}" for name in expected if name not in ("self", "data", "folder")]
+        assert [word for word in options if word not in out] == []
 
 
 def test_defaults_are_those_of_python() -> None:
     """Every option of export is a parameter of ``Protocol`` or its ``export``, with the same default."""
     options = vars(_parser().parse_args(["protocol", "export", "data.csv", "tool"]))
-    known = {**inspect.signature(dreval.Protocol).parameters, **inspect.signature(dreval.Protocol.export).parameters}
-    expected = {name: p.default for name, p in known.items() if name not in ("self", "data", "folder")}
+    parameters = {
+        **inspect.signature(dreval.Protocol).parameters,
+        **inspect.signature(dreval.Protocol.export).parameters,
+    }
+    expected = {name: p.default for name, p in parameters.items() if name not in ("self", "data", "folder")}
 
     assert {name: value for name, value in options.items() if name in expected} == expected
     assert options.keys() - expected.keys() == {"data", "folder", "run", "parser", "quiet", "json"}

@@ -58,15 +58,15 @@ def test_a_setting_that_fails_is_code_1(run: Any) -> None:
 
 def test_a_store_is_reused(run: Any) -> None:
     """The second command reads the same results from the file."""
-    words = (*ISOMAP, "n_neighbors=10,15", "--store", "s.journal", "--json")
-    first = run(*words)
+    arguments = (*ISOMAP, "n_neighbors=10,15", "--store", "s.journal", "--json")
+    output = run(*arguments)
 
     assert Path("s.journal").exists()
-    assert run(*words) == first
+    assert run(*arguments) == output
 
 
 @each(
-    "words, said",
+    "arguments, message",
     [
         (("n_neighbours=5,10",), "Did you mean 'n_neighbors'"),
         (("n_neighbors",), "must be OPTION=VALUE"),
@@ -78,9 +78,9 @@ def test_a_store_is_reused(run: Any) -> None:
         (("n_neighbors=10,15", "--over", "half"), "halves"),
     ],
 )
-def test_refusals_are_code_2(run: Any, words: tuple[str, ...], said: str) -> None:
+def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """An error is one line on stderr, and stdout is empty."""
-    code, out, err = run(*ISOMAP[:-1], "--grid", *words)
+    code, out, err = run(*ISOMAP[:-1], "--grid", *arguments)
 
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
