@@ -58,32 +58,32 @@ def round_trip(results: dreval.Results, path: Path) -> dreval.Results:
     """Save, load, and check that the loaded result saves to the same bytes."""
     assert results.save(path) == path
     loaded = dreval.load_results(path)
-    again = path.with_suffix(".again")
-    loaded.save(again)
-    assert again.read_bytes() == path.read_bytes()
+    second_path = path.with_suffix(".again")
+    loaded.save(second_path)
+    assert second_path.read_bytes() == path.read_bytes()
     return loaded
 
 
-FEW: dict[str, Any] = {"measures": ["trustworthiness", "stress"], "tests": None}
+SETTINGS: dict[str, Any] = {"measures": ["trustworthiness", "stress"], "tests": None}
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": ({}, {}),
     "all measures": ({"labels": np.arange(30) % 3, "covariates": {"age": X[:, 0]}}, {"measures": "all"}),
     "covariates": ({"labels": np.arange(30) % 3, "covariates": {"age": X[:, 0]}}, {"measures": "knn_accuracy"}),
-    "text labels": ({"labels": list("abc") * 10}, FEW),
-    "labels that look like numbers": ({"labels": ["007", "1e5", "NA"] * 10}, FEW),
-    "boolean labels": ({"labels": X[:, 0] > 0}, FEW),
-    "small integer labels": ({"labels": (np.arange(30) % 3).astype(np.uint8)}, FEW),
-    "bytes as labels": ({"labels": np.array([b"a", b"b"] * 15)}, FEW),
-    "text ids": ({"ids": [f"p{i}" for i in range(30)]}, FEW),
-    "integer ids": ({"ids": list(range(100, 130))}, FEW),
+    "text labels": ({"labels": list("abc") * 10}, SETTINGS),
+    "labels that look like numbers": ({"labels": ["007", "1e5", "NA"] * 10}, SETTINGS),
+    "boolean labels": ({"labels": X[:, 0] > 0}, SETTINGS),
+    "small integer labels": ({"labels": (np.arange(30) % 3).astype(np.uint8)}, SETTINGS),
+    "bytes as labels": ({"labels": np.array([b"a", b"b"] * 15)}, SETTINGS),
+    "text ids": ({"ids": [f"p{i}" for i in range(30)]}, SETTINGS),
+    "integer ids": ({"ids": list(range(100, 130))}, SETTINGS),
     "anchors, one measure": ({"anchors": 7}, {"measures": "continuity"}),
     "anchors": ({"anchors": 7}, {}),
     "coordinates only": ({}, {"measures": "procrustes_disparity"}),
     "tests only": ({"labels": list("ab") * 15}, {"measures": None}),
     "no intervals": ({}, {"ci": None}),
-    "another level": ({}, {**FEW, "conf_level": 0.8}),
-    "no seed": ({"random_state": None}, FEW),
-    "large seed": ({"random_state": 10**30}, FEW),
+    "another level": ({}, {**SETTINGS, "conf_level": 0.8}),
+    "no seed": ({"random_state": None}, SETTINGS),
+    "large seed": ({"random_state": 10**30}, SETTINGS),
 }
 SLOW = {"all measures", "anchors", "plain"}
 
@@ -186,7 +186,7 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
 
 def test_invalid_results_raise_an_error(tmp_path: Path) -> None:
     """A missing file, a folder, text, an empty file, another zip, and another format raise four-part errors."""
-    other = {
+    changes = {
         "text": b"value\n1\n",
         "empty": b"",
         "pickle": b"\x80\x04N.",
@@ -196,7 +196,7 @@ def test_invalid_results_raise_an_error(tmp_path: Path) -> None:
         "no manifest": _zip({"a.txt": "a"}),
         "nothing else": _zip({"manifest.json": '{"format": 1}'}),
     }
-    for name, raw in other.items():
+    for name, raw in changes.items():
         (tmp_path / name).write_bytes(raw)
         with pytest.raises(
             InputError, match=r"`path` must be a file written by `save` of a result: got .*Save the result"
@@ -250,9 +250,9 @@ def test_damaged_files_raise_an_error(
     path.write_bytes(raw)
     message = refusal(path)
     if message is None:
-        whole = path.with_name("whole")
-        whole.write_bytes(saved)
-        left, right = dreval.load_results(path), dreval.load_results(whole)
+        complete = path.with_name("whole")
+        complete.write_bytes(saved)
+        left, right = dreval.load_results(path), dreval.load_results(complete)
         pd.testing.assert_frame_equal(left.table, right.table, check_exact=True)
         assert left.recipe == right.recipe
     else:
@@ -297,16 +297,16 @@ def test_a_changed_value_raises_the_error_of_its_checksum(saved: bytes, tmp_path
     """One digit of a table, in a valid zip: the member is named; an added or lost member is named too."""
     with zipfile.ZipFile(io.BytesIO(saved)) as old:
         members = {name: old.read(name) for name in old.namelist()}
-    changed = members["table.csv"].replace(b"0.9", b"0.8", 1)
-    assert changed != members["table.csv"]
-    for other, word in (
-        (members | {"table.csv": changed}, "table.csv was changed after it was written"),
+    altered_table = members["table.csv"].replace(b"0.9", b"0.8", 1)
+    assert altered_table != members["table.csv"]
+    for altered, word in (
+        (members | {"table.csv": altered_table}, "table.csv was changed after it was written"),
         (members | {"more.csv": b"x"}, "more.csv: missing, or not of the result"),
         (members | {"manifest.json": members["manifest.json"].replace(b'"e"', b'"f"')}, "manifest.json was changed"),
     ):
         path = tmp_path / "r.dreval"
         with zipfile.ZipFile(path, "w") as new:
-            for name, held in other.items():
+            for name, held in altered.items():
                 new.writestr(name, held)
         assert word in str(refusal(path))
 
@@ -345,7 +345,7 @@ def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 @pytest.mark.slow
 @given(st.data(), st.sampled_from([None, "x", -1, 0.5, True, [], {}, [1], {"a": 1}]))
 def test_a_forged_manifest_raises_an_error_or_is_visible(
-    saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, other: Any
+    saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, replacement: Any
 ) -> None:
     """For any value in one place of the manifest or the notes, with valid checksums, only clear errors are raised."""
     with zipfile.ZipFile(io.BytesIO(saved)) as archive:
@@ -356,7 +356,7 @@ def test_a_forged_manifest_raises_an_error_or_is_visible(
     part = content
     for key in place[:-1]:
         part = part[key]
-    part[place[-1]] = other
+    part[place[-1]] = replacement
     path = resigned(saved, tmp_path_factory.mktemp("f") / "r.dreval", entry, json.dumps(content).encode())
     try:
         loaded = dreval.load_results(path)

@@ -153,8 +153,8 @@ def test_members_that_do_not_unpack(method: int, saved: Path, fresh_folder: Call
 
 def test_unchanged_files_are_read(saved: Path, tmp_path: Path) -> None:
     """Also with coordinates of single precision, and ids as long as a protein."""
-    again = forge(saved, tmp_path / "same.dreval", lambda *_: None)
-    assert dreval.load_results(again).names == ["u"]
+    unchanged = forge(saved, tmp_path / "same.dreval", lambda *_: None)
+    assert dreval.load_results(unchanged).names == ["u"]
     single = forge(saved, tmp_path / "single.dreval", coordinates(Y.astype(np.float32)))
     assert dreval.load_results(single).embeddings["u"].dtype == np.float32
     ids = [f"{i}{'M' * 35_000}" for i in range(30)]
@@ -326,9 +326,9 @@ def test_pages_to_which_many_places_lead(depth: int, fresh_folder: Callable[[], 
             return
         requirement = "repeatedly" if depth > 2 else "several rows of one cell"
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        for read in (store.cells, store.texts):
+        for read_table in (store.cells, store.texts):
             with pytest.raises(InputError, match=f"`path` must be as dreval wrote it: got .*{requirement}"):
-                read("r")
+                read_table("r")
         assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 100
 
 

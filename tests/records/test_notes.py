@@ -43,18 +43,20 @@ def test_every_code_is_raised_somewhere() -> None:
     """Each code is a string of a file other than the table, or its last part follows the first in an f-string."""
     used = [text for path, text in FILES.items() if path.name != "notes.py"]
     for code in CODES:
-        first, _, last = code.partition(".")
-        named = [f'"{code}"' in text or (f'f"{first}.{{' in text and f'"{last}"' in text) for text in used]
-        assert any(named) or first in ("cases", "refused"), code  # the second is raised by the file of the table
+        prefix, _, last = code.partition(".")
+        is_named = [f'"{code}"' in text or (f'f"{prefix}.{{' in text and f'"{last}"' in text) for text in used]
+        assert any(is_named) or prefix in ("cases", "refused"), code  # the second is raised by the file of the table
 
 
 @pytest.mark.slow  # a process for each code
 @pytest.mark.skipif(sys.platform == "win32", reason="children of a process that has imported, as POSIX has them")
 def test_a_new_process_knows_codes_that_things_share() -> None:
     """A result can be loaded in a new process: codes in files of several measures are found too."""
-    things = {*MEASURES.names(), *TESTS.names(), *METHODS.names()}
+    entry_names = {*MEASURES.names(), *TESTS.names(), *METHODS.names()}
     table = FILES[PACKAGE / "records" / "notes.py"]
-    shared = [code for code in CODES if f'"{code}"' not in table and code.partition(".")[0] not in {*things, "cases"}]
+    shared = [
+        code for code in CODES if f'"{code}"' not in table and code.partition(".")[0] not in {*entry_names, "cases"}
+    ]
     assert {"kmeans.starts", "lisi.perplexity"} <= {*shared}
     program = "\n".join(
         [
@@ -147,8 +149,8 @@ def _reads(node: ast.AST) -> bool:
     if isinstance(node, ast.Subscript):
         return isinstance(node.slice, ast.Constant) and node.slice.value == "note"
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "str" and node.args:
-        named = node.args[0]
-        return isinstance(named, ast.Name) and named.id in ("note", "reason", "refused", "warning")
+        callee = node.args[0]
+        return isinstance(callee, ast.Name) and callee.id in ("note", "reason", "refused", "warning")
     return isinstance(node, ast.Attribute) and node.attr == "note" and isinstance(node.value, ast.Name)
 
 

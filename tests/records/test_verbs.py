@@ -92,33 +92,33 @@ TAMPERING: dict[str, Callable[[dreval.Results], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", TAMPERING)
-def test_records_refuse_to_be_written_to(results: dreval.Results, what: str) -> None:
+@pytest.mark.parametrize("name", TAMPERING)
+def test_records_refuse_to_be_written_to(results: dreval.Results, name: str) -> None:
     """Assignment to arrays, dicts and attributes of a result raises."""
     with pytest.raises((ValueError, TypeError, AttributeError)):
-        TAMPERING[what](results)
+        TAMPERING[name](results)
     assert np.array_equal(results.data, X)
 
 
 def test_tables_are_copies_and_lists_refuse(results: dreval.Results) -> None:
     """Changes of a returned table do not reach the record; a list in the recipe cannot be changed."""
-    before = results.tidy()
+    original = results.tidy()
     table, points = results.table, results.points["first"]
     table["value"] = 0.0
     points.iloc[0, 0] = 7.0
     with pytest.raises(TypeError, match="copy it first"):
         results.recipe["n_neighbors"].append("new")
 
-    pd.testing.assert_frame_equal(results.table, before)
+    pd.testing.assert_frame_equal(results.table, original)
     assert results.points["first"].iloc[0, 0] != 7.0
     assert "new" not in results.recipe["n_neighbors"]
 
 
 def test_records_can_be_copied_and_pickled(results: dreval.Results) -> None:
     """A copied or unpickled result has the same tables."""
-    for other in (copy.deepcopy(results), pickle.loads(pickle.dumps(results))):
-        pd.testing.assert_frame_equal(other.table, results.table)
-        assert dict(other.recipe) == dict(results.recipe)
+    for copied in (copy.deepcopy(results), pickle.loads(pickle.dumps(results))):
+        pd.testing.assert_frame_equal(copied.table, results.table)
+        assert dict(copied.recipe) == dict(results.recipe)
 
 
 def test_measures_of_methods_are_numbers() -> None:

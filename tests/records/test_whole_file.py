@@ -22,11 +22,11 @@ posix = pytest.mark.skipif(os.name != "posix", reason="permissions and pipes of 
 
 
 def test_a_new_file_has_the_content_and_the_permissions_of_any_new_file(tmp_path: Path) -> None:
-    plain = tmp_path / "plain"
-    plain.write_text("x")
+    plain_file = tmp_path / "plain"
+    plain_file.write_text("x")
     path = write_atomic(tmp_path / "new.txt", "é\n")
     assert path.read_bytes() == "é\n".encode()
-    assert path.stat().st_mode == plain.stat().st_mode
+    assert path.stat().st_mode == plain_file.stat().st_mode
     assert sorted(os.listdir(tmp_path)) == ["new.txt", "plain"]
 
 
@@ -106,10 +106,10 @@ def test_a_journal_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "study.dreval"
     with closing(sqlite3.connect(path)) as file:
         file.execute("CREATE TABLE cells (value TEXT)")
-    before = path.read_bytes()
+    content = path.read_bytes()
     with pytest.raises(InputError, match="must not be the file of a study or a store"):
         write_atomic(path, "x")
-    assert path.read_bytes() == before
+    assert path.read_bytes() == content
 
 
 def test_a_folder_raises_an_error(tmp_path: Path) -> None:
