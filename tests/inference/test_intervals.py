@@ -28,10 +28,10 @@ FREE = (-np.inf, np.inf)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@given(seed=SEEDS, groups=st.integers(2, 20), each=st.integers(1, 5))
-def test_jackknife_of_a_mean_is_the_textbook_formula(seed, groups, each):
+@given(seed=SEEDS, groups=st.integers(2, 20), size=st.integers(1, 5))
+def test_jackknife_of_a_mean_is_the_textbook_formula(seed, groups, size):
     """For a mean with equal groups the delete-a-group variance is that of the group means over their number."""
-    values = np.random.default_rng(seed).normal(size=(groups, each))
+    values = np.random.default_rng(seed).normal(size=(groups, size))
     left_out = np.array([np.delete(values, g, axis=0).mean() for g in range(groups)])
     result = jackknife_interval(values.mean(), left_out, FREE)
     assert result.se == pytest.approx(values.mean(axis=1).std(ddof=1) / np.sqrt(groups), rel=1e-9, abs=1e-14)
@@ -99,8 +99,8 @@ def test_runs_are_an_independent_sample(seed, runs):
 def test_a_single_value_has_no_spread():
     """Welch's interval against one value is that of the mean of the other."""
     values = np.array([1.0, 2, 4])
-    result, alone = welch(values, np.array([0.5]), FREE), mean_interval(values, FREE)
-    assert (result.low, result.high, result.freedom) == pytest.approx((alone.low - 0.5, alone.high - 0.5, 2))
+    result, expected = welch(values, np.array([0.5]), FREE), mean_interval(values, FREE)
+    assert (result.low, result.high, result.freedom) == pytest.approx((expected.low - 0.5, expected.high - 0.5, 2))
 
 
 @given(value=st.floats(1e-3, 1e3), count=st.integers(2, 20), seed=SEEDS)
@@ -189,13 +189,13 @@ def test_partitions_average_squared_errors(seed, groups, partitions):
     """The squared standard error is the mean of those of the partitions; one partition alone is the jackknife."""
     values = np.random.default_rng(seed).normal(size=(partitions, groups))
     interval = partitions_interval(0.0, values, FREE)
-    each = [jackknife_interval(0.0, partition, FREE).se ** 2 for partition in values]
-    assert interval.se**2 == pytest.approx(np.mean(each), rel=1e-12)
+    variances = [jackknife_interval(0.0, partition, FREE).se ** 2 for partition in values]
+    assert interval.se**2 == pytest.approx(np.mean(variances), rel=1e-12)
     assert (interval.kind, interval.n_groups, interval.freedom) == ("partitions", partitions * groups, groups - 1)
     assert interval.doubt >= 5 * np.sqrt(2 / (groups - 1) / partitions) * (1 - 1e-12)
-    alone = partitions_interval(0.0, values[:1], FREE)
-    assert alone.se == jackknife_interval(0.0, values[0], FREE).se
-    assert alone.doubt == 0
+    first_only = partitions_interval(0.0, values[:1], FREE)
+    assert first_only.se == jackknife_interval(0.0, values[0], FREE).se
+    assert first_only.doubt == 0
 
 
 def test_the_covariance_of_means_is_the_textbook_one():
@@ -224,8 +224,8 @@ def test_the_level_is_that_of_the_quantile_of_student(level: float) -> None:
 
 def test_a_higher_level_covers_more() -> None:
     """Bets on a bounded mean, and ends where all anchors are alike, are nested in the level."""
-    few = np.r_[np.zeros(57), [0.4, 0.7, 0.9]]
-    for values, kind in ((few, "bets"), (np.ones(60), "unseen")):
+    few_nonzero = np.r_[np.zeros(57), [0.4, 0.7, 0.9]]
+    for values, kind in ((few_nonzero, "bets"), (np.ones(60), "unseen")):
         intervals = [bounded_interval(values, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0, level) for level in (0.6, 0.9, 0.99)]
         assert [interval.kind for interval in intervals] == [kind] * 3
         assert intervals[0].low > intervals[1].low > intervals[2].low
