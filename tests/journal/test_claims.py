@@ -140,7 +140,7 @@ def test_links_lead_to_the_same_locks(store: Store, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     link = tmp_path / "elsewhere" / "link"
     link.symlink_to(store.path)
-    with Store(link) as other, Claims(store, "run") as left, Claims(other, "run") as right:
+    with Store(link) as linked, Claims(store, "run") as left, Claims(linked, "run") as right:
         assert left.claim("a")
         assert not right.claim("a")
 

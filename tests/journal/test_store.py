@@ -51,12 +51,12 @@ def test_cells_come_back_in_every_digit(tmp_path: Path) -> None:
 def test_runs_are_separate_and_the_first_result_stays(tmp_path: Path) -> None:
     """Another recipe is another run; an existing cell is not overwritten."""
     with Store(tmp_path / "cells") as store:
-        run, other = store.open_run(RECIPE), store.open_run({**RECIPE, "n": 4})
+        run, other_run = store.open_run(RECIPE), store.open_run({**RECIPE, "n": 4})
         store.put(run, "a", {"u": 1.0})
         store.put(run, "a", {"u": 2.0})
         assert store.cells(run) == {"a": ({"u": 1.0}, None)}
-        assert store.cells(other) == {}
-        assert run == cell_key(RECIPE) != other
+        assert store.cells(other_run) == {}
+        assert run == cell_key(RECIPE) != other_run
 
 
 def test_four_processes_write_at_once(tmp_path: Path) -> None:
@@ -73,11 +73,11 @@ def test_four_processes_write_at_once(tmp_path: Path) -> None:
 def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
     """SQLite rejects a new file while another process creates its log; the journal waits."""
     path = tmp_path / "cells"
-    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with closing(sqlite3.connect(path)) as alone, pytest.raises(sqlite3.OperationalError, match="locked"):
-            alone.execute("PRAGMA journal_mode=WAL")
-        release = threading.Timer(0.2, other.execute, ["COMMIT"])
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other_connection:
+        other_connection.execute("BEGIN IMMEDIATE")
+        with closing(sqlite3.connect(path)) as connection, pytest.raises(sqlite3.OperationalError, match="locked"):
+            connection.execute("PRAGMA journal_mode=WAL")
+        release = threading.Timer(0.2, other_connection.execute, ["COMMIT"])
         release.start()
         with Store(path) as store:
             store.put(store.open_run(RECIPE), "a")
@@ -92,8 +92,8 @@ def test_a_damaged_file_raises_an_error_with_its_name(tmp_path: Path) -> None:
         run = store.open_run(RECIPE)
         for i in range(200):
             store.put(run, str(i), {"u": i / 7}, np.zeros(200))
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] + b"\xff" * (len(whole) - len(whole) // 2))
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] + b"\xff" * (len(content) - len(content) // 2))
     with pytest.raises(InputError, match=r"`store` must be a file .*cells"), Store(path) as store:
         store.cells(run)
 
