@@ -66,9 +66,9 @@ def test_a_store_holds_runs_and_processes_have_no_effect(
 ) -> None:
     """The same numbers from two processes; with a store nothing is run a second time."""
     passed: dict[str, Any] = {"n_seeds": 3, "random_state": 0, "init": "random", "store": tmp_path / "curve.journal"}
-    first = dreval.perplexity_curve(X, [25], n_jobs=2, **passed)
+    stored = dreval.perplexity_curve(X, [25], n_jobs=2, **passed)
     expected = curve.values[curve.values["perplexity"] == 25]["value"].to_numpy()
-    assert_allclose(first.values["value"], expected, rtol=0, atol=0)
+    assert_allclose(stored.values["value"], expected, rtol=0, atol=0)
     monkeypatch.setattr("dreval.scores.SCORES", None)
     repeated = dreval.perplexity_curve(X, [25], **passed)
     assert_allclose(repeated.values["value"], expected, rtol=0, atol=0)
@@ -128,15 +128,15 @@ def test_the_numbers_of_the_table_have_one_format(curve: PerplexityCurve, factor
 def test_numbers_at_the_axis_are_plain_and_inside(curve: PerplexityCurve, factor: float) -> None:
     """Two numbers or more at the axis, as people write them, whatever the range; none is cut by the edge."""
     table = curve.table.assign(**{name: curve.table[name] * factor for name in ("value", "conf_low", "conf_high")})
-    for subset in (table, table[(table["perplexity"] == 25) & (table["score"] == "median")]):
-        figure = PerplexityCurve(subset, curve.values, 0.95, recipe=curve.recipe).plot()
+    for part in (table, table[(table["perplexity"] == 25) & (table["score"] == "median")]):
+        figure = PerplexityCurve(part, curve.values, 0.95, recipe=curve.recipe).plot()
         figure.canvas.draw()
         ax = figure.axes[0]
         low, high = ax.get_ylim()
         printed = [
-            item
-            for item in ax.get_yticklabels(which="both")
-            if item.get_text() and low <= item.get_position()[1] <= high
+            label
+            for label in ax.get_yticklabels(which="both")
+            if label.get_text() and low <= label.get_position()[1] <= high
         ]
         assert len(printed) >= 2 - (high < 2 * low)
         for label in printed:

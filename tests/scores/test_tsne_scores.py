@@ -139,9 +139,9 @@ def test_neighbors_are_those_of_the_bundled_method() -> None:
     Y = dreval.methods.TSNE(perplexity=PERPLEXITY, random_state=0).fit_transform(X)
     result = dreval.singularity_score(X, Y, perplexity=PERPLEXITY, affinities="neighbors", polish=True)
     conditional = conditional_affinities(X, PERPLEXITY)
-    same = dreval.singularity_score(X, result.coordinates, affinities=conditional + conditional.T)
+    result_with_matrix = dreval.singularity_score(X, result.coordinates, affinities=conditional + conditional.T)
 
-    assert_allclose(same.values, result.values, rtol=1e-9)
+    assert_allclose(result_with_matrix.values, result.values, rtol=1e-9)
     with pytest.raises(UndefinedMeasure):
         dreval.singularity_score(X, result.coordinates, perplexity=PERPLEXITY)
 
@@ -208,37 +208,39 @@ def test_bad_arguments_raise_an_error(score: SingularityScore) -> None:
         dreval.singularity_score(X, Y)
 
 
-def moved_affinities(X, i: int, moved: np.ndarray, k: int, perplexity: float = PERPLEXITY) -> np.ndarray:
+def moved_affinities(X, i: int, place: np.ndarray, k: int, perplexity: float = PERPLEXITY) -> np.ndarray:
     """All of P after point i moved in the data, each with its k nearest neighbors: from the definition."""
     n = len(X)
     after = X.copy()
-    after[i] = moved
+    after[i] = place
     old, new = cdist(X, X, "sqeuclidean"), cdist(after, after, "sqeuclidean")
     conditional = np.zeros((n, n))
     for j in range(n):
-        away = np.flatnonzero(np.arange(n) != j)
-        calibrated_on = np.sort((new if j == i else old)[j, away])[:k]  # that of the others is from before the move
-        near = away[np.argsort(new[j, away])[:k]]
+        other_points = np.flatnonzero(np.arange(n) != j)
+        calibrated_on = np.sort((new if j == i else old)[j, other_points])[
+            :k
+        ]  # that of the others is from before the move
+        near = other_points[np.argsort(new[j, other_points])[:k]]
         conditional[j, near] = np.exp(-_rate(calibrated_on, perplexity) * (new[j, near] - new[j, near].min()))
         conditional[j] /= conditional[j].sum()
     return (conditional + conditional.T) / (2 * n)
 
 
-def lowest_place(X, Y, i: int, moved: np.ndarray, k: int | None = None, perplexity: float = PERPLEXITY) -> np.ndarray:
+def lowest_place(X, Y, i: int, place: np.ndarray, k: int | None = None, perplexity: float = PERPLEXITY) -> np.ndarray:
     """Where the loss of point i alone is least after it moved in the data: from the definition, by scipy."""
     n = len(X)
-    others = np.arange(n) != i
-    P = moved_affinities(X, i, moved, n - 1 if k is None else k, perplexity)[i, others]
-    remaining = Y[others]
-    fixed = (1 / (1 + cdist(remaining, remaining, "sqeuclidean"))).sum() - (n - 1)
+    is_other = np.arange(n) != i
+    P = moved_affinities(X, i, place, n - 1 if k is None else k, perplexity)[i, is_other]
+    remaining = Y[is_other]
+    fixed_sum = (1 / (1 + cdist(remaining, remaining, "sqeuclidean"))).sum() - (n - 1)
 
     def loss(y: np.ndarray) -> float:
         w = 1 / (1 + ((y - remaining) ** 2).sum(axis=1))
-        return float(-2 * (P * np.log(w)).sum() + np.log(fixed + 2 * w.sum()))
+        return float(-2 * (P * np.log(w)).sum() + np.log(fixed_sum + 2 * w.sum()))
 
     starts = [Y[i], *remaining[np.argsort(-P)[:2]]]
     results = [minimize(loss, start, method="BFGS", options={"gtol": 1e-9}) for start in starts]
-    return min(results, key=lambda one: one.fun).x
+    return min(results, key=lambda result: result.fun).x
 
 
 def _rate(squared: np.ndarray, perplexity: float) -> float:
@@ -265,15 +267,15 @@ def test_perturbations_are_the_minima_of_the_definition(score: SingularityScore)
     assert_allclose(result.unit, unit)
     assert np.isnan(result.values).sum() == 66
     for i in points:
-        far = []
+        distances = []
         for axis in axes:
-            far += [np.linalg.norm(lowest_place(X, Y, i, X[i] + s * 0.3 * unit * axis) - Y[i]) for s in (1, -1)]
-        assert_allclose(result.values[i], max(far), rtol=1e-4)
-        assert result.direction[i][1:] == f"PC{np.argmax(far) // 2 + 1}"
+            distances += [np.linalg.norm(lowest_place(X, Y, i, X[i] + s * 0.3 * unit * axis) - Y[i]) for s in (1, -1)]
+        assert_allclose(result.values[i], max(distances), rtol=1e-4)
+        assert result.direction[i][1:] == f"PC{np.argmax(distances) // 2 + 1}"
 
 
 @pytest.fixture(scope="module")
-def near() -> SingularityScore:
+def polished_score() -> SingularityScore:
     """Return the minimum of a map whose affinities are those of 45 neighbors."""
     Y = dreval.methods.TSNE(perplexity=15, random_state=0).fit_transform(CLOUD)
     return dreval.singularity_score(CLOUD, Y, perplexity=15, affinities="neighbors", polish=True)
@@ -283,7 +285,7 @@ def test_affinities_of_neighbors_are_recomputed_for_a_moved_point() -> None:
     """Affinities use the neighbors after the move and the old bandwidths; many points enter and leave lists."""
     from dreval.geometry._loops import tsne_loss as loops
 
-    result, rng, changed = NeighborAffinities(X, 6.0), np.random.default_rng(2), 0
+    result, rng, n_changed = NeighborAffinities(X, 6.0), np.random.default_rng(2), 0
     p = np.empty(70)
     for i in range(0, 70, 6):
         to = X[i] + rng.normal(size=5)
@@ -292,13 +294,13 @@ def test_affinities_of_neighbors_are_recomputed_for_a_moved_point() -> None:
         loops.moved_row(i, result.squared(np.array([i]))[0], result.inside(np.array([i]))[0], moved, *passed)
         P = moved_affinities(X, i, to, 18, 6.0)
         assert_allclose(p, P[i], rtol=1e-7, atol=1e-18)
-        changed += int(((P[i] > 0) != (result.matrix.toarray()[i] > 0)).sum())
-    assert changed > 40
+        n_changed += int(((P[i] > 0) != (result.matrix.toarray()[i] > 0)).sum())
+    assert n_changed > 40
 
 
-def test_perturbations_with_neighbors_are_the_minima_of_the_definition(near: SingularityScore) -> None:
+def test_perturbations_with_neighbors_are_the_minima_of_the_definition(polished_score: SingularityScore) -> None:
     """For some points, all six directions: where scipy finds the least loss, with P from the definition."""
-    Y, points = near.coordinates, [0, 3, 21]
+    Y, points = polished_score.coordinates, [0, 3, 21]
     result = dreval.perturbation_score(CLOUD, Y, perplexity=15, affinities="neighbors", points=points)
     axes = np.linalg.svd(CLOUD - CLOUD.mean(axis=0), full_matrices=False)[2][:3]
 
@@ -308,7 +310,7 @@ def test_perturbations_with_neighbors_are_the_minima_of_the_definition(near: Sin
         ]
         assert_allclose(result.values[i], max(np.linalg.norm(place - Y[i]) for place in places), rtol=1e-4)
     stays = dreval.perturbation_score(CLOUD, Y, perplexity=15, affinities="neighbors", length=0.0)
-    assert np.median(stays.values) <= 2e-3 * near.nearest_distance
+    assert np.median(stays.values) <= 2e-3 * polished_score.nearest_distance
     with pytest.raises(UndefinedMeasure, match="local minimum"):
         dreval.perturbation_score(CLOUD, Y, perplexity=15)
 
@@ -317,10 +319,10 @@ def test_all_other_points_as_neighbors_are_all_pairs(score: SingularityScore) ->
     """With the largest perplexity the neighbors are all other points: the two kinds of affinities are one."""
     Y = dreval.singularity_score(X, score.coordinates, perplexity=23, polish=True).coordinates
     pairs = dreval.perturbation_score(X, Y, perplexity=23, length=0.5)
-    listed = dreval.perturbation_score(X, Y, perplexity=23, length=0.5, affinities="neighbors")
+    from_lists = dreval.perturbation_score(X, Y, perplexity=23, length=0.5, affinities="neighbors")
 
-    assert_allclose(listed.values, pairs.values, rtol=1e-6)
-    assert_array_equal(listed.direction, pairs.direction)
+    assert_allclose(from_lists.values, pairs.values, rtol=1e-6)
+    assert_array_equal(from_lists.direction, pairs.direction)
 
 
 def test_perturbations_are_those_of_the_authors() -> None:
@@ -353,15 +355,15 @@ def test_perturbations_do_not_depend_on_order_motion_or_threads(score: Singulari
     turned = Y @ np.array([[0.6, 0.8], [0.8, -0.6]]) + 5.0
     default = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, n_jobs=1)
 
-    two = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, n_jobs=2)
-    assert_array_equal(two.values, default.values)
+    parallel = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, n_jobs=2)
+    assert_array_equal(parallel.values, default.values)
     permuted = dreval.perturbation_score(X[order], Y[order], perplexity=PERPLEXITY, length=0.3)
     assert_allclose(permuted.values, default.values[order], rtol=1e-5, atol=1e-6)
-    moved = dreval.perturbation_score(X, turned, perplexity=PERPLEXITY, length=0.3)
-    assert_allclose(moved.values, default.values, rtol=1e-5, atol=1e-6)
-    subset = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, points=[9, 2])
-    assert_array_equal(subset.values[[9, 2]], default.values[[9, 2]])
-    assert (subset.direction[[0, 1]] == "").all()
+    turned_result = dreval.perturbation_score(X, turned, perplexity=PERPLEXITY, length=0.3)
+    assert_allclose(turned_result.values, default.values, rtol=1e-5, atol=1e-6)
+    selected = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, points=[9, 2])
+    assert_array_equal(selected.values[[9, 2]], default.values[[9, 2]])
+    assert (selected.direction[[0, 1]] == "").all()
 
 
 def test_bad_perturbations_raise_an_error(score: SingularityScore, raw: np.ndarray) -> None:
