@@ -70,15 +70,15 @@ def test_the_printed_values_of_points_without_random_numbers() -> None:
 @settings
 def test_the_standard_error_is_that_of_a_naive_jackknife(name: str, how: str) -> None:
     """Leave out every group of all partitions and recompute everything: the standard error is the same."""
-    X, own = points(name)[:75], SETTINGS[how]
-    result = dreval.intrinsic_dimension(X, random_state=3, **own)
+    X, settings = points(name)[:75], SETTINGS[how]
+    result = dreval.intrinsic_dimension(X, random_state=3, **settings)
     squares = []
     for b in range(8):
         codes = random_groups(len(X), 20, stream(3, "groups", b)).codes
-        left = np.array([twin(X[codes != g], **own) for g in range(20)])
+        left = np.array([twin(X[codes != g], **settings) for g in range(20)])
         squares.append(19 / 20 * np.sum((left - left.mean()) ** 2))
     se = math.sqrt(np.mean(squares))
-    assert_allclose([result.value, result.se], [twin(X, **own), se], rtol=1e-9)
+    assert_allclose([result.value, result.se], [twin(X, **settings), se], rtol=1e-9)
     half = 2.093024054 * se  # Student's with 19 degrees of freedom
     assert_allclose([result.conf_low, result.conf_high], [max(result.value - half, 0), result.value + half], rtol=1e-8)
     assert result.n_groups == 160
@@ -118,30 +118,30 @@ def test_repeated_rows_are_merged(how: str) -> None:
     """The estimate and its interval are those of the different rows; the repeated have the values of the first."""
     X = points("helix")[:60]
     order = np.r_[np.arange(60), [3, 3, 40]]
-    once, further = (dreval.intrinsic_dimension(Z, random_state=0, **SETTINGS[how]) for Z in (X, X[order]))
-    assert (once.value, once.se, once.n_used) == (further.value, further.se, further.n_used)
-    left, right = once.augment().drop(columns="id"), further.augment().drop(columns="id")
+    original, permuted = (dreval.intrinsic_dimension(Z, random_state=0, **SETTINGS[how]) for Z in (X, X[order]))
+    assert (original.value, original.se, original.n_used) == (permuted.value, permuted.se, permuted.n_used)
+    left, right = original.augment().drop(columns="id"), permuted.augment().drop(columns="id")
     pd.testing.assert_frame_equal(left.iloc[order].reset_index(drop=True), right)
-    (merged,) = [note for note in further.notes if note.code == "intrinsic_dimension.merged"]
+    (merged,) = [note for note in permuted.notes if note.code == "intrinsic_dimension.merged"]
     assert str(merged).startswith("3 of 63 rows repeat an earlier one and were merged with it: 60 different")
-    assert not [note for note in once.notes if note.code == "intrinsic_dimension.merged"]
+    assert not [note for note in original.notes if note.code == "intrinsic_dimension.merged"]
 
 
 @settings
 def test_neither_unit_nor_place_nor_rotation_nor_kind_of_table_matters(how: str) -> None:
     """A thousandth of a billion of the unit, a shift, a rotation; a frame, a sparse matrix, single threads."""
-    X, own = points("torus")[:150], SETTINGS[how] | {"random_state": 0}
-    default = dreval.intrinsic_dimension(X, **own)
+    X, settings = points("torus")[:150], SETTINGS[how] | {"random_state": 0}
+    default = dreval.intrinsic_dimension(X, **settings)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    for other in (X * 2.0**-600, X * 2.0**600, X + 7.0, X @ turn):
-        result = dreval.intrinsic_dimension(other, **own)
+    for Z in (X * 2.0**-600, X * 2.0**600, X + 7.0, X @ turn):
+        result = dreval.intrinsic_dimension(Z, **settings)
         assert_allclose([result.value, result.se], [default.value, default.se], rtol=1e-8)
     frame = pd.DataFrame(X, index=[f"r{i}" for i in range(150)])
-    for other, further in ((frame, {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
-        result = dreval.intrinsic_dimension(other, **own, **further)
+    for Z, options in ((frame, {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
+        result = dreval.intrinsic_dimension(Z, **settings, **options)
         assert (result.value, result.se) == (default.value, default.se)
-    assert dreval.intrinsic_dimension(frame, **own).augment()["id"].tolist() == frame.index.tolist()
-    assert [note.code for note in dreval.intrinsic_dimension(sparse.csr_array(X), **own).notes] == ["data.dense"]
+    assert dreval.intrinsic_dimension(frame, **settings).augment()["id"].tolist() == frame.index.tolist()
+    assert [note.code for note in dreval.intrinsic_dimension(sparse.csr_array(X), **settings).notes] == ["data.dense"]
 
 
 def test_the_seed_moves_the_standard_error_alone() -> None:
@@ -170,8 +170,8 @@ def test_points_on_a_line_and_in_a_plane_have_their_dimension() -> None:
     rng = np.random.default_rng(0)
     for d in (1, 2, 3):
         X = rng.uniform(size=(800, d)) @ rng.normal(size=(d, 9))
-        for own in ({}, {"fit": "ml"}, {"method": "mle"}):
-            result = dreval.intrinsic_dimension(X, random_state=0, **own)
+        for settings in ({}, {"fit": "ml"}, {"method": "mle"}):
+            result = dreval.intrinsic_dimension(X, random_state=0, **settings)
             assert result.value == pytest.approx(d, abs=0.35)
             assert result.glance()["dimension"][0] == d
 

@@ -60,7 +60,7 @@ def test_a_naive_twin_gives_the_same_table(n: int, p: int) -> None:
     observed, *null = np.array(eigenvalues)
     assert_allclose(result.tidy()["eigenvalue"], observed, atol=1e-10)
     assert_allclose(result.null_eigenvalues, null, atol=1e-10)
-    p_values = [(1 + sum(item[i] >= observed[i] - 1e-10 for item in null)) / 40 for i in range(q)]
+    p_values = [(1 + sum(eigenvalues[i] >= observed[i] - 1e-10 for eigenvalues in null)) / 40 for i in range(q)]
     assert_allclose(result.tidy()["p_value"], p_values)
     assert result.n_components == next((i for i, value in enumerate(p_values) if value > 0.05), q)
     assert_allclose(result.tidy()["share"].sum(), 1.0)
@@ -90,15 +90,15 @@ def test_units_kinds_of_table_and_threads_do_not_matter() -> None:
     X = table("factors")
     default = dreval.parallel_analysis(X, n_resamples=59, random_state=0)
     units = X * 10.0 ** np.arange(-150, 150, 25)[:12] + np.arange(12) * 10.0 ** np.arange(-150, 150, 25)[:12]
-    for other, further in ((pd.DataFrame(X), {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
-        result = dreval.parallel_analysis(other, n_resamples=59, random_state=0, **further)
+    for X_form, settings in ((pd.DataFrame(X), {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
+        result = dreval.parallel_analysis(X_form, n_resamples=59, random_state=0, **settings)
         assert_array_equal(result.null_eigenvalues, default.null_eigenvalues)
     result = dreval.parallel_analysis(units, n_resamples=59, random_state=0)
     assert_allclose(result.null_eigenvalues, default.null_eigenvalues, rtol=1e-9)
-    further = dreval.parallel_analysis(X, n_resamples=79, random_state=0)
-    assert_array_equal(further.null_eigenvalues[:59], default.null_eigenvalues)
-    other = dreval.parallel_analysis(X, n_resamples=59, random_state=1)
-    assert (other.null_eigenvalues != default.null_eigenvalues).any()
+    settings = dreval.parallel_analysis(X, n_resamples=79, random_state=0)
+    assert_array_equal(settings.null_eigenvalues[:59], default.null_eigenvalues)
+    X_form = dreval.parallel_analysis(X, n_resamples=59, random_state=1)
+    assert (X_form.null_eigenvalues != default.null_eigenvalues).any()
 
 
 def test_the_result_is_the_first_sentence_within_eighty_columns() -> None:
@@ -129,9 +129,9 @@ def test_the_figure_shows_eigenvalues_above_permutation() -> None:
     assert any(np.array_equal(line, result.tidy()["null_mean"]) for line in lines)
     marks = {line.get_label(): len(line.get_xdata()) for line in ax.get_lines() if line.get_marker() == "o"}
     assert marks == {"kept": 3, "not kept": 9}
-    many = dreval.parallel_analysis(np.random.default_rng(0).normal(size=(30, 60)), n_resamples=19, random_state=0)
-    assert "29" not in many.plot().axes[0].get_xlabel()
-    assert many.plot(ax=ax) is ax
+    wide = dreval.parallel_analysis(np.random.default_rng(0).normal(size=(30, 60)), n_resamples=19, random_state=0)
+    assert "29" not in wide.plot().axes[0].get_xlabel()
+    assert wide.plot(ax=ax) is ax
 
 
 @pytest.mark.parametrize("name", ["factors", "wide"])
@@ -148,7 +148,7 @@ def test_the_legend_covers_no_data(name: str, narrow: bool) -> None:
     figure.draw_without_rendering()
     box = ax.get_legend().get_window_extent()
     top = max(line.get_ydata().max() for line in ax.get_lines())
-    top = max(top, *(path.vertices[:, 1].max() for item in ax.collections for path in item.get_paths()))
+    top = max(top, *(path.vertices[:, 1].max() for collection in ax.collections for path in collection.get_paths()))
     assert box.y0 > ax.transData.transform((0, top))[1]
     assert (box.y0 >= ax.get_window_extent().y1 - 1) != narrow
     assert box.x0 >= ax.get_window_extent().x0 - 1
