@@ -33,7 +33,7 @@ for _name in ("numba", "pandas", "scipy.stats", "statsmodels.stats.multitest"):
     import_module(_name)  # the child processes have these from the start
 
 ROOT = Path(__file__).resolve().parent.parent
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "_build", ".*_cache", ".hypothesis", "*.dreval", ".numba")
+IGNORED_FILES = shutil.ignore_patterns(".git", ".venv*", "_build", ".*_cache", ".hypothesis", "*.dreval", ".numba")
 LIMIT = 300  # seconds for the tests of one mutant
 FAST = "not browser and not debian and not calibration and not doors and not vignettes and not slow"
 
@@ -61,13 +61,13 @@ WITHOUT_LISI = "measures/test_leave_one.py::test_effective_classes_without_a_poi
 WITHOUT_TRIPLETS = "measures/test_leave_one.py::test_triplets_without_a_point_are_those_that_do_not_hold_it"
 WITHOUT_RANKS = "measures/test_leave_one.py::test_influences_are_derivatives_also_by_shares_of_many_numbers"
 INTER_CLUSTER = "measures/test_inter_cluster.py"
-STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
+STATED_CHANCE = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
 GRAPHS = "geometry/test_graphs.py"
 BALLS = "methods/test_balls.py"
 COSTS = "methods/test_cost_methods.py"
 WEIGHTS = "methods/test_cost_weights.py"
-FAR = "methods/test_far_points.py"
+FAR_POINTS = "methods/test_far_points.py"
 LSDR = "methods/test_lsdr.py"
 LOCAL = "methods/test_local_linear.py"
 MUTANTS = [
@@ -81,19 +81,19 @@ MUTANTS = [
         "methods/_procrustes.py",
         "gaps = np.maximum(self.extents[i], self.extents[j])",
         "gaps = np.minimum(self.extents[i], self.extents[j])",
-        f"{FAR}::test_far_pairs_are_those_of_two_loops",
+        f"{FAR_POINTS}::test_far_pairs_are_those_of_two_loops",
     ),
     Mutant(
         "methods/_procrustes.py",
         "pulls = -2.0 * np.divide(gaps",
         "pulls = -np.divide(gaps",
-        f"{FAR}::test_slopes_equal_central_differences",
+        f"{FAR_POINTS}::test_slopes_equal_central_differences",
     ),
     Mutant(
         "methods/procrustes_subspaces_alignment.py",
         "@ frames[h]) @ carried[h]",
         "@ frames[h])",
-        f"{FAR}::test_planes_are_carried_along_the_paths",
+        f"{FAR_POINTS}::test_planes_are_carried_along_the_paths",
     ),
     Mutant(
         "methods/lsdr.py",
@@ -406,7 +406,7 @@ MUTANTS = [
         RANKS,
     ),
     Mutant("measures/ranks.py", 'swapped=error == "missing"', "swapped=False", "measures/test_leave_one.py"),
-    Mutant("measures/ranks.py", "return k / (n - 1)", "return k / n", STATED),
+    Mutant("measures/ranks.py", "return k / (n - 1)", "return k / n", STATED_CHANCE),
     Mutant("measures/ranks.py", "return common / (2 * k - common)", "return common / (2 * k)", RANKS),
     Mutant(
         "measures/ranks.py",
@@ -864,7 +864,7 @@ def _stale(mutant: Mutant) -> str:
     return f"its text occurs {count} times" if count != 1 else f"no tests {', '.join(missing)}" if missing else ""
 
 
-class Caught:
+class FailedTests:
     """A plugin of pytest that records the failed tests."""
 
     def __init__(self) -> None:
@@ -886,7 +886,7 @@ def _test(tree: Path, tests: list[str], *options: str) -> list[str]:
     os.chdir(tree)
     sys.path.insert(0, str(tree))
     os.environ["PYTHONPATH"] = str(tree)
-    plugin, quiet = Caught(), ["-q", "-q", "-p", "no:cacheprovider", "--tb=no", "-m", FAST]
+    plugin, quiet = FailedTests(), ["-q", "-q", "-p", "no:cacheprovider", "--tb=no", "-m", FAST]
     code = pytest.main([*quiet, *options, *(str(tree / "tests" / name) for name in tests)], plugins=[plugin])
     if code not in (0, 1, 2) or bool(code) != bool(plugin.failed):
         raise RuntimeError(f"pytest ended with {code} in {tree} for {tests}")
@@ -964,26 +964,26 @@ def main() -> int:
     if stale or options.check or not chosen:
         print(f"{len(chosen)} mutants, {len(stale)} stale")
         return 1 if stale or not chosen else 0
-    caught: dict[Mutant, str] = {}
+    failures: dict[Mutant, str] = {}
     with tempfile.TemporaryDirectory(prefix="dreval-mutants-") as name:
         folder = Path(name)
         for tree in ("one", "two"):
             shutil.copytree(
-                ROOT, folder / tree, ignore=LEFT_OUT, symlinks=True
+                ROOT, folder / tree, ignore=IGNORED_FILES, symlinks=True
             )  # with times: compiled loops stay valid
         for mutant, test, seconds in _run(chosen, folder):
-            caught[mutant] = test
-            what = f"{mutant.file}: {' '.join(mutant.old.split())} -> {' '.join(mutant.new.split())}"
-            print(f"| {what} | {test or 'SURVIVED ' + mutant.tests} | {seconds:.0f} |", flush=True)
-        tests = sorted({test for test in caught.values() if test and not test.startswith("no end")})
-        broken: list[str] | None = []
+            failures[mutant] = test
+            description = f"{mutant.file}: {' '.join(mutant.old.split())} -> {' '.join(mutant.new.split())}"
+            print(f"| {description} | {test or 'SURVIVED ' + mutant.tests} | {seconds:.0f} |", flush=True)
+        tests = sorted({test for test in failures.values() if test and not test.startswith("no end")})
+        failures_without: list[str] | None = []
         if tests:
             child = _begin(folder / "one", folder / "whole.log", [name.partition("[")[0] for name in tests])
-            while (broken := _end(child, folder / "whole.log", math.inf)) is None:
+            while (failures_without := _end(child, folder / "whole.log", math.inf)) is None:
                 time.sleep(0.1)
-    for test in broken or []:
+    for test in failures_without or []:
         print(f"{test} fails without any mutant, and shows nothing")
-    survivors = [mutant for mutant, test in caught.items() if not test or test in (broken or [])]
+    survivors = [mutant for mutant, test in failures.items() if not test or test in (failures_without or [])]
     print(f"{len(chosen)} mutants, {len(survivors)} survived")
     return 1 if survivors else 0
 

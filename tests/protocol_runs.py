@@ -32,7 +32,7 @@ def projection(X: Any, n_components: int, random_state: int) -> Any:
     return np.tanh(X / 10) @ R
 
 
-def read(path: Path) -> pd.DataFrame:
+def read_frame(path: Path) -> pd.DataFrame:
     """A table of the folder, ids in front as text; numbers to the last bit, as Python reads them."""
     if path.suffix == ".parquet":
         return pd.read_parquet(path)
@@ -54,7 +54,7 @@ def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = bool, ids: b
     for task in pd.read_csv(folder / "tasks.csv").itertuples():
         if (folder / task.output).exists() or not only(task.task):
             continue
-        table = read(folder / task.input)
+        table = read_frame(folder / task.input)
         Y = tool(table.iloc[:, 1:].to_numpy(), task.n_components, task.seed)
         frame = pd.DataFrame(Y, columns=[f"y{j}" for j in range(Y.shape[1])])
         if ids:

@@ -136,8 +136,8 @@ def calls_of(calls: list[tuple[str, int, int]]) -> Iterator[tuple[str, int]]:
     return ((name, seed) for name, seed, _ in calls)
 
 
-def _main(path: str, folder: str, *words: Any) -> None:
-    datasets, methods, replicates, together = map(int, words)
+def _main(path: str, folder: str, *arguments: Any) -> None:
+    datasets, methods, replicates, together = map(int, arguments)
     study = make_study(path, datasets, methods, replicates)
     Path(folder, f"ready-{os.getpid()}").touch()
     until = time.monotonic() + PATIENCE

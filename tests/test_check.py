@@ -150,7 +150,7 @@ def test_a_percentage_is_answered_with_the_share() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "cure"),
+    ("value", "hint"),
     [
         (1.5, "Choose 1 or 2."),
         (2.0, "Choose 2, as an int."),
@@ -163,11 +163,11 @@ def test_a_percentage_is_answered_with_the_share() -> None:
         (True, "Pass an int."),
     ],
 )
-def test_the_cure_of_a_number_names_one_that_is_accepted(value: Any, cure: str) -> None:
+def test_the_cure_of_a_number_names_one_that_is_accepted(value: Any, hint: str) -> None:
     """The hint is the nearest integer, the exceeded bound, or the type."""
     with pytest.raises(InputError, match="must be an integer") as error:
         check_int(value, "v", 1, 3)
-    assert str(error.value).endswith(f". {cure}")
+    assert str(error.value).endswith(f". {hint}")
 
 
 @given(st.lists(st.text("abcdef", min_size=4, max_size=9), min_size=1, max_size=6, unique=True), st.data())
@@ -263,12 +263,12 @@ TREE = [getattr(errors, name) for name in errors.__all__]
 def test_errors_are_value_errors_in_four_parts(kind: type[DrevalError]) -> None:
     """Each error has its four parts in order, is a ValueError, and can be pickled."""
     error = kind("n_neighbors", "must be smaller than n", "40", "Choose at most 39.")
-    again = pickle.loads(pickle.dumps(error))
+    restored = pickle.loads(pickle.dumps(error))
 
     assert isinstance(error, ValueError)
-    assert str(error) == str(again) == "`n_neighbors` must be smaller than n: got 40. Choose at most 39."
-    assert type(again) is kind
-    assert vars(again) == vars(error)
+    assert str(error) == str(restored) == "`n_neighbors` must be smaller than n: got 40. Choose at most 39."
+    assert type(restored) is kind
+    assert vars(restored) == vars(error)
 
 
 def test_warnings_are_a_separate_tree() -> None:

@@ -42,8 +42,8 @@ def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
     names = [f"--name={Path(place).stem}" for place in files]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *suites, *names]
 
-    few = {**os.environ, "PYTHONPATH": str(tmp_path), "DREVAL_EXAMPLES": "5"}
-    process = subprocess.run(command, cwd=tmp_path, env=few, capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "DREVAL_EXAMPLES": "5"}
+    process = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
 
     passed = re.search(r"(\d+) passed", process.stdout)
     assert sorted(Path(place).parent.name for place in files) == ["measures", "methods", "significance"]

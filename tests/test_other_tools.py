@@ -122,24 +122,24 @@ def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
 @each("row", COMPARED)
 def test_numbers_are_as_the_tables_say(row: Row, name: str) -> None:
     """Equal to 9 digits or to the stated number; different by more than 1 in 1000; or that of one start of k-means."""
-    theirs, ours = read(STORED[row.tool])[name][row.theirs], _ours(row, name)
+    reference, ours = read(STORED[row.tool])[name][row.theirs], _ours(row, name)
     if row.numbers == "different":
-        assert abs(ours - theirs) > 1e-3 * abs(theirs)
+        assert abs(ours - reference) > 1e-3 * abs(reference)
         return
     if row.numbers == "draws":
-        assert 1e-9 < abs(ours - theirs) < 0.1
+        assert 1e-9 < abs(ours - reference) < 0.1
         return
     if row.numbers == "medians":
-        assert abs(ours - theirs) > 1e-3 * abs(theirs)
-        assert _with_medians(row, name) == pytest.approx(theirs, abs=1e-5)  # the bisection for LISI ends there
+        assert abs(ours - reference) > 1e-3 * abs(reference)
+        assert _with_medians(row, name) == pytest.approx(reference, abs=1e-5)  # the bisection for LISI ends there
         return
     if row.numbers == "one start":
         _, Y, labels = cloud(name)
         c = len(set(labels))
-        item, best = KMeans(c, n_init=1, random_state=0).fit(Y), KMeans(c, n_init=100, random_state=0).fit(Y)
-        result = [SCORES[row.ours](labels, fitted.labels_) for fitted in (item, best)]
-        assert [theirs, ours] == pytest.approx(result, rel=1e-9)
-        assert (item.inertia_ > best.inertia_ * (1 + 1e-9)) == (name == "a")  # on cloud b one start is enough
+        single, best = KMeans(c, n_init=1, random_state=0).fit(Y), KMeans(c, n_init=100, random_state=0).fit(Y)
+        result = [SCORES[row.ours](labels, fitted.labels_) for fitted in (single, best)]
+        assert [reference, ours] == pytest.approx(result, rel=1e-9)
+        assert (single.inertia_ > best.inertia_ * (1 + 1e-9)) == (name == "a")  # on cloud b one start is enough
         return
     digits = float(row.numbers.removeprefix("equal to ") if row.numbers != "equal" else 1e-9)
-    assert ours == pytest.approx(theirs, rel=digits, abs=digits * 1e-3)
+    assert ours == pytest.approx(reference, rel=digits, abs=digits * 1e-3)

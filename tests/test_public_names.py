@@ -211,7 +211,7 @@ def test_a_card_is_found_by_its_name() -> None:
     for kind, registry in REGISTRIES_BY_KIND.items():
         for name in registry:
             assert dreval.card(name, kind) is registry.card(name)
-            if sum(name in other for other in REGISTRIES_BY_KIND.values()) == 1:
+            if sum(name in registry for registry in REGISTRIES_BY_KIND.values()) == 1:
                 assert dreval.card(name) is registry.card(name)
     with pytest.raises(InputError, match=r"'cca', a test and a method\. Pass kind='test' or kind='method'"):
         dreval.card("cca")

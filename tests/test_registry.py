@@ -73,8 +73,8 @@ def test_a_registry_may_be_one_module(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_list_imports_no_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names are read from the source: a file that cannot be imported has names, and fails when they are used."""
-    broken = "raise ValueError('broken')\n@carded(1)\ndef broken(): ...\n"
-    shelf = make(tmp_path, monkeypatch, {"broken": broken}, "shelf_two")
+    source = "raise ValueError('broken')\n@carded(1)\ndef broken(): ...\n"
+    shelf = make(tmp_path, monkeypatch, {"broken": source}, "shelf_two")
 
     assert shelf.names() == ["broken"]
     with pytest.raises(ValueError, match="broken"):
@@ -83,11 +83,11 @@ def test_a_list_imports_no_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_one_name_for_two_entries_raises_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Imported functions are not entries of a file; a name that two files define raises an error."""
-    item = "@carded(1)\ndef one(): ...\n"
-    shelf = make(tmp_path, monkeypatch, {"a": item, "b": "from shelf_three.a import one\n"}, "shelf_three")
+    source = "@carded(1)\ndef one(): ...\n"
+    shelf = make(tmp_path, monkeypatch, {"a": source, "b": "from shelf_three.a import one\n"}, "shelf_three")
     assert shelf.names() == ["one"]
 
-    twice = make(tmp_path, monkeypatch, {"a": item, "b": item}, "shelf_four")
+    twice = make(tmp_path, monkeypatch, {"a": source, "b": source}, "shelf_four")
     with pytest.raises(ImportError, match=r"shelf_four.a and shelf_four.b both define the thing 'one'"):
         twice.names()
 
@@ -101,8 +101,8 @@ def test_a_wrong_name_gets_the_nearest_one(shelf: Registry) -> None:
     assert error.value.argument == shelf.noun.replace(" ", "_")
     (call,) = shelf.listing
     assert getattr(registry, call.removeprefix("dreval.").removesuffix("()"))() == shelf.names()
-    many = len(shelf.names()) > MAX_LISTED_NAMES
-    assert str(error.value).endswith(f"{call} lists them all." if many else f"Known: {', '.join(shelf.names())}.")
+    is_long = len(shelf.names()) > MAX_LISTED_NAMES
+    assert str(error.value).endswith(f"{call} lists them all." if is_long else f"Known: {', '.join(shelf.names())}.")
     with pytest.raises(UnknownName, match="`measures` must be a known name"):
         shelf.get(name + "e", "measures")
 

@@ -24,13 +24,13 @@ def test_card_fields_have_the_printed_text_of_the_card(card: object) -> None:
     """Every name on a card is a field, and all its text is on the page, except for markup and line breaks."""
     result = TEXT.card_fields(card)
 
-    printed = " ".join(" ".join(repr(card).splitlines()[1:]).split())
-    assert " ".join(f"{name}: {words}" for name, words in result.items()).replace("\\", "") == printed
+    text = " ".join(" ".join(repr(card).splitlines()[1:]).split())
+    assert " ".join(f"{name}: {text}" for name, text in result.items()).replace("\\", "") == text
     assert "reference" in result
 
 
 @pytest.mark.parametrize(
-    ("code", "words"),
+    ("code", "description"),
     [
         (
             "x = 1\nresults.plot(\n    'map', measure='continuity'\n)",
@@ -43,9 +43,9 @@ def test_card_fields_have_the_printed_text_of_the_card(card: object) -> None:
         ("", "Figure drawn by the code above"),
     ],
 )
-def test_figures_are_described_by_the_call_that_drew_them(code: str, words: str) -> None:
+def test_figures_are_described_by_the_call_that_drew_them(code: str, description: str) -> None:
     """A figure is the last one shown, or its call; it has no file name."""
-    assert TEXT.figure_words(code) == words
+    assert TEXT.figure_words(code) == description
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_vignettes_are_ordered_by_their_line(tmp_path: Path) -> None:
 
     names = {section: [text.name for text in SECTIONS.vignettes(tmp_path, section)] for section in SECTIONS.SECTIONS}
 
-    result = {section: listed for section, listed in names.items() if listed}
+    result = {section: section_names for section, section_names in names.items() if section_names}
     assert result == {"data": ["b", "a"], "evaluate": ["c"], "papers": ["papers/d"]}
 
 

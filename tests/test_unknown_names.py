@@ -154,11 +154,11 @@ def results() -> dreval.Results:
     return evaluation.run(["trustworthiness", "silhouette", "r_nx"], "hsic", n_resamples=9)
 
 
-@each("what", RUN_NAMES)
-def test_a_valid_name_that_was_not_run_is_not_an_unknown_name(what: str, results: dreval.Results) -> None:
+@each("case", RUN_NAMES)
+def test_a_valid_name_that_was_not_run_is_not_an_unknown_name(case: str, results: dreval.Results) -> None:
     """The error for a measure that was not run says where to add it, and which were run."""
-    ask, argument, where, listed = RUN_NAMES[what]
-    text = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {listed}"
+    ask, argument, where, options = RUN_NAMES[case]
+    text = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {options}"
     with pytest.raises(InputError, match=text):
         ask(results)
 
@@ -188,12 +188,12 @@ CURES = {
 }  # fmt: skip
 
 
-@each("what", CURES)
-def test_a_hint_names_the_intended_argument(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@each("case", CURES)
+def test_a_hint_names_the_intended_argument(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the argument of the called function, similar files for a path, and exceeded bounds."""
     (tmp_path / "lab.csv").touch()
     monkeypatch.chdir(tmp_path)
-    ask, text = CURES[what]
+    ask, text = CURES[case]
     with pytest.raises(DrevalError, match=text):
         ask()
 
@@ -206,9 +206,9 @@ def test_the_card_of_a_test_is_found_by_its_function() -> None:
 def _callables() -> Iterator[tuple[str, Any]]:
     """Return every public function, class, method and record method, unbound."""
     for name in dreval.__all__:
-        thing = getattr(dreval, name)
-        if callable(thing):
-            yield name, thing
+        function = getattr(dreval, name)
+        if callable(function):
+            yield name, function
     for name in METHODS:
         yield f"methods.{METHODS.card(name).class_name}", METHODS.get(name)
     classes = (dreval.Evaluation, dreval.Study, dreval.Protocol, dreval.Results, dreval.IndependenceTest, Comparison)
@@ -228,24 +228,26 @@ def _callables() -> Iterator[tuple[str, Any]]:
     )
     for record in classes:
         for verb in (
-            item for item in dir(record) if not item.startswith("_") and inspect.isroutine(getattr(record, item))
+            attribute
+            for attribute in dir(record)
+            if not attribute.startswith("_") and inspect.isroutine(getattr(record, attribute))
         ):
             yield f"{record.__name__}.{verb}", getattr(record, verb)
 
 
-def _takes_any(thing: Any) -> bool:
+def _takes_any(function: Any) -> bool:
     """Return whether a callable passes keywords on, so that only a call with real arguments raises the error."""
-    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(thing).parameters.values())
+    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
 
 
-@each("name, thing", [(name, thing) for name, thing in _callables() if not _takes_any(thing)])
-def test_every_public_callable_refuses_an_unknown_keyword(name: str, thing: Any) -> None:
+@each("name, function", [(name, function) for name, function in _callables() if not _takes_any(function)])
+def test_every_public_callable_refuses_an_unknown_keyword(name: str, function: Any) -> None:
     """Before any other check, an unknown keyword raises UnknownKeyword, a TypeError too, which names the function."""
     least = [
-        p for p in inspect.signature(thing).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
+        p for p in inspect.signature(function).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
     ]
     with pytest.raises(UnknownKeyword, match="must be a known name: got 'n_neighbor_s'") as error:
-        thing(*([X] * len(least)), n_neighbor_s=5)
+        function(*([X] * len(least)), n_neighbor_s=5)
     assert isinstance(error.value, DrevalError)
     assert isinstance(error.value, TypeError)
     assert error.value.argument.removeprefix("parameter of ").rpartition(".")[2] == name.rpartition(".")[2]
@@ -275,7 +277,7 @@ def test_functions_that_pass_keywords_on_refuse_unknown_ones(tmp_path: Path) -> 
         "PCA.kernel_inverse_transform": lambda: dreval.methods.PCA(2).fit(X).kernel_inverse_transform(Y[:2], k=5),
         "PCA.set_params": lambda: dreval.methods.PCA(2).set_params(k=5),
     }
-    assert calls.keys() == {name for name, thing in _callables() if _takes_any(thing)}
+    assert calls.keys() == {name for name, function in _callables() if _takes_any(function)}
     for call in calls.values():
         with pytest.raises(UnknownKeyword, match="must be a known name: got 'k'"):
             call()
@@ -321,7 +323,7 @@ def test_the_check_costs_little() -> None:
 
 def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
     """Of the package, of its methods, of an evaluation, and of records."""
-    for thing, typed, near in (
+    for function, typed, suggestion in (
         (dreval, "trustworthines", "trustworthiness"),
         (dreval, "Evalution", "Evaluation"),
         (dreval.methods, "isomp", "Isomap"),
@@ -332,14 +334,14 @@ def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
         (results.compare(), "pair", "pairs"),
         (results["a"], "coordinate", "coordinates"),
     ):
-        with pytest.raises(AttributeError, match=f"Did you mean '{near}'"):
-            getattr(thing, typed)
+        with pytest.raises(AttributeError, match=f"Did you mean '{suggestion}'"):
+            getattr(function, typed)
     assert not hasattr(dreval, "nothing")
     assert not hasattr(results, "__array__")
 
 
 @each(
-    "words, near",
+    "arguments, suggestion",
     [
         ("evaluate x.csv --perms 5", "--n-resamples"),
         ("evaluate x.csv --Metrics=L1", "--metric"),
@@ -350,26 +352,26 @@ def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
     ],
 )
 def test_the_command_line_suggests_the_nearest_option(
-    words: str, near: str | None, capsys: pytest.CaptureFixture[str]
+    arguments: str, suggestion: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command rejects an unknown option before any file is read, and suggests its nearest option."""
     with pytest.raises(SystemExit) as error:
-        main(words.split())
+        main(arguments.split())
     text = capsys.readouterr().err.splitlines()[-1]
     assert error.value.code == 2
     assert "unrecognized arguments" in text
-    assert text.endswith(f"(did you mean {near}?)") if near else "did you mean" not in text
+    assert text.endswith(f"(did you mean {suggestion}?)") if suggestion else "did you mean" not in text
 
 
 def test_a_mistyped_verb_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """Commands and subcommands get a suggestion; if no name is similar all are listed."""
-    for words, text in (
+    for arguments, text in (
         (["evalute"], "'evalute'. Did you mean 'evaluate'? Choose from"),
         (["study", "rn"], "'rn'. Did you mean 'run'?"),
         (["zzz"], "evaluate"),
     ):
         with pytest.raises(SystemExit):
-            main(words)
+            main(arguments)
         assert text in capsys.readouterr().err
 
 
