@@ -98,13 +98,13 @@ def test_partitions_are_averaged_where_no_point_can_be_left_out_alone():
     values = res.groups.pivot(index=["partition", "group"], columns="embedding", values="value")
     for row in compared[0].pairs.to_dict("records"):
         d = (values[row["second"]] - values[row["first"]]).to_numpy().reshape(8, 20)
-        se = math.sqrt(np.mean([19 / 20 * ((values - values.mean()) ** 2).sum() for values in d]))
+        se = math.sqrt(np.mean([19 / 20 * ((partition - partition.mean()) ** 2).sum() for partition in d]))
         t = row["advantage"] / se
         assert_allclose([row["se"], row["p_value"]], [se, 2 * stats.t.sf(abs(t), 19)], rtol=1e-9)
-    for one in compared:
+    for bounds in compared:
         for comparison in compared:
-            assert (one.pairs["p_low"] < comparison.pairs["p_value"]).all()
-            assert (comparison.pairs["p_value"] < one.pairs["p_high"]).all()
+            assert (bounds.pairs["p_low"] < comparison.pairs["p_value"]).all()
+            assert (comparison.pairs["p_value"] < bounds.pairs["p_high"]).all()
     assert "p_low and p_high" in str(compared[0].summary())
 
 

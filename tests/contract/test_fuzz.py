@@ -18,7 +18,7 @@ ARRAY = np.array([1.0])
 @pytest.mark.slow
 def test_a_part_of_the_matrix():
     """Every 25th form of each subject, starting at another one, gives no failure; each form occurs."""
-    report = fuzz.run(every=25)
+    report = fuzz.run(stride=25)
     print(report)
     assert report.failures == []
     assert report.counts["calls"] > 640
@@ -29,7 +29,7 @@ def test_a_part_of_the_matrix():
 @pytest.mark.calibration
 def test_the_whole_matrix(n_simulations):
     """All forms, units and shapes of all subjects: no foreign exception, no silent wrong number."""
-    report = fuzz.run(every=1000 // n_simulations(1000))
+    report = fuzz.run(stride=1000 // n_simulations(1000))
     print(report)
     assert report.failures == []
 

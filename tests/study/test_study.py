@@ -282,9 +282,7 @@ def test_notes_on_data_and_methods_are_stored(make, tmp_path):
     results = [*zip(notes["dataset"], notes["embedding"], notes_of_table(notes), strict=True)]
     assert len(results) == len(expected)
     for dataset, method, value in expected:
-        (same_note,) = [
-            other_code for *place, other_code in results if [*place, other_code.code] == [dataset, method, value.code]
-        ]
+        (same_note,) = [entry for *place, entry in results if [*place, entry.code] == [dataset, method, value.code]]
         assert (dict(same_note.values), same_note.scope) == (dict(value.values), value.scope)
     texts = [str(value) for _, _, value in results]
     lines = " ".join(str(study.status()).split())
