@@ -73,10 +73,10 @@ def test_a_full_disk_is_reported_and_leaves_the_old_file(tmp_path: Path) -> None
     path.write_text("good")
     code = (
         "import resource, signal, sys\n"
-        "from dreval.records.base import write_whole\n"
+        "from dreval.records.base import write_atomic\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        "write_whole(sys.argv[1], bytes(1_000_000))\n"
+        "write_atomic(sys.argv[1], bytes(1_000_000))\n"
     )
     ran = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
     assert "InputError: `path` must be on a disk with room for it" in ran.stderr
@@ -127,7 +127,7 @@ def test_a_pipe_and_a_descriptor_are_written_plainly(tmp_path: Path) -> None:
     reader.join()
     assert received == ["through"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-    code = "from dreval.records.base import write_whole; write_whole('/dev/stdout', 'plain\\n'); print('after')"
+    code = "from dreval.records.base import write_atomic; write_atomic('/dev/stdout', 'plain\\n'); print('after')"
     target = tmp_path / "out.txt"
     with target.open("wb") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
@@ -140,8 +140,8 @@ def test_a_killed_process_leaves_a_whole_old_or_a_whole_new_file(tmp_path: Path)
     size = 300_000
     path.write_bytes(b"\0" * size)
     code = (
-        "import sys\nfrom dreval.records.base import write_whole\nprint('on', flush=True)\n"
-        f"while True:\n    for i in range(256): write_whole(sys.argv[1], bytes([i]) * {size})\n"
+        "import sys\nfrom dreval.records.base import write_atomic\nprint('on', flush=True)\n"
+        f"while True:\n    for i in range(256): write_atomic(sys.argv[1], bytes([i]) * {size})\n"
     )
     for wait in (0.001, 0.013, 0.031, 0.057):
         run = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
