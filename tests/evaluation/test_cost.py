@@ -168,7 +168,7 @@ def test_shares_add_up_to_the_weight_of_their_step() -> None:
 
 
 def test_threads_divide_the_share_that_they_can() -> None:
-    """Elapsed seconds of a step of which half is shared."""
+    """The elapsed seconds of a step with a shared half are computed."""
     step = Step(PASS, "", cost.NONE, "pass", 8.0, shared=0.5)
     assert [step.elapsed(threads) for threads in (1, 2, 4)] == [8.0, 6.0, 5.0]
 

@@ -137,7 +137,7 @@ def test_leave_a_group_out_is_the_plain_function_on_the_rest(name):
 
 
 @pytest.mark.parametrize("name", CURVES)
-def test_intervals_of_a_curve_are_those_of_the_plain_function_on_the_rest(name):
+def test_intervals_of_a_curve_are_those_of_the_function_on_the_other_points(name):
     """At every K up to half of the points, the jackknife by hand without each point or each group; above it none.
 
     Between the K at which a curve without points is known the standard error is interpolated.
@@ -238,7 +238,7 @@ def test_the_band_of_all_points_is_wider_than_the_intervals(name):
 
 
 def test_differences_of_curves_are_those_of_the_values():
-    """Either order; the band holds the difference; more than eight embeddings are not compared."""
+    """They are equal in either order; the band contains the difference; more than eight embeddings are not compared."""
     results = evaluation(anchors=120).run(["r_nx", "b_nx"])
     wide = results.curve("r_nx")
     left, right = (results.curve("r_nx", difference=pair) for pair in (("b", "a"), ("a", "b")))

@@ -29,7 +29,7 @@ class Raises:
 
 
 def giving(value: Any) -> Any:
-    """A callable that gives this."""
+    """Return a callable that returns this value."""
     return lambda *_: value
 
 
@@ -116,8 +116,8 @@ def test_all_failing_is_a_table_of_reasons() -> None:
         assert name in str(results.summary(full=True))
 
 
-def test_parameters_a_source_refuses_are_its_failure() -> None:
-    """A number of components that is none is the reason of one embedding."""
+def test_a_wrong_parameter_of_a_source_is_its_failure() -> None:
+    """An invalid number of components is the reason of one embedding."""
     ev = dreval.Evaluation(X, {"first": Y}, n_neighbors=5, random_state=0)
     ev = ev.with_embedding("word", scream, n_components="two").with_embedding("none", "pca", n_components=0)
     ev = ev.with_embedding("many", "pca", n_components=5).with_embedding("options", Y, perplexity=3)
@@ -192,7 +192,7 @@ def test_a_failing_measure_does_not_affect_the_others(monkeypatch: pytest.Monkey
     pd.testing.assert_frame_equal(result.iloc[1:], expected.iloc[1:], check_exact=True)
 
 
-def test_labels_are_missed_in_a_row() -> None:
+def test_missing_labels_are_reported_in_a_row() -> None:
     """A measure of labels that is requested without labels has a row that says what to pass."""
     ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=5)
     with pytest.warns(InputWarning, match="^knn_accuracy: needs labels; pass labels= to Evaluation$"):

@@ -108,7 +108,7 @@ def test_trivial_tests_make_no_other_test_less_significant():
 
 
 def test_restricted_permutations_reach_the_tests():
-    """Blocks given as options are those of the plain function."""
+    """Blocks passed as options have the results of the plain function."""
     blocks = np.arange(60) // 10
     result = rows("hsic", options={"hsic": {"permutation": "within", "blocks": blocks}})
     assert "within their blocks" in result["note"].iloc[0]
@@ -193,7 +193,7 @@ def test_options_that_the_residual_does_not_read_are_noted():
 
 
 def test_sparse_data_are_those_of_the_dense_array():
-    """Data against embedding, of a sparse matrix: the same numbers, with a note that it was made dense."""
+    """Data against embedding with a sparse matrix have the same numbers, and a note that it was made dense."""
     sparse = rows("hsic:data", dreval.Evaluation(csr_array(X), {"e": Y}, random_state=0)).iloc[0]
     dense = rows("hsic:data").iloc[0]
     assert sparse[["statistic", "p_value"]].tolist() == dense[["statistic", "p_value"]].tolist()

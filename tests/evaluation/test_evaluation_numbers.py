@@ -204,7 +204,9 @@ def test_other_embeddings_change_no_number(
 
 
 def test_a_seed_is_a_seed() -> None:
-    """The same seed gives the same result twice, a Generator in the same state too; another seed gives another one."""
+    """The same seed gives the same result twice, a Generator in the same state too; another seed gives a different
+    result.
+    """
     result, repeated = crowd(["e", "noise"]), crowd(["e", "noise"])
     for table in ("table", "groups"):
         drop = ["seconds"] if table == "table" else []
@@ -397,7 +399,7 @@ def test_intervals_that_cannot_be_had_say_so() -> None:
 
 
 def test_neighbors_in_the_data_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Up to the largest k, ties by row number; none with anchors, of too many points, and where no pass was made."""
+    """Up to the largest k, ties by row number; none with anchors, with too many points, and without a pass."""
     tied = np.random.default_rng(1).integers(0, 3, size=(60, 3)).astype(float)
     stored = (
         dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=[4, 12]).run("continuity", tests=None).data_neighbors

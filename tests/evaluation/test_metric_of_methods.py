@@ -74,7 +74,7 @@ def test_lsdr_reads_any_metric(metric):
         np.testing.assert_allclose(method.transform(X[3:7]), method.embedding_[3:7], atol=1e-6)
 
 
-def test_methods_refuse_rows_without_a_direction():
+def test_methods_raise_an_error_for_rows_without_a_direction():
     """A row of zeros has no cosine, a constant one no correlation, in a fit and for new points."""
     X = rescaled_points()
     for metric, row in (("cosine", 0.0), ("correlation", 2.0)):

@@ -236,7 +236,7 @@ def test_chance_in_closed_form_is_the_mean_of_many_permutations() -> None:
 
 
 def test_the_effect_of_ties_and_anchors_is_noted() -> None:
-    """Measures without bounds over ties say how ties are ordered; those measured in the largest distance that it is."""
+    """Notes on measures without bounds over ties have the order of ties; notes on the largest distance name it."""
     integers = RNG.integers(0, 4, size=(80, 3)).astype(float)
     kinds = np.arange(80) % 3
     requested = ["procrustes_rc", "class_aware_continuity"]

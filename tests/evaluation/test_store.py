@@ -71,7 +71,7 @@ def numbers(results: dreval.Results) -> pd.DataFrame:
 
 @pytest.mark.parametrize("ci", ["points", "replicates"])
 @pytest.mark.parametrize("over", ["seeds", "subsamples"])
-def test_a_second_run_computes_no_embedding_and_gives_the_same(tmp_path: Path, ci: str, over: str) -> None:
+def test_a_second_run_computes_no_embedding_and_is_equal(tmp_path: Path, ci: str, over: str) -> None:
     """The results equal those without a store; runs of replicates are stored as well."""
     options = {"replicates": {"n_replicates": 3, "over": over}}
     settings = {"options": options} if ci == "replicates" else {}
@@ -87,7 +87,7 @@ def test_a_second_run_computes_no_embedding_and_gives_the_same(tmp_path: Path, c
 
 
 def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
-    """What was finished before the interrupt is not computed a second time."""
+    """Embeddings that were finished before the interrupt are not recomputed."""
     store = tmp_path / "s.journal"
     options = {"replicates": {"n_replicates": 4, "over": "seeds"}}
     CountedMethod.begin()
