@@ -304,7 +304,7 @@ def all_columns(X, n_components):
 )
 @settings(max_examples=6, deadline=None)
 def test_notes_are_those_of_the_evaluation(labels, share):
-    """Whatever is odd about the data, on all points or a part: the notes that an evaluation has on the whole."""
+    """The notes on unusual data, on all points or a part, are those of an evaluation on all points."""
     X = cloud(16, 4)
     X[:, 3] *= "constant" not in labels
     X[1] = X[0] if "rows" in labels else X[1]

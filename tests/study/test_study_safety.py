@@ -43,7 +43,7 @@ def verbs(path: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def readers_errors(path: Path) -> dict[str, str]:
-    """How each verb refuses a file; any error that is not one of dreval leaves."""
+    """Return the errors of each reader of a file; any other error than those of dreval is raised."""
     results = {}
     for name, method in verbs(path):
         try:

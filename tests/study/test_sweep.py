@@ -252,7 +252,7 @@ def test_many_points_are_evaluated_at_some(monkeypatch):
         ),
     ],
 )
-def test_refusals(options, error, match):
+def test_errors(options, error, match):
     passed = {"X": data(), "source": "isomap", "param_grid": {"n_neighbors": [5, 9]}, **options}
     with pytest.raises(error, match=match):
         dreval.sweep(passed.pop("X"), passed.pop("source"), passed.pop("param_grid"), random_state=0, **passed)
