@@ -60,7 +60,7 @@ def test_one_column_each_is_correlation():
 
 
 def test_classes_give_the_correlation_ratio():
-    """Of one variable and classes rho^2 is the between share of the sum of squares, as in scipy's one-way F."""
+    """For one variable and classes rho^2 is the between share of the sum of squares, as in scipy's one-way F."""
     rng = np.random.default_rng(2)
     y, codes = rng.normal(size=60), np.arange(60) % 3
     result = quick(y, codes.astype(str))
@@ -114,7 +114,7 @@ def test_perfect_dependence_is_finite():
         ((np.arange(9), ["a"] * 9), "`y` must have at least two classes"),
     ],
 )
-def test_refusals(variables, message):
+def test_errors(variables, message):
     """Too few rows and constants raise an error; one row more is enough."""
     if message is None:
         assert quick(*variables).p_value > 0

@@ -16,7 +16,7 @@ from dreval.significance._certificate import certify
 
 
 def latents_and_data(n=80, noise=0.3, seed=0, dependent=False):
-    """A curved sheet in five dimensions with noise, whose size may follow the first latent."""
+    """Return a curved sheet in five dimensions with noise, whose size may follow the first latent."""
     rng = np.random.default_rng(seed)
     Y = rng.uniform(-1, 1, size=(n, 2))
     X = np.c_[Y, np.sin(2 * Y), Y[:, 0] * Y[:, 1]]

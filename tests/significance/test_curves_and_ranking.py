@@ -150,7 +150,7 @@ def test_ranking_keeps_the_names_of_a_frame():
         (lambda x, y: dreval.dependence_ranking(x, y, n_features=2), "`n_features` must be an integer"),
     ],
 )
-def test_refusals(call, message):
+def test_errors(call, message):
     """Invalid settings raise an error with their name."""
     with pytest.raises((InputError, dreval.errors.UnknownName)) as error:
         call(*sample())

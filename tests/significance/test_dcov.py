@@ -57,7 +57,7 @@ def test_values_of_dcor():
 
 @given(pair=pairs(images=VARYING, kinds=("normal", "curve", "clusters"), min_n=5))
 def test_statistic_is_the_sum_over_centered_distances(pair):
-    """dCov^2 is the mean product of doubly centered distances; U-centering gives the bias-corrected form."""
+    """dCov^2 is the mean product of doubly centered distances; with U-centering it is the bias-corrected form."""
     x, y = pair
     D, E = (cdist(v, v) for v in (x, y))
     n = len(x)
@@ -118,7 +118,7 @@ def test_precomputed_distances_are_used():
         ((np.arange(5) * 1e200, np.arange(5)), {}, "`x` must have a usual scale"),
     ],
 )
-def test_refusals(variables, options, message):
+def test_errors(variables, options, message):
     """Variables without distances raise an error with their name and a hint."""
     with pytest.raises((InputError, dreval.errors.UnknownName)) as error:
         dreval.dcov_test(*variables, **options)

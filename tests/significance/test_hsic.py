@@ -255,7 +255,7 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("variables", "options", "message"), INVALID)
-def test_refusals(variables, options, message):
+def test_errors(variables, options, message):
     """Invalid variables and settings raise an error with the argument, the requirement and what was received."""
     with pytest.raises(InputError) as error:
         dreval.hsic_test(*variables, **options)

@@ -175,7 +175,7 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("options", "message"), INVALID)
-def test_refusals(options, message):
+def test_errors(options, message):
     """Methods that do not apply raise an error with their name."""
     with pytest.raises((InputError, dreval.errors.UnknownName)) as error:
         dreval.hsic_test(np.eye(5) + 1, np.arange(5), **options)
@@ -183,7 +183,7 @@ def test_refusals(options, message):
 
 
 def test_methods_of_many_variables():
-    """Low rank and gamma are for two variables; settings come one for each variable."""
+    """Low rank and gamma are for two variables; settings are passed one for each variable."""
     with pytest.raises(InputError, match="for more than two variables"):
         quick(*sample(20), method="gamma")
     with pytest.raises(InputError, match="one for each variable: got 2 values"):

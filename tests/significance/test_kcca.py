@@ -127,7 +127,7 @@ def test_factors_are_used_where_they_have_at_most_half_as_many_columns_as_rows(c
 
 
 @pytest.mark.parametrize("kappa", [0, -1.0, np.nan])
-def test_refusals(kappa):
+def test_errors(kappa):
     """A kappa that does not regularize raises an error."""
     with pytest.raises(InputError, match="`kappa` must be a"):
         quick(*sample(), kappa=kappa)

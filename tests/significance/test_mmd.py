@@ -98,7 +98,7 @@ def test_exchange_within_blocks():
         ((np.arange(5), np.arange(4)), {"permutation": "cyclic"}, "`permutation` must be 'free' or 'within'"),
     ],
 )
-def test_refusals(samples, options, message):
+def test_errors(samples, options, message):
     """Inputs that are not two samples raise an error with their name and a hint."""
     with pytest.raises(InputError) as error:
         dreval.mmd_test(*samples, **options)
@@ -106,7 +106,7 @@ def test_refusals(samples, options, message):
 
 
 def test_splits_are_counted_not_permutations():
-    """Two of four in one block, one of three in the other: 6 x 3 splits, and p is the share of them by hand."""
+    """Two of four in one block, one of three in the other: 6 x 3 splits, and p is their share by hand."""
     x, groups = np.array([0.1, 2.0, 3.5, 9.0, 1.0, 4.0, 8.0]), np.array([1, 1, 0, 0, 1, 0, 0])
     blocks = np.array([0, 0, 0, 0, 1, 1, 1])
     result = dreval.mmd_test(x, groups=groups, permutation="within", blocks=blocks, n_resamples=18)

@@ -171,7 +171,7 @@ def test_wrong_results_of_custom_functions_raise_an_error(null, statistic, text)
         dreval.noise_test(data(), "pca", null=null, statistic=statistic, n_replicates=3)
 
 
-def test_refusals():
+def test_errors():
     X = data()
     with pytest.raises(UndefinedMeasure, match="embed other data"):
         dreval.noise_test(X, X[:, :2])

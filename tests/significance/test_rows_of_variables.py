@@ -166,7 +166,7 @@ def test_numbers_as_groups_are_sent_to_another_test():
 
 @pytest.mark.parametrize("name", [*TESTS, "mmd"])
 def test_objects_that_are_numbers_are_numbers(name):
-    """An array, series or table of floats as objects gives the numbers of the floats."""
+    """An array, series or table of floats as objects has the numbers of the floats."""
     y = np.round(VALUES)
     default = run(name, POINTS[:, 0], y)
     for objects in (y.astype(object), pd.Series(y, dtype=object), pd.DataFrame({"y": y}, dtype=object)):
