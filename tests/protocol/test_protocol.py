@@ -60,7 +60,7 @@ def test_both_measures_are_those_of_the_method_in_python(name: str, form: str, f
 
 
 def test_an_evaluation_has_the_same_method_measures(folder: Path) -> None:
-    """In a table the collected source has both method measures, whatever the seed of the evaluation, and all others."""
+    """In a table the collected source has both method measures for any seed, and all other measures."""
     both_rounds(folder, projection)
     source = dreval.Protocol.collect(folder)
     names = ["trustability", "tractable_consistency", "trustworthiness", "reconstruction_error"]
@@ -160,7 +160,7 @@ def test_other_data_were_not_run(folder: Path) -> None:
 
 @pytest.mark.parametrize("transformation", ["perturbation", "definition"])
 def test_runs_are_matched_up_to_rounding(transformation: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where another machine rounds the transformed data otherwise, each is still matched with its own run."""
+    """If another machine rounds the transformed data differently, each is still matched with its run."""
     both_rounds(folder, projection, transformation=transformation)
     source = dreval.Protocol.collect(folder)
     expected = dreval.tractable_consistency(X, source).table["u"].tolist()
@@ -178,7 +178,7 @@ def test_runs_are_matched_up_to_rounding(transformation: str, folder: Path, monk
 
 
 def test_csv_keeps_every_bit(folder: Path) -> None:
-    """Numbers that need 17 digits, subnormal and huge ones, and the sign of zero come through the files unchanged."""
+    """Numbers that need 17 digits, subnormal and huge ones, and the sign of zero are unchanged by the files."""
     data = np.random.default_rng(0).normal(size=(12, 2)) * 10.0 ** np.arange(-6, 6)[:, None]
     data[0] = [5e-324, -0.0]
     data[1] = [1.7976931348623157e140, 0.1 + 0.2]
@@ -190,7 +190,7 @@ def test_csv_keeps_every_bit(folder: Path) -> None:
 
 
 def test_rows_in_another_order_are_matched_by_ids(folder: Path, tmp_path: Path) -> None:
-    """A tool that sorts its rows otherwise gives the same numbers; without ids rows go by their order."""
+    """A tool that sorts its rows differently has the same numbers; without ids rows are matched by position."""
     frame = pd.DataFrame(X, columns=list("abc")).assign(cell=IDS)
     both_rounds(folder, projection, frame, ids="cell")
     both_rounds(tmp_path / "other", projection, frame, ids="cell")
@@ -228,7 +228,7 @@ def test_column_names_with_conflicts(names: list[str], folder: Path) -> None:
     assert float(dreval.tractable_consistency(frame, source)) > 0
 
 
-def test_files_without_ids_go_by_their_order(folder: Path, tmp_path: Path) -> None:
+def test_files_without_ids_are_matched_by_position(folder: Path, tmp_path: Path) -> None:
     """A tool that returns coordinates only gives the same source."""
     for place, ids in ((folder, True), (tmp_path / "bare", False)):
         protocol = dreval.Protocol(X, **SETTINGS)

@@ -193,7 +193,7 @@ def test_the_folder_keeps_its_seed(folder: Path) -> None:
 
 
 def test_two_columns_at_full_dimension_are_one_run(folder: Path) -> None:
-    """Where the data have as many dimensions as the embedding there is no second run of it."""
+    """If the data have as many dimensions as the embedding there is no second run."""
     protocol = both_rounds(folder, projection, X[:, :2])
 
     source = dreval.Protocol.collect(folder)
