@@ -78,7 +78,7 @@ def test_results_files_and_frames_are_one_table(tmp_path):
 
 
 def test_the_same_data_with_another_seed_is_a_replicate():
-    """By the hash of the data: another seed is averaged with the first, the same seed is refused as one value twice."""
+    """By the hash of the data, another seed is averaged with the first; the same seed raises an error."""
     results = [small(0), small(0, random_state=1), small(1)]
     comparison = dreval.compare(results, measure="trustworthiness")
     family = next(iter(comparison.families.values()))
@@ -119,7 +119,7 @@ def test_invalid_comparisons_raise_an_error(change, options, message):
 
 
 def test_columns_may_have_other_names():
-    """A table from elsewhere, with other column names and no measure, gives the same numbers."""
+    """A table of another program, with other column names and no measure, has the same numbers."""
     scores = table()[["dataset", "embedding", "value"]]
     renamed = scores.rename(columns={"dataset": "problem", "embedding": "algorithm", "value": "score"})
     names = {"dataset": "problem", "embedding": "algorithm", "value": "score"}
@@ -326,7 +326,7 @@ def test_posterior_probabilities_turn_with_the_pair_and_repeat_with_the_seed():
     pd.testing.assert_frame_equal(*tables, check_exact=True)
 
 
-def test_wins_are_counted_and_direction_turns_them():
+def test_wins_are_counted_in_either_direction():
     """By hand on three data sets; lower-is-better is the transpose."""
     frame = pd.DataFrame({"dataset": list("ppqqrr"), "embedding": ["a", "b"] * 3, "value": [2.0, 1, 3, 3, 5, 4]})
     higher, lower = (dreval.compare(frame, direction=d).wins() for d in ("higher", "lower"))
@@ -391,7 +391,7 @@ def test_the_paragraph_has_the_numbers_of_the_tables(form):
 
 
 def test_summaries_fit_the_terminal():
-    """No line is wider than 80 columns, whatever the names; Markdown, LaTeX and HTML are written."""
+    """No line is wider than 80 columns with names of any width; Markdown, LaTeX and HTML are written."""
     frame = table(k=4)
     frame["embedding"] = "a rather long name of an embedding " + frame["embedding"]
     summary = compared(frame, tests="all", rope=0.01).summary()

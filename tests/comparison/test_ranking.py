@@ -160,7 +160,7 @@ def test_copies_that_differ_by_rounding_are_equal():
 
 
 def test_a_value_without_spread_is_ranked_with_the_reason():
-    """Separate batches, whatever is left out: no standard error, no interval, and a note; differences are tested."""
+    """Separate batches have no standard error, no interval, and a note; their differences are tested."""
     batch = np.arange(80) % 2
     ev = dreval.Evaluation(
         X, {"mixed": X[:, :2], "apart": X[:, 2:] + 9.0 * batch[:, None]}, batch=batch, random_state=0

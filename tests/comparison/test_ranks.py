@@ -142,14 +142,16 @@ def test_skillings_mack_is_durbins_test_on_a_balanced_incomplete_table():
 
 
 @given(hnp.arrays(np.float64, st.tuples(st.integers(2, 8), st.integers(3, 5)), elements=st.floats(0, 1), unique=True))
-def test_skillings_mack_is_friedmans_test_where_nothing_is_missing(table):
+def test_skillings_mack_is_friedmans_test_without_missing_cells(table):
     """Without missing cells and ties the two chi-squares are one."""
     assert_allclose(skillings_mack(table)[:2], friedman(table), rtol=1e-9, atol=1e-12)
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.integers(3, 4)), elements=st.integers(-9, 9)))
 def test_monotone_transformations_and_names_have_no_effect_on_rank_tests(table):
-    """A rising function within each data set keeps the rank tests; a falling one with the other direction too."""
+    """A rising function within each data set does not change the rank tests; nor does a falling one with the other
+    direction.
+    """
     comparison = dreval.compare(tidy(table), direction="higher", tests=["friedman", "nemenyi"])
     risen = np.exp(table / 3.0) * np.arange(1, len(table) + 1)[:, None]
     for transformed, direction in ((risen, "higher"), (-risen, "lower")):
@@ -186,8 +188,8 @@ def test_letters_are_shared_by_exactly_the_pairs_that_do_not_differ(seed, count)
     assert all(letters)
 
 
-def test_nemenyi_keeps_its_level_at_the_critical_difference():
-    """Two mean ranks that are the critical difference apart have p = alpha."""
+def test_nemenyi_has_its_level_at_the_critical_difference():
+    """Two mean ranks that differ by the critical difference have p = alpha."""
     difference = critical_difference(20, 5, 0.1)
 
     assert nemenyi(np.array([1.0, 1.0 + difference, 3, 3, 3]), 20)[0, 1] == pytest.approx(0.1, abs=1e-6)
@@ -296,8 +298,8 @@ def test_too_few_data_sets_have_no_interval_of_signed_ranks():
 
 
 @given(st.integers(0, 99), st.integers(2, 3), st.sampled_from([2, 9]))
-def test_skillings_mack_counts_the_exchanges_within_data_sets(seed, n, levels):
-    """p is the share of all permutations of observed cells, each with its own statistic, with or without ties."""
+def test_skillings_mack_enumerates_permutations_within_data_sets(seed, n, levels):
+    """p is the share of all permutations of observed cells, each with its statistic, with or without ties."""
     rng = np.random.default_rng(seed)
     values = rng.integers(levels, size=(n, 3)).astype(float)
     values[0, rng.integers(3)] = NAN
@@ -316,7 +318,7 @@ def test_skillings_mack_counts_the_exchanges_within_data_sets(seed, n, levels):
     assert_allclose(p, expected, rtol=1e-12)
 
 
-def test_skillings_mack_by_exchanges_is_friedman_by_arrangements_where_nothing_is_missing():
+def test_skillings_mack_by_permutation_is_friedman_by_arrangements_without_missing_cells():
     """Both are enumerated with ties; if drawn, they agree within the error of 9,999 draws."""
     rng = np.random.default_rng(5)
     few = rng.integers(3, size=(4, 3)).astype(float)

@@ -62,7 +62,7 @@ def rotated(X):
         lambda _: turn,
     ],
 )
-def test_whatever_gives_the_data_is_the_reference(change):
+def test_any_source_that_returns_the_data_is_the_reference(change):
     """The array itself, a copy, float32, a frame, a rotation, PCA to all columns, and a callable are the reference."""
     X, a, b = cloud()
     results = evaluated(X, {"data": change(X), "a": a, "b": b}, ["trustworthiness"])
@@ -212,8 +212,8 @@ def test_across_data_sets_the_data_have_no_rank(tmp_path):
     assert "**1.000" not in page
 
 
-def test_a_sweep_does_not_judge_the_data():
-    """As many components as columns are the data, whatever the method: no setting is worse because of them."""
+def test_a_sweep_has_no_verdict_on_the_data():
+    """For any method, as many components as columns are the data: no setting is worse because of them."""
     X = cloud()[0]
     comparison = dreval.sweep(X, "pca", {"n_components": [1, 2, 3, 4]}, random_state=0)
     without = dreval.sweep(X, "pca", {"n_components": [1, 2, 3]}, random_state=0)

@@ -223,7 +223,7 @@ def test_the_better_embedding_is_first_in_either_direction(comparison):
 
 
 def test_the_values_of_the_standing_are_those_of_the_table(results, comparison):
-    """Also of measures of which a lower value is better."""
+    """They agree for measures with a lower best value, too."""
     table = results.tidy().set_index(["measure", "embedding"])["value"]
     for row in comparison.standing.to_dict("records"):
         assert row["value"] == table[row["measure"], row["embedding"]]
@@ -309,7 +309,7 @@ def test_anchors_that_all_agree_give_no_certainty():
 
 
 def test_a_saved_result_is_compared_alike(results, comparison, tmp_path):
-    """The tables hold all that a comparison needs."""
+    """The tables contain all values that a comparison needs."""
     loaded = dreval.load_results(results.save(tmp_path / "a.dreval"))
 
     pd.testing.assert_frame_equal(loaded.compare().pairs, comparison.pairs, check_exact=True)
