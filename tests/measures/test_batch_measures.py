@@ -52,7 +52,7 @@ def test_numbers_are_those_of_scib_metrics(case: dict[str, object]) -> None:
 
 
 def _weights(distances: np.ndarray, perplexity: int) -> np.ndarray:
-    """Weights exp(-beta d) whose entropy is that of the perplexity, by scipy's root finder."""
+    """Return weights exp(-beta d) whose entropy is that of the perplexity, by scipy's root finder."""
     from scipy.optimize import brentq
 
     def weights(power: float) -> np.ndarray:

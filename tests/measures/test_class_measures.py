@@ -153,7 +153,7 @@ def test_silhouette_is_that_of_scikit_learn(pair, classes, seed):
 
 
 def test_silhouette_of_many_blocks_and_threads():
-    """More points than one block holds, in any number of threads, give scikit-learn's widths."""
+    """More points than one block, in any number of threads, have scikit-learn's widths."""
     rng = np.random.default_rng(1)
     Y, labels = rng.normal(size=(1500, 2)), rng.integers(0, 5, 1500)
     view = _view(Y, Y, labels)
@@ -199,7 +199,7 @@ def test_one_class_raises_an_error(name):
         getattr(dreval, name)(Y, Y, labels=["a"] * 10)
 
 
-def test_a_class_that_vanishes_with_a_group_costs_the_interval_only():
+def test_a_class_that_vanishes_with_a_group_removes_the_interval_only():
     """A class of one point: the value has no interval, and a note gives the reason."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(60, 3)), np.arange(60) == 7

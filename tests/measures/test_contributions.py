@@ -17,8 +17,8 @@ WITHOUT_VARIABLES = [name for name in POINTS if not {"labels", "latent", "batch"
 
 
 @given(strategies.pairs(min_n=8, max_n=30, scales=False))
-def test_contributions_lie_within_their_range(pair: tuple[np.ndarray, np.ndarray]) -> None:
-    """Each contribution of each measure that is a mean over points lies between its limits, on any pair of clouds."""
+def test_contributions_are_within_their_range(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    """Each contribution of each measure that is a mean over points is between its limits, on any pair of clouds."""
     X, Y = pair
     view = neighbor_pass(X, {"e": Y}, k=5)["e"]
     for name in WITHOUT_VARIABLES:

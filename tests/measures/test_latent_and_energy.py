@@ -87,8 +87,8 @@ def test_latent_r2_in_an_evaluation():
     assert dreval.latent_r2(frame, named, latent=latent) == pytest.approx(row["value"])
 
 
-def test_a_simulation_brings_its_latents():
-    """A data set passed as the data has its own latent variables; the notes of ten and more are cut short."""
+def test_a_simulation_has_its_latents():
+    """A data set passed as the data has its latent variables; the notes of ten and more are cut short."""
     roll = dreval.simulate("swiss_roll", n=200, random_state=0)
     result = dreval.Evaluation(roll, {"truth": roll.latent}, random_state=0).run("latent_r2", None, None).tidy()
     assert result["value"][0] == pytest.approx(1, abs=1e-12)
@@ -127,7 +127,7 @@ def test_energy_ratio_is_that_of_scikit_learn(cloud, d):
 
 
 def test_energy_ratio_by_hand():
-    """Variances 9, 4, 1 along the axes give 9/14, 13/14, 1 at any scale; two dimensions hold 80 and 90 %."""
+    """Variances 9, 4, 1 along the axes give 9/14, 13/14, 1 at any scale; two dimensions have 80 and 90 %."""
     X = np.vstack([s * v * np.eye(3)[j] for j, v in enumerate((3, 2, 1)) for s in (1, -1)])
     for scale in (1e-150, 1.0, 1e150):
         result = [dreval.energy_ratio(X * scale, X[:, :d]) for d in (1, 2, 3)]

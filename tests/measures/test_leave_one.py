@@ -370,7 +370,7 @@ def test_statistics_of_leave_one_a_point_at_extreme_units(name, parameters, of_x
 
 @each("name", [name for name in MEASURES if getattr(MEASURES.card(name), "without", None)])
 def test_every_measure_with_a_rule_follows_it(name):
-    """Every ``without`` of a card gives the value on the other points, also of a part of the points."""
+    """Every ``without`` of a card returns the value on the other points, also for a part of the points."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(13, 4)), rng.normal(size=(13, 2)), np.arange(13) % 3
     card, function = MEASURES.card(name), MEASURES.get(name)

@@ -32,8 +32,8 @@ def test_without_a_group_all_variables_follow_their_points():
     assert_array_equal(shuffled.embedding_rank[:, 0], ranks)
 
 
-def test_every_draw_is_another_one_and_always_the_same():
-    """The b-th view of a seed is stored; another b or another seed gives another order."""
+def test_draws_differ_and_are_reproducible():
+    """The b-th view of a seed is stored; another b or another seed has another order."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
     orders = [

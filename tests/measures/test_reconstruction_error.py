@@ -98,8 +98,8 @@ def test_embeddings_of_one_evaluation_are_held_out_on_the_same_points():
     assert error["jitter"] != error["another"]
 
 
-def test_many_points_are_represented_by_some():
-    """Beyond 1000 points a random subset is fitted, and a note says so; the certificate takes the same."""
+def test_many_points_are_represented_by_a_part():
+    """Beyond 1000 points a random subset is fitted, with a note; the certificate uses the same."""
     X, Y = cloud(1001)
     outcome = dreval.reconstruction_error(X, Y, rule="theorem3", random_state=0, n_folds=2)
     assert str(outcome.notes[0]) == "Fitted on 1000 points drawn at random."

@@ -187,7 +187,7 @@ def test_labels_follow_the_halves():
     assert float(record) == pytest.approx(1.0)
 
 
-def test_refusals():
+def test_errors():
     X = data()
     with pytest.raises(UndefinedMeasure, match="embed other data"):
         dreval.stability(X, X[:, :2])

@@ -403,7 +403,7 @@ INVALID = {
 
 
 @pytest.mark.parametrize("case", INVALID)
-def test_refusals(case):
+def test_errors(case):
     """Invalid arguments raise errors."""
     error, options = INVALID[case]
     with pytest.raises(error, match="must"):

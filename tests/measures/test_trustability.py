@@ -98,8 +98,8 @@ def test_a_shuffling_method_is_near_chance():
     assert float(record) == pytest.approx(record.chance, abs=0.03)
 
 
-def test_dimensions_that_cannot_be_had():
-    """With p >= n the method gives n - 1 dimensions; the limit of a bundled method is noted likewise."""
+def test_unavailable_dimensions():
+    """With p >= n the method has n - 1 dimensions; the limit of a bundled method is noted likewise."""
     X = cloud(n=8, p=12)
     record = dreval.trustability(X, "pca")
     assert float(record) < 1e-12
