@@ -244,7 +244,7 @@ IMAGES = {
 
 @pytest.fixture
 def large_limits(monkeypatch):
-    """Co-rankings of anchors among more than 100 points come from lists and sampled points, sampled from 300."""
+    """Set limits at which co-rankings of anchors among more than 100 points use lists and 300 sampled points."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 100)
     monkeypatch.setattr(streaming, "PILOT", 300)
     monkeypatch.setattr(streaming, "PILOTS", 3)

@@ -23,7 +23,7 @@ def _block(space, rows):
 
 @given(X=clouds(max_p=DIRECT_COLUMNS))
 def test_few_columns_are_direct_to_the_last_bit(X):
-    """Up to twelve columns a block holds sums of squared differences, column by column, times a power of 4."""
+    """Up to twelve columns a block has sums of squared differences, column by column, times a power of 4."""
     space, rows = Space.of(X), np.arange(0, len(X), 2)
     assert space.gamma == 0
     assert_array_equal(_block(space, rows), twins.squared_distances(X[rows], X) * space.scale**2)

@@ -80,7 +80,7 @@ def test_zero_median_takes_the_smallest_positive_distance_and_warns():
 @pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
 @given(X=clouds(4, 20, 1, 3), kernel=st.sampled_from(RADIAL), bandwidth=st.sampled_from([None, "median", 0.5, 1e-9]))
 def test_a_length_scale_is_that_of_the_matrix(X, kernel, bandwidth):
-    """The same number and notes, and refused where the matrix is."""
+    """The number and notes are the same, and the errors as well."""
 
     def answered(function):
         try:
@@ -193,7 +193,7 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("call", "message"), INVALID)
-def test_refusals(call, message):
+def test_errors(call, message):
     """The error for an invalid variable has its name, the requirement and a hint."""
     with pytest.raises(InputError) as error:
         gram_matrix(call[0], "x", *call[1:])
@@ -201,7 +201,7 @@ def test_refusals(call, message):
 
 
 def test_unknown_kernel_names_the_nearest():
-    """A misspelt kernel is refused with the right one."""
+    """The error for a misspelled kernel suggests the right one."""
     with pytest.raises(UnknownName, match="Did you mean 'gaussian'"):
         gram_matrix([1.0, 2.0, 3.0, 4.0], "x", "gausian")
     assert set(RADIAL) < set(KERNELS)

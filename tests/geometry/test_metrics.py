@@ -141,7 +141,7 @@ def test_sparse_products_stay_within_their_promised_error(seed):
 @pytest.mark.parametrize("form", ["dense", "sparse", "precomputed"])
 @pytest.mark.parametrize("metric", SPARSE)
 def test_a_view_without_a_group_is_recomputed(metric, form):
-    """A view without a group, from kept lists or in full, is the view of the remaining points."""
+    """A view without a group, from stored lists or in full, is the view of the remaining points."""
     X, Y = counts(2)
     data = {"dense": X, "sparse": sparse.csr_array(X), "precomputed": distances(X, metric)}[form]
     metric = "precomputed" if form == "precomputed" else metric
@@ -160,7 +160,7 @@ def test_a_view_without_a_group_is_recomputed(metric, form):
 @pytest.mark.parametrize("size", [1, 7, 100])
 @pytest.mark.parametrize("metric", METRICS)
 def test_blocks_of_any_size_give_the_same(metric, size, monkeypatch):
-    """Dense and sparse, whatever the rows of a block."""
+    """Dense and sparse data have the same result for any number of rows in a block."""
     X, Y = counts(3)
     forms = [distances(X, "manhattan")] if metric == "precomputed" else [X + np.eye(*X.shape)]
     forms += [sparse.csr_array(X)] if metric in SPARSE else []
@@ -174,7 +174,7 @@ def test_blocks_of_any_size_give_the_same(metric, size, monkeypatch):
 
 
 def test_neighborhoods_of_sparse_data_keep_their_differences():
-    """Gathered groups hold the columns in which they have an entry: all inner products are those of the rows."""
+    """Gathered groups have the columns in which they have an entry: all inner products are those of the rows."""
     X, _ = counts(4)
     members = np.random.default_rng(0).integers(0, 40, (6, 5))
     gathered = gather(sparse.csr_array(X), members)

@@ -126,6 +126,6 @@ def test_k_is_checked(k, queries):
 
 
 def test_blocks_stay_small():
-    """A block of rows holds about eight megabytes, at least 16 rows and at most 256."""
+    """A block of rows has about eight megabytes, at least 16 rows and at most 256."""
     sizes = {n: distances.block_rows(n) for n in (4, 500, 2000, 10**6)}
     assert sizes == {4: 256, 500: 256, 2000: 256, 10**6: 16}

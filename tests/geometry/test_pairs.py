@@ -154,7 +154,7 @@ def test_mid_ranks_are_those_of_scipy(seed, size, kind, jobs):
 
 
 @given(pair=clouds_and_images())
-def test_the_ascending_fit_is_that_of_scipy(pair):
+def test_the_isotonic_fit_is_that_of_scipy(pair):
     """Pooling neighbors gives the squared distance to SciPy's isotonic regression."""
     table = pairs.pairs_of(_view(*pair))
     y = table.y[table.order()]
@@ -163,8 +163,8 @@ def test_the_ascending_fit_is_that_of_scipy(pair):
 
 
 @given(pair=clouds_and_images(), seed=st.integers(0, 9))
-def test_permuted_rows_keep_the_data(pair, seed):
-    """The pairs of an embedding with permuted rows have the distances of the data, which are not computed again."""
+def test_permuted_rows_share_the_data(pair, seed):
+    """The pairs of an embedding with permuted rows have the distances of the data, which are not recomputed."""
     view = _view(*pair)
     original, permuted = pairs.pairs_of(view), pairs.pairs_of(view.shuffled(np.random.default_rng(seed)))
     assert permuted.data is original.data
@@ -299,7 +299,7 @@ SORTING_MEASURES = {  # a second each, since they sort the pairs of each draw or
     ],
 )
 def test_intervals_from_anchors_cover(name):
-    """60 of 150 points as anchors, 80 draws: the 95 % interval holds the exact value in 85 to 100 %.
+    """60 of 150 points as anchors, 80 draws: the 95 % interval contains the exact value in 85 to 100 %.
 
     Two binomial standard errors below 95 % are 90 %; a largest difference is biased upwards in a part of the points.
     """

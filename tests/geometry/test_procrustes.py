@@ -202,7 +202,7 @@ def test_small_singular_values_keep_their_digits():
 
 @given(pair=ANY_WIDTH)
 def test_disparity_is_that_of_scipy(pair):
-    """The narrower of the two is padded with zeros; an embedding on one spot, which scipy refuses, leaves all: 1."""
+    """The narrower of the two is padded with zeros; an embedding in one place, which scipy rejects, has 1."""
     X, Y = pair
     if (Y == Y[0]).all():
         assert disparity(X, Y) == pytest.approx(1.0, abs=1e-15)
@@ -230,7 +230,7 @@ def test_disparity_of_any_blocks_and_of_sparse_rows(pair, size, drop, seed):
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_disparity_of_a_turned_and_scaled_copy_is_zero(kind):
-    """Whatever the cloud."""
+    """The disparity is zero for any cloud."""
     rng = np.random.default_rng(3)
     X = KINDS[kind](rng, 40, 3)
     Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]

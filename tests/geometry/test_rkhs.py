@@ -234,7 +234,7 @@ INVALID = {
 
 
 @pytest.mark.parametrize("case", INVALID)
-def test_refusals(case):
+def test_errors(case):
     """Impossible requests raise errors with four parts."""
     X, Y = cloud()
     with pytest.raises((InputError, dreval.errors.UnknownName), match="must"):

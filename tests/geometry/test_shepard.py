@@ -52,7 +52,7 @@ def test_distances_on_the_edges_of_cells():
     np.testing.assert_array_equal(table_of(points, image).counts, counts)
 
 
-def test_steps_are_the_nearest_ascending_ones():
+def test_steps_are_the_isotonic_fit():
     """Pool adjacent violators, by hand, of the means of equal parts of the ordered pairs."""
     table, x, y = table_of(X, Y), pdist(X), pdist(Y)
     y = y[np.argsort(x)]

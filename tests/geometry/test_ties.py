@@ -210,7 +210,9 @@ def _votes(distances, codes, own_class, members, k):
 
 @given(pair=_lattices(max_n=7), data=st.data())
 def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
-    """Neighborhood hit and nearest-neighbor accuracy: the first and last over all orders, whatever the classes."""
+    """For neighborhood hit and nearest-neighbor accuracy the bounds are the first and last over all orders and any
+    classes.
+    """
     Y, n = pair[1], len(pair[1])
     codes = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     assume(2 <= len(np.unique(codes)) < n)

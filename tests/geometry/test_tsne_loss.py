@@ -121,7 +121,7 @@ def test_affinities_of_pairs_are_those_of_the_bundled_method(p: int, perplexity:
 
 @pytest.mark.parametrize("metric", ["cosine", "manhattan", "precomputed"])
 def test_affinities_take_squared_distances_of_a_metric(metric: str) -> None:
-    """Rows have the perplexity under the squared distances of the metric, whatever its unit."""
+    """Rows have the perplexity under the squared distances of the metric in any unit."""
     X = np.random.default_rng(0).normal(size=(60, 15))
     D = squareform(pdist(X, {"manhattan": "cityblock", "precomputed": "chebyshev"}.get(metric, metric)))
     affinities = PairAffinities(D if metric == "precomputed" else X, 10.0, metric)
@@ -136,7 +136,7 @@ def test_affinities_take_squared_distances_of_a_metric(metric: str) -> None:
 
 
 def test_more_duplicates_than_the_perplexity_share_all_affinity() -> None:
-    """Among 40 equal points each has affinities with these only, whatever the rounding of products of 30 columns."""
+    """Among 40 equal points each has affinities with these only, for any rounding of products of 30 columns."""
     rng = np.random.default_rng(0)
     X = np.concatenate([np.repeat(1e3 * rng.normal(size=(1, 30)), 40, axis=0), 1e3 * rng.normal(size=(40, 30))])
     P = PairAffinities(X, 10.0).rows(np.arange(80))
