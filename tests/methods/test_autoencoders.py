@@ -83,7 +83,7 @@ def test_the_loss_of_the_vae_is_the_evidence_bound():
 
 
 def test_adam_by_hand():
-    """The first step has the length of the rate whatever the slope; the second follows the printed recursion."""
+    """The first step has the length of the rate for any slope; the second follows the printed recursion."""
     theta, means = np.array([1.0, -2.0]), np.zeros((2, 2))
     adam_step(theta, np.array([0.5, -30.0]), means, 1, 0.1)
     assert_allclose(theta, [0.9, -1.9], rtol=1e-7)
@@ -132,7 +132,7 @@ def test_new_rows_go_through_the_encoder(cls):
 
 
 @each_class
-def test_the_seed_decides(cls):
+def test_the_seed_has_an_effect(cls):
     """The same seed gives the same numbers, another seed does not; batches and rounds have an effect."""
     X = np.random.default_rng(0).normal(size=(30, 4))
     settings = [{}, {}, {"random_state": 1}, {"batch_size": 7}, {"n_epochs": 6}, {"learning_rate": 0.02}]

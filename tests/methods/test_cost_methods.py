@@ -164,7 +164,7 @@ def test_metric_scaling_is_not_above_scikit_learn(data):
 
 
 def test_metric_scaling_in_all_dimensions_is_exact():
-    """With as many components as columns every distance is kept; stress is 0 up to rounding."""
+    """With as many components as columns every distance is preserved; stress is 0 up to rounding."""
     X = cloud(3, p=3)
     mds = MetricMDS(3).fit(X)
 
@@ -289,8 +289,8 @@ def test_the_lattice_gives_an_embedding_as_good():
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_sne_keeps_neighbors(symmetric):
-    """On a rolled sheet with noise: a lower cost than the principal plane at its best size, and neighbors kept."""
+def test_sne_preserves_neighbors(symmetric):
+    """On a rolled sheet with noise: a lower cost than the principal plane at its best size, and neighbors preserved."""
     X = dreval.simulate("s4", n=200, random_state=0).data
     sne = SNE(symmetric=symmetric, perplexity=10, random_state=0).fit(X)
     cost = COSTS[sne.cost](X, perplexity=10)
@@ -349,7 +349,7 @@ def test_coordination_is_the_minimum_over_its_maps():
 @settings(max_examples=5)
 @given(seed=seeds)
 def test_explicit_maps_agree_with_their_embedding(mapping, seed):
-    """Fitted rows are sent to the embedding; a fitted place goes back to its row; small steps go there and back."""
+    """Fitted rows are mapped to the embedding, fitted places to their rows; small steps are mapped there and back."""
     X = 1e3 * cloud(seed, 60) + 1e4
     small_options = {"multilayer_perceptron": {"hidden": 6}, "kernel_expansion": {"n_centers": 20}}
     small_options["locally_linear"] = {"n_charts": 3}
@@ -504,7 +504,7 @@ def test_iterations_of_majorization_are_counted():
 @pytest.mark.parametrize("cost", ["lle", "laplacian"])
 @pytest.mark.parametrize("mapping", ["linear", "locally_linear", "kernel_expansion", "free_points"])
 def test_exact_solutions_have_converged(cost, mapping):
-    """Whatever the number of iterations, and no iteration lowers the cost."""
+    """They have for any number of iterations, and no iteration lowers the cost."""
     X = cloud(0, 60)
     unconverged, long = (
         CostMapping(cost=cost, mapping=mapping, max_iter=steps, random_state=0).fit(X) for steps in (1, 500)

@@ -103,7 +103,7 @@ def test_inverse_distances_as_weights_are_sammon(seed):
 
 
 def test_functions_see_distances_in_the_unit_of_the_data():
-    """A cut at distance 40 is the same array for the user, whatever power of two the search works with."""
+    """A cut at distance 40 is the same array for the user, for any power of two in the search."""
     X = 100 * cloud(0, n=40)
     W = (cdist(X, X) <= 40.0).astype(float)
     for name in ("metric_mds", "strain"):

@@ -148,7 +148,7 @@ def test_the_sum_over_landmarks_is_that_over_all_edges():
 
 
 def test_planes_are_carried_along_the_paths():
-    """On a helix the carried plane of every point is its own tangent, up to the sign of the landmark."""
+    """On a helix the transported plane of every point is its tangent, up to the sign of the landmark."""
     t = np.linspace(0, 12, 200)
     X = np.column_stack([np.cos(t), np.sin(t), 0.3 * t])
     graph = knn_graph(X, 2)

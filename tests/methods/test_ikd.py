@@ -36,7 +36,7 @@ def _data_with(K, rng):
 
 @pytest.mark.parametrize("kernel", FORMULAS)
 def test_an_exact_kernel_gives_exact_places(kernel):
-    """All distances in the embedding are those of the latent, whatever the variance and the means of the rows."""
+    """All distances in the embedding are those of the latent, for any variance and means of the rows."""
     rng = np.random.default_rng(0)
     Z = rng.uniform(-1, 1, size=(40, 2))
     X = _data_with(FORMULAS[kernel](cdist(Z, Z) ** 2), rng)

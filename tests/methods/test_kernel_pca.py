@@ -118,7 +118,7 @@ def test_components_of_nearly_constant_kernels_are_above_rounding(kernel, degree
 
 @pytest.mark.parametrize("kernel", ["polynomial", "sigmoid"])
 def test_rounding_does_not_grow_with_the_points(kernel):
-    """A kernel of 600 points that is constant up to rounding is refused."""
+    """A kernel of 600 points that is constant up to rounding raises an error."""
     X = np.random.default_rng(0).normal(size=(600, 4))
     with pytest.raises(InputError, match="`X` must vary under kernel"):
         KernelPCA(kernel=kernel).fit(1e-9 * X)
@@ -187,7 +187,7 @@ def test_pre_images_are_never_farther_and_cannot_be_bettered_nearby(seed):
 
 
 def test_denoising_a_circle():
-    """A noisy circle comes back to it: less than half of the squared noise is left; PCA cannot do that."""
+    """A noisy circle is mapped back to it: less than half of the squared noise is left, unlike PCA."""
     rng = np.random.default_rng(0)
     angle = rng.uniform(0, 2 * np.pi, 300)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])

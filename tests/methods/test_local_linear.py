@@ -263,7 +263,7 @@ def test_copies_leave_an_arbitrary_embedding(cls):
     assert records[0].message.note.code == "null_space.larger"
 
 
-def test_with_all_coordinates_none_is_arbitrary():
-    """With d = n - 1 no eigenvector is left out, whatever the eigenvalues."""
+def test_with_all_coordinates_no_choice_is_arbitrary():
+    """With d = n - 1 no eigenvector is left out, for any eigenvalues."""
     X = np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 2, axis=0)
     assert LLE(7, n_neighbors=5).fit(X).embedding_.shape == (8, 7)

@@ -111,7 +111,7 @@ def test_a_bent_strip_is_flattened(n, seed, n_neighbors):
 
 
 def test_strings_unroll_the_swiss_roll():
-    """Two dense turns: one dimension along the roll, one across; strings stretch it, as the Notes say."""
+    """Two dense turns: one dimension along the roll, one across; strings stretch it, as the Notes explain."""
     rng = np.random.default_rng(0)
     t, h = np.sqrt(rng.uniform((1.5 * np.pi) ** 2, (3.5 * np.pi) ** 2, 120)), rng.uniform(0, 6, 120)
     X = np.column_stack([t * np.cos(t), h, t * np.sin(t)])

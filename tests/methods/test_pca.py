@@ -142,14 +142,14 @@ def test_variances_without_a_number_are_infinite_or_zero():
 
 
 def test_scores_that_overflow_raise_an_error():
-    """If the data are finite and their scores are not, an error says so."""
+    """If the data are finite and their scores are not, there is an error."""
     X = np.outer([-1.0, 1.0, -1.0, 1.0], np.ones(9)) * 1e308
     with pytest.raises(InputError, match="`X` must have principal scores that are finite: got values up to 1e"):
         PCA(1).fit(X)
 
 
 def test_new_rows_are_checked():
-    """Columns must match; a method without a fit says so."""
+    """Columns must match; a method without a fit raises an error."""
     X = _gaussian(0, 10, 3)
     with pytest.raises(InputError, match="must be fitted first"):
         PCA().transform(X)

@@ -152,7 +152,7 @@ def test_directions_of_known_models_are_recovered(model, cls, d):
     assert _apart(directions, np.eye(6)[:, :d]) < 0.25
 
 
-def test_sir_does_not_see_symmetric_dependence():
+def test_sir_does_not_detect_symmetric_dependence():
     """With y = x^2 the slice means are 0, so that the direction is far from the truth, a known limit."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 6))
@@ -374,7 +374,7 @@ def test_slices_have_two_points_at_least(cls):
 
 
 def test_slices_are_runs_of_the_sorted_response():
-    """Of nearly equal size, whatever the order of the points; equal responses are not parted."""
+    """They have nearly equal size for any order of the points; equal responses are in one slice."""
     y = np.array([5.0, 1.0, 2.0, 6.0, 4.0, 3.0, 7.0])
     assert slices(Response(y[:, None], None), 3).tolist() == [1, 0, 0, 2, 1, 0, 2]
     assert slices(Response(np.array([[1.0], [1.0], [1.0], [2.0]]), None), 2).tolist() == [0, 0, 0, 1]
