@@ -41,8 +41,8 @@ def test_equal_row_names_in_any_order_give_the_same_numbers(order: list[int], na
 
 
 @given(order=st.permutations(range(6)))
-def test_an_id_column_on_both_sides_wins(order: list[int]) -> None:
-    """With ids='cell' a column of that name in an embedding or label file matches the rows, whatever its type."""
+def test_an_id_column_on_both_sides_decides(order: list[int]) -> None:
+    """With ids='cell' a column of that name in an embedding or label file matches the rows for any type."""
     data = pd.DataFrame(X, columns=list("xyz")).assign(cell=NAMES)
     shuffled = pd.DataFrame(Y, columns=["u", "v"]).assign(cell=NAMES).iloc[order].reset_index(drop=True)
     record = as_data(data, ids="cell")
@@ -149,7 +149,7 @@ def test_row_numbers_in_another_order_are_matched_on_either_side(order: list[int
 
 
 def test_ids_on_one_side_are_noted() -> None:
-    """Ids that only one side has are not used, and the note says which side."""
+    """Ids that only one side has are not used, and the note names the side."""
     assert tuple(map(str, as_source(Y, "e", as_data(X, ids=NAMES)).notes)) == (
         "The data have ids and `embeddings['e']` has none: rows were matched by position.",
     )

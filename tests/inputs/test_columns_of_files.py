@@ -101,7 +101,7 @@ def test_one_column_is_matched_by_the_ids_next_to_it() -> None:
 @pytest.mark.parametrize("names", [NAMES, [7 * j + 100 for j in range(N)]])
 @pytest.mark.parametrize("by", ["ids", "row names"])
 def test_ids_of_another_name_next_to_one_column_are_used(names: list[Any], by: str) -> None:
-    """A column with the ids of the data matches the rows, whatever its name; a partial match raises an error."""
+    """A column with the ids of the data matches the rows under any name; a partial match raises an error."""
     data = pd.DataFrame(X, columns=list("xyz"), index=pd.Index(names, name="id"))
     table = pd.DataFrame({"barcode": names, "kind": KINDS, "age": AGE}).iloc[ORDER]
     table.to_csv("other.csv", index=False)
@@ -316,7 +316,7 @@ def test_columns_of_distances_follow_rows_that_only_count() -> None:
 
 
 def test_default_names_of_anndata_are_a_count() -> None:
-    """Text "0", "1", ... next to 1, 2, ... of R: both only count, and the note says that names were not used."""
+    """Text "0", "1", ... next to 1, 2, ... of R: both only count, with a note that names were not used."""
     record = as_data(pd.DataFrame(X, [str(i) for i in range(N)]))
     frame = pd.DataFrame(X, columns=list("xyz"))
     frame.insert(0, "Unnamed: 0", range(1, N + 1))
@@ -346,7 +346,7 @@ def test_classes_that_differ_in_spaces_are_noted() -> None:
 
 
 def test_the_ids_in_a_whole_table_are_not_a_variable() -> None:
-    """A column with the ids of the data, whatever its name, aligns covariates, latent variables and coordinates."""
+    """A column with the ids of the data, under any name, aligns covariates, latent variables and coordinates."""
     rng = np.random.default_rng(0)
     X, names = rng.normal(size=(12, 2)), [f"g{i}" for i in range(12)]
     data = pd.DataFrame({"id": names, "a": X[:, 0], "b": X[:, 1]})

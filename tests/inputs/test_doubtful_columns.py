@@ -53,7 +53,7 @@ def doubts_of(embedding: Any, data: Any = X) -> dict[str, tuple[str, ...]]:
 
 
 def returns(value: Any) -> Callable[..., Any]:
-    """Return a method that gives the same value for all data."""
+    """Return a method that returns the same value for all data."""
 
     def method(points: Any, n_components: int) -> Any:
         return value
@@ -461,7 +461,7 @@ def test_ids_next_to_selected_columns_match_rows() -> None:
 
 
 def test_the_command_line_selects_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same text as in Python, with and without a name; an id column in both files is refused."""
+    """The text is the same as in Python, with and without a name; an id column in both files raises an error."""
     DATA.assign(gene_id=IDS).to_csv("d.csv", index=False)
     MAP.assign(gene_id=IDS, nCount=COUNTS).iloc[ORDER].to_csv("e.csv", index=False)
     options = ["--measures", "trustworthiness", "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]

@@ -54,7 +54,7 @@ BY_NAME = {
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_columns_are_chosen_by_name(name: str) -> None:
-    """A ``ColumnTransformer`` receives the names of the features, alone and before PCA, and gives its usual result."""
+    """A ``ColumnTransformer`` receives the names of the features, alone and before PCA, with its usual result."""
     frame = pd.DataFrame(X, columns=list("abcd"))
     for estimator in (BY_NAME[name], make_pipeline(BY_NAME[name], PCA(2))):
         expected = estimator.fit_transform(frame)
@@ -100,7 +100,7 @@ def test_a_map_is_applied_as_it_is() -> None:
 
 
 def test_fit_and_transform_are_enough() -> None:
-    """Without ``fit_transform``, ``fit`` and then ``transform`` are called, whatever ``fit`` returns."""
+    """Without ``fit_transform``, ``fit`` and then ``transform`` are called, for any value that ``fit`` returns."""
     source = as_source(Halves(), "h", NAMED_DATA)
     assert np.array_equal(source.coordinates(NAMED_DATA), (X - X.mean(axis=0))[:, :2])
 

@@ -163,7 +163,7 @@ def test_first_rows_of_data_are_seldom_read_as_names(make: Any) -> None:
 
 
 def test_a_sorted_row_above_some_sorted_rows_is_data() -> None:
-    """Two of ten rows below are sorted: a sorted header would not differ from a third such row, whatever its length."""
+    """Two of ten rows below are sorted: a sorted header would not differ from a third such row of any length."""
     g = np.random.default_rng(0)
     rows = g.permuted(np.cumsum(g.uniform(1, 2, (11, 20)), 1), axis=1).round(3)
     rows[[0, 4, 7]] = np.sort(rows[[0, 4, 7]])
@@ -342,8 +342,8 @@ def test_a_header_that_could_be_a_point_is_never_silent(tmp_path: Path, header: 
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
-def test_a_frame_without_names_keeps_its_points(tmp_path: Path, columns: int) -> None:
-    """pandas writes 0, 1, 2 above them; the number of points of the data tells this row from a point."""
+def test_a_frame_without_names_loses_no_point(tmp_path: Path, columns: int) -> None:
+    """pandas writes 0, 1, 2 above them; the number of points of the data distinguishes this row from a point."""
     values = np.random.default_rng(3).integers(0, 50, (60, columns))
     pd.DataFrame(values).to_csv(tmp_path / "e.csv", index=False)
     pd.DataFrame(values).to_csv(tmp_path / "bare.csv", index=False, header=False)

@@ -70,7 +70,7 @@ def coordinates(value: Any, data: Data) -> Any:
 
 
 def returns(value: Any) -> Callable[..., Any]:
-    """Return a method that gives the same value for all data."""
+    """Return a method that returns the same value for all data."""
 
     def method(points: Any, n_components: int) -> Any:
         return value
@@ -88,7 +88,7 @@ def test_names_of_other_rows_raise_an_error(reader: str, form: str) -> None:
     assert READERS[reader](CELLS, write(NAMES, form)).tolist() == KINDS.tolist()
 
 
-def test_the_cures_give_the_silhouette_of_scikit_learn() -> None:
+def test_the_hints_lead_to_the_silhouette_of_scikit_learn() -> None:
     """The same names, or a file without the column whose rows are in the order of the data."""
     CELLS.to_csv("x.csv")
     right = silhouette_score(Y, KINDS)

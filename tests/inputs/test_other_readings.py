@@ -67,7 +67,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_a_graph_is_not_features(graph, form):
-    """Whatever its weights and its form."""
+    """It is not for any weights and any form."""
     with pytest.raises(InputError, match="not a graph") as error:
         as_data(FORMS[form](GRAPHS[graph]()))
     assert "metric='precomputed'" in error.value.hint

@@ -28,7 +28,7 @@ INDEXES: dict[str, Any] = {
 @pytest.mark.parametrize("case", INDEXES)
 @pytest.mark.parametrize("role", ["data", "embedding", "latent", "covariates"])
 def test_frames_with_repeated_row_names_raise_an_error(case: str, role: str) -> None:
-    """Whatever the frame is for; with the index reset, as the error says, the frame is accepted."""
+    """The rule holds for every argument; with the index reset, as the error advises, the frame is accepted."""
     frame = pd.DataFrame(X, index=INDEXES[case], columns=list("xyz"))
 
     def use(table: pd.DataFrame) -> Any:
@@ -43,7 +43,7 @@ def test_frames_with_repeated_row_names_raise_an_error(case: str, role: str) -> 
     use(frame.reset_index(drop=True))
 
 
-def test_files_refuse_them_too(tmp_path: Path) -> None:
+def test_files_with_repeated_row_names_raise_an_error(tmp_path: Path) -> None:
     """A frame and the file that pandas writes of it have one rule, also in parquet."""
     frame = pd.DataFrame(X, index=REPEATED_NAMES, columns=list("xyz"))
     frame.to_csv(tmp_path / "twice.csv")
@@ -58,7 +58,9 @@ def test_files_refuse_them_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["frame", "csv", "tsv"])
 @pytest.mark.parametrize("role", ["data", "embedding", "latent", "callable"])
 def test_columns_of_one_name_raise_an_error(form: str, role: str, tmp_path: Path) -> None:
-    """Repeated columns raise an error in frames and files; without names, as the hint for arrays says, they work."""
+    """Repeated columns raise an error in frames and files; without names, as the hint for arrays advises, they are
+    valid.
+    """
     frame = pd.DataFrame(X, columns=list("aab"))
     table: Any = frame
     if form != "frame":

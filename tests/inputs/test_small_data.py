@@ -142,7 +142,7 @@ def test_method_before_a_name_is_the_bundled_method(name: str) -> None:
 
 
 def test_an_embedding_has_the_registered_name_of_its_method() -> None:
-    """The record has the registered name, whatever accepted name was passed."""
+    """The record has the registered name for any accepted name."""
     X = np.random.default_rng(3).normal(size=(12, 3))
     names = {name: dreval.embed(X, name, random_state=0).method for name in ("mds", "PCA", "method:cmds")}
     assert names == {"mds": "metric_mds", "PCA": "pca", "method:cmds": "classical_mds"}

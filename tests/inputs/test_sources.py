@@ -231,7 +231,7 @@ def test_real_methods_agree_with_their_class() -> None:
 
 
 def test_failures_keep_their_cause() -> None:
-    """Whatever a source raises arrives as MethodFailed with the cause; an interruption is not swallowed."""
+    """Any exception of a source is raised as MethodFailed with the cause; an interruption is not suppressed."""
 
     class OddError(Exception):
         """An exception that derives directly from Exception."""

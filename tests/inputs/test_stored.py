@@ -96,7 +96,7 @@ FLOATS = [np.float32, np.float64]
 
 @contextmanager
 def blocks_of(size: int) -> Iterator[None]:
-    """Blocks of so many rows, wherever tables are read."""
+    """Return blocks of that many rows for all tables."""
 
     def split(table: Any, part: slice | None = None) -> list[slice]:
         start, stop = (0, table.shape[0]) if part is None else (part.start, part.stop)
@@ -265,7 +265,7 @@ def test_coordinates_of_many_points_are_not_copied(small_limits: None, tmp_path:
 def test_results_do_not_change_with_the_coordinates(
     kind: str, owned: int, small_limits: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They keep a copy, also of a file that is gone; of very large ones none, and refuse those that have changed."""
+    """They store a copy, also of a deleted file; of very large ones none, and raise an error for changed ones."""
     monkeypatch.setattr(source_kinds, "MAX_COPIED_BYTES", owned)
     X, path = table(0, LARGE_N, 5, np.float64), tmp_path / "y.npy"
     Y = RNG.normal(size=(LARGE_N, 2)).astype(np.float32)

@@ -31,7 +31,7 @@ BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 
 
 def assert_error(path: Path, match: str = "must unpack to at most") -> None:
-    """Refused without the memory."""
+    """Check that the file raises an error without taking the memory."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(InputError, match=match):
         as_data(path)
