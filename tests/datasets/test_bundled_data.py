@@ -54,7 +54,7 @@ def test_values_are_those_of_scikit_learn(name):
 
 
 def test_digits_are_integers_and_diagnoses_text():
-    """Labels are classes by type: integers 0 to 9, and words."""
+    """Labels are classes by type: integers 0 to 9, and text."""
     assert dreval.load_dataset("digits").labels.dtype == np.int64
     assert set(dreval.load_dataset("wdbc").labels) == {"malignant", "benign"}
 

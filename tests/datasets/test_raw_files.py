@@ -49,7 +49,7 @@ def test_wdbc_is_read(shared_data):
 
 
 def test_coil_2000_is_read(shared_data):
-    """Training and evaluation files; targets in the last column, or in a file of their own, or nowhere."""
+    """Training and evaluation files; targets in the last column, in a separate file, or missing."""
     raw, reference = shared_data / "raw", _bundled(shared_data, "coil2000")
     train = load(raw / "ticdata2000.txt")
     assert_array_equal(train.data, reference["X"])
