@@ -155,7 +155,7 @@ def test_null_distribution_is_that_of_permuted_rows(name):
 
 
 @every_test
-def test_refusals(name):
+def test_errors(name):
     """Invalid settings of the permutations raise an error with their name before anything is computed."""
     X, Y = data()
     for options, message in (

@@ -317,7 +317,7 @@ def test_tiny_n(name):
 @given(n=st.integers(10, 16), p=st.integers(2, 8), seed=st.integers(0, 10**6))
 @methods_in_parts
 def test_components_are_bounded_by_the_card(name, n, p, seed):
-    """The card's maximum is reached; one more, and 0, are refused with the number that is allowed."""
+    """The maximum of the card is valid; one more, and 0, raise an error with the valid number."""
     X = np.random.default_rng(seed).normal(size=(n, p))
     limit = METHODS.card(name).max_components(n, p, _make(name, n, k=5).get_params())
     Y = _fit(_make(name, n, limit, k=5), X)

@@ -232,7 +232,7 @@ def test_an_evaluation_owns_its_input(ids, frame):
     assert res.recipe["data_sha256"] == expected.recipe["data_sha256"]
 
 
-def test_an_embedding_record_and_its_certificate_own_their_data():
+def test_an_embedding_record_and_its_certificate_have_copies_of_their_data():
     """The data may change after ``embed``; the coordinates are read-only, and their maps and certificate stay."""
     X = _data({})[0]
     stored = X.copy()
