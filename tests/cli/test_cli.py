@@ -32,7 +32,7 @@ def test_a_file_without_an_option_has_the_hint_of_embeddings(run: Any) -> None:
 
 
 def test_names_without_commas_have_the_hint_of_commas(run: Any) -> None:
-    """The error for two measures without a comma says how to separate them; that for an unknown option does not."""
+    """The error for two measures without a comma has the hint of commas; that for an unknown option does not."""
     for arguments, expected in ((("--measures", "stress", "trustworthiness"), True), (("--bogus",), False)):
         code, _, err = run(*EVALUATE, *arguments)
         assert code == 2
@@ -212,7 +212,7 @@ def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name:
         ((*EVALUATE, "--plot", "map=a.png", "--plot", "map=a.png"), "`--plot` must not be a file that --plot writes"),
     ],
 )
-def test_refusals_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_errors_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...], message: str) -> None:
     """Invalid input is code 2, one line on stderr with the four parts, no output and no file."""
     times = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     code, out, err = run(*arguments)

@@ -76,7 +76,7 @@ def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, val
         (("gaps.csv", "pca", "out.csv"), "must be finite"),
     ],
 )
-def test_embed_refuses(run: Any, arguments: tuple[str, ...], message: str) -> None:
+def test_errors_of_embed(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """An input that cannot be embedded is code 2, with the reason on stderr and no file."""
     code, out, err = run("embed", *arguments)
 

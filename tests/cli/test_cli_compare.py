@@ -123,7 +123,7 @@ def test_a_figure_with_an_error_leaves_the_tables(run: Any) -> None:
         (("0.dreval", "1.dreval", "--alpha", "2"), "`--alpha` must be"),
     ],
 )
-def test_refusals(run: Any, arguments: tuple[str, ...], message: str) -> None:
+def test_errors(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """Invalid input is code 2, with the reason on stderr in terms of the command line."""
     code, out, err = run(*arguments)
 

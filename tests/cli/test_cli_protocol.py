@@ -90,7 +90,7 @@ def test_missing_numbers_are_null(run: Any) -> None:
         (("protocol", "collect", "."), "`manifest.json` must exist"),
     ],
 )
-def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
+def test_errors_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """Invalid input is code 2, with the reason on stderr and no folder."""
     code, out, err = run(*arguments)
 

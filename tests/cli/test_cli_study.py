@@ -149,7 +149,7 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
         (("report", "a.csv", "r.pdf"), "`report` must end in .html"),
     ],
 )
-def test_refusals(run: Any, arguments: tuple[str, ...], message: str) -> None:
+def test_errors(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """Invalid input is code 2, with the reason on stderr in terms of the command line."""
     code, out, err = run(*arguments)
 

@@ -78,7 +78,7 @@ def test_a_store_is_reused(run: Any) -> None:
         (("n_neighbors=10,15", "--over", "half"), "halves"),
     ],
 )
-def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
+def test_errors_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """An error is one line on stderr, and stdout is empty."""
     code, out, err = run(*ISOMAP[:-1], "--grid", *arguments)
 
