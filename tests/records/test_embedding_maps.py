@@ -122,7 +122,7 @@ def test_columns_of_a_frame_are_found_by_name(kind, tmp_path):
         new(pd.concat([frame, frame[["a"]]], axis=1))
 
 
-def test_methods_keep_the_names_of_the_last_fit():
+def test_methods_have_the_names_of_the_last_fit():
     """As in scikit-learn, there is no such attribute after a fit to an array."""
     method = dreval.methods.PCA(2).fit(named_frame())
     assert method.feature_names_in_.tolist() == ["a", "b", "c", "d"]

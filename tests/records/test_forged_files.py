@@ -314,8 +314,8 @@ def test_other_schemas_raise_an_error(name: str, study: Path, fresh_folder: Call
 
 
 @each("depth", [0, 2, 12])
-def test_pages_to_which_many_places_lead(depth: int, fresh_folder: Callable[[], Path]) -> None:
-    """A few pages that claim to hold one row without end are rejected before the rows are in memory."""
+def test_pages_to_which_many_pointers_lead(depth: int, fresh_folder: Callable[[], Path]) -> None:
+    """A few pages that claim to contain one row without end are rejected before the rows are in memory."""
     path = fresh_folder() / "s.journal"
     with Store(path) as store:
         store.put("r", "c", {"u": 0.1})
@@ -346,7 +346,7 @@ def test_claims_where_many_places_lead_to_a_page(tmp_path: Path) -> None:
 
 
 def lead_to_one_page(path: Path, table: str, depth: int) -> None:
-    """Replace the page of a table with one row by levels of pages that all claim to hold it."""
+    """Replace the page of a table with one row by levels of pages that all claim to contain it."""
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA journal_mode=DELETE")
         root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]

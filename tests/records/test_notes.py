@@ -98,7 +98,7 @@ def test_an_argument_is_renamed_by_its_field() -> None:
     assert str(note("kernel.delta", argument="y").named(names)).startswith("`labels` holds classes")
 
 
-def test_plain_notes_come_back() -> None:
+def test_plain_notes_survive_json() -> None:
     """The JSON form gives the same note, including notes and tuples within it."""
     inner = note("kernel.delta", argument="x")
     outer = note("runs.failed", "umap", failed=1, runs=2, reasons=[inner])

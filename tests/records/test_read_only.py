@@ -89,7 +89,7 @@ def attributes(record: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def spoil(value: Any, depth: int = 0) -> None:
-    """Write into a value and all that it holds, unless that raises; not through ``Series.array``.
+    """Write into a value and all its elements, unless that raises; not through ``Series.array``.
 
     That goes round the copy-on-write of pandas, as its documentation says.
     """

@@ -93,14 +93,14 @@ TAMPERING: dict[str, Callable[[dreval.Results], object]] = {
 
 
 @pytest.mark.parametrize("name", TAMPERING)
-def test_records_refuse_to_be_written_to(results: dreval.Results, name: str) -> None:
+def test_records_cannot_be_written_to(results: dreval.Results, name: str) -> None:
     """Assignment to arrays, dicts and attributes of a result raises."""
     with pytest.raises((ValueError, TypeError, AttributeError)):
         TAMPERING[name](results)
     assert np.array_equal(results.data, X)
 
 
-def test_tables_are_copies_and_lists_refuse(results: dreval.Results) -> None:
+def test_tables_are_copies_and_lists_are_read_only(results: dreval.Results) -> None:
     """Changes of a returned table do not reach the record; a list in the recipe cannot be changed."""
     original = results.tidy()
     table, points = results.table, results.points["first"]
