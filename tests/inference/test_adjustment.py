@@ -18,7 +18,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 2), VALUES), min_size=1, max_size=6)
 
 
 def closed(p, blocks):
-    """Of every set of hypotheses that holds a row: blocks in it times the smallest p in it; the largest of these."""
+    """Return, over every set of hypotheses with a row, the largest number of its blocks times its smallest p."""
     sets = [s for r in range(1, len(p) + 1) for s in itertools.combinations(range(len(p)), r)]
     tested = {s: min(1.0, len({blocks[i] for i in s}) * min(p[i] for i in s)) for s in sets}
     return [max(tested[s] for s in sets if i in s) for i in range(len(p))]

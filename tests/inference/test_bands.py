@@ -28,7 +28,7 @@ def sample(m: int = 120, seed: int = 0) -> np.ndarray:
 
 
 def test_the_bootstrap_is_that_of_a_naive_twin() -> None:
-    """Anchors drawn with replacement one resample at a time, each studentized by its own standard error."""
+    """Anchors are drawn with replacement one resample at a time, each studentized by its standard error."""
     rows, n = sample(), 300
     band = anchor_band(rows, KS, n, np.random.default_rng(7))
     covered = [2, 3, 4, 5]

@@ -74,7 +74,7 @@ def test_capital_equals_that_of_confseq(monkeypatch):
 
 @given(seed=SEEDS, m=st.integers(2, 40), n_more=st.integers(1, 100))
 def test_ends_hold_the_mean_and_stay_in_range(seed, m, n_more):
-    """The interval holds the sample's mean, stays in range, turns with the scale; the impossible has no p."""
+    """The interval contains the sample's mean, stays in range, turns with the scale; the impossible has no p."""
     rng = np.random.default_rng(seed)
     values, n = rng.uniform(-1, 3, size=m), m + n_more
     low, high = betting_ends(values, n, -1, 3, 0)

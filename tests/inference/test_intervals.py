@@ -73,7 +73,7 @@ def test_the_design_variance_is_exact_over_all_samples():
 
 @given(value=st.floats(0, 1), spread=st.floats(0.2, 5))
 def test_intervals_end_at_the_bounds(value, spread):
-    """An interval never leaves the range of its measure, and holds its value."""
+    """An interval never exceeds the range of its measure, and contains its value."""
     left_out = np.clip(value + spread * np.array([-1.0, 0, 1, 0.5]), -9, 9)
     result = jackknife_interval(value, left_out, (0.0, 1.0))
     assert 0 <= result.low <= value <= result.high <= 1

@@ -253,8 +253,8 @@ def test_permuted_inner_products_are_the_double_sum(n, seed):
 
 @pytest.mark.parametrize(("argument", "value"), [("n_resamples", 0), ("n_resamples", 1.5), ("n_jobs", 0)])
 @pytest.mark.parametrize("n", [4, 20])
-def test_refusals(argument, value, n):
-    """A number of permutations or threads below 1 is refused, enumerated or sampled."""
+def test_errors(argument, value, n):
+    """A number of permutations or threads below 1 raises an error, enumerated or sampled."""
     x, y = data(n)
     settings = {"n_resamples": 99, "n_jobs": 1, argument: value}
     with pytest.raises(InputError, match=f"`{argument}` must be an integer >= 1"):

@@ -91,7 +91,7 @@ def test_sequential_interval_is_that_of_the_negative_binomial():
 
 
 class Queue:
-    """A statistic that gives the next values of a list, whatever the permutations are."""
+    """A statistic that returns the next values of a list for any permutations."""
 
     def __init__(self, values):
         self.values = iter(values)
@@ -123,8 +123,8 @@ def test_sequential_p_values_are_valid():
         ("within", [0.5] * 6, "`blocks` must be classes"),
     ],
 )
-def test_refusals(kind, blocks, message):
-    """Blocks that fit no permutation are refused."""
+def test_errors(kind, blocks, message):
+    """Blocks without a permutation raise an error."""
     with pytest.raises(InputError) as error:
         make_scheme(kind, blocks, 6)
     assert message in str(error.value)
