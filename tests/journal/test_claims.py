@@ -40,14 +40,14 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def hold(path: Path) -> subprocess.Popen[str]:
-    """A process that holds the cell "held"."""
+    """Claim the cell "held" in a process."""
     process = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "True\n"
     return process
 
 
-def test_a_cell_has_one_holder_and_one_answer(store: Store) -> None:
+def test_a_cell_has_one_holder_and_one_result(store: Store) -> None:
     """Claimed, released, claimed by another process, finished; then nobody can claim it."""
     with Claims(store, "run") as left:
         left.add_cells(["a", "b"])
