@@ -75,7 +75,7 @@ def test_a_store_holds_runs_and_processes_have_no_effect(
 
 
 def test_intervals_over_seeds_hold_their_level() -> None:
-    """Logarithms that are normal: 95 % intervals of five seeds hold the mean in 93.6 to 96.4 % of 2000 samples."""
+    """Logarithms that are normal: 95 % intervals of five seeds contain the mean in 93.6 to 96.4 % of 2000 samples."""
     rng, inside = np.random.default_rng(3), 0
     for _ in range(2000):
         row = _seed_interval(np.exp(rng.normal(2.0, 0.7, size=5)), 0.95)
@@ -85,7 +85,7 @@ def test_intervals_over_seeds_hold_their_level() -> None:
 
 
 def test_bad_arguments_raise_an_error() -> None:
-    """Each refusal names the argument."""
+    """Each error names the argument."""
     for passed in ([], "30", [30, 31], [10, 10], [1.0], 20):
         with pytest.raises(InputError, match="`perplexities` must be"):
             dreval.perplexity_curve(X, passed)
@@ -109,7 +109,7 @@ def test_the_curve_is_printed_and_plotted(curve: PerplexityCurve) -> None:
 
 @pytest.mark.parametrize("factor", [1.0, 1e8, 1e-9])
 def test_the_numbers_of_the_table_have_one_format(curve: PerplexityCurve, factor: float) -> None:
-    """With a power all of them or none, whatever the range; each is the number of the table."""
+    """All of them have a power or none, in any range; each is the number of the table."""
     numbers = ["value", "conf_low", "conf_high"]
     rows = curve.table["score"] == "median"
     wide = curve.table[numbers].where(rows, curve.table[numbers] * factor)
@@ -126,7 +126,7 @@ def test_the_numbers_of_the_table_have_one_format(curve: PerplexityCurve, factor
 
 @pytest.mark.parametrize("factor", [1.0, 0.01, 1e4])
 def test_numbers_at_the_axis_are_plain_and_inside(curve: PerplexityCurve, factor: float) -> None:
-    """Two numbers or more at the axis, as people write them, whatever the range; none is cut by the edge."""
+    """There are two plain numbers or more at the axis in any range; none is cut by the edge."""
     table = curve.table.assign(**{name: curve.table[name] * factor for name in ("value", "conf_low", "conf_high")})
     for part in (table, table[(table["perplexity"] == 25) & (table["score"] == "median")]):
         figure = PerplexityCurve(part, curve.values, 0.95, recipe=curve.recipe).plot()

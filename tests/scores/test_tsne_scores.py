@@ -51,7 +51,7 @@ def test_a_map_that_is_not_a_minimum_raises_an_error(raw: np.ndarray) -> None:
 def test_the_reason_why_polishing_ended_without_a_minimum_is_reported(
     raw: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The map grew, steps ran out, or no step decreased the loss: each has its own reason and hint."""
+    """The map grew, steps ran out, or no step decreased the loss: each has a separate reason and hint."""
     rng = np.random.default_rng(0)
     apart = np.where(np.kron(np.eye(2), np.ones((10, 10))) > 0, 1.0, 1e-12) - np.eye(20)  # hardly joined
     with pytest.raises(UndefinedMeasure, match="the map had grown to 2 times its width") as error:
@@ -183,7 +183,7 @@ def test_tables_of_the_record(score: SingularityScore) -> None:
 
 
 def test_bad_arguments_raise_an_error(score: SingularityScore) -> None:
-    """Each refusal names the argument."""
+    """Each error names the argument."""
     Y, P = score.coordinates, PairAffinities(X, PERPLEXITY).rows(np.arange(70))
     lopsided, negative, diagonal = P.copy(), P.copy(), P.copy()
     lopsided[np.unravel_index(P.argmax(), P.shape)] *= 1.1
