@@ -85,7 +85,7 @@ def test_the_standard_error_is_that_of_a_naive_jackknife(name: str, how: str) ->
 
 
 def test_up_to_twenty_points_each_is_a_group() -> None:
-    """The delete-one jackknife, whatever the seed."""
+    """The delete-one jackknife is used for any seed."""
     X = points("cloud")[:14]
     left = np.array([twin(np.delete(X, i, axis=0)) for i in range(14)])
     results = [dreval.intrinsic_dimension(X, random_state=seed) for seed in (0, 1)]
@@ -261,7 +261,7 @@ def test_too_many_neighbors_for_groups_leave_the_estimate_without_interval() -> 
         (lambda X: dreval.intrinsic_dimension(X, k=3), UnknownName, "Did you mean 'n_neighbors'"),
     ],
 )
-def test_refusals(call, kind, message) -> None:
+def test_errors(call, kind, message) -> None:
     """Each error names the argument, the requirement and the hint."""
     with pytest.raises(kind) as error:
         call(points("cloud"))

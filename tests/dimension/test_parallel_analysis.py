@@ -176,7 +176,7 @@ def test_the_legend_covers_no_data(name: str, narrow: bool) -> None:
         (lambda X: dreval.parallel_analysis(X, n_resample=19), UnknownName, "Did you mean 'n_resamples'"),
     ],
 )
-def test_refusals(call, kind, message) -> None:
+def test_errors(call, kind, message) -> None:
     """Each error names the argument, the requirement and the hint."""
     with pytest.raises(kind) as error:
         call(table("wide"))
