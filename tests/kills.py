@@ -83,7 +83,7 @@ class Reported:
         NEW.report(folder / "r.html")
 
     def state(self, folder: Path) -> str:
-        """Return which of the two files is left, byte for byte."""
+        """Return which of the two files remains, byte for byte."""
         return self.whole[(folder / "r.html").read_bytes()]
 
 

@@ -147,7 +147,7 @@ def test_cards_use_the_closed_values(folder: str, name: str) -> None:
 
 @each_thing
 def test_references_can_be_found(folder: str, name: str) -> None:
-    """A reference names a year and its works, or says that the entry is defined in dreval."""
+    """A reference names a year and its works, or states that the entry is defined in dreval."""
     card = entry_of(folder, name).card
 
     assert re.search(r"\b(19|20)\d\d\b|^none\b", card.reference)
@@ -180,7 +180,7 @@ def test_pages_name_every_parameter(folder: str, name: str) -> None:
 
 @each_thing
 def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
-    """pytest finds the doctests of an entry in its own file."""
+    """pytest finds the doctests of an entry in its file."""
     entry = entry_of(folder, name)
     module = importlib.import_module(entry.__module__)
     result = [test for test in doctest.DocTestFinder().find(module) if test.examples]

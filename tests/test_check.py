@@ -182,7 +182,7 @@ def test_the_nearest_name_is_offered(names: list[str], data: st.DataObject) -> N
 
 
 def test_only_similar_names_are_suggested() -> None:
-    """A name without a similar option gets the list; without options the message says so."""
+    """A name without a similar option has the list; without options the message states so."""
     with pytest.raises(UnknownName) as error:
         check_one_of("qqqq", ("umap", "tsne"), "method")
     assert str(error.value) == "`method` must be a known name: got 'qqqq'. Known: tsne, umap."

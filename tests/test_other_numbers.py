@@ -29,7 +29,7 @@ TIES = 1e-3  # more than the order of tied neighbors moves any of these numbers:
 
 
 class Row(NamedTuple):
-    """A line of a table: ``printed`` are the cells of the three embeddings, "theirs" or "theirs / ours"."""
+    """A line of a table: ``printed`` are the cells of the three embeddings, "reference" or "reference / ours"."""
 
     program: str
     theirs: str
@@ -149,7 +149,7 @@ def test_only_who_takes_out_the_wrong_point_leaves_the_bounds(row: Row) -> None:
 
 @each("row", DIFFERENT)
 def test_the_explanation_of_another_number_gives_that_number(row: Row, explanations: dict[str, Any]) -> None:
-    """Ours differs; the function of the page has theirs on each embedding, up to ties."""
+    """Our value differs; the function of the page has the program's value on each embedding, up to ties."""
     explained = explanations[f"{row.program}, {row.theirs}"]
     for embedding in PICTURES:
         reference, ours = row.numbers(embedding)

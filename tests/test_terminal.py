@@ -148,7 +148,7 @@ def test_progress() -> None:
 
 
 def test_a_journal_of_other_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """States, reasons and tables of a study are printed clean, whatever its methods raised."""
+    """States, reasons and tables of a study are printed clean for any error text of its methods."""
 
     def tool(*_: Any) -> np.ndarray:
         raise ValueError(BAD)

@@ -156,7 +156,7 @@ def results() -> dreval.Results:
 
 @each("case", RUN_NAMES)
 def test_a_valid_name_that_was_not_run_is_not_an_unknown_name(case: str, results: dreval.Results) -> None:
-    """The error for a measure that was not run says where to add it, and which were run."""
+    """The error for a measure that was not run names the place to add it, and the measures that were run."""
     ask, argument, where, options = RUN_NAMES[case]
     text = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {options}"
     with pytest.raises(InputError, match=text):
@@ -241,7 +241,7 @@ def _takes_any(function: Any) -> bool:
 
 
 @each("name, function", [(name, function) for name, function in _callables() if not _takes_any(function)])
-def test_every_public_callable_refuses_an_unknown_keyword(name: str, function: Any) -> None:
+def test_every_public_callable_rejects_an_unknown_keyword(name: str, function: Any) -> None:
     """Before any other check, an unknown keyword raises UnknownKeyword, a TypeError too, which names the function."""
     least = [
         p for p in inspect.signature(function).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
@@ -253,7 +253,7 @@ def test_every_public_callable_refuses_an_unknown_keyword(name: str, function: A
     assert error.value.argument.removeprefix("parameter of ").rpartition(".")[2] == name.rpartition(".")[2]
 
 
-def test_functions_that_pass_keywords_on_refuse_unknown_ones(tmp_path: Path) -> None:
+def test_functions_that_pass_keywords_on_reject_unknown_ones(tmp_path: Path) -> None:
     """Callables that pass keywords on raise the error in calls with real arguments."""
     results = dreval.Evaluation(X, {"a": Y}, n_neighbors=5, random_state=0).run("continuity", None)
     record, study = dreval.embed(X, "pca"), _study(tmp_path)
@@ -295,7 +295,7 @@ def _study(folder: Path) -> dreval.Study:
 
 
 def test_the_errors_of_the_call_itself_stay() -> None:
-    """A missing argument and a TypeError from inside are Python's own; signature and name are those of the function."""
+    """A missing argument and a TypeError from inside are Python's; signature and name are those of the function."""
 
     def inside(X: Any, *, k: int = 1) -> Any:
         """Add."""
