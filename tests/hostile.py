@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-N_NUMBERS = 40_000_000  # numbers: 320 MB, beyond what a small file may unpack to
+N_NUMBERS = 40_000_000  # numbers: 320 MB, beyond the limit of unpacking for a small file
 FILES: dict[str, Callable[[Path], None]] = {}
 
 

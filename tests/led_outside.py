@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-SECRET = 4242.0  # the first number of what is outside
+SECRET = 4242.0  # the first number outside
 N, P = 30, 3
 SECONDS = 40.0  # after which reading does not end
 PARTS = ("X", "obsm/X_pca", "layers/counts", "obs/kind", "obs/score", "raw/X", "uns/more")
 GROUPS = ("obsm", "layers", "obs", "var", "raw")
-ATTACKS: dict[str, tuple[Callable[[Path, Path], None], str]] = {}  # what writes it, and the name of its file
+ATTACKS: dict[str, tuple[Callable[[Path, Path], None], str]] = {}  # the writer, and the name of its file
 
 
 def attack(name: str, file: str) -> Callable[..., Any]:

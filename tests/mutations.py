@@ -782,7 +782,7 @@ MUTANTS = [
         "*(int(integer) for integer in integers[:1])",
         "test_random_streams.py",
     ),
-    # Words of reports and codes of the command line
+    # Texts of reports and codes of the command line
     Mutant(
         "report/findings.py",
         "return (value - chance) / span",

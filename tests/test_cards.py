@@ -63,7 +63,7 @@ CLOSED_SETS = {
     ("significance", "null"): {"permutation", "bootstrap", "parametric_bootstrap", "asymptotic", "chi2", "gamma"},
     ("significance", "nulls"): {"columns", "gaussian"},
 }
-# A field that may be empty, with what the emptiness says.
+# A field that may be empty, with the meaning of that.
 MAY_BE_EMPTY = {
     ("measures", "expected"): "the chance value has no closed form in what is seen",
     ("measures", "chance"): "the measure does not depend on how points are paired",
@@ -262,7 +262,7 @@ def test_bounds_are_an_interval_with_chance_inside(name: str) -> None:
     assert math.isfinite(low) or card.direction == "none"
     assert low < high
     assert all(low <= value <= high for value in values)
-    in_words = card.level == "algorithm" and isinstance(card.chance, str)  # their records hold the value itself
+    in_words = card.level == "algorithm" and isinstance(card.chance, str)  # their records contain the value
     assert card.chance is None or callable(card.chance) or values or card.chance == "permutation" or in_words
 
 

@@ -207,7 +207,7 @@ def test_cells_that_are_not_finite_are_named() -> None:
 @given(st.lists(st.integers(-5, 5) | st.text(max_size=3), min_size=1, max_size=20))
 def test_classes_are_coded_in_their_order(values: list[Any]) -> None:
     """Codes index the sorted classes and reproduce the labels; objects that are all integers are integers."""
-    values = [value if value != "" else "empty" for value in values]  # the empty text stands for a missing value
+    values = [value if value != "" else "empty" for value in values]  # the empty text means a missing value
     codes, classes = check_classes(np.array(values, dtype=object), len(values))
     labels = values if all(isinstance(v, int) for v in values) else [str(v) for v in values]
 

@@ -32,7 +32,7 @@ def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
     for part in ("dreval", "tests"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("*.tmp.*", "*.pyc.*"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    compiled = "dreval/geometry/_loops"  # numba keeps machine code in a folder named after that of the source
+    compiled = "dreval/geometry/_loops"  # numba stores machine code in a folder named after that of the source
     for stored in (tmp_path / compiled).glob(f"__pycache__/*/_loops_{_hash(ROOT / compiled)}"):
         stored.rename(stored.with_name(f"_loops_{_hash(tmp_path / compiled)}"))
     files = added_files()

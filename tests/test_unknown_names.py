@@ -72,7 +72,7 @@ NAMES = {
     "Evaluation": EVALUATION, "run": RUN, "compare": COMPARE, "Isomap": ISOMAP, "UMAP": UMAP,
     "file": FILES, "column": COLUMNS,
 }  # fmt: skip
-# What a person would answer, written down before the rule was.
+# The expected answers of a person, written before the rule.
 TYPED = [
     ("measure", "trustworthines", "trustworthiness"), ("measure", "Trustworthyness", "trustworthiness"),
     ("measure", "continuty", "continuity"), ("measure", "stres", "stress"), ("measure", "qnx", "q_nx"),

@@ -22,7 +22,7 @@ X = RNG.normal(size=(N, 3)) * [2.0, 1.0, 0.5]
 Y = X[:, :2] + 0.2 * RNG.normal(size=(N, 2))
 LABELS, LATENT, BATCH = np.arange(N) % 3, X[:, :1].copy(), np.arange(N) // 3 % 2
 EXPONENTS = (-1000, -500, 700, 1000)
-DEGREES = {"procrustes_r": 2, "procrustes_rpca": 2, "stress-raw": 2}  # what doubling both spaces multiplies by, log2
+DEGREES = {"procrustes_r": 2, "procrustes_rpca": 2, "stress-raw": 2}  # log2 of the factor when both spaces are doubled
 each_power = each("power", EXPONENTS)
 OF_NEIGHBORS = {name for name in MEASURES if {"ranks", "neighbors"} & set(MEASURES.card(name).needs)}
 OF_NEIGHBORS -= {"topographic_product"}  # reads how far they are

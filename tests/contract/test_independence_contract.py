@@ -79,7 +79,7 @@ def test_order_of_the_rows_does_not_matter(name, seed):
     order = np.random.default_rng(seed).permutation(len(X))
     left, right = run(name, X, Y, n_resamples=1), run(name, X[order], Y[order], n_resamples=1)
     assert left.statistic == pytest.approx(right.statistic, rel=1e-8)
-    if name != "kcca":  # whose effect is measured from the permuted mean
+    if name != "kcca":  # its effect is measured from the permuted mean
         assert left.effect_size == pytest.approx(right.effect_size, rel=1e-6)
 
 

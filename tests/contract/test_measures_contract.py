@@ -28,13 +28,13 @@ from dreval.registry import MEASURES
 
 CURVES = [
     name for name in MEASURES if MEASURES.card(name).curve
-]  # tests/measures/test_coranking_measures.py has theirs
+]  # tests/measures/test_coranking_measures.py tests their blocks
 METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]  # test_method_measures_contract.py
 NAMES = [name for name in MEASURES if name not in CURVES and name not in METHODS]
 BY_ROW = {"steadiness", "cohesiveness"}  # random clusters begin at random rows: tests/measures/test_inter_cluster.py
 STRETCH = {"local_anisotropy", "local_area_spread"}  # regressions, which need more neighbors than dimensions
 MIXING = {"ilisi", "kbet", "silhouette_batch"}  # of batches, that neither data nor embedding decide
-OWN_SCALE = {"k_max", "q_local", "q_global"}  # the rows seen choose the scale, which by chance may be any
+OWN_SCALE = {"k_max", "q_local", "q_global"}  # the scale depends on the rows, which may be any
 BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES")  # the constants by which work is cut into blocks
 every_measure = each("name", NAMES)
 every_with_curves = each("name", NAMES + CURVES)
@@ -163,7 +163,7 @@ def test_values_lie_within_the_bounds(name, example):
 def test_a_perfect_copy_is_best(name, pair):
     """Y = X has the ceiling of the card or the best end of the bounds (without direction the lower), with ties too."""
     X, card = pair[0], _card(name)
-    if name in MIXING:  # tests/measures/test_batch_measures.py says what is best
+    if name in MIXING:  # tests/measures/test_batch_measures.py defines the best
         return
     best = card.ceiling(len(X), 5) if card.ceiling else card.bounds[1 if card.direction == "higher" else 0]
     labels = {"labels": np.arange(len(X)) * 3 // len(X)} if "labels" in card.needs else {}
@@ -176,13 +176,13 @@ def test_a_perfect_copy_is_best(name, pair):
             "davies_bouldin",
         }:  # the best is reached by classes that are points
             X = np.repeat(10.0 * labels["labels"][:, None], 2, axis=1)
-        if name == "calinski_harabasz":  # there is no best end
+        if name == "calinski_harabasz":  # no end is the best
             return
         labels |= {"graph_connectivity": {"n_neighbors": len(X) // 2 - 1}, "clisi": {"perplexity": 2}}.get(name, {})
         if len(X) < (12 if name == "clisi" else 6):
             return
     unit = np.ptp(X) ** 2 if math.isinf(card.bounds[1]) else 1.0
-    error = 1e-8 if name == "local_area_spread" else 1e-12  # its neighborhoods may nearly lie on a line
+    error = 1e-8 if name == "local_area_spread" else 1e-12  # its neighborhoods may be nearly on a line
     assert _value(name, X, X, **labels) == pytest.approx(best, abs=error * max(unit, 1.0))
 
 
@@ -201,7 +201,7 @@ def test_an_unrelated_embedding_is_at_chance(name):
         assert math.isnan(chance)
         assert_allclose(values, values[0], rtol=1e-12)
         return
-    single_draw = 1.0 if _card(name).chance == "permutation" else 0.0  # a permutation value is itself one draw
+    single_draw = 1.0 if _card(name).chance == "permutation" else 0.0  # a permutation value is one draw
     assert abs(chance - values.mean()) <= 4.5 * values.std(ddof=1) * math.sqrt(single_draw + 1 / B)
     if name in OWN_SCALE or _card(name).direction == "none":
         return
@@ -275,7 +275,7 @@ def test_other_changes_are_detected(name):
     """A change that the card does not declare changes the value."""
     X, Y = _cloud()
     rng = np.random.default_rng(0)
-    extra = {"labels": np.arange(60) % 9} if "labels" in _card(name).needs else {}  # classes that are not apart
+    extra = {"labels": np.arange(60) % 9} if "labels" in _card(name).needs else {}  # classes that are not separate
     for change in CHANGES.keys() - _card(name).invariances:
         transformed = CHANGES[change](Y, rng)
         assert np.abs(_numbers(name, X, transformed, **extra) - _numbers(name, X, Y, **extra)).max() > 1e-3, change
@@ -420,7 +420,7 @@ def test_all_points_as_anchors_are_exact(ties):
         assert_allclose(anchored.tidy()[column], exact.tidy()[column], rtol=1e-12, atol=1e-12)
     pd.testing.assert_frame_equal(anchored.curves, exact.curves, rtol=1e-12, atol=1e-12)
     sampled = anchored.tidy().set_index("measure")["se"].dropna()
-    assert (sampled < 1e-12).all()  # nothing is left out, so nothing is uncertain
+    assert (sampled < 1e-12).all()  # no point is left out, so the value is exact
 
 
 @measures_in_parts

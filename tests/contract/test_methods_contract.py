@@ -26,9 +26,9 @@ SEEDED = sorted(set(NAMES) - set(DETERMINISTIC))
 every_method = each("name", NAMES)
 methods_in_parts = each("name", NAMES, items=4)  # where fits take their time
 deterministic_in_parts = each("name", DETERMINISTIC, items=4)
-# What holds of a search holds of its first steps; tests that ask for its end leave them all.
+# Claims about a search hold for its first steps; tests of its end use all steps.
 FEW_STEPS = {"max_iter": 20, "n_epochs": 5, "n_sweeps": 5, "exaggeration_iter": 5, "n_init": 1, "n_functions": 6}
-TWO_SETS = {"cca"}  # supervised methods whose response has at least as many columns as there are components
+TWO_SETS = {"cca"}  # supervised methods that need a response with at least as many columns as components
 
 
 def _parameters(name):
@@ -356,7 +356,7 @@ def test_neighbors_are_bounded_by_the_points(name):
         with pytest.raises(InputError, match=r"`n_neighbors` must be smaller .*15 with 10 points\. Choose at most 9\."):
             fifteen.fit(X)
         return
-    with warnings.catch_warnings(record=True) as warned:  # Hessian LLE says that its null space is larger, too
+    with warnings.catch_warnings(record=True) as warned:  # Hessian LLE warns that its null space is larger, too
         warnings.simplefilter("always")
         Y = fifteen.fit_transform(X)
     assert {warning.category for warning in warned} == {ApproximationWarning}

@@ -22,8 +22,8 @@ from dreval.significance._certificate import certify
 N = 40
 ROWS = np.random.default_rng(1).normal(size=(5, 3))
 PLACES = np.random.default_rng(2).normal(size=(5, 2)) / 4
-PARTS = np.r_[np.zeros(25), np.full(15, 100.0)]  # two clusters, whose graph of neighbors is not connected
-FITS = {"fit", "fit_transform", "get_params", "set_params", "set_output", "card", "generalization_curve"}  # no answers
+PARTS = np.r_[np.zeros(25), np.full(15, 100.0)]  # two clusters with a disconnected graph of neighbors
+FITS = {"fit", "fit_transform", "get_params", "set_params", "set_output", "card", "generalization_curve"}  # no response
 
 
 def _variants():

@@ -19,7 +19,7 @@ from dreval.datasets.simulated import DEPENDENCE_SHAPES, _angle_at, _arc_length
 from dreval.errors import InputError, UnknownName
 
 SEEDS = st.integers(0, 10**6)
-P_VALUE = 1e-4  # with fixed seeds a failure is a wrong law, not bad luck
+P_VALUE = 1e-4  # with fixed seeds a failure is a wrong distribution, not bad luck
 
 
 @pytest.mark.parametrize(("name", "apart"), [("linked_circles", 1.0), ("unlinked_circles", 3.0)])

@@ -15,7 +15,7 @@ import dreval
 from dreval.errors import InputError, UnknownName
 
 SEEDS = st.integers(0, 10**6)
-P_VALUE = 1e-4  # of a Kolmogorov-Smirnov test: with fixed seeds a failure is a wrong law, not bad luck
+P_VALUE = 1e-4  # of a Kolmogorov-Smirnov test: with fixed seeds a failure is a wrong distribution, not bad luck
 
 
 def _uniform(values, low, high):

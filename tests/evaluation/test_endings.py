@@ -233,7 +233,7 @@ def test_without_stderr(mode: str) -> None:
         "broken": SCRIPT,
     }
     text = CLOSED.format(close=close.get(mode, ""))
-    if mode == "full":  # what prints there itself fails there
+    if mode == "full":  # a print here fails as well
         text = text.replace('print("text", file=sys.stderr)', "pass")
     if mode == "full" and not os.path.exists("/dev/full"):
         pytest.skip("a device of Linux")

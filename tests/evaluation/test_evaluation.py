@@ -189,7 +189,7 @@ def test_tests_are_chosen_by_name() -> None:
         (name, target) for name in default for target in ("labels", "age", "site")
     ]
     assert len(ev.run("continuity", None).tidy()) == 1
-    assert set(ev.run(None, "all").tidy()["test"]) == set(TESTS) - {"noise"}  # which runs methods again
+    assert set(ev.run(None, "all").tidy()["test"]) == set(TESTS) - {"noise"}  # which re-runs methods
     assert set(evaluation(labels=None).run().tidy()["test"]) == {""}
 
 

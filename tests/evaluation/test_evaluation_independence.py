@@ -39,7 +39,7 @@ def test_all_are_those_that_can_answer():
     """MMD is run for two classes, and not for three classes or for numbers."""
     table = rows("all", evaluation(covariates={"age": AGE}))
     assert [target for test, target in table.index if test == "mmd"] == ["labels"]
-    assert {test for test, _ in table.index} == set(dreval.list_tests()) - {"noise"}  # which runs methods again
+    assert {test for test, _ in table.index} == set(dreval.list_tests()) - {"noise"}  # which re-runs methods
     assert table["note"].eq("").all()
     labels_table = rows("all", evaluation(labels=THREE_CLASSES))
     assert "mmd" not in {test for test, _ in labels_table.index}
@@ -61,7 +61,7 @@ def test_rows_are_those_of_the_functions(labels):
         "kcca": dreval.kcca_test(Y, text, n_resamples=1),
     }.items():
         assert result["statistic"][name, "labels"] == pytest.approx(message.statistic, rel=1e-10)
-        if name != "kcca":  # whose effect is measured from the permuted mean
+        if name != "kcca":  # its effect is measured from the permuted mean
             assert result["effect_size"][name, "labels"] == pytest.approx(message.effect_size, rel=1e-10)
 
 
@@ -121,7 +121,7 @@ def test_rows_hold_the_null_mean_and_cards_name_the_effect():
     assert [dreval.card(name, "test").effect_size for name in table.index] == ["CKA", "rho", "eta2"]
     assert (table["chance"] < table["statistic"]).all()
     law = evaluation().run(None, "cca", options={"cca": {"method": "chi2"}}).tidy()
-    assert law["chance"].tolist() == [2.0]  # the mean of the chi-square law with 2 x 1 degrees of freedom
+    assert law["chance"].tolist() == [2.0]  # the mean of the chi-square distribution with 2 x 1 degrees of freedom
 
 
 def test_too_few_permutations_for_the_number_of_tests_are_noted():

@@ -85,7 +85,7 @@ def check_values(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> No
     table = ev.run("all", None, None).tidy().set_index(["measure", "parameters"])
     for name in dreval.list_measures():
         card, function = MEASURES.card(name), getattr(dreval, name)
-        if card.curve or "method" in card.needs:  # coordinates cannot be run again
+        if card.curve or "method" in card.needs:  # coordinates cannot be re-run
             continue
         if card.level == "algorithm":
             assert table.loc[name, "value"].tolist() == [float(function(cloud, image, random_state=3))]
@@ -160,7 +160,7 @@ def test_small_numbers_by_hand() -> None:
         assert number in text
 
 
-# nobody else's numbers
+# its numbers only
 
 
 def crowd(order: list[str], measures: str | tuple[str, ...] = FEW_MEASURES, **settings: Any) -> dreval.Results:
@@ -281,7 +281,7 @@ def test_left_out_values_reproduce_the_standard_error(measures: str | tuple[str,
         g = left_out.shape[1]
         se = np.sqrt(np.mean((g - 1) / g * ((left_out - left_out.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)))
 
-        if np.isnan(row["se"]):  # no spread was seen: no interval
+        if np.isnan(row["se"]):  # no spread was observed: no interval
             assert se < 1e-10
             assert np.isnan(row["conf_low"])
             continue
@@ -310,7 +310,7 @@ def test_groups_are_recomputed_on_the_points_that_remain(
         for row in part.iloc[::31].to_dict("records"):
             stay = codes[row["partition"]] != row["group"]
             if (cloud[stay] == cloud[stay][0]).all():
-                continue  # refused as data of their own
+                continue  # invalid as separate data
             assert row["value"] == pytest.approx(
                 getattr(dreval, str(name))(cloud[stay], image[stay], **options), rel=1e-9, abs=1e-9
             )

@@ -249,7 +249,7 @@ def test_halves_of_other_data(form: str) -> None:
     assert right_table.loc[1, "note"].startswith("`metric` must not be 'precomputed'") == (form == "precomputed")
 
 
-# who gets what
+# the kind of interval of each
 
 
 def test_coordinates_have_their_reason(mixed: dreval.Results) -> None:

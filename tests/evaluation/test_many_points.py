@@ -19,7 +19,7 @@ from dreval.measures import coranking
 
 N, M = 1200, 120
 NUMBERS = ["value", "se", "conf_low", "conf_high", "n_used", "n_groups"]
-SAMPLED = ["r_nx_auc"]  # from lists and drawn points
+SAMPLED = ["r_nx_auc"]  # from lists and sampled points
 NEED_ALL_RANKS = ["k_max", "q_local", "q_global"]  # need all ranks
 UNSAMPLED = ["stress", "stress_nonmetric", "distance_correlation", "density_kl", "silhouette", "clisi", "cohesiveness"]
 CURVES = ["q_nx", "b_nx", "r_nx", "lcmc"]
@@ -95,7 +95,7 @@ def test_areas_and_curves_are_those_of_all_ranks_within_their_error() -> None:
     near = pairs["K"] <= 64  # as far as the lists reach
     assert_array_equal(sorted(set(pairs["measure"])), sorted(CURVES))
     np.testing.assert_allclose(pairs.loc[near, "value"], pairs.loc[near, "value_known"], atol=1e-12)
-    inside = pairs[near & pairs["band_low"].notna()]  # what anchors contribute is the same, and so is its band
+    inside = pairs[near & pairs["band_low"].notna()]  # the contributions of anchors are the same, and so is their band
     assert len(inside) > 100
     for end in ("band_low", "band_high"):
         np.testing.assert_allclose(inside[end], inside[f"{end}_known"], atol=0.02)
@@ -170,7 +170,7 @@ def test_a_run_that_was_stopped_in_a_pass_continues(stop: int, tmp_path: Path, m
         result = run(store=path)
     before, stop = len(entered), -1
     repeated = run(store=path)
-    all_rows, stored = 2 * 3 * 4, 3 * (before // 3)  # passes, spaces and blocks; whole rounds are kept
+    all_rows, stored = 2 * 3 * 4, 3 * (before // 3)  # passes, spaces and blocks; whole rounds are stored
     assert len(entered) - before == all_rows - stored
     entered.clear()
     expected = run()

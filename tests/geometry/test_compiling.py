@@ -67,7 +67,7 @@ def test_the_cache_belongs_to_all_loops(tmp_path: Path) -> None:
         return subprocess.check_output([sys.executable, "-c", code], env=variables, text=True).strip()
 
     assert run(1) == "4 0"
-    assert run(2) == "6 0"  # numba's own cache finds outer.py unchanged, and gives 4
+    assert run(2) == "6 0"  # numba's cache finds outer.py unchanged, and returns 4
     assert run(1) == "4 1"
     for folder in cache.glob("dreval-*"):
         os.utime(folder, (0, time.time() - _jit.MAX_AGE_SECONDS - 60))

@@ -232,7 +232,7 @@ def test_ties_of_other_metrics():
         assert_array_equal(left.areas, right.areas)
 
 
-# From lists and drawn points
+# From lists and sampled points
 
 IMAGES = {
     "good": lambda X, rng: X + 0.1 * rng.normal(size=X.shape),

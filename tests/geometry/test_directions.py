@@ -193,5 +193,5 @@ def test_few_remaining_digits_are_noted(metric, form):
     X = bundle(0.0)[0] * np.arange(1, 41)[:, None]
     with pytest.raises(InputError, match="40 rows of one direction"):
         as_data(form(X), metric=metric)
-    assert as_data(X - X.mean(axis=0), metric=metric).n == 40  # what the error advises
+    assert as_data(X - X.mean(axis=0), metric=metric).n == 40  # the hint of the error
     assert not [n for n in as_data(form(bundle(1e-14)[0])).notes if n.code == "data.parallel"]

@@ -117,7 +117,7 @@ def test_distances_are_direct_with_a_far_first_point():
 def test_kernel_matrices_are_symmetric_and_positive_semi_definite(kernel, X):
     """Symmetric, no eigenvalue below rounding, and the input is not written to."""
     original = X.copy()
-    assume(kernel != "binomial" or np.ptp(X) < 1e5 * np.median(pdist(X)))  # far outliers are refused
+    assume(kernel != "binomial" or np.ptp(X) < 1e5 * np.median(pdist(X)))  # far outliers raise an error
     K = gram_matrix(X, "x", kernel).matrix
     np.testing.assert_array_equal(K, K.T)
     assert np.linalg.eigvalsh(K).min() >= -1e-12 * len(K) * np.abs(K).max()

@@ -122,9 +122,9 @@ def test_ranks_of_some_pairs_are_ranks_among_them(pair, seed):
 @example(seed=0, size=140_000, kind="huge and tiny", jobs=1)
 @example(seed=0, size=140_000, kind="tied", jobs=2)
 @example(seed=0, size=140_000, kind="nearly equal", jobs=1)
-@example(seed=0, size=140_000, kind="in pairs", jobs=2)  # ties that lie in two buckets
+@example(seed=0, size=140_000, kind="in pairs", jobs=2)  # ties in two buckets
 @example(seed=0, size=140_000, kind="constant", jobs=1)
-@example(seed=0, size=300, kind="at edges", jobs=1)  # ties that lie on both sides of an edge
+@example(seed=0, size=300, kind="at edges", jobs=1)  # ties on both sides of an edge
 def test_mid_ranks_are_those_of_scipy(seed, size, kind, jobs):
     """Of distances that are joined where they are equal up to rounding, with the edges of cells and steps among them.
 

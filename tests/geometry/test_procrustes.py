@@ -95,7 +95,9 @@ def test_invariances(pair, seed, power, data):
     Q, size = np.linalg.qr(rng.normal(size=(Y.shape[1], Y.shape[1])))[0], np.ptp(Y)
     parts, values = _measures(X, Y, k)
     turned_parts, turned = _measures(X, Y @ Q + size * rng.normal(size=Y.shape[1]), k)
-    tiny = 1e-13 * (np.abs(Y).max() + size) ** 2 * (k + 1)  # what rounding of the moved coordinates can do to |HY|^2
+    tiny = (
+        1e-13 * (np.abs(Y).max() + size) ** 2 * (k + 1)
+    )  # the largest effect of rounding the moved coordinates on |HY|^2
     assert_allclose(turned_parts.y2, parts.y2, rtol=1e-9, atol=tiny)
     clear = parts.y2 > 1e6 * tiny
     assert_allclose(turned["procrustes_rc"][clear], values["procrustes_rc"][clear], atol=1e-5)

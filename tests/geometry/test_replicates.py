@@ -52,7 +52,7 @@ def test_one_map_is_reproduced(seed, share, d, doubled):
     lists = nearest(rng.normal(size=(60, 3)), 7)[0]
     agreement = neighbor_agreement(replicates, all_pairs(replicates), 60, 5)
     finite = np.isfinite(agreement.points)
-    if not doubled:  # rounding breaks the ties of duplicates in one way or another
+    if not doubled:  # rounding breaks the ties of duplicates in either order
         assert_allclose(agreement.points[finite], 1.0)
     assert np.nanmax(log_variation(replicates, lists, 60)) <= 1e-20
     assert np.nanmax(align(replicates, 60).radius()) < 1e-6

@@ -91,7 +91,7 @@ def test_a_killed_call_continues(
     tables = {}
     for store, runs in (("killed", count - n_cells), ("other", count)):
         Bar.counts.clear()
-        monkeypatch.setattr(dreval.methods.TSNE, "_fit", fit)  # what the program replaces
+        monkeypatch.setattr(dreval.methods.TSNE, "_fit", fit)  # the program replaces it
         namespace = {"sys": SimpleNamespace(argv=["", str(tmp_path / store)])}
         exec(program.replace("import sys", ""), namespace)
         assert capsys.readouterr().out.count("run\n") == runs

@@ -81,7 +81,7 @@ def test_dtype_and_form_do_not_matter(dtype: str, data: st.DataObject) -> None:
     kind = np.dtype(dtype)
     cells: Any = st.integers(0, 100).map(float) if kind.kind == "f" else None
     if kind.itemsize == 8 and kind.kind in "iu":
-        cells = st.integers(0 if kind.kind == "u" else -(2**53), 2**53)  # larger ones are refused
+        cells = st.integers(0 if kind.kind == "u" else -(2**53), 2**53)  # larger ones raise an error
     X = data.draw(arrays(kind, shape, elements=cells))
     assume(not (X == X[0]).all())
     expected = X.astype(np.float64)

@@ -120,13 +120,13 @@ def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
                 "column.spread": ("'total'",),
             },
         ),
-        ({"c": X[ORDER, 2]}, {}),  # the name alone is no copy
+        ({"c": X[ORDER, 2]}, {}),  # the name alone does not make a copy
         ({"z": X[:, 2]}, {"column.copied": ("'z'",)}),  # a copy under another name
         ({"pa": SHARES[:, 0], "pb": SHARES[:, 1], "pc": SHARES[:, 2]}, {"column.shares": ("'pa'", "'pb'", "'pc'")}),
         ({"p": SHARES[:, 0].round(3), "q": 1 - SHARES[:, 0].round(3)}, {"column.shares": ("'p'", "'q'")}),
         (
             {"t": 100 * SHARES[:, 0], "u": 100 * SHARES[:, 1], "v": 100 * SHARES[:, 2], "s": SHARES[::-1, 0]},
-            {"column.shares": ("'t'", "'u'", "'v'")},  # not the one that lies in the same range
+            {"column.shares": ("'t'", "'u'", "'v'")},  # not the column with the same range
         ),
         ({"pa": SHARES[:, 0], "pb": SHARES[:, 1]}, {}),  # a part of the shares
         ({"constant": np.full(N, 7)}, {}),
@@ -234,7 +234,7 @@ def test_the_error_for_columns_that_are_not_numbers_has_a_selection_that_works()
     assert np.array_equal(as_source("e.csv:x,y", "u", as_data(X)).coordinates(as_data(X)), Y)
     frame = MAP.assign(cell=names).iloc[ORDER].reset_index(drop=True)
     record = as_data(pd.DataFrame(X, names))
-    assert np.array_equal(as_source(frame, "u", record).coordinates(record), Y)  # what the sentence says
+    assert np.array_equal(as_source(frame, "u", record).coordinates(record), Y)  # the advice of the sentence
     MAP.assign(cell=IDS).to_csv("e.csv", index=False)
     with pytest.raises(InputError, match=r"same ids, too\. Only if .* order of the data, pass 'e\.csv:x,y'"):
         as_source("e.csv", "u", as_data(X))
@@ -355,7 +355,7 @@ def test_a_table_with_numbered_patients(shared_data: Path) -> None:
     result = ev.run("trustworthiness", None, None).tidy()["value"].iloc[0]
     assert result == pytest.approx(expected, abs=1e-9)
     with_ids = trustworthiness(np.c_[scaled, patients], np.c_[scores, patients], n_neighbors=K)
-    assert with_ids > 0.999 > expected  # what the repeated column would give
+    assert with_ids > 0.999 > expected  # the value with the repeated column
 
 
 def test_many_notes_on_the_data_do_not_hide_the_columns() -> None:

@@ -93,9 +93,9 @@ def test_names_of_rows_next_to_names_of_numbers(tmp_path: Path, corner: str, num
         ("0.13,0.52,0.9", "fractions"),
         ("400,410", "counts"),
         ("0.3,0.12,0.2,0.4", "fractions"),
-        ("3,5,5,8", "counts"),  # a number that repeats is no name
+        ("3,5,5,8", "counts"),  # a number that repeats is not a name
         ("0,0,0,0", "fractions"),  # a curve may begin at 0
-        ("401,417,422,439", "counts"),  # sorted by chance
+        ("401,417,422,439", "counts"),  # sorted at random
         ("7.5,-3.21,4.4,6.1", "fractions"),  # far from the others
     ],
 )
@@ -358,7 +358,7 @@ def test_a_header_of_numbers_with_an_empty_name(tmp_path: Path, top: str) -> Non
     """An empty cell above a complete column, next to numbers unlike those below: names of columns, with a note."""
     p = top.count(",") + 1
     (tmp_path / "h.csv").write_text(top + "\n" + pd.DataFrame(X[:, :p]).to_csv(index=False, header=False))
-    if top.startswith(","):  # the first column is that of row names, and has values that repeat
+    if top.startswith(","):  # the first column has the row names, with values that repeat
         with pytest.raises(InputError, match="column 'Unnamed: 0'"):
             as_data(tmp_path / "h.csv", header="auto")
         return

@@ -58,7 +58,7 @@ def test_an_oversized_line_raises_an_error(
     with pytest.raises(InputError, match="must have at most 40 fields in a line") as error:
         as_data(path)
     monkeypatch.setenv("DREVAL_READ_LIMIT", error.value.hint.rpartition("=")[2].rstrip("."))
-    with pytest.raises(InputError) as read_error:  # it is no table all the same
+    with pytest.raises(InputError) as read_error:  # it is still not a table
         as_data(path)
     assert "in a line" not in str(read_error.value)
 

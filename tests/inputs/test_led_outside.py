@@ -57,7 +57,7 @@ def test_references_outside_raise_an_error(
     if blocks:
         monkeypatch.setattr(files, "MIN_BLOCKWISE_BYTES", 0)
 
-    if name == "zarr: metadata of all parts that name another folder":  # each part has metadata of its own
+    if name == "zarr: metadata of all parts that name another folder":  # each part has separate metadata
         assert as_data(inner / file).X.shape == (led_outside.N, led_outside.P)
         return
     X = np.random.default_rng(0).normal(size=(led_outside.N, 3))

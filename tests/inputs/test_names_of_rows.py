@@ -250,7 +250,7 @@ COUNTED_FRAME = pd.DataFrame(Y, columns=["x", "y"])
         (CELLS, COUNTED_FRAME.iloc[ORDER], "rows.counted"),
         (X, COUNTED_FRAME.iloc[ORDER], "rows.counted"),
         (pd.DataFrame(X), COUNTED_FRAME.iloc[ORDER], "rows.counted"),
-        (pd.DataFrame(X, [j * 3 for j in range(N)]), COUNTED_FRAME, None),  # an array is given, which has no names
+        (pd.DataFrame(X, [j * 3 for j in range(N)]), COUNTED_FRAME, None),  # an array is passed, which has no names
         (
             pd.DataFrame(X, [j * 3 for j in range(N)]),
             COUNTED_FRAME.set_axis([j * 3 for j in range(N)]).iloc[ORDER],

@@ -228,7 +228,7 @@ def test_an_unclosed_quote_is_located(tmp_path: Path, line: int) -> None:
     rows[line - 2] = '"' + rows[line - 2]
     with pytest.raises(InputError, match=rf"got a quote in line {line} of"):
         read_table(write(tmp_path, "t.csv", "\n".join(["x,y,z", *rows])))
-    rows[line - 2] = f'1.5,2,{5 + line}" tall'  # a mark of inches opens nothing
+    rows[line - 2] = f'1.5,2,{5 + line}" tall'  # a mark of inches does not open a quote
     assert len(read_table(write(tmp_path, "t.csv", "\n".join(["x,y,z", *rows]))).values) == 60
 
 

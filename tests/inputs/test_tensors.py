@@ -47,7 +47,7 @@ def test_sparse_tensors_stay_sparse(torch: ModuleType) -> None:
     """The layouts in coordinates, rows and columns hold the numbers of the dense tensor."""
     T = torch.tensor(X)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch says that its rows and columns are a beta
+        warnings.simplefilter("ignore")  # torch warns that its rows and columns are a beta
         rows, columns = T.to_sparse_csr(), T.to_sparse_csc()
     for value in (T.to_sparse(), rows, columns, T.bfloat16().to_sparse()):
         data = as_data(value)

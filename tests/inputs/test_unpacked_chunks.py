@@ -128,7 +128,7 @@ def test_a_bomb_in_a_chunk_of_zarr(form: str, tmp_path: Path) -> None:
 
 LIMIT = 2e6  # bytes that a file may unpack to, in tests of small files
 PACKED_ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
-SKIPPED = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"  # a frame of zstd that holds nothing
+SKIPPED = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"  # an empty frame of zstd
 LZMA = {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None}
 
 
@@ -561,7 +561,7 @@ def test_usual_codecs_are_read(version: int, tmp_path: Path) -> None:
     X[:, 0] = np.arange(4000)
     second = [getattr(numcodecs, name)() for name in ("Blosc", "Zstd", "Zlib", "GZip", "BZ2", "LZMA", "LZ4")]
     packed = second if version == 2 else [third.ZstdCodec(), third.GzipCodec(), third.BloscCodec()]
-    for i, chunk in enumerate([None, *packed]):  # what is written with the defaults, too, is in other tests
+    for i, chunk in enumerate([None, *packed]):  # other tests cover the defaults
         path = tmp_path / f"{i}.zarr"
         options = {"zarr_format": version, "compressors": chunk}
         result = zarr.create_array(str(path), shape=X.shape, chunks=(1000, 50), dtype="f8", **options)

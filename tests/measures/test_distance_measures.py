@@ -220,7 +220,7 @@ def test_pairs_of_equal_points_are_counted():
     X, Y = np.array([0.0, 0, 0, 1, 2]), np.array([0.0, 1, 0, 1, 2])
     row = dreval.Evaluation(X, {"e": Y}, n_neighbors=1).run("sammon_stress", ci=None).tidy().iloc[0]
     assert row["note"] == "3 pairs of equal points in the data are left out"
-    # x: thrice 1, thrice 2, once 1 (3 pairs 0); gaps: point 1 lies at 1: to 3 is 0 (gap 1), to 4 is 1 (gap 1)
+    # x: thrice 1, thrice 2, once 1 (3 pairs 0); gaps: point 1 is at 1: to 3 is 0 (gap 1), to 4 is 1 (gap 1)
     assert row["value"] == pytest.approx((1 / 1 + 1 / 2) / 10, abs=1e-15)
 
 

@@ -119,7 +119,7 @@ def test_energy_ratio_is_that_of_scikit_learn(cloud, d):
     Y = np.zeros((len(cloud), d))
     value, (held,) = MEASURES.get("energy_ratio").rule(neighbor_pass(cloud, {"Y": Y}, k=1)["Y"])
     assert value == pytest.approx(ratios[min(d, len(ratios)) - 1], abs=1e-9)
-    if d <= len(cloud):  # an embedding with more columns than rows is taken for a transposed one
+    if d <= len(cloud):  # an embedding with more columns than rows is considered transposed
         assert value == dreval.energy_ratio(cloud, Y)
     if np.abs(ratios[:, None] - [0.8, 0.9]).min() > 1e-9:
         dims = [int(np.argmax(ratios >= share)) + 1 for share in (0.8, 0.9)]

@@ -102,7 +102,7 @@ def test_the_co_ranking_without_a_point_does_not_depend_on_threads(monkeypatch):
     single_k, several = coranking_without(view, (5,)), coranking_without(view, (1, 5, 40))
     assert_array_equal(several.q_nx, single.q_nx)
     assert_array_equal(single_k.q_nx[:, 0], single.q_nx[:, 1])
-    monkeypatch.setattr("dreval.geometry.ranks._pass", None)  # known by now
+    monkeypatch.setattr("dreval.geometry.ranks._pass", None)  # stored by now
     assert_array_equal(coranking_without(view, (40,)).q_nx[:, 0], single.q_nx[:, 2])
 
 
@@ -374,7 +374,7 @@ def test_every_measure_with_a_rule_follows_it(name):
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(13, 4)), rng.normal(size=(13, 2)), np.arange(13) % 3
     card, function = MEASURES.card(name), MEASURES.get(name)
-    Y += 20.0 * (name == "davies_bouldin") * labels[:, None]  # for classes that are apart
+    Y += 20.0 * (name == "davies_bouldin") * labels[:, None]  # for separate classes
     usual = {"n_neighbors": 4, "n_folds": 3}
     parameters = {key: usual.get(key, value) for key, value in card.parameters.items()}
     for population in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):

@@ -67,7 +67,7 @@ def test_the_neighborhood_includes_its_point():
 
 
 def test_units_that_decide_a_value_are_noted():
-    """If R_N is more than ten times R_N,opt, a note names the unit as the reason; in the right unit there is no note."""
+    """If R_N exceeds ten times R_N,opt, a note names the unit as the reason; in the right unit there is no note."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     Y = X + 0.05 * rng.normal(size=(60, 2))

@@ -280,7 +280,7 @@ def test_clouds_are_of_points_with_many_images():
     record = dreval.stability(data(80), noisy, over="halves", n_replicates=6, random_state=0)
     counts = record.points["n_replicates"]
     points = _cloud_points(record, record.points["agreement"].to_numpy(), None)
-    assert counts[record.points["agreement"].idxmin()] < counts.median()  # the least of all would not be drawn
+    assert counts[record.points["agreement"].idxmin()] < counts.median()  # the least of all would not be plotted
     assert len(points) == 6
     assert counts[points].min() >= counts.median()
 

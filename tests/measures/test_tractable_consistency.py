@@ -234,7 +234,7 @@ def test_reseeds_are_a_baseline_only_where_seeds_matter():
     X = cloud()
     record = tci(X, jittered, n_replicates=4)
     assert 0 < record.parts["reseed_median"] <= record.parts["reseed_max"] < 0.2
-    assert float(record) < record.parts["reseed_max"]  # the seed is kept for transformed data
+    assert float(record) < record.parts["reseed_max"]  # transformed data have the same seed
     for source in ("pca", lambda X, _: X[:, :2]):
         lonely = tci(X, source)
         assert np.isnan(lonely.parts["reseed_max"])

@@ -169,7 +169,9 @@ def test_balls_that_hold_the_k_nearest_give_the_same(name):
     Distances are compared, since the two coordinates of such a curve can be turned.
     """
     t = np.arange(40) * (2 * np.pi / 40)
-    wave = 0.0 if name == "greedy_procrustes" else 0.1  # which breaks ties by rounding, and lays flat data one way only
+    wave = (
+        0.0 if name == "greedy_procrustes" else 0.1
+    )  # breaks ties by rounding, and orients flat data in one direction only
     X = np.column_stack([np.cos(t), np.sin(t), wave * np.cos(3 * t), wave * np.sin(3 * t)])
     cls, step = METHODS.get(name), np.linalg.norm(X[1] - X[0])
     fixed = {"random_state": 0} | ({"n_functions": 4} if name == "conformal_eigenmaps" else {})  # converges sooner

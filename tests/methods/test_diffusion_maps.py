@@ -43,9 +43,7 @@ def test_coordinates_are_eigenfunctions_of_the_walk(seed, alpha, t):
 
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_distances_in_all_coordinates_are_diffusion_distances(seed, t):
-    """The distance is |y_i - y_j|^2 = sum_z (p_t(i, z) - p_t(j, z))^2 / pi(z) for the stationary distribution pi, with
-    d = n - 1.
-    """
+    """|y_i - y_j|^2 = sum_z (p_t(i, z) - p_t(j, z))^2 / pi(z), pi the stationary distribution, with d = n - 1."""
     X = np.random.default_rng(seed).normal(size=(9, 2))
     maps = DiffusionMaps(8, diffusion_time=t).fit(X)
     P, law = _walk(X, maps.bandwidth_, 1.0)

@@ -101,7 +101,7 @@ def test_cliques_with_an_exact_kernel_give_exact_places(kernel):
     assert not joined.all()
     for clique in ikd.cliques_:
         assert joined[np.ix_(clique, clique)].all()
-        assert joined[clique].all(axis=0).sum() == len(clique)  # maximal: nobody else is joined to all of it
+        assert joined[clique].all(axis=0).sum() == len(clique)  # maximal: no other point is joined to all of it
     assert_array_equal(np.unique(np.concatenate(ikd.cliques_)), np.arange(80))
 
 

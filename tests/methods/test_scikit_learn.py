@@ -41,7 +41,7 @@ PRECOMPUTED = {  # options, and the checks that pass a matrix which holds neithe
     "kernel_cca": {"kernel": "precomputed"},
 }
 FEW_STEPS = {"max_iter": 20, "n_epochs": 5, "n_init": 1, "exaggeration_iter": 5, "n_functions": 4}
-SLOW = {"mvu"}  # whose fits take long
+SLOW = {"mvu"}  # with slow fits
 EXPECTED = {
     "cca": {"check_transformer_data_not_an_array": CCA_REASON, "check_transformer_general": CCA_REASON},
 }

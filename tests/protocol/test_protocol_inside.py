@@ -56,7 +56,7 @@ def test_a_link_in_place_of_a_file(name: str, kind: str, tmp_path: Path) -> None
     protocol.export(folder)
     play(folder, projection, only=lambda task: task == "data")
     with_link(folder, outside, name, kind)
-    if name != "manifest.json":  # a lost manifest is made again
+    if name != "manifest.json":  # a lost manifest is written anew
         for missing in (False, True):
             if missing:
                 (folder / "manifest.json").unlink()

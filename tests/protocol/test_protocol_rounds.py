@@ -184,7 +184,7 @@ def test_the_folder_keeps_its_seed(folder: Path) -> None:
     sampled = dreval.Protocol(X, **options)
     sampled.export(folder)
     play(folder, projection)
-    dreval.Protocol(X).export(folder)  # settings are kept, too
+    dreval.Protocol(X).export(folder)  # settings are stored, too
     play(folder, projection)
 
     result = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
@@ -224,7 +224,7 @@ def test_a_constant_embedding_is_valid(folder: Path) -> None:
     assert float(dreval.tractable_consistency(X, source)) == 0.0
 
 
-# refusals
+# errors
 
 
 @pytest.mark.parametrize(

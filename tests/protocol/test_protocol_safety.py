@@ -221,7 +221,7 @@ def test_a_manifest_of_anyone_stays_in_its_folder(case: str, folder: Path, tmp_p
     for method in (dreval.Protocol.status, dreval.Protocol.collect):
         with pytest.raises(ProtocolError, match="must be as it was exported"):
             method(folder)
-    with contextlib.suppress(ProtocolError):  # a manifest that cannot be read is made again
+    with contextlib.suppress(ProtocolError):  # an unreadable manifest is written anew
         dreval.Protocol(X, **SETTINGS).export(folder, embedding=X[:, :2])
     assert sorted(tmp_path.iterdir()) == [tmp_path / "secret.csv", folder]
     assert (tmp_path / "secret.csv").read_text().startswith("x,y\n1,2\n")

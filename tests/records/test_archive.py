@@ -384,7 +384,7 @@ def test_a_small_file_that_unpacks_to_a_large_one_raises_an_error_before_it_is_r
     assert "DREVAL_READ_LIMIT=6.3e+08" in str(message)
     assert peak < 2**20
     monkeypatch.setenv("DREVAL_READ_LIMIT", "6.3e+08")
-    assert "DREVAL_READ_LIMIT=2.5e+09" in str(refusal(path))  # what its text takes when it is read
+    assert "DREVAL_READ_LIMIT=2.5e+09" in str(refusal(path))  # the memory of its text when it is read
     monkeypatch.setenv("DREVAL_READ_LIMIT", "2.6e+09")
     assert "must be a file written by" in str(refusal(path))
 

@@ -21,7 +21,9 @@ def cloud(n=60):
     return np.c_[2 * t, t[:, 0] ** 2, t[:, 1] ** 2]
 
 
-@pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")  # what methods say of a cloud of 60 points
+@pytest.mark.filterwarnings(
+    "ignore::dreval.errors.ApproximationWarning"
+)  # warnings of methods for a cloud of 60 points
 @each("name", METHODS, items=2)
 def test_every_method_embeds_new_points_and_reconstructs(name):
     """The maps are those of the kernel extension on the fitted data, even if the method has a transform."""

@@ -36,7 +36,7 @@ def test_every_code_has_a_sentence_that_renders() -> None:
         assert kind.severity in (ASSUMPTION, LIMIT, FAILURE), code
         assert kind.hint == "" or (kind.hint[0].isupper() and kind.hint.endswith(".")), code
     cured = [bool(kind.hint) for code, kind in CODES.items() if kind.severity != ASSUMPTION]
-    assert sum(cured) >= 0.75 * len(cured)  # the others are facts that nobody can change
+    assert sum(cured) >= 0.75 * len(cured)  # the others are facts that the user cannot change
 
 
 def test_every_code_is_raised_somewhere() -> None:

@@ -109,7 +109,7 @@ def spoil(value: Any, depth: int = 0) -> None:
             for cell in inside.head(3) if inside.dtype == object else ():
                 spoil(cell, depth + 1)
             _try(lambda column=column: value.isetitem(column, 77))
-        if PANDAS_3:  # before, a deep copy shares the names of rows, which pandas itself takes for unchangeable
+        if PANDAS_3:  # otherwise a deep copy shares the names of rows, which pandas considers immutable
             spoil(value.index.values, depth + 1)
         _try(lambda: value.insert(0, "new", 1))
     elif isinstance(value, pd.Index | pd.Series):

@@ -151,4 +151,4 @@ def test_a_perplexity_without_maps_is_labeled(curve: PerplexityCurve) -> None:
     assert [text.get_position()[0] for text in texts] == [8.0]
     (labels_text,) = texts
     axes = labels_text.axes.get_window_extent()
-    assert axes.x0 < labels_text.get_window_extent().x0  # beside the axis, not over its numbers
+    assert axes.x0 < labels_text.get_window_extent().x0  # next to the axis, not over its numbers

@@ -219,7 +219,7 @@ def moved_affinities(X, i: int, place: np.ndarray, k: int, perplexity: float = P
         other_points = np.flatnonzero(np.arange(n) != j)
         calibrated_on = np.sort((new if j == i else old)[j, other_points])[
             :k
-        ]  # that of the others is from before the move
+        ]  # the others have theirs from before the move
         near = other_points[np.argsort(new[j, other_points])[:k]]
         conditional[j, near] = np.exp(-_rate(calibrated_on, perplexity) * (new[j, near] - new[j, near].min()))
         conditional[j] /= conditional[j].sum()

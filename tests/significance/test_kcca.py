@@ -54,12 +54,12 @@ def test_three_ways_to_one_number(kernel, n, seed, kappa):
     factors = [low_rank_kernel(v, "x", kernel, tolerance=1e-14) for v in (x, y)]
     low = canonical_statistic([spectrum_of_factor(factor, n * kappa / 2) for factor in factors])
     rho = quick(x, y, kernel=kernel, kappa=kappa).statistic
-    # a kernel matrix of large norm has rounding errors that are not small beside k
+    # the rounding errors of a kernel matrix of large norm are not small relative to k
     rounding = max(1e-10, 1e-14 * max(np.linalg.norm(G) for G in matrices) / (n * kappa / 2))
 
     assert rho == pytest.approx(singular(matrices, kappa), abs=rounding)
     assert float(low(np.arange(n)[None])[0]) == pytest.approx(rho, abs=rounding)
-    if kappa > 0.01 and kernel != "linear":  # else the eigenproblem itself loses digits
+    if kappa > 0.01 and kernel != "linear":  # otherwise the eigenproblem loses digits
         assert eigenproblem(matrices, kappa) == pytest.approx(rho, abs=1e-10)
 
 

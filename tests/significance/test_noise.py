@@ -297,7 +297,7 @@ def test_a_killed_test_continues(tmp_path):
     with closing(sqlite3.connect(path)) as db, db:
         assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (7,)
     result = dreval.noise_test(data(), source, store=path, **passed)
-    assert len(log.read_text()) == 13 + 1  # the one that was interrupted is run again
+    assert len(log.read_text()) == 13 + 1  # the interrupted run is repeated
     expected = dreval.noise_test(data(), partial(counting, log=str(tmp_path / "other")), **passed)
     assert_array_equal(result.null_distribution, expected.null_distribution)
     pd.testing.assert_frame_equal(result.points, expected.points)

@@ -40,6 +40,6 @@ def test_a_killed_process_is_replaced_by_another(tmp_path: Path) -> None:
     assert len(done_by_first) >= 4
     assert runs.stored() == uninterrupted.stored()
     assert set(calls) == set(calls_of(uninterrupted.calls())) == set(map(call_of, runs.stored()))
-    assert calls.total() <= 18 + 2  # a cell that was under way when its process was killed is begun again
+    assert calls.total() <= 18 + 2  # a cell that was running when its process was killed is restarted
     assert not set(map(call_of, done_by_first)) & set(calls_of(runs.calls()[after_first:]))
     assert_frame_equal(runs.table(), uninterrupted.table())

@@ -89,7 +89,7 @@ def test_a_forged_value_raises_an_error(saved: bytes, fresh_folder: Callable[[],
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         (cell,) = db.execute("SELECT cell FROM cells WHERE run = ? ORDER BY cell", (run,)).fetchone()
         db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value, None))
-    assert readers_errors(path) or (run, type(value)) == ("study", dict)  # settings that nothing reads
+    assert readers_errors(path) or (run, type(value)) == ("study", dict)  # settings that are not read
 
 
 @each("name", ["", "{", "3", "[]", '["a"]', '["a", "pca", "2", 1]', '[["a"], "pca", 2, 1]', "\ud800"])

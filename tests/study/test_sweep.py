@@ -58,7 +58,7 @@ def test_the_best_set_is_that_of_paired_t_tests(measure):
         ]
         p[h] = min(1.0, (H - 1) * min(differences))
     table = result.tidy()
-    compared = p < 1  # beyond, nothing is ahead, or Bonferroni is cut
+    compared = p < 1  # above it, no replicate is better, or Bonferroni is cut
     assert_allclose(table["p_value"][compared], p[compared], rtol=1e-9)
     assert (table["p_value"][~compared] == 1).all()
     assert table["in_best_set"].tolist() == (p > 0.1).tolist()
@@ -122,7 +122,7 @@ def test_equal_settings_and_constant_differences():
     """Copies stay in the set; a setting that is worse by the same amount in every replicate has no test."""
 
     def shifted(X, n_components, random_state, copy=0, start=0):
-        return X[:, start : start + n_components]  # a seed that changes nothing
+        return X[:, start : start + n_components]  # the seed has no effect
 
     result = dreval.sweep(data(), shifted, {"copy": [0, 1]}, over="seeds", random_state=0)
     assert result.tidy()["in_best_set"].tolist() == [True, True]
@@ -174,7 +174,7 @@ def test_a_killed_sweep_continues(tmp_path):
         settled(STOP)
     assert len(log.read_text()) == 5
     stopped = settled(STOP)
-    assert len(log.read_text()) == 5 + 5  # four of nine were kept
+    assert len(log.read_text()) == 5 + 5  # four of nine were stored
     repeated = settled(STOP, measures=["stress", "r_nx_auc"])
     assert len(log.read_text()) == 10
     continued = settled(STOP, (1, 2, 3, 4))
