@@ -1,4 +1,4 @@
-"""A user's script, for type checkers: what public functions return is known, and nothing is ``Any`` by accident."""
+"""A user's script for type checkers: return types of public functions are known, and none is ``Any`` by accident."""
 
 from typing import assert_type
 

@@ -1,4 +1,4 @@
-"""Every measure, test and method over every form that numbers come in: the right number, or a clear error.
+"""Every measure, test and method over every form of numbers: the right number, or a clear error.
 
 ``python tests/fuzz.py`` runs the whole matrix and prints its counts; ``tests/contract/test_fuzz.py`` runs a part of it
 in every test run. A *subject* is a function of one or more arrays, a *form* makes an array in some dress together with

@@ -1,4 +1,4 @@
-"""Wrong formulas and wrong wirings, each of which the fast tests named with it must catch.
+"""Wrong formulas and wrong wirings, each of which must fail in the fast tests named with it.
 
     .venv/bin/python tests/mutations.py            all of them, some ten minutes on two cores
     .venv/bin/python tests/mutations.py --only hsic    those whose file, texts or tests contain it; or several

@@ -1,4 +1,4 @@
-"""What the tests of the protocol share: tools that see a folder's files only, and data to send to them."""
+"""Shared by the tests of the protocol: tools that read a folder's files only, and data to send to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of names in other tools: our names exist, theirs are complete, and the numbers agree with the tables."""
+"""Tables of names in other tools: our names exist, all names are complete, and the numbers agree with the tables."""
 
 from __future__ import annotations
 

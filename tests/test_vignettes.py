@@ -1,4 +1,4 @@
-"""The texts: how vignettes are made, that the demo and the examples of the README run, and where links lead.
+"""The texts: vignettes are built, the demo and the examples of the README run, and links have targets.
 
 The vignettes themselves are executed by ``make site``, and there only; ``pytest -m vignettes`` does it without sphinx.
 """

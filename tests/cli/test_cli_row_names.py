@@ -1,4 +1,4 @@
-"""Row names on the command line: columns of files follow them, and files that count their rows are no exception."""
+"""Row names on the command line: columns of files follow them, also in files that count their rows."""
 
 from __future__ import annotations
 

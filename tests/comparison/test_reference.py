@@ -1,4 +1,4 @@
-"""The data among the embeddings: shown for reference, excluded from ranks and comparisons unless named."""
+"""The data among the embeddings: listed for reference, excluded from ranks and comparisons unless named."""
 
 from __future__ import annotations
 

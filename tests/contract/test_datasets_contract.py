@@ -1,4 +1,4 @@
-"""What every data set of the registry promises."""
+"""The properties that every data set of the registry declares."""
 
 from __future__ import annotations
 

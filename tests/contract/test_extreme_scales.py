@@ -1,4 +1,4 @@
-"""Data and embeddings of any size: the value that the card demands, or the reason why there is none; never inf."""
+"""Data and embeddings of any size: the value that the card demands, or the reason why it is missing; never inf."""
 
 from __future__ import annotations
 

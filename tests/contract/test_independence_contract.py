@@ -1,4 +1,4 @@
-"""What every test of independence keeps, whatever its statistic."""
+"""The properties of every test of independence, for any statistic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One keyword for one thing in all functions, record methods, methods, data sets, options and commands."""
+"""One keyword has one meaning in all functions, record methods, methods, data sets, options and commands."""
 
 from __future__ import annotations
 

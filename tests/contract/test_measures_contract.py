@@ -1,4 +1,4 @@
-"""What the card of every measure promises, asked of each over the registry."""
+"""The properties that the card of every measure declares, tested for each of the registry."""
 
 from __future__ import annotations
 

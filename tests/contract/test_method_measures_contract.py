@@ -1,4 +1,4 @@
-"""What the cards of measures of methods promise, asked of each over the registry."""
+"""The properties that the cards of measures of methods declare, tested for each of the registry."""
 
 from __future__ import annotations
 

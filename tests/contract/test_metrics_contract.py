@@ -1,4 +1,4 @@
-"""What every measure promises of the metric of the data and of sparse data, asked of each over the registry."""
+"""The properties of every measure of the registry under metrics of the data and for sparse data."""
 
 from __future__ import annotations
 

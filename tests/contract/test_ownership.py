@@ -1,4 +1,4 @@
-"""What is fitted or constructed owns its data: the caller's arrays, and those that were handed out, may change."""
+"""Fitted and constructed objects own their data: the caller's arrays, and returned ones, may change."""
 
 from __future__ import annotations
 

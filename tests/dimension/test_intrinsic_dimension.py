@@ -1,4 +1,4 @@
-"""The intrinsic dimension against scikit-dimension, a naive twin of its jackknife, identities and refusals."""
+"""The intrinsic dimension against scikit-dimension, a naive twin of its jackknife, identities and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parallel analysis against psych of R, p-values by hand, identities and refusals."""
+"""Parallel analysis against psych of R, p-values by hand, identities and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of the points in which the classes are one, or all different: no interval and a note, never an error."""
+"""Parts of the points with one class, or with all classes different: no interval and a note, never an error."""
 
 from __future__ import annotations
 

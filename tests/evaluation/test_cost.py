@@ -1,4 +1,4 @@
-"""What a run costs: every step of a run is in its estimate and on its bar, and an estimate changes nothing."""
+"""The cost of a run: every step of a run is in its estimate and on its bar, and an estimate has no effect."""
 
 from __future__ import annotations
 

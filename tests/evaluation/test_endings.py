@@ -1,4 +1,4 @@
-"""One failing embedding never loses the others, whatever it raises; a wanted interrupt stops."""
+"""Any exception of one embedding leaves the others unchanged; a user interrupt stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evaluation is an immutable description: it checks its arguments at once, and computes what is requested."""
+"""The evaluation is an immutable description: it checks its arguments at once, and computes the requested results."""
 
 from __future__ import annotations
 

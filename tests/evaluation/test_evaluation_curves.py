@@ -1,4 +1,4 @@
-"""Curves over K and full-rank measures in an evaluation: a table of their own, intervals, saved and loaded."""
+"""Curves over K and full-rank measures in an evaluation: a separate table, intervals, saved and loaded."""
 
 from __future__ import annotations
 

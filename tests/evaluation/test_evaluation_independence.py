@@ -1,4 +1,4 @@
-"""Tests of independence inside an evaluation: which run, against what, and that rows are those of the functions."""
+"""Tests of independence inside an evaluation: the selected tests, their targets, and the values of the functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of an evaluation: those of the plain functions, those counted by hand, and nobody else's business."""
+"""The numbers of an evaluation: those of the plain functions, hand counts, and no effect of other embeddings."""
 
 from __future__ import annotations
 

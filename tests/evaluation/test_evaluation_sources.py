@@ -1,4 +1,4 @@
-"""Wherever coordinates come from, equal coordinates have equal numbers."""
+"""Equal coordinates have equal numbers, whatever their source."""
 
 from __future__ import annotations
 

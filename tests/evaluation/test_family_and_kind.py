@@ -1,4 +1,4 @@
-"""Which p-values are adjusted together and how each was made stand in columns, and no note is read for it."""
+"""The family and the kind of each p-value are columns, and are not read from notes."""
 
 from __future__ import annotations
 

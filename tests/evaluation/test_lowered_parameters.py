@@ -1,4 +1,4 @@
-"""What a method lowers by itself: a note says it, and the recipe has what was run."""
+"""Parameters that a method lowers: a note reports it, and the recipe has the value of the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A metric reaches the methods that have one; of all others the header and a note say that it does not."""
+"""The metric is passed to methods that accept one; for all others the header and a note report that it is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not depend on the order of rows, on the unit of the data, or on rounding."""
+"""Results do not depend on the order of rows, on the unit of the data, or on rounding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pass over sorted rows: exact ranks with ties, curves without each group; row order and threads change nothing."""
+"""The pass over sorted rows: exact ranks with ties, curves without each group; row order and threads have no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The owner of pair distances: the pairs and their order, the standard error of a sample, and leaving groups out."""
+"""Pair distances: the pairs and their order, the standard error of a sample, and leaving groups out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which embeddings are the data and which are the same map, against scipy's Procrustes disparity."""
+"""Embeddings that are the data or the same map, against scipy's Procrustes disparity."""
 
 from __future__ import annotations
 

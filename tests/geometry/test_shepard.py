@@ -1,4 +1,4 @@
-"""The Shepard table: counts and steps against slow twins, and that it needs no further distances."""
+"""The Shepard table: counts and steps against slow twins, without further distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worst and best over all ways of breaking ties, against all of them."""
+"""Worst and best values over all orders of ties, against enumeration."""
 
 from __future__ import annotations
 

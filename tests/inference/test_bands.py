@@ -1,4 +1,4 @@
-"""Simultaneous bands: naive twins of the bootstrap and of the largest deviation, limits, and where there is none."""
+"""Simultaneous bands: naive twins of the bootstrap and of the largest deviation, limits, and missing bands."""
 
 from __future__ import annotations
 

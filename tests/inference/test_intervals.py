@@ -1,4 +1,4 @@
-"""Standard errors and intervals: textbook formulas, and what they become in the limit."""
+"""Standard errors and intervals: textbook formulas and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Restricted permutations: the admissible ones, their number, and that each is equally likely."""
+"""Restricted permutations: the admissible ones, their number, and equal probabilities."""
 
 from __future__ import annotations
 

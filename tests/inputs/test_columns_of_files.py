@@ -1,4 +1,4 @@
-"""A column of a file keeps its row names, and a file gives what its frame gives."""
+"""A column of a file keeps its row names, and a file has the same result as its frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every source has the same face, and running it changes nothing that the user holds."""
+"""Every source has the same interface, and running it does not change objects of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole tables of variables: columns that name the rows are none; texts count without the spaces at their ends."""
+"""Whole tables of variables: columns that name the rows are left out; spaces at the ends of texts count."""
 
 from __future__ import annotations
 

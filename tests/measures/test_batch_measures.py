@@ -1,4 +1,4 @@
-"""Measures of batches and labels as single-cell integration uses them, against scib-metrics and plain twins."""
+"""Measures of batches and labels in single-cell integration, against scib-metrics and plain twins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The value by chance where equal distances of the embedding count; at full length in ``tests/calibration``."""
+"""The chance level with ties in the embedding; at full length in ``tests/calibration``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one point can contribute to a mean over points: the ranges on which intervals of anchors rest."""
+"""The range of the contribution of one point to a mean over points, on which intervals of anchors rest."""
 
 from __future__ import annotations
 

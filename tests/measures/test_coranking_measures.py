@@ -1,4 +1,4 @@
-"""The co-ranking family: published formulas on the n x n matrix, identities, hand counts, what the signs mean."""
+"""The co-ranking family: published formulas on the n x n matrix, identities, hand counts, and signs."""
 
 from __future__ import annotations
 

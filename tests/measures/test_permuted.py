@@ -1,4 +1,4 @@
-"""Views whose rows are permuted: other draws, the same points, and what belongs to the data stays with them."""
+"""Views with permuted rows: other draws, the same points, and variables that follow the data."""
 
 from __future__ import annotations
 

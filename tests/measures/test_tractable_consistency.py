@@ -1,4 +1,4 @@
-"""The tractable consistency measure: the exact path, methods whose answer is known, and runs that are killed."""
+"""The tractable consistency measure: the exact path, methods with a known result, and killed runs."""
 
 from __future__ import annotations
 

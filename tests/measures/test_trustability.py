@@ -1,4 +1,4 @@
-"""The trustability measure against scipy, hand values and methods whose answer is known."""
+"""The trustability measure against scipy, hand values and methods with a known result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Autoencoder and VAE: gradients by differences, Adam and the evidence bound by plain twins, and what they find."""
+"""Autoencoder and VAE: gradients by differences, Adam and the evidence bound by plain twins, and known solutions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classical scaling against PCA, scikit-learn and distances that are known."""
+"""Classical scaling against PCA, scikit-learn and known distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every cost with every mapping: gradients against finite differences, and what the cards promise."""
+"""Every cost with every mapping: gradients against finite differences, and the properties on the cards."""
 
 from __future__ import annotations
 

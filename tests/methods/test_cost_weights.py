@@ -1,4 +1,4 @@
-"""Weights w_ij of the user and the inner-product cost: gradients, naive sums, and what they equal in closed form."""
+"""Weights w_ij of the user and the inner-product cost: gradients, naive sums, and closed forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diffusion maps against the walk written out."""
+"""Diffusion maps against the explicit walk."""
 
 from __future__ import annotations
 

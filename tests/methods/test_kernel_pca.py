@@ -1,4 +1,4 @@
-"""Kernel PCA against scikit-learn, R kernlab, PCA, and the problem that a pre-image solves."""
+"""Kernel PCA against scikit-learn, R kernlab, PCA, and the optimization problem of a pre-image."""
 
 from __future__ import annotations
 

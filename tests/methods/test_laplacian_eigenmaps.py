@@ -1,4 +1,4 @@
-"""Laplacian eigenmaps against scikit-learn, the eigenproblem itself, and graphs whose spectrum is known."""
+"""Laplacian eigenmaps against scikit-learn, the eigenproblem itself, and graphs with a known spectrum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PCA against scikit-learn and against what defines it."""
+"""PCA against scikit-learn and against its definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every method is an estimator as scikit-learn's checks want one, and works in its pipelines, clones and searches."""
+"""Every method passes scikit-learn's checks of estimators, and works in its pipelines, clones and searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocol: the numbers are those of the method run in Python, and nothing that came back is overwritten."""
+"""The protocol: the numbers are those of the method run in Python, and returned files are not overwritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that really are outside Python: a shell loop, what R's uwot returned once, and R itself."""
+"""Tools outside Python: a shell loop, recorded results of R's uwot, and R itself."""
 
 from __future__ import annotations
 

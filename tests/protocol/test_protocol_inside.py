@@ -1,4 +1,4 @@
-"""A folder that came back: nothing is read or written through a link in it, and its README quotes its names."""
+"""A returned folder: nothing is read or written through a link in it, and its README quotes its names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New points and reconstructions: of every bundled method, of records, and of embeddings from elsewhere."""
+"""New points and reconstructions of every bundled method, of records, and of embeddings of other programs."""
 
 from __future__ import annotations
 

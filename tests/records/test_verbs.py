@@ -1,4 +1,4 @@
-"""The methods that read a record: by name, in long form, as a number; and none of them can change it."""
+"""The methods that read a record: by name, in long form, as a number; none of them can change it."""
 
 from __future__ import annotations
 

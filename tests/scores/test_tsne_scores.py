@@ -1,4 +1,4 @@
-"""Scores that are read off the loss of t-SNE: which maps have them, and what does not change them."""
+"""Scores from the loss of t-SNE: the maps that have them, and changes without an effect."""
 
 from __future__ import annotations
 

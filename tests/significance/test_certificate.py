@@ -1,4 +1,4 @@
-"""The certificate of Definition 1: what it measures, what it says, and what it refuses."""
+"""The certificate of Definition 1: its values, its text, and its errors."""
 
 from __future__ import annotations
 

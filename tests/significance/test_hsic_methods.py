@@ -1,4 +1,4 @@
-"""HSIC of many variables, by low-rank factors and by the gamma law, each against the plain one."""
+"""HSIC of many variables, by low-rank factors and by the gamma distribution, each against the plain one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study file that was doctored, cut off or is of something else gives one clear error; a full disk keeps the file."""
+"""A forged, truncated or foreign study file raises one clear error; a full disk leaves the file unchanged."""
 
 from __future__ import annotations
 
