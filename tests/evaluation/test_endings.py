@@ -160,7 +160,7 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
 @pytest.mark.parametrize(
-    ("source", "raised"),
+    ("source", "exception"),
     [
         (interrupt, KeyboardInterrupt),
         pytest.param(terminated, SystemExit, marks=POSIX),
@@ -168,14 +168,14 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
         (lambda *_: (_ for _ in ()).throw(BaseExceptionGroup("g", [KeyboardInterrupt()])), BaseExceptionGroup),
     ],
 )
-def test_a_user_interrupt_stops(source: Any, raised: type[BaseException], tmp_path: Path) -> None:
+def test_a_user_interrupt_stops(source: Any, exception: type[BaseException], tmp_path: Path) -> None:
     """Ctrl-C stops, and so does SIGTERM whatever its handler raises; finished runs are in the journal."""
-    before = signal.signal(signal.SIGTERM, out_of_time if raised is Panic else end)
+    before = signal.signal(signal.SIGTERM, out_of_time if exception is Panic else end)
     try:
         ev = dreval.Evaluation(X, {"first": "pca", "stopped": source, "never": "isomap"}, n_neighbors=5, random_state=0)
-        with pytest.raises(raised):
+        with pytest.raises(exception):
             ev.run("trustworthiness", None, None, store=tmp_path / "a.journal")
-        with pytest.raises(raised):
+        with pytest.raises(exception):
             dreval.embed(X, source)
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -162,10 +162,10 @@ def test_default_and_all_measures() -> None:
     """The default are the cards with a place, in its order; "all" has them first and then every other one."""
     default = sorted((c for c in MEASURES.cards() if c.default is not None), key=lambda c: c.default)
     without = [c.name for c in default if "labels" not in c.needs]
-    plain = evaluation(labels=None)
+    unlabeled = evaluation(labels=None)
 
     assert names(evaluation().run()) == [c.name for c in default]
-    assert names(plain.run(ci=None)) == without
+    assert names(unlabeled.run(ci=None)) == without
     all_rows, without_latent = (
         ev.run("all", None, None) for ev in (evaluation(latent=X[:, :2], batch=BATCH), evaluation())
     )
@@ -176,7 +176,7 @@ def test_default_and_all_measures() -> None:
         c.name for c in MEASURES.cards() if {"latent", "batch"} & {*c.needs}
     }
     assert names(without_latent)[: len(default)] == [c.name for c in default]
-    assert names(plain.run(["default", "procrustes_r"], ci=None)) == [*without, "procrustes_r"]
+    assert names(unlabeled.run(["default", "procrustes_r"], ci=None)) == [*without, "procrustes_r"]
 
 
 def test_tests_are_chosen_by_name() -> None:
@@ -267,7 +267,7 @@ def test_defaults_of_a_measure_accept_small_data() -> None:
 def test_wrong_names_raise_an_error_before_the_computation() -> None:
     """A wrong name of a measure, test, option, method or file stops before anything is computed."""
     ev = evaluation()
-    for wrong in (
+    for invalid in (
         lambda: ev.run("trustworthines"),
         lambda: ev.run(tests="hsik"),
         lambda: ev.run(options={"hsik": {}}),
@@ -276,7 +276,7 @@ def test_wrong_names_raise_an_error_before_the_computation() -> None:
         lambda: ev.with_embedding("f", "isomap", n_neigbors=3),
     ):
         with pytest.raises(UnknownName, match="Did you mean"):
-            wrong()
+            invalid()
     with pytest.raises(InputError, match="variable to test against"):
         evaluation(labels=None).run(tests="hsic")
 
@@ -348,6 +348,6 @@ def test_seeds_are_integers_generators_or_none() -> None:
 
     assert sampled == evaluation(random_state=np.random.default_rng(3)).seed
     assert dreval.Evaluation(X).seed != dreval.Evaluation(X).seed
-    for wrong in (-1, 1.5, "0", True):
+    for seed in (-1, 1.5, "0", True):
         with pytest.raises(InputError, match="random_state"):
-            evaluation(random_state=wrong)
+            evaluation(random_state=seed)

@@ -189,12 +189,12 @@ def test_contributions_of_anchors_are_the_curve(name):
         "lcmc": common - np.array(ks) / 149,
         "r_nx": (149 * common - ks) / (149 - np.array(ks)),
     }[name]
-    whole = getattr(dreval, name)(X, Y)
+    curve_of_all = getattr(dreval, name)(X, Y)
     for rows in (None, np.array([3, 8, 100])):
         view = neighbor_pass(X, {"e": Y}, k=5, rows=rows)["e"]
         result = MEASURES.card(name).by_row(view, ks)
         np.testing.assert_allclose(result, expected if rows is None else expected[rows], atol=1e-13)
-    np.testing.assert_allclose(expected.mean(axis=0), whole.loc[ks], atol=1e-13)
+    np.testing.assert_allclose(expected.mean(axis=0), curve_of_all.loc[ks], atol=1e-13)
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -276,6 +276,13 @@ def test_points_and_anchors():
 def test_the_order_of_the_default_measures():
     """The order that is fixed: ranks, area, local and global Procrustes, distances, classes."""
     cards = sorted((card for card in MEASURES.cards() if card.default), key=lambda card: card.default)
-    fixed = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt"]
-    fixed += ["procrustes_disparity", "spearman_distance", "triplet_accuracy", "knn_accuracy"]
-    assert [card.name for card in cards] == fixed
+    measures = [
+        "trustworthiness",
+        "continuity",
+        "neighborhood_overlap",
+        "r_nx_auc",
+        "procrustes_rc",
+        "procrustes_rn_opt",
+    ]
+    measures += ["procrustes_disparity", "spearman_distance", "triplet_accuracy", "knn_accuracy"]
+    assert [card.name for card in cards] == measures

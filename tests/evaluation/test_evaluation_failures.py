@@ -254,7 +254,7 @@ def test_invalid_combinations_raise_an_error() -> None:
     labels = np.arange(len(X)) % 2
     ev = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=5)
     results = ev.run("trustworthiness", None, None)
-    for wrong, text in (
+    for invalid, text in (
         (lambda: dreval.knn_accuracy(X, Y, labels=labels, n_folds=len(X) + 1), f"`n_folds` .* <= {len(X)}: got"),
         (lambda: ev.run("knn_accuracy", options={"knn_accuracy": {"n_folds": len(X) + 1}}), "`n_folds` .* <= "),
         (lambda: dreval.embed(X, "pca", response=X[:, 0]), "`response` must be left out for a method that is not"),
@@ -262,7 +262,7 @@ def test_invalid_combinations_raise_an_error() -> None:
         (lambda: ev.run(progress="yes"), "`progress` must be True or False"),
     ):
         with pytest.raises(InputError, match=text):
-            wrong()
+            invalid()
 
 
 def test_labels_of_a_method_without_supervision_are_noted() -> None:
@@ -303,7 +303,7 @@ def test_an_interrupt_in_foreign_code_stays_an_interrupt() -> None:
 
 def test_invalid_input_raises_an_error_instead_of_rows() -> None:
     """Invalid data, labels and settings stop the evaluation, since nothing can be computed with them."""
-    for wrong in (
+    for invalid in (
         lambda: dreval.Evaluation(np.where(X == X[2, 2], np.nan, X), {"e": Y}),
         lambda: dreval.Evaluation(X, {"e": Y}, labels=LABELS[:4]),
         lambda: dreval.Evaluation(X, {"e": Y}, n_neighbors=40),
@@ -313,7 +313,7 @@ def test_invalid_input_raises_an_error_instead_of_rows() -> None:
         lambda: dreval.Evaluation(np.ones((40, 2)), {"e": Y}),
     ):
         with pytest.raises(DrevalError):
-            wrong()
+            invalid()
 
 
 @pytest.mark.parametrize("call", ["run", "function"])

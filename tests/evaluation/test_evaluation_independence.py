@@ -98,13 +98,15 @@ def test_trivial_tests_are_not_counted_as_findings(tmp_path):
 def test_trivial_tests_make_no_other_test_less_significant():
     """Adjusted p-values are those without the rows against the data, which have none and a note; residuals stay."""
     tests = ["hsic", "dcov", "hsic:residual"]
-    alone, combined = (evaluation().run(None, names, n_resamples=19).tidy() for names in (tests, ["hsic:data", *tests]))
+    separate, combined = (
+        evaluation().run(None, names, n_resamples=19).tidy() for names in (tests, ["hsic:data", *tests])
+    )
     certain = combined["variable"] == "data"
     assert combined.loc[certain, "p_adjusted"].isna().all()
     assert combined.loc[certain, "note"].str.contains("it is excluded from the adjustment").all()
     stored = combined[~certain].reset_index(drop=True).drop(columns="seconds")
-    pd.testing.assert_frame_equal(stored, alone.drop(columns="seconds"))
-    assert alone["p_adjusted"].notna().all()
+    pd.testing.assert_frame_equal(stored, separate.drop(columns="seconds"))
+    assert separate["p_adjusted"].notna().all()
 
 
 def test_restricted_permutations_reach_the_tests():

@@ -421,13 +421,13 @@ def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> 
     one_block: Callable[..., None] = blocks._process_block
     monkeypatch.setattr(blocks, "_process_block", lambda *a: (observed.append(1), one_block(*a)))
     ev = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, random_state=0)
-    alone = ev.run(["procrustes_disparity", "knn_accuracy"], "hsic")
+    result = ev.run(["procrustes_disparity", "knn_accuracy"], "hsic")
     assert observed == []
     together = ev.run(["procrustes_disparity", "knn_accuracy", "continuity"], "hsic")
     assert observed != []
 
     values = rows_of(together, "e")
-    assert_equal_rows(rows_of(alone, "e"), values[values["measure"] != "continuity"].reset_index(drop=True))
+    assert_equal_rows(rows_of(result, "e"), values[values["measure"] != "continuity"].reset_index(drop=True))
 
 
 @pytest.mark.parametrize("n", [4, 5, pytest.param(7, marks=pytest.mark.slow)])
@@ -451,11 +451,11 @@ def test_three_hundred_embeddings() -> None:
     rng = np.random.default_rng(3)
     images = {f"e{i}": rng.normal(size=(30, 2)) for i in range(300)}
     result = dreval.Evaluation(X[:30], images, n_neighbors=4, random_state=0).run("continuity")
-    alone = dreval.Evaluation(X[:30], {"e217": images["e217"]}, n_neighbors=4, random_state=0).run("continuity")
+    separate = dreval.Evaluation(X[:30], {"e217": images["e217"]}, n_neighbors=4, random_state=0).run("continuity")
 
     assert result.tidy()["embedding"].tolist() == list(images)
     assert result.tidy()["value"].nunique() > 200
-    assert_equal_rows(rows_of(result, "e217"), rows_of(alone, "e217"))
+    assert_equal_rows(rows_of(result, "e217"), rows_of(separate, "e217"))
 
 
 def test_the_level_of_intervals_changes_their_ends_alone():

@@ -27,7 +27,7 @@ def noisy(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
     return X[:, :2] + 0.5 * np.random.default_rng(random_state).normal(size=(len(X), 2))
 
 
-def plain(measure: str, X: np.ndarray, Y: np.ndarray, labels: np.ndarray, k: int, folds_k: int = 10) -> float:
+def value_of(measure: str, X: np.ndarray, Y: np.ndarray, labels: np.ndarray, k: int, folds_k: int = 10) -> float:
     """The value of the plain function."""
     if measure == "knn_accuracy":
         return float(dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=folds_k, random_state=5))
@@ -63,7 +63,7 @@ def test_each_run_is_a_row(mixed: dreval.Results, measure: str) -> None:
     """Replicate r is the method with the r-th seed, by the plain function; the interval is Student's of their mean."""
     rows = rows_of(mixed, "noisy", measure)
     seeds = [stream_seed(5, "embedding", "noisy", *key) for key in ((), (1,), (2,), (3,))]
-    values = np.array([plain(measure, X, noisy(X, 2, seed), LABELS, 7) for seed in seeds])
+    values = np.array([value_of(measure, X, noisy(X, 2, seed), LABELS, 7) for seed in seeds])
 
     assert rows["replicate"].tolist() == [0, 1, 2, 3]
     assert rows["value"].tolist() == values.tolist()
@@ -107,10 +107,10 @@ def test_runs_that_fail_have_their_reason() -> None:
     assert "not today" in rows["note"][1]
     assert rows["se"][0] == pytest.approx(stats.sem(rows["value"].dropna()))
     assert rows["note"][0].endswith("1 of 4 runs failed and are excluded from all means: " + rows["note"][1])
-    alone = rows_of(res, "once", "continuity")
-    assert alone["conf_low"].isna().all()
-    assert "no interval: of several runs only the first succeeded; 3 of 4 runs failed" in alone["note"][0]
-    assert "never again" in alone["note"][0]
+    row_of_unseeded = rows_of(res, "once", "continuity")
+    assert row_of_unseeded["conf_low"].isna().all()
+    assert "no interval: of several runs only the first succeeded; 3 of 4 runs failed" in row_of_unseeded["note"][0]
+    assert "never again" in row_of_unseeded["note"][0]
     assert "fewer than two runs" not in res.compare().pairs["note"][0]
     assert res.compare().pairs["se"][0] == pytest.approx(rows["se"][0])
 
@@ -136,13 +136,13 @@ def test_runs_that_agree_up_to_rounding_have_no_interval() -> None:
 def test_equal_runs_have_no_interval() -> None:
     """A method that does not use its seed has no interval, and no test against another such one."""
 
-    def fixed(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def first_columns(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, :2]
 
     def other_method(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, 2:]
 
-    res = evaluation(fixed=fixed, other=other_method).run("continuity", None, "replicates", options=OPTIONS)
+    res = evaluation(fixed=first_columns, other=other_method).run("continuity", None, "replicates", options=OPTIONS)
     row = res.tidy().iloc[0]
     assert np.isnan(row["se"])
     assert np.isnan(row["conf_low"])
@@ -154,14 +154,14 @@ def test_unused_replicates_are_not_run() -> None:
     """Tests and curves have no interval of replicates: the method is run once. A measure without a value has none."""
     calls = []
 
-    def counted(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def recorded(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         calls.append(random_state)
         return noisy(X, n_components, random_state)
 
-    ev = evaluation(counted=counted, xy=X[:, :2])
+    ev = evaluation(counted=recorded, xy=X[:, :2])
     ev.run("r_nx", "hsic", "replicates", n_resamples=9)
     assert len(calls) == 1
-    evaluation_of_two = dreval.Evaluation(X, {"counted": counted, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
+    evaluation_of_two = dreval.Evaluation(X, {"counted": recorded, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
     with pytest.warns(InputWarning, match="needs labels"):
         rows = evaluation_of_two.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
     assert rows["replicate"].tolist() == [0, 0]
@@ -178,7 +178,7 @@ def test_subsampling_is_the_plain_function_on_halves(measure: str) -> None:
     res = evaluation(xy=Y).run(MEASURES, None, "subsampling", options=OPTIONS)
     parts = [part for split in range(3) for part in halves(split)]
     k, folds_k = half_neighbors(7, 41), half_neighbors(10, 41)
-    values = [plain(measure, X[part], Y[part], LABELS[part], k, folds_k) for part in parts]
+    values = [value_of(measure, X[part], Y[part], LABELS[part], k, folds_k) for part in parts]
     stored = res.groups[res.groups["measure"] == measure]
 
     assert (k, folds_k) == (3, 5)
@@ -204,7 +204,7 @@ def test_methods_are_run_on_halves(over: str, source: Any, kind: str) -> None:
         for side, part in enumerate(halves(split)):
             seed = stream_seed(5, "embedding", "m", split, side)
             Y = noisy(X[part], 2, seed) if source is noisy else np.asarray(dreval.embed(X[part], "pca"))
-            values.append(plain("trustworthiness", X[part], Y, LABELS[part], 3))
+            values.append(value_of("trustworthiness", X[part], Y, LABELS[part], 3))
 
     assert_allclose(res.groups["value"], values, rtol=1e-12)
     row = res.tidy().iloc[0]
@@ -301,9 +301,9 @@ def test_other_embeddings_and_threads_change_no_number(mixed: dreval.Results) ->
     """An embedding has the same replicates and halves alone, with others, and on more threads."""
     for name, source in (("noisy", noisy), ("pca", "pca")):
         ev = dreval.Evaluation(X, {name: source}, labels=LABELS, n_neighbors=7, random_state=5, n_jobs=2)
-        alone = ev.run(MEASURES, None, "replicates", options=OPTIONS).tidy().drop(columns="seconds")
+        separate = ev.run(MEASURES, None, "replicates", options=OPTIONS).tidy().drop(columns="seconds")
         together = mixed.tidy()[mixed.tidy()["embedding"] == name].drop(columns="seconds").reset_index(drop=True)
-        pd.testing.assert_frame_equal(alone, together, check_exact=True)
+        pd.testing.assert_frame_equal(separate, together, check_exact=True)
 
 
 # comparisons
@@ -329,9 +329,9 @@ def test_runs_are_compared_by_welch(mixed: dreval.Results) -> None:
     assert_allclose([row["conf_low"], row["conf_high"]], [ends.low, ends.high])
     assert row["superiority"] == np.mean(b[:, None] > a)
     assert row["effect_size"] == pytest.approx((b.mean() - a.mean()) / np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2))
-    alone = stats.ttest_1samp(a, rows_of(res, "pca", "procrustes_rc")["value"][0])
+    t_test = stats.ttest_1samp(a, rows_of(res, "pca", "procrustes_rc")["value"][0])
     combined = pairs.loc[("noisy", "pca")]
-    assert combined["p_value"] == pytest.approx(alone.pvalue)
+    assert combined["p_value"] == pytest.approx(t_test.pvalue)
     assert combined["note"] == "pca is a single embedding, which is not re-run"
     text = res.compare(measure="procrustes_rc").paragraph()
     assert "differences of means over runs with other seeds, with Welch's standard errors" in text

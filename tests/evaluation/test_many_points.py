@@ -153,11 +153,11 @@ def test_a_run_that_was_stopped_in_a_pass_continues(stop: int, tmp_path: Path, m
     entered: list[tuple[str, slice]] = []
     for kind in (streaming.Nearest, streaming.RankCounter):
 
-        def enter(self: Any, view: Any, part: slice, n_jobs: Any, usual: Any = kind.enter) -> None:
+        def enter(self: Any, view: Any, part: slice, n_jobs: Any, original: Any = kind.enter) -> None:
             if len(entered) == stop:
                 raise Interrupted
             entered.append((type(self).__name__, part))
-            usual(self, view, part, n_jobs)
+            original(self, view, part, n_jobs)
 
         monkeypatch.setattr(kind, "enter", enter)
 

@@ -54,9 +54,9 @@ def test_classical_scaling_reads_any_metric(metric):
     np.fill_diagonal(D, 0.0)
     H = np.eye(len(X)) - 1 / len(X)
     values, vectors = np.linalg.eigh(-0.5 * H @ D**2 @ H)
-    right = vectors[:, :-3:-1] * np.sqrt(values[:-3:-1])
+    expected = vectors[:, :-3:-1] * np.sqrt(values[:-3:-1])
     method = ClassicalMDS(metric=metric).fit(X)
-    np.testing.assert_allclose(cdist(method.embedding_, method.embedding_), cdist(right, right), atol=1e-8)
+    np.testing.assert_allclose(cdist(method.embedding_, method.embedding_), cdist(expected, expected), atol=1e-8)
     np.testing.assert_allclose(method.transform(X[3:7]), method.embedding_[3:7], atol=1e-8)
 
 

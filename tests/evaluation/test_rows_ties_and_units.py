@@ -44,19 +44,19 @@ def test_variables_of_a_test_follow_the_row_names() -> None:
 def test_a_shuffled_counting_index_is_matched_with_a_frame() -> None:
     """An index of 0 .. n-1 in another order is matched to that of a data frame; with an array it raises an error."""
     embedded = pd.DataFrame(Y).sample(frac=1, random_state=0)
-    right = dreval.trustworthiness(X, Y)
+    expected = dreval.trustworthiness(X, Y)
 
-    assert dreval.trustworthiness(pd.DataFrame(X), embedded) == right
+    assert dreval.trustworthiness(pd.DataFrame(X), embedded) == expected
     for shape in (embedded, embedded.rename(index=str)):
         as_frame = dreval.trustworthiness(pd.DataFrame(X, index=map(str, range(len(X)))), shape)
-        assert as_frame == right
+        assert as_frame == expected
     for start in (0, 1):  # files written by R count from 1
         numbered = embedded.set_axis(embedded.index + start)
         with pytest.raises(InputError, match=rf"row numbers {start}, {start + 1}, .* in another order.*reset_index"):
             dreval.trustworthiness(X, numbered)
-        assert dreval.trustworthiness(X, numbered.sort_index()) == right
+        assert dreval.trustworthiness(X, numbered.sort_index()) == expected
     assert "in another order" in dreval.Evaluation(X, {"e": embedded, "f": Y}).run(ci=None, tests=None).failed["e"]
-    assert dreval.trustworthiness(X, embedded.sort_index().reset_index(drop=True)) == right
+    assert dreval.trustworthiness(X, embedded.sort_index().reset_index(drop=True)) == expected
 
 
 def test_row_ids_are_not_a_coordinate() -> None:
@@ -105,8 +105,8 @@ def test_a_favorable_order_of_ties_is_noted() -> None:
     key = "ties are broken by row number in both spaces, which makes this value too favorable"
     assert_allclose(area["value"], area["best"], rtol=1e-12)
     assert area["best"] - area["worst"] > 0.05
-    moved = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
-    assert area["note"] == f"{key} (worst, best: over all orders); {moved}"
+    chance_note = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
+    assert area["note"] == f"{key} (worst, best: over all orders); {chance_note}"
     assert accuracy["value"] < accuracy["best"]
     assert accuracy["note"] == "ties are broken by row number (worst, best: over all orders)"
     assert f"{key} (worst, best: over all orders)" in " ".join(str(results.summary()).split())
@@ -186,14 +186,14 @@ def test_rounding_of_a_zero_distance_is_zero() -> None:
     passed = pdist(data, "cosine")
     assert (passed[passed > 0]).min() < 1e-15
 
-    named = dreval.sammon_stress(data, embedding, metric="cosine")
-    assert dreval.sammon_stress(squareform(passed), embedding, metric="precomputed") == pytest.approx(named, rel=1e-9)
+    value = dreval.sammon_stress(data, embedding, metric="cosine")
+    assert dreval.sammon_stress(squareform(passed), embedding, metric="precomputed") == pytest.approx(value, rel=1e-9)
 
 
 def test_options_of_measures_that_are_not_requested_are_checked() -> None:
     """A misspelled option raises an error whether or not its measure or test is computed."""
     evaluation = dreval.Evaluation(X, {"e": Y})
-    wrong: list[Any] = [
+    invalid: list[Any] = [
         {"stress": {"kin": "raw"}},
         {"stress": {"kind": "rough"}},
         {"r_nx": {"every": True}},
@@ -201,7 +201,7 @@ def test_options_of_measures_that_are_not_requested_are_checked() -> None:
         {"trustability": {"sizes": 3}},
         {"hsic": {"kernels": "gaussian"}},
     ]
-    for options in wrong:
+    for options in invalid:
         with pytest.raises(DrevalError, match=r"options|kind|n_neighbors"):
             evaluation.run(measures="continuity", options=options)
 
