@@ -40,7 +40,7 @@ def noisy(X, n_components, random_state):
     return X[:, :n_components] + np.random.default_rng(random_state).normal(size=(len(X), n_components))
 
 
-def counted(X, n_components, random_state):
+def noisy_columns(X, n_components, random_state):
     with open(os.environ["DREVAL_TEST_CALLS"], "a") as log:
         log.write("x")
     return noisy(X, n_components, random_state)
@@ -131,7 +131,7 @@ def test_a_method_that_ends_its_process_is_named(make):
 
 def test_later_additions_cost_only_their_cells(make, calls):
     """Replicates, data sets, methods and components: every cell is run once."""
-    text = {"methods": {"counted": counted}}
+    text = {"methods": {"counted": noisy_columns}}
     make(**text).run()
     make(**text).run()
     assert calls() == 2
@@ -139,7 +139,7 @@ def test_later_additions_cost_only_their_cells(make, calls):
     assert calls() == 6
     make(datasets={"c": cloud(12, seed=2)}, **text, n_replicates=3).run()
     assert calls() == 9
-    study = make(methods={"counted": counted, "again": counted}, n_components=[2, 1]).run()
+    study = make(methods={"counted": noisy_columns, "again": noisy_columns}, n_components=[2, 1]).run()
     assert calls() == 9 + 2 * 4 - 2
     assert study.status().complete
     assert set(study.table()["dataset"]) == {"a", "b", "c"}
@@ -260,9 +260,9 @@ def test_notes_on_data_and_methods_are_stored(make, tmp_path):
     """Each is stored once with its code, values and data set, in the file, the summary, the page and the text."""
     X, kinds, order = cloud(), np.repeat(["x", "y"], 7), np.random.default_rng(1).permutation(14)
     X /= X.std(axis=0)
-    named = pd.Series(kinds, index=[f"s{i}" for i in range(14)]).iloc[order]
+    named_kinds = pd.Series(kinds, index=[f"s{i}" for i in range(14)]).iloc[order]
     numbered = pd.DataFrame(X, columns=list("abc")).assign(patient=order)
-    data = {"plain": {"data": X, "labels": kinds}, "named": {"data": X, "labels": named}, "numbered": numbered}
+    data = {"plain": {"data": X, "labels": kinds}, "named": {"data": X, "labels": named_kinds}, "numbered": numbered}
     share = numbered.var()["patient"] / numbered.var().sum()
     study = make(datasets=data, methods=["pca", "lle"], n_replicates=2, metric="cosine").run()
     notes = dreval.Study.open(study.path).status().notes
@@ -323,7 +323,7 @@ def test_notes_are_those_of_the_evaluation(labels, share):
     assert len(stored) == len({*stored})
 
 
-def changed(X, n_components):
+def reversed_columns(X, n_components):
     return X[:, :n_components] * POWER
 
 
@@ -353,15 +353,15 @@ def test_a_file_with_other_settings_raises_an_error(make, case):
 
 def test_code_and_versions_are_part_of_the_recipe(make, monkeypatch):
     """A global variable that a function reads, and the version of numpy."""
-    make(methods={"changed": changed}).run()
+    make(methods={"changed": reversed_columns}).run()
     monkeypatch.setitem(globals(), "POWER", 3)
     with pytest.raises(InputError, match=r"methods\['changed'\].* code"):
-        make(methods={"changed": changed})
+        make(methods={"changed": reversed_columns})
     monkeypatch.undo()
     expected = dreval.study.study.versions()
     monkeypatch.setattr(dreval.study.study, "versions", lambda: {**expected, "numpy": "1.0"})
     with pytest.raises(InputError, match=r'"numpy": "1.0"'):
-        make(methods={"changed": changed})
+        make(methods={"changed": reversed_columns})
 
 
 def test_a_study_without_a_seed_uses_the_seed_of_its_file(make):

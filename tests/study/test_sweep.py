@@ -136,16 +136,16 @@ def test_equal_settings_and_constant_differences():
 def test_seeds_without_an_effect_are_replaced_by_halves():
     """By default halves are used instead; where seeds were requested, a note says that they change nothing."""
 
-    def fixed(X, n_components, random_state, start=0):
+    def unseeded(X, n_components, random_state, start=0):
         return X[:, start : start + n_components]
 
     grid = {"start": [0, 1, 2]}
-    result = dreval.sweep(data(), fixed, grid, random_state=0)
+    result = dreval.sweep(data(), unseeded, grid, random_state=0)
     assert result.over == "halves"
     pd.testing.assert_frame_equal(
-        result.tidy(), dreval.sweep(data(), fixed, grid, over="halves", random_state=0).tidy()
+        result.tidy(), dreval.sweep(data(), unseeded, grid, over="halves", random_state=0).tidy()
     )
-    assert any(note.code == "sweep.same_seeds" for note in dreval.sweep(data(), fixed, grid, over="seeds").notes)
+    assert any(note.code == "sweep.same_seeds" for note in dreval.sweep(data(), unseeded, grid, over="seeds").notes)
 
 
 def test_a_warning_is_issued_once_for_all_settings():

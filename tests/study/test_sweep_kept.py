@@ -64,7 +64,7 @@ def test_every_form_of_a_report_has_the_answer_and_every_number(result: Any, for
     """The sets of both measures, their means and p-values, the reason of the failure, and the limits of the result."""
     path = result.report(tmp_path / f"r.{form}", title="Sizes")
     text = path.read_text("utf-8")
-    plain = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\_", "_").replace("$", "").split())
+    plain_text = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\_", "_").replace("$", "").split())
     for texts in (
         "Sizes",
         "size = 0.1 has the best mean",
@@ -73,13 +73,13 @@ def test_every_form_of_a_report_has_the_answer_and_every_number(result: Any, for
         "too optimistic",
         "seeds",
     ):
-        assert texts.lower() in plain.lower()
+        assert texts.lower() in plain_text.lower()
     table = result.tidy()
     below = (
         "" if form != "tex" else "".join(path.read_text("utf-8") for path in sorted(tmp_path.glob("r-figures/*.tex")))
     )
     for value in table["p_value"].dropna():
-        assert format_p(value).removeprefix("<") in plain + below
+        assert format_p(value).removeprefix("<") in plain_text + below
     figures = text.count("<svg") if form == "html" else len(list(tmp_path.glob("r-figures/*.[sp][vd][gf]")))
     assert figures >= 2
     assert result.report(tmp_path / f"again.{form}", title="Sizes").exists()
