@@ -79,9 +79,9 @@ def test_correlation_is_invariant(pair):
     """Translation, rotation and scale of a variable keep dcor and its bias-corrected square."""
     x, y = pair
     rotation = ortho_group.rvs(x.shape[1], random_state=0)
-    single, moved = quick(x, y), quick(1e3 * (x @ rotation) - 5.0, y)
-    assert single.extra["dcor"] == pytest.approx(moved.extra["dcor"], abs=1e-7)
-    assert single.effect_size == pytest.approx(moved.effect_size, abs=1e-7)
+    original, transformed = quick(x, y), quick(1e3 * (x @ rotation) - 5.0, y)
+    assert original.extra["dcor"] == pytest.approx(transformed.extra["dcor"], abs=1e-7)
+    assert original.effect_size == pytest.approx(transformed.effect_size, abs=1e-7)
 
 
 def test_a_variable_with_itself_by_hand():

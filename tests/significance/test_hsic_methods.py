@@ -215,7 +215,7 @@ def test_products_with_rows_of_classes_are_those_of_any_rows(n, classes, r, seed
     """Sums over the classes of the permuted rows, of any codes, give the product of all rows."""
     rng = np.random.default_rng(seed)
     codes = 3 * rng.integers(0, classes, n) - 1
-    fixed, moved = rng.normal(size=(n, r)), rng.normal(size=(3 * classes, 4))[codes]
+    small, of_classes = rng.normal(size=(n, r)), rng.normal(size=(3 * classes, 4))[codes]
     for p in draw_permutations(n, 3, seed):
-        np.testing.assert_allclose(permuted_product(fixed, moved, codes)(p), fixed.T @ moved[p], atol=1e-12)
-        np.testing.assert_allclose(permuted_product(fixed, moved, None)(p), fixed.T @ moved[p], atol=1e-12)
+        np.testing.assert_allclose(permuted_product(small, of_classes, codes)(p), small.T @ of_classes[p], atol=1e-12)
+        np.testing.assert_allclose(permuted_product(small, of_classes, None)(p), small.T @ of_classes[p], atol=1e-12)

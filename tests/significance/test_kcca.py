@@ -84,8 +84,8 @@ def test_linear_limit_is_canonical_correlation():
 def test_kappa_is_scaled_with_n():
     """Every row twice, with the same bandwidths, leaves rho unchanged: k grows with n."""
     x, y = sample(30)
-    twice = (np.repeat(x, 2, axis=0), np.repeat(y, 2, axis=0))
-    assert quick(x, y, bandwidth=1.0).statistic == pytest.approx(quick(*twice, bandwidth=1.0).statistic, abs=1e-10)
+    repeated = (np.repeat(x, 2, axis=0), np.repeat(y, 2, axis=0))
+    assert quick(x, y, bandwidth=1.0).statistic == pytest.approx(quick(*repeated, bandwidth=1.0).statistic, abs=1e-10)
 
 
 def test_low_rank_is_within_its_bound():

@@ -266,8 +266,8 @@ def test_a_setting_that_fails_on_the_data_does_not_affect_the_others():
     assert result.settings["null_mean"][1] == report.settings["null_mean"][1]
     assert any(note.code == "noise.unrun" for note in result.notes)
     assert result.p_value == result.settings["p_value"][0]
-    alone = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0]}, **options)
-    assert result.p_value >= alone.p_value
+    separate = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0]}, **options)
+    assert result.p_value >= separate.p_value
     assert "nan" not in str(result.summary())
 
     with pytest.raises(MethodFailed, match="2 failures"):

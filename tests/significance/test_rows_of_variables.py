@@ -104,8 +104,13 @@ def test_precomputed_frames_are_matched_by_rows_and_columns(name):
         pairs = run(name, frame.iloc[:, ORDER], groups=groups, **passed), run(name, matrix, groups=groups, **passed)
         assert assert_same_result(*pairs)
         return
-    for moved in (frame.iloc[:, ORDER], frame.iloc[ORDER], frame.iloc[ORDER, ORDER], frame.iloc[ORDER[::-1], ORDER]):
-        assert assert_same_result(run(name, frame, moved, **passed), run(name, matrix, matrix, **passed))
+    for reordered in (
+        frame.iloc[:, ORDER],
+        frame.iloc[ORDER],
+        frame.iloc[ORDER, ORDER],
+        frame.iloc[ORDER[::-1], ORDER],
+    ):
+        assert assert_same_result(run(name, frame, reordered, **passed), run(name, matrix, matrix, **passed))
     with pytest.raises(InputError, match="`x` must have the same names in rows and columns"):
         run(name, frame.rename(columns={"s03": "other"}), frame, **passed)
 
@@ -191,13 +196,13 @@ WITHOUT_NAMES = [
 @pytest.mark.parametrize(("name", "call", "argument"), WITHOUT_NAMES)
 def test_names_next_to_an_array_are_not_used_and_row_numbers_in_another_order_raise_an_error(name, call, argument):
     """They are matched by position with a note, as in an evaluation; row numbers in another order are ambiguous."""
-    named, moved = pd.Series(VALUES, NAMES).iloc[ORDER], pd.Series(VALUES).iloc[ORDER]
-    result = call(named)
+    named_values, numbered_values = pd.Series(VALUES, NAMES).iloc[ORDER], pd.Series(VALUES).iloc[ORDER]
+    result = call(named_values)
     assert assert_same_result(result, call(VALUES[ORDER]))
     assert "rows.names_unused" in [note.code for note in result.notes]
     assert "rows.names_unused" not in [note.code for note in call(pd.Series(VALUES)).notes]
     with pytest.raises(InputError, match=f"`{argument}` must have its rows in the order of the data.*another order"):
-        call(moved)
+        call(numbered_values)
 
 
 @pytest.mark.parametrize(
