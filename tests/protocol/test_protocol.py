@@ -146,14 +146,14 @@ def test_other_data_were_not_run(folder: Path) -> None:
     """Data that were not exported raise an error in both measures, even if they differ by one bit only."""
     both_rounds(folder, projection)
     source = dreval.Protocol.collect(folder)
-    changed = X.copy()
-    changed[3, 1] = np.nextafter(changed[3, 1], 9)
+    shifted = X.copy()
+    shifted[3, 1] = np.nextafter(shifted[3, 1], 9)
 
-    for data in (changed, X[:, ::-1], X[:30], X * 2):
+    for data in (shifted, X[:, ::-1], X[:30], X * 2):
         for measure in (dreval.trustability, dreval.tractable_consistency):
             with pytest.raises(UndefinedMeasure, match="must have been run on these data"):
                 measure(data, source)
-    row = dreval.Evaluation(changed, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).tidy().iloc[0]
+    row = dreval.Evaluation(shifted, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).tidy().iloc[0]
     assert np.isnan(row["value"])
     assert "`embeddings['t']` must have been run on these data" in row["note"]
 

@@ -208,10 +208,10 @@ def test_commands_of_the_readme_quote_the_folder(name: str, tmp_path: Path) -> N
     text = (tmp_path / name / "README.md").read_text()
     lines = [line for line in text.splitlines() if line.startswith("    dreval protocol") and "..." not in line]
     texts = [shlex.split(line.strip()) for line in lines]
-    printed = name if name.isprintable() and "`" not in name else "FOLDER"
-    expected = f"./{printed}" if printed.startswith("-") else printed
+    shown_name = name if name.isprintable() and "`" not in name else "FOLDER"
+    expected = f"./{shown_name}" if shown_name.startswith("-") else shown_name
     assert texts == [["dreval", "protocol", method, expected] for method in ("status", "collect")]
-    assert f"export({json.dumps(printed, ensure_ascii=False)})" in text
+    assert f"export({json.dumps(shown_name, ensure_ascii=False)})" in text
     assert all(line.isprintable() for line in text.splitlines())
 
 

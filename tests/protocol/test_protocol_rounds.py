@@ -62,9 +62,9 @@ def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path
 
 def test_an_embedding_of_other_width_raises_an_error(folder: Path) -> None:
     """A passed embedding must have the requested number of columns; otherwise no file is written."""
-    for wrong in (X, X[:20, :2], "absent.csv", "pca"):
+    for invalid in (X, X[:20, :2], "absent.csv", "pca"):
         with pytest.raises(DrevalError, match="embedding"):
-            dreval.Protocol(X, **SETTINGS).export(folder, embedding=wrong)
+            dreval.Protocol(X, **SETTINGS).export(folder, embedding=invalid)
     with pytest.raises(DrevalError, match="must have 2 columns: got 3"):
         dreval.Protocol(X, **SETTINGS).export(folder, embedding=X)
     assert not folder.exists()
@@ -245,9 +245,9 @@ def test_wrong_settings_raise_an_error_before_anything_is_written(
     options: dict[str, Any], error: type[DrevalError]
 ) -> None:
     """A setting that would fail in the second round raises an error at once, with its name."""
-    with pytest.raises(error) as caught:
+    with pytest.raises(error) as raised:
         dreval.Protocol(X, **options)
-    assert caught.value.argument == next(iter(options))
+    assert raised.value.argument == next(iter(options))
 
 
 @pytest.mark.parametrize(

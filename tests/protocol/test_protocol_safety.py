@@ -122,10 +122,10 @@ def test_entries_that_are_not_files_of_the_folder_are_reported(received: str, fo
     target = tmp_path / "other.csv"
     path.rename(target)
     PLACES[received](path, target)
-    printed = received.replace("reseed-00.csv", path.name)
+    expected = received.replace("reseed-00.csv", path.name)
     for partial in (False, True):
         with pytest.raises(
-            ProtocolError, match=rf"`returned/{path.name}` must (be a file|be in the folder): got {printed}"
+            ProtocolError, match=rf"`returned/{path.name}` must (be a file|be in the folder): got {expected}"
         ):
             dreval.Protocol.collect(folder, partial=partial)
     assert dreval.Protocol.status(folder).wrong == [f"returned/{path.name}"]

@@ -296,8 +296,8 @@ def test_null_data_of_one_column_raise_an_error_before_any_run(data):
 @pytest.mark.parametrize("jitter", [0.0, 1e-15])
 def test_halves_are_used_for_a_tool_without_seeds(data, jitter, tmp_path, monkeypatch):
     """By default, as for a method; without halves an evaluation continues, and the hint is an export that has them."""
-    fixed = lambda X, n_components, seed: X[:, :n_components] * (1 + jitter * (int(seed) % 7))  # noqa: E731
-    monkeypatch.setitem(globals(), "method", fixed)
+    seeded_tool = lambda X, n_components, seed: X[:, :n_components] * (1 + jitter * (int(seed) % 7))  # noqa: E731
+    monkeypatch.setitem(globals(), "method", seeded_tool)
     sources = {}
     for name, settings in {"both": {"seeds": 3, "halves": 3}, "seeds": {"seeds": 3}}.items():
         dreval.Protocol(data, n_transformations=0, random_state=7, **settings).export(tmp_path / name)
