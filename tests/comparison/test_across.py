@@ -141,7 +141,7 @@ def test_each_pair_uses_the_data_sets_that_have_both(gone):
     ]
     missing = full.assign(value=full["value"].mask(missing_cells))
     comparison = compared(missing, tests=["friedman", "wilcoxon"])
-    alone = {
+    separate = {
         pair: compared(missing[missing["embedding"].isin(pair)], tests="wilcoxon", adjust=None).pairs.iloc[0]
         for pair in (("m0", "m1"), ("m0", "m2"), ("m1", "m2"))
     }
@@ -150,8 +150,8 @@ def test_each_pair_uses_the_data_sets_that_have_both(gone):
     assert_allclose(absent.overall["statistic"], comparison.overall["statistic"], rtol=1e-12)
     assert ("skillings_mack" in set(comparison.overall["test"])) == bool(gone)
     for row in comparison.pairs.to_dict("records"):
-        assert row["n"] == alone[row["first"], row["second"]]["n"]
-        assert row["p_value"] == alone[row["first"], row["second"]]["p_value"]
+        assert row["n"] == separate[row["first"], row["second"]]["n"]
+        assert row["p_value"] == separate[row["first"], row["second"]]["p_value"]
 
 
 def test_data_sets_that_do_not_link_all_embeddings_are_noted():
@@ -275,9 +275,9 @@ def test_the_mixed_model_is_that_of_statsmodels():
 
 def test_replicates_are_not_new_data_sets():
     """With twenty re-runs instead of one, the standard error of a difference is still that of eight data sets."""
-    few, many = (compared(table(replicates=r), tests="mixed").pairs["se"].mean() for r in (2, 20))
+    one_run, many = (compared(table(replicates=r), tests="mixed").pairs["se"].mean() for r in (2, 20))
 
-    assert many > 0.6 * few
+    assert many > 0.6 * one_run
 
 
 def test_the_bayesian_test_is_that_of_baycomp():
@@ -351,8 +351,8 @@ def test_holm_runs_over_all_pairs_and_measures_of_a_test():
     assert_allclose(nemenyi.loc[lowest, "p_adjusted"], 2 * least[lowest])
     assert (nemenyi["p_adjusted"] >= nemenyi["p_value"]).all()
     assert compared(frame, adjust=None).pairs["p_adjusted"].isna().all()
-    alone = compared(table(seed=0)).pairs.query("test == 'nemenyi'")
-    assert (alone["p_adjusted"] == alone["p_value"]).all()
+    separate = compared(table(seed=0)).pairs.query("test == 'nemenyi'")
+    assert (separate["p_adjusted"] == separate["p_value"]).all()
 
 
 def test_a_measure_has_a_name_with_or_without_parameters():
@@ -469,10 +469,12 @@ def test_better_is_set_where_a_test_is_significant():
     """``better`` needs p up to alpha or a posterior beyond 1 - alpha; otherwise only the advantage has the sign."""
     comparison = compared(table(n=8, gain=0.01), tests="all", rope=0.001).pairs
     p = comparison["p_adjusted"].fillna(comparison["p_value"])
-    named = np.where(comparison["test"] == "bayes", comparison[["p_first", "p_second"]].max(axis=1) > 0.95, p <= 0.05)
+    is_named = np.where(
+        comparison["test"] == "bayes", comparison[["p_first", "p_second"]].max(axis=1) > 0.95, p <= 0.05
+    )
 
-    assert ((comparison["better"] != "") == named).all()
-    assert 0 < named.sum() < len(named)
+    assert ((comparison["better"] != "") == is_named).all()
+    assert 0 < is_named.sum() < len(is_named)
 
 
 def test_the_paragraph_notes_too_few_data_sets_for_signed_ranks():
@@ -513,19 +515,19 @@ def test_any_choice_of_tests_is_printed(tests):
 
 def test_letters_go_by_a_test_that_can_tell():
     """With too few data sets for signed ranks, letters use Nemenyi's test, and a note and a sentence state it."""
-    few, many = compared(table(n=5)), compared(table(n=9))
-    for comparison, by in ((few, "nemenyi"), (many, "wilcoxon")):
+    five_sets, nine_sets = compared(table(n=5)), compared(table(n=9))
+    for comparison, by in ((five_sets, "nemenyi"), (nine_sets, "wilcoxon")):
         rows = comparison.pairs[comparison.pairs["test"] == by]
         letters = comparison.standing.set_index("embedding")["letters"]
         for row in rows.to_dict("records"):
             shared = bool(set(letters[row["first"]]) & set(letters[row["second"]]))
             assert shared == (row["p_adjusted"] > 0.05)
 
-    assert letter_text(few) == (
+    assert letter_text(five_sets) == (
         "Embeddings that share a letter do not differ significantly by Nemenyi's test across data sets (the data sets "
         "are too few for signed ranks), adjusted by Holm."
     )
-    assert letter_text(many, "Methods") == (
+    assert letter_text(nine_sets, "Methods") == (
         "Methods that share a letter do not differ significantly by Wilcoxon signed-rank tests across data sets, "
         "adjusted by Holm."
     )

@@ -81,8 +81,8 @@ def test_a_baseline_across_data_sets(scores: pd.DataFrame) -> None:
 def test_some_embeddings_across_data_sets(scores: pd.DataFrame) -> None:
     """``names`` leaves out the other embeddings, as if they were not in the table."""
     selected = dreval.compare(scores, ["umap", "pca"], direction="higher").tidy()
-    alone = dreval.compare(scores[scores["embedding"] != "tsne"], direction="higher").tidy()
-    pd.testing.assert_frame_equal(selected, alone)
+    two_embeddings = dreval.compare(scores[scores["embedding"] != "tsne"], direction="higher").tidy()
+    pd.testing.assert_frame_equal(selected, two_embeddings)
 
 
 def test_options_of_the_other_comparison_raise_an_error(results: dreval.Results, scores: pd.DataFrame) -> None:

@@ -231,9 +231,9 @@ def test_few_anchors_that_carry_a_difference_put_nobody_out():
     not.
     """
     cloud = np.random.default_rng(3).normal(size=(400, 2))
-    moved = cloud.copy()
-    moved[:8] = moved[8:16][::-1]
-    ev = dreval.Evaluation(widened(cloud), {"a": cloud, "b": moved}, n_neighbors=6, anchors=30, random_state=1)
+    perturbed = cloud.copy()
+    perturbed[:8] = perturbed[8:16][::-1]
+    ev = dreval.Evaluation(widened(cloud), {"a": cloud, "b": perturbed}, n_neighbors=6, anchors=30, random_state=1)
     res = ev.run("neighborhood_overlap", None)
     table, pair = res.ranking().set_index("embedding"), res.compare(adjust=None).pairs.iloc[0]
 
@@ -245,10 +245,10 @@ def test_few_anchors_that_carry_a_difference_put_nobody_out():
 def test_bounds_at_anchors_are_adjusted_for_the_number_of_embeddings():
     """If few anchors carry the differences, p is the smallest of the better pairs, times their number."""
     cloud = np.random.default_rng(3).normal(size=(400, 2))
-    moved = [cloud.copy() for _ in range(3)]
-    for i, coordinates in enumerate(moved):
+    perturbed = [cloud.copy() for _ in range(3)]
+    for i, coordinates in enumerate(perturbed):
         coordinates[: 60 + 10 * i] = coordinates[60 + 10 * i : 120 + 20 * i][::-1]
-    sources = {"best": cloud} | {f"moved {i}": coordinates for i, coordinates in enumerate(moved)}
+    sources = {"best": cloud} | {f"moved {i}": coordinates for i, coordinates in enumerate(perturbed)}
     res = dreval.Evaluation(widened(cloud), sources, n_neighbors=6, anchors=30, random_state=1).run("continuity", None)
     table, pairs = res.ranking().set_index("embedding"), res.compare(adjust=None).pairs
     checked = 0
@@ -279,8 +279,8 @@ def test_the_set_is_the_same_after_saving_and_with_any_number_of_jobs(results, t
     loaded = dreval.load_results(results.save(tmp_path / "a.dreval"))
 
     pd.testing.assert_frame_equal(loaded.ranking(), results.ranking(), check_exact=True)
-    two = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0, n_jobs=2).run(MEASURES, None)
-    pd.testing.assert_frame_equal(two.ranking(), results.ranking(), check_exact=True)
+    parallel = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0, n_jobs=2).run(MEASURES, None)
+    pd.testing.assert_frame_equal(parallel.ranking(), results.ranking(), check_exact=True)
 
 
 @pytest.mark.calibration

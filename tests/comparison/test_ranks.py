@@ -108,11 +108,11 @@ def test_ranks_and_critical_difference_are_those_of_autorank():
 def test_decimals_of_a_file_make_no_false_difference():
     """The table in thousandths as whole numbers gives the same tests as its decimals, where equal differences vary."""
     decimals = dreval.compare(tidy(THOUSANDTHS / 1000), direction="higher", rope=0.01)
-    whole = dreval.compare(tidy(THOUSANDTHS), direction="higher", rope=10)
+    expected = dreval.compare(tidy(THOUSANDTHS), direction="higher", rope=10)
     columns = ["statistic", "p_value", "p_adjusted", "effect_size", "superiority", "p_first", "p_rope", "p_second"]
 
-    assert_array_equal(decimals.pairs[columns], whole.pairs[columns])
-    assert_array_equal(decimals.overall[["statistic", "p_value"]], whole.overall[["statistic", "p_value"]])
+    assert_array_equal(decimals.pairs[columns], expected.pairs[columns])
+    assert_array_equal(decimals.overall[["statistic", "p_value"]], expected.overall[["statistic", "p_value"]])
 
 
 def test_the_rank_biserial_correlation_by_hand():
@@ -252,13 +252,15 @@ def test_random_arrangements_agree_with_enumerated_ones(monkeypatch):
 
 def test_the_paragraph_reports_the_deciding_test():
     """Few data sets: by arrangements, where F alone would reject; more than thirty: F; agreement: F is infinite."""
-    few = dreval.compare(tidy([[3, 2, 1], [3, 2, 1], [3, 1, 2]]), direction="higher").paragraph()
-    many = dreval.compare(tidy(np.random.default_rng(0).normal(size=(31, 3))), direction="higher").paragraph()
+    of_three = dreval.compare(tidy([[3, 2, 1], [3, 2, 1], [3, 1, 2]]), direction="higher").paragraph()
+    of_many = dreval.compare(tidy(np.random.default_rng(0).normal(size=(31, 3))), direction="higher").paragraph()
     agreeing = dreval.compare(tidy([[3, 2, 1]] * 3), direction="higher")
 
-    assert "The Friedman test does not reject" in few
-    assert "(exact p = .194; by approximation χ²(2) = 4.67, p = .097; Iman-Davenport F(2, 4) = 7.00, p = .049)" in few
-    assert "The Iman-Davenport test does not reject" in many
+    assert "The Friedman test does not reject" in of_three
+    assert (
+        "(exact p = .194; by approximation χ²(2) = 4.67, p = .097; Iman-Davenport F(2, 4) = 7.00, p = .049)" in of_three
+    )
+    assert "The Iman-Davenport test does not reject" in of_many
     assert "exact p = .028" in agreeing.paragraph()
     assert "F(2, 4) = ∞" in agreeing.paragraph()
     assert r"\infty" in agreeing.paragraph(format="latex")
@@ -321,9 +323,9 @@ def test_skillings_mack_enumerates_permutations_within_data_sets(seed, n, levels
 def test_skillings_mack_by_permutation_is_friedman_by_arrangements_without_missing_cells():
     """Both are enumerated with ties; if drawn, they agree within the error of 9,999 draws."""
     rng = np.random.default_rng(5)
-    few = rng.integers(3, size=(4, 3)).astype(float)
-    assert_allclose(skillings_mack_p(few, rng)[0], permutation_p(block_ranks(few), rng)[0], rtol=1e-12)
-    many = rng.normal([0, 0.4, 0.8], size=(9, 3))
-    (p, count), (exact, _) = skillings_mack_p(many, rng), permutation_p(block_ranks(many), rng)
+    tied = rng.integers(3, size=(4, 3)).astype(float)
+    assert_allclose(skillings_mack_p(tied, rng)[0], permutation_p(block_ranks(tied), rng)[0], rtol=1e-12)
+    continuous = rng.normal([0, 0.4, 0.8], size=(9, 3))
+    (p, count), (exact, _) = skillings_mack_p(continuous, rng), permutation_p(block_ranks(continuous), rng)
     assert not count
     assert abs(p - exact) <= 4 * math.sqrt(exact * (1 - exact) / 9999) + 1e-4

@@ -105,16 +105,16 @@ def test_other_directions_are_not_the_data():
 
 def test_the_data_change_nothing_else(evaluations):
     """Ranks, best sets, p-values, differences and pairs of the other embeddings are those without the data."""
-    alone = evaluations[0]
+    without_data = evaluations[0]
     for results in evaluations[1:]:
         assert results.reference == ("data",)
         ranks = results.ranking()
         ranks = ranks[ranks["embedding"] != "data"].reset_index(drop=True)
-        pd.testing.assert_frame_equal(ranks, alone.ranking())
-        pd.testing.assert_frame_equal(results.compare().tidy(), alone.compare().tidy())
-        pd.testing.assert_frame_equal(results.compare().glance(), alone.compare().glance())
+        pd.testing.assert_frame_equal(ranks, without_data.ranking())
+        pd.testing.assert_frame_equal(results.compare().tidy(), without_data.compare().tidy())
+        pd.testing.assert_frame_equal(results.compare().glance(), without_data.compare().glance())
         assert [sentence(finding.text) for finding in findings(read_results(results))] == [
-            *(sentence(finding.text) for finding in findings(read_results(alone))),
+            *(sentence(finding.text) for finding in findings(read_results(without_data))),
             "data is the data: shown for reference, and not ranked.",
         ]
 
@@ -166,8 +166,8 @@ def test_data_and_one_embedding_leave_nothing_to_compare():
     assert len(results.compare(names=["data", "a"]).tidy()) == 1
     str(results.summary())
     results.paragraph()
-    alone = evaluated(X, {"data": X}, ["trustworthiness"])
-    assert [finding.text for finding in findings(read_results(alone))] == ["These are the data, shown for reference."]
+    single = evaluated(X, {"data": X}, ["trustworthiness"])
+    assert [finding.text for finding in findings(read_results(single))] == ["These are the data, shown for reference."]
 
 
 def test_a_note_names_the_embeddings_that_are_the_data_and_small_data_warn():

@@ -36,10 +36,10 @@ def comparison(results):
 def test_two_levels_are_both_printed(comparison):
     """With intervals of values at 90 % and of differences at 95 % the header states both, otherwise one level."""
     res = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).run("procrustes_disparity", None, conf_level=0.9)
-    reported, usual = str(res.compare().summary()), str(comparison.summary())
+    reported, default = str(res.compare().summary()), str(comparison.summary())
     assert "Intervals of differences: 95 %" in " ".join(reported.split())
     assert "Intervals of values: 90 %" in " ".join(reported.split())
-    assert "Intervals of" not in usual
+    assert "Intervals of" not in default
     assert "Intervals of" not in str(res.compare(alpha=0.1).summary())
     assert set(res.ranking()["conf_level"]) == {0.9}
 
@@ -279,8 +279,8 @@ def test_anchors_are_compared_by_their_differences():
     assert row["p_kind"] == "asymptotic"
     everyone = dreval.Evaluation(X, sources, n_neighbors=6, anchors=90, random_state=0).run("trustworthiness", None)
     assert "and therefore exact" in everyone.compare().pairs["note"][0]
-    whole = dreval.Evaluation(X, sources, anchors=40, random_state=0).run("procrustes_disparity", None)
-    pair, table = whole.compare().pairs.iloc[0], whole.ranking()
+    result = dreval.Evaluation(X, sources, anchors=40, random_state=0).run("procrustes_disparity", None)
+    pair, table = result.compare().pairs.iloc[0], result.ranking()
     assert_allclose(pair[["se", "conf_low", "conf_high"]].astype(float), [0, pair["advantage"], pair["advantage"]])
     assert table["in_best_set"].tolist() == [True, False]
 
@@ -290,9 +290,9 @@ def test_anchors_that_all_agree_give_no_certainty():
 
     With a margin equivalence is shown only where the unseen points leave room for it.
     """
-    moved = X[:, :2].copy()
-    moved[:2] += 9.0
-    sources = {"a": X[:, :2], "b": moved}
+    perturbed = X[:, :2].copy()
+    perturbed[:2] += 9.0
+    sources = {"a": X[:, :2], "b": perturbed}
     ev = dreval.Evaluation(X, sources, n_neighbors=6, anchors=60, random_state=0)
     res = ev.run(["neighborhood_overlap", "procrustes_rn_opt", "procrustes_disparity"], None)
     pairs = res.compare(margin={"neighborhood_overlap": 0.9}).pairs.set_index("measure")
@@ -328,7 +328,7 @@ def test_names_and_measures_can_be_selected_and_a_failure_affects_no_other():
 
 def test_invalid_comparisons_raise_an_error(results):
     """Unknown names, one embedding, no intervals; wins and maps over data sets belong to another class."""
-    plain = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).run("trustworthiness", None, None)
+    result = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).run("trustworthiness", None, None)
 
     with pytest.raises(UnknownName, match="Did you mean 'good'"):
         results.compare(["god", "bad"])
@@ -337,7 +337,7 @@ def test_invalid_comparisons_raise_an_error(results):
     with pytest.raises(InputError, match="must name two embeddings that were computed: got good"):
         results.compare(["good"])
     with pytest.raises(InputError, match="must have been run with intervals"):
-        plain.compare()
+        result.compare()
     with pytest.raises(InputError, match="must be over several data sets"):
         results.compare().wins()
     with pytest.raises(UnknownName, match="Did you mean 'holm'"):
