@@ -155,7 +155,7 @@ def test_notes_on_batches() -> None:
     """Notes report a reduced perplexity, rough tests, labels that are left out, and the isolated labels."""
     Y, labels, batch = cells(0, 40)
     rare = np.where(np.arange(40) < 2, 5, batch)
-    alone = np.where(labels == 1, 1, batch)
+    expected = np.where(labels == 1, 1, batch)
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=rare, random_state=0)
     results = ev.run(["ilisi", "kbet", "isolated_labels"], None, None, options={"kbet": {"size": 20}})
     results = results.tidy().set_index("measure")["note"]
@@ -163,7 +163,7 @@ def test_notes_on_batches() -> None:
     assert "expected to hold 1 points of the smallest batch" in results["kbet"]
     assert "only about 2 neighborhoods are independent" in results["kbet"]
     assert "1 of 3 labels are in 2 of 4 batches" in results["isolated_labels"]
-    ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=alone, random_state=0)
+    ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=expected, random_state=0)
     results = ev.run(["silhouette_batch"], None, None).tidy().set_index("measure")["note"]
     assert "are left out: 1" in results["silhouette_batch"]
 
@@ -178,8 +178,8 @@ def test_batches_come_as_labels_do() -> None:
     assert ev.data.columns == ("u", "v")
     assert ev.run("ilisi", **run).tidy()["value"].item() == value
     assert "batch=batch" in ev.run("ilisi", **run).recipe["call"]
-    moved = frame[["site"]].sample(frac=1, random_state=0)
-    ev = dreval.Evaluation(frame.drop(columns="site"), {"e": Y}, batch=moved, random_state=0)
+    shuffled = frame[["site"]].sample(frac=1, random_state=0)
+    ev = dreval.Evaluation(frame.drop(columns="site"), {"e": Y}, batch=shuffled, random_state=0)
     assert ev.run("ilisi", **run).tidy()["value"].item() == value
     with pytest.raises(InputError, match="`batch` must be complete: got 1 points without a batch"):
         dreval.ilisi(Y, Y, batch=[None, *batch[1:].tolist()])
@@ -230,11 +230,11 @@ def test_labels_with_gaps_keep_their_batches() -> None:
     """The value is that of the labeled points with their batches."""
     Y, labels, batch = cells(0, 60)
     gaps = [None if i < 10 else int(c) for i, c in enumerate(labels)]
-    alone = dreval.silhouette_batch(Y[10:], Y[10:], labels=labels[10:], batch=batch[10:])
+    expected = dreval.silhouette_batch(Y[10:], Y[10:], labels=labels[10:], batch=batch[10:])
     with pytest.warns(dreval.errors.InputWarning):
-        assert dreval.silhouette_batch(Y, Y, labels=gaps, batch=batch) == alone
+        assert dreval.silhouette_batch(Y, Y, labels=gaps, batch=batch) == expected
     ev = dreval.Evaluation(sparse.csr_array(Y), {"e": Y}, labels=gaps, batch=batch, random_state=0)
-    assert ev.run("silhouette_batch", None, None).tidy()["value"].item() == alone
+    assert ev.run("silhouette_batch", None, None).tidy()["value"].item() == expected
 
 
 @given(seed=st.integers(0, 50), n=st.integers(24, 60))
@@ -293,10 +293,10 @@ def test_no_test_is_computed_that_cannot_reject() -> None:
         assert largest <= n - k + 1e-9
 
 
-@pytest.mark.parametrize(("measures", "noted"), [("trustworthiness", True), (["trustworthiness", "ilisi"], False)])
-def test_unused_batches_are_noted(measures, noted):
+@pytest.mark.parametrize(("measures", "is_noted"), [("trustworthiness", True), (["trustworthiness", "ilisi"], False)])
+def test_unused_batches_are_noted(measures, is_noted):
     """A note says that no requested measure uses the batches, and names measures that do."""
     X = np.random.default_rng(0).normal(size=(40, 4))
     ev = dreval.Evaluation(X, {"a": X[:, :2]}, batch=np.arange(40) % 2, n_neighbors=5, random_state=0)
 
-    assert ("batch.unused" in set(ev.run(measures, None, None).notes["code"])) == noted
+    assert ("batch.unused" in set(ev.run(measures, None, None).notes["code"])) == is_noted

@@ -121,8 +121,8 @@ def test_the_measures_share_one_clustering(monkeypatch):
     import scipy.cluster.vq as module
 
     calls = []
-    plain = module.kmeans2
-    monkeypatch.setattr(module, "kmeans2", lambda *a, **k: (calls.append(k["minit"]), plain(*a, **k))[1])
+    original = module.kmeans2
+    monkeypatch.setattr(module, "kmeans2", lambda *a, **k: (calls.append(k["minit"]), original(*a, **k))[1])
     Y, labels = _blobs()
     dreval.Evaluation(Y, {"Y": Y}, labels=labels, random_state=0).run(list(AGREEMENT), None, None)
     assert calls.count("++") == 10
@@ -139,8 +139,8 @@ def test_notes_common_to_all_starts_are_joined():
         str(results.summary(full=True)).count("smallest sum of squares")
         == results.notes.query("code == 'kmeans.starts'")["text"].nunique()
     )
-    alone = dreval.Evaluation(_blobs()[0], {"Y": _blobs()[0]}, labels=_blobs()[1], random_state=0)
-    codes = set(alone.run(list(AGREEMENT), None, None).notes["code"])
+    evaluation = dreval.Evaluation(_blobs()[0], {"Y": _blobs()[0]}, labels=_blobs()[1], random_state=0)
+    codes = set(evaluation.run(list(AGREEMENT), None, None).notes["code"])
     assert codes == {"kmeans.starts", "data.reference"}
 
 
@@ -166,8 +166,8 @@ def test_fewer_distinct_points_than_clusters_are_separate_clusters():
     assert dreval.kmeans_ari(Y, Y, labels=labels, random_state=0) == pytest.approx(
         metrics.adjusted_rand_score(labels, np.repeat([0, 1, 2], 4))
     )
-    same = np.full((12, 2), 7.1)
-    assert [getattr(dreval, name)(Y, same, labels=labels, random_state=0) for name in AGREEMENT] == [0, 0, 0]
+    copies = np.full((12, 2), 7.1)
+    assert [getattr(dreval, name)(Y, copies, labels=labels, random_state=0) for name in AGREEMENT] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("options", [{"n_clusters": 1}, {"n_clusters": 2.5}, {"n_init": 1}, {"n_clusters": 99}])

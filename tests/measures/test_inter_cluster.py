@@ -167,15 +167,15 @@ def test_too_few_neighbors_are_noted():
     evaluation = dreval.Evaluation(X, {"a": related, "b": related[rng.permutation(1000)]}, random_state=0)
     table = evaluation.run("steadiness", None, None, options={"steadiness": {"n_neighbors": [7, 31]}}).tidy()
     rows = table.set_index(["embedding", "parameters"])
-    few, many = "n_neighbors=7, n_walks=150", "n_neighbors=31, n_walks=150"
-    assert rows.loc[("b", few), "value"] == 1
+    small_k, large_k = "n_neighbors=7, n_walks=150", "n_neighbors=31, n_walks=150"
+    assert rows.loc[("b", small_k), "value"] == 1
     flat = re.search(
         r"(\d+) of 150 random clusters count as right: none of their points has 5 similar points",
-        rows.loc[("b", few), "note"],
+        rows.loc[("b", small_k), "note"],
     )
     assert int(flat[1]) > 100
-    assert rows.loc[("b", many), "value"] < rows.loc[("a", many), "value"] - 0.1
-    assert "similar points" not in rows.loc[("b", many), "note"]
+    assert rows.loc[("b", large_k), "value"] < rows.loc[("a", large_k), "value"] - 0.1
+    assert "similar points" not in rows.loc[("b", large_k), "note"]
 
 
 def test_exchanged_spaces_exchange_the_measures():

@@ -29,12 +29,12 @@ def _labels(n, classes, seed):
 
 def _contributions(Y, labels, k, n_folds, seed, fit):
     """Right or wrong, point by point, over the package's folds; ``fit(train, codes, k, test)`` classifies."""
-    folds, right = module._folds(labels, n_folds, stream(seed, "folds")), np.zeros(len(Y))
+    folds, is_right = module._folds(labels, n_folds, stream(seed, "folds")), np.zeros(len(Y))
     for fold in range(n_folds):
         test, train = folds == fold, folds != fold
         if test.any():
-            right[test] = fit(Y[train], labels[train], min(k, train.sum()), Y[test]) == labels[test]
-    return right
+            is_right[test] = fit(Y[train], labels[train], min(k, train.sum()), Y[test]) == labels[test]
+    return is_right
 
 
 def _scikit_learn(train, codes, k, test):
@@ -137,8 +137,8 @@ def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_f
     shuffled = view.shuffled(np.random.default_rng(seed))
     for part in (shuffled, view, shuffled.shuffled(np.random.default_rng(1))):
         separate = replace(part, origin=None, _embedding_cache={})
-        right = _contributions(part.Y, labels, k, n_folds, seed, _naive)
-        assert_array_equal(module.knn_accuracy.rule(part, k, n_folds), right)
+        expected = _contributions(part.Y, labels, k, n_folds, seed, _naive)
+        assert_array_equal(module.knn_accuracy.rule(part, k, n_folds), expected)
         assert_array_equal(
             module._knn_accuracy_without(part, k, n_folds), module._knn_accuracy_without(separate, k, n_folds)
         )

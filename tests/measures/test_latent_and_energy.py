@@ -42,8 +42,10 @@ def test_latent_r2_does_not_see_affine_maps(cloud, seed):
     d = min(2, cloud.shape[1])
     Z, Y = rng.normal(size=(len(cloud), d)), rng.normal(size=(len(cloud), d))
     A = np.linalg.qr(rng.normal(size=(d, d)))[0] @ np.diag([1.0, 5.0][:d]) @ np.linalg.qr(rng.normal(size=(d, d)))[0]
-    moved = Y @ A + rng.normal(size=d)
-    assert dreval.latent_r2(cloud, moved, latent=Z) == pytest.approx(dreval.latent_r2(cloud, Y, latent=Z), abs=1e-9)
+    transformed = Y @ A + rng.normal(size=d)
+    assert dreval.latent_r2(cloud, transformed, latent=Z) == pytest.approx(
+        dreval.latent_r2(cloud, Y, latent=Z), abs=1e-9
+    )
     assert dreval.latent_r2(cloud, Z @ A + 3.0, latent=Z) == pytest.approx(1, abs=1e-12)
 
 
@@ -83,8 +85,8 @@ def test_latent_r2_in_an_evaluation():
     assert np.isnan(missing["value"])
     assert missing["note"] == "needs latent variables; pass latent= to Evaluation"
     frame = pd.DataFrame(X, index=[f"p{i}" for i in range(80)])
-    latent, named = pd.DataFrame(Z, index=frame.index)[::-1], pd.DataFrame(Y, index=frame.index)
-    assert dreval.latent_r2(frame, named, latent=latent) == pytest.approx(row["value"])
+    latent, named_embedding = pd.DataFrame(Z, index=frame.index)[::-1], pd.DataFrame(Y, index=frame.index)
+    assert dreval.latent_r2(frame, named_embedding, latent=latent) == pytest.approx(row["value"])
 
 
 def test_a_simulation_has_its_latents():

@@ -95,9 +95,9 @@ def test_areas_and_curves_without_a_point_are_those_of_the_others(pair, data):
 def test_the_co_ranking_without_a_point_does_not_depend_on_threads(monkeypatch):
     """The bits do not depend on threads; further numbers of neighbors are counted on request."""
     X, Y = np.random.default_rng(0).normal(size=(2, 300, 4))
-    single, two = (coranking_without(_view(X, Y, n_jobs=jobs), (1, 5, 40)) for jobs in (1, 2))
-    assert_array_equal(single.areas, two.areas)
-    assert_array_equal(single.q_nx, two.q_nx)
+    single, parallel = (coranking_without(_view(X, Y, n_jobs=jobs), (1, 5, 40)) for jobs in (1, 2))
+    assert_array_equal(single.areas, parallel.areas)
+    assert_array_equal(single.q_nx, parallel.q_nx)
     view = _view(X, Y)
     single_k, several = coranking_without(view, (5,)), coranking_without(view, (1, 5, 40))
     assert_array_equal(several.q_nx, single.q_nx)
@@ -375,8 +375,8 @@ def test_every_measure_with_a_rule_follows_it(name):
     X, Y, labels = rng.normal(size=(13, 4)), rng.normal(size=(13, 2)), np.arange(13) % 3
     card, function = MEASURES.card(name), MEASURES.get(name)
     Y += 20.0 * (name == "davies_bouldin") * labels[:, None]  # for separate classes
-    usual = {"n_neighbors": 4, "n_folds": 3}
-    parameters = {key: usual.get(key, value) for key, value in card.parameters.items()}
+    settings = {"n_neighbors": 4, "n_folds": 3}
+    parameters = {key: settings.get(key, value) for key, value in card.parameters.items()}
     for population in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):
         full_view = replace(_view(X, Y, (4,)), labels=labels, batch=labels, seed=3)
         view = full_view if len(population) == 13 else replace(full_view, population=population, rows=population)

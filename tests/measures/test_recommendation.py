@@ -116,11 +116,11 @@ def test_a_preferred_defect_is_negative():
 def test_a_recommendation_prints_in_80_columns(goal):
     """The question, every recommended measure, and the names of the others are printed."""
     recommendation = dreval.recommend(goal)
-    printed = repr(recommendation)
+    text = repr(recommendation)
 
-    assert max(map(len, printed.splitlines())) <= 80
-    assert printed.startswith(f"{goal}: {recommendation.question}")
-    assert all(re.search(rf"\b{name}\b", printed) for name in recommendation.table["measure"])
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.startswith(f"{goal}: {recommendation.question}")
+    assert all(re.search(rf"\b{name}\b", text) for name in recommendation.table["measure"])
     assert f"'{goal}': {recommendation.question}" in " ".join((dreval.recommend.__doc__ or "").split())
 
 
@@ -151,5 +151,5 @@ def test_changes_match_their_description(defects):
             ratio = pdist(Z) ** power / base
             assert np.allclose(ratio, ratio[0])
         for change in defects.DEFECTS:
-            moved = [np.linalg.norm(Z - draw.good, axis=1).sum() for _, Z in defects.changed(draw, data, 0, change)]
-            assert (np.diff(moved) > 0).all(), (data, change, moved)
+            distances = [np.linalg.norm(Z - draw.good, axis=1).sum() for _, Z in defects.changed(draw, data, 0, change)]
+            assert (np.diff(distances) > 0).all(), (data, change, distances)

@@ -42,9 +42,9 @@ def test_more_folds_than_points_are_noted():
     """Each point is then a fold, as with n folds, and a note says so."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 3))
-    many, all_out = (dreval.reconstruction_error(X, X[:, :2], n_folds=k, random_state=0) for k in (13, 12))
-    assert float(many) == float(all_out)
-    assert "12 points are too few for 13 folds: each point is one fold." in [*map(str, many.notes)]
+    more_folds, all_out = (dreval.reconstruction_error(X, X[:, :2], n_folds=k, random_state=0) for k in (13, 12))
+    assert float(more_folds) == float(all_out)
+    assert "12 points are too few for 13 folds: each point is one fold." in [*map(str, more_folds.notes)]
     assert not any("folds" in str(note) for note in all_out.notes)
 
 

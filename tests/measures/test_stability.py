@@ -113,14 +113,14 @@ def one_place(X, n_components, random_state):
 
 
 def test_equal_seeds_are_noted():
-    def fixed(X, n_components, random_state):
+    def unseeded(X, n_components, random_state):
         return X[:, :n_components]
 
-    record = dreval.stability(data(), fixed, over="seeds", n_replicates=3, random_state=0)
+    record = dreval.stability(data(), unseeded, over="seeds", n_replicates=3, random_state=0)
     assert [note.code for note in record.notes] == ["stability.same_seeds"]
     assert record.replicates.shape == (3, 48, 2)
     assert_allclose(record.map, record.mean)
-    second = dreval.stability(data(), fixed, n_replicates=3, random_state=0)  # "auto" takes halves then
+    second = dreval.stability(data(), unseeded, n_replicates=3, random_state=0)  # "auto" takes halves then
     assert second.recipe["parameters"]["over"] == "halves"
     constant = dreval.stability(data(), one_place, n_replicates=3)
     assert float(constant) == 0.0
@@ -242,8 +242,8 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
 
 def test_a_share_above_one_is_noted():
     record = dreval.stability(data(60), noisy, over="both", n_replicates=3, random_state=0)
-    noted = "stability.above_one" in {share.code for share in record.notes}
-    assert noted == (record.parts["seed_share"] > 1)
+    is_noted = "stability.above_one" in {share.code for share in record.notes}
+    assert is_noted == (record.parts["seed_share"] > 1)
     shares = [dreval.stability(data(60), noisy, over="both", n_replicates=3, random_state=s) for s in range(1, 8)]
     assert len({share.parts["seed_share"] > 1 for share in (record, *shares)}) == 2
     for share in shares:
@@ -260,11 +260,11 @@ def test_few_points_of_a_method_without_a_seed_need_more_points():
 def test_a_failure_has_one_hint():
     """The error has general advice if the method raised, else the hint of the first failure, once."""
 
-    def broken(X, n_components):
+    def raises(X, n_components):
         raise RuntimeError("out of ink")
 
     with pytest.raises(MethodFailed, match=r"out of ink\. Run the method alone on half of the points") as error:
-        dreval.stability(np.eye(60), broken, over="halves")
+        dreval.stability(np.eye(60), raises, over="halves")
     assert str(error.value).count("alone") == 1
 
     def wide(X, n_components):

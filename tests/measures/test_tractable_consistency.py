@@ -44,13 +44,13 @@ def call():
         log.write("x")
 
 
-def raised(X):
+def powers(X):
     return X[:, :2] ** POWER
 
 
-def counted(X, n_components):
+def counting_pca(X, n_components):
     call()
-    return raised(X)
+    return powers(X)
 
 
 def same_embedding(Y):
@@ -267,8 +267,8 @@ def leading_two(X, n_components):
 def test_processes_change_no_number():
     """Two processes give the bits of one, in the same order."""
     X = cloud()
-    single, two = (tci(X, "isomap", n_jobs=n_jobs) for n_jobs in (1, 2))
-    assert single.table.drop(columns="seconds").equals(two.table.drop(columns="seconds"))
+    single, parallel = (tci(X, "isomap", n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert single.table.drop(columns="seconds").equals(parallel.table.drop(columns="seconds"))
 
 
 def test_all_of_them_and_the_missed_maximum():
@@ -315,7 +315,7 @@ def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
     """Other data, code, variables, seed or amplitude use no stored run; more transformations continue the store."""
     X = cloud()
 
-    def run(X=X, source=counted, **options):
+    def run(X=X, source=counting_pca, **options):
         before = calls()
         tci(X, source, store=tmp_path / "cells", **options)
         return calls() - before
@@ -326,7 +326,7 @@ def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
     assert run(X=X + 1e-9) == 8
     assert run(random_state=1) == 8
     assert run(amplitude=0.4) == 8
-    assert run(source=lambda X, n_components: counted(X, n_components)) == 8
+    assert run(source=lambda X, n_components: counting_pca(X, n_components)) == 8
     monkeypatch.setitem(globals(), "POWER", 5)
     assert run() == 8
 
