@@ -256,11 +256,11 @@ def test_sampled_points_do_not_depend_on_the_unit(of_data, of_embedding):
     """In another unit the same points are drawn, with the same weights and ranks."""
     rng = np.random.default_rng(0)
     X, Y, rows = rng.normal(size=(300, 4)), rng.normal(size=(300, 2)), np.arange(0, 300, 9)
-    usual, rescaled = (
+    original, rescaled = (
         anchored_pass(a * X, {"Y": b * Y}, rows, k=10, sample=np.random.default_rng(0))["Y"].sample
         for a, b in ((1.0, 1.0), (of_data, of_embedding))
     )
-    for left, right in zip(usual, rescaled, strict=True):
+    for left, right in zip(original, rescaled, strict=True):
         assert_array_equal(left, right)
 
 
@@ -300,10 +300,10 @@ def test_center_and_precision_have_no_effect(X, data):
     """The frame is that of the anchors: any other center and precision has the same lists."""
     n = len(X)
     rows, k = some_rows(data, n), data.draw(neighbor_counts(n))
-    usual, displaced = AnchoredSpace(X, rows), AnchoredSpace(X, rows)
-    moved = Frame(usual.frame.scale, usual.frame.center + 0.5, not usual.frame.single)
-    object.__setattr__(displaced, "__dict__", {**displaced.__dict__, "frame": moved})
-    expected, result = nearest_in_parts(usual, parts_of(n, 5), k), nearest_in_parts(displaced, parts_of(n, 7), k)
+    original, displaced = AnchoredSpace(X, rows), AnchoredSpace(X, rows)
+    frame = Frame(original.frame.scale, original.frame.center + 0.5, not original.frame.single)
+    object.__setattr__(displaced, "__dict__", {**displaced.__dict__, "frame": frame})
+    expected, result = nearest_in_parts(original, parts_of(n, 5), k), nearest_in_parts(displaced, parts_of(n, 7), k)
     assert_array_equal(expected.indices, result.indices)
     assert_allclose(expected.values, result.values, rtol=0, atol=0)
 

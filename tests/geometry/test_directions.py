@@ -88,10 +88,10 @@ def test_nearly_parallel_rows_in_other_forms(form):
     X = -X if form == "negative" else X
     D = decimal_distances(X, "cosine")
     table = {"sparse": sparse.csr_array, "frame": pd.DataFrame}.get(form, np.asarray)(X)
-    right = oracle(D, Y, n_neighbors=7, metric="precomputed")
-    assert dreval.trustworthiness(table, Y, metric="cosine", n_neighbors=7) == pytest.approx(right, abs=1e-12)
+    expected = oracle(D, Y, n_neighbors=7, metric="precomputed")
+    assert dreval.trustworthiness(table, Y, metric="cosine", n_neighbors=7) == pytest.approx(expected, abs=1e-12)
     results = dreval.Evaluation(table, {"Y": Y}, metric="cosine", n_neighbors=7).run("trustworthiness", None, None)
-    assert results.tidy()["value"].item() == pytest.approx(right, abs=1e-12)
+    assert results.tidy()["value"].item() == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("p", [5, 30])
@@ -102,9 +102,9 @@ def test_bundles_in_different_directions_keep_their_digits(p):
     X = (rng.normal(size=(3, p)) * 3)[group] + 1e-14 * B
     Y = 100 * np.eye(3)[group][:, :2] + B[:, :2]
     D = decimal_distances(X, "cosine")
-    right = oracle(D, Y, n_neighbors=7, metric="precomputed")
+    expected = oracle(D, Y, n_neighbors=7, metric="precomputed")
     for data in (X, sparse.csr_array(X)):
-        assert dreval.trustworthiness(data, Y, metric="cosine", n_neighbors=7) == pytest.approx(right, abs=1e-12)
+        assert dreval.trustworthiness(data, Y, metric="cosine", n_neighbors=7) == pytest.approx(expected, abs=1e-12)
 
 
 def test_sparse_rows_with_different_columns():
@@ -122,12 +122,12 @@ def test_anchors_among_many_points_keep_the_digits(form, p, monkeypatch):
     """Rows are read in blocks, and no two anchors need be near each other."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 10)
     X, Y = bundle(1e-13, n=60, p=p)
-    right = decimal_distances(X, "cosine")
+    expected = decimal_distances(X, "cosine")
     ev = dreval.Evaluation(form(X), {"Y": Y}, metric="cosine", anchors=20, n_neighbors=7, random_state=0)
     results = ev.run("trustworthiness", None, None)
     rows = results.points["Y"].index.to_numpy()
     assert len(rows) == 20
-    assert results.tidy()["value"].item() == pytest.approx(at_rows(right, Y, rows, 7), abs=1e-12)
+    assert results.tidy()["value"].item() == pytest.approx(at_rows(expected, Y, rows, 7), abs=1e-12)
 
 
 def test_a_near_row_of_an_anchor_is_found_in_its_block():

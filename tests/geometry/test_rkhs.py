@@ -126,10 +126,10 @@ def test_maps_do_not_depend_on_units(rule):
     """Data and embedding in other units, moved and turned, give the same map in those units."""
     X, Y = cloud()
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(2, 2)))[0]
-    usual = reconstruction_map(Y, X, rule=rule)
+    default = reconstruction_map(Y, X, rule=rule)
     rescaled = reconstruction_map(1e7 * (Y @ turn + 5), 1e-6 * X, rule=rule)
-    assert_allclose(rescaled(1e7 * (Y @ turn + 5)), 1e-6 * usual(Y), rtol=1e-6)
-    assert rescaled.bandwidth == pytest.approx(1e7 * usual.bandwidth)
+    assert_allclose(rescaled(1e7 * (Y @ turn + 5)), 1e-6 * default(Y), rtol=1e-6)
+    assert rescaled.bandwidth == pytest.approx(1e7 * default.bandwidth)
 
 
 def test_a_constant_embedding_reconstructs_the_mean():
@@ -178,9 +178,9 @@ def test_transformations_are_their_formulas():
     expected[:, 2] += size * bump
     transformations = make_transformations(X, Y)
     assert_allclose(transformations.data(7, 2), expected, atol=1e-12)
-    printed = X - reconstruction
-    printed[:, 2] += bump
-    assert_allclose(make_transformations(X, Y, "definition").data(7, 2), printed, atol=1e-12)
+    residual = X - reconstruction
+    residual[:, 2] += bump
+    assert_allclose(make_transformations(X, Y, "definition").data(7, 2), residual, atol=1e-12)
     assert tuple(map(str, transformations.notes)) == ()
     assert_allclose(make_transformations(1e3 * X, Y).data(7, 2), 1e3 * transformations.data(7, 2), rtol=1e-12)
 

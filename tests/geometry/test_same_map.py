@@ -75,12 +75,12 @@ def test_a_rotated_cloud_is_the_same_map(X):
     """A cloud equals itself, also rotated and scaled, but not with one point moved by a tenth of its extent."""
     X = np.asarray(X, float)
     turned = 3 * (X @ rotation(X.shape[1])) if X.shape[1] > 1 else -3 * X
-    moved = X.copy()
-    moved[0] += 0.1 * max(float(np.ptp(X)), 1e-300)
+    perturbed = X.copy()
+    perturbed[0] += 0.1 * max(float(np.ptp(X)), 1e-300)
 
     assert same_map(X, X)
     assert same_map(X, turned)
-    assert not same_values(X, moved)
+    assert not same_values(X, perturbed)
 
 
 def test_the_data_are_recognized_by_values_or_under_the_euclidean_metric_by_rotation():

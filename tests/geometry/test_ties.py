@@ -169,11 +169,11 @@ def test_bounds_at_every_k_for_anchors_and_without_a_group():
     rng = np.random.default_rng(0)
     X, Y = rng.integers(0, 4, size=(40, 3)).astype(float), rng.integers(0, 3, size=(40, 2)).astype(float)
     groups, rows = random_groups(40, 4, rng), np.array([3, 17, 30])
-    whole, view = (
+    full, view = (
         tied_corankings(neighbor_pass(X, {"Y": Y}, k=3)["Y"]),
         neighbor_pass(X, {"Y": Y}, k=3, groups=groups)["Y"],
     )
-    for part, expected in zip(tied_corankings(neighbor_pass(X, {"Y": Y}, k=3, rows=rows)["Y"]), whole, strict=True):
+    for part, expected in zip(tied_corankings(neighbor_pass(X, {"Y": Y}, k=3, rows=rows)["Y"]), full, strict=True):
         assert_array_equal(part.areas, expected.areas[rows])
     stay = groups.codes != 1
     for part, expected in zip(

@@ -152,14 +152,14 @@ def test_blocks_and_threads_change_no_digit(monkeypatch: pytest.MonkeyPatch) -> 
 
     X = np.random.default_rng(0).normal(size=(90, 4))
     Y = X[:, :2]
-    usual = loss_parts(PairAffinities(X, 8.0, n_jobs=1), Y)
+    expected = loss_parts(PairAffinities(X, 8.0, n_jobs=1), Y)
     monkeypatch.setattr(module, "MAX_STORED_POINTS", 0)
     monkeypatch.setattr(module, "block_rows", lambda _: 17)
     recomputed = loss_parts(PairAffinities(X, 8.0, n_jobs=2), Y)
 
-    assert usual.value == recomputed.value
-    assert_array_equal(usual.gradient, recomputed.gradient)
-    assert_array_equal(usual.blocks, recomputed.blocks)
+    assert expected.value == recomputed.value
+    assert_array_equal(expected.gradient, recomputed.gradient)
+    assert_array_equal(expected.blocks, recomputed.blocks)
 
 
 def test_newton_steps_decrease_the_loss_to_a_minimum() -> None:
@@ -171,9 +171,9 @@ def test_newton_steps_decrease_the_loss_to_a_minimum() -> None:
     affinities = PairAffinities(X, 12.0)
     start = 8 * X + 0.2 * rng.normal(size=(40, 2))
     near = nearest_image(start)
-    Y, parts, steps, ended = move_to_minimum(affinities, start)
+    Y, parts, steps, reason = move_to_minimum(affinities, start)
 
-    assert ended == "minimum"
+    assert reason == "minimum"
     assert steps > 1
     assert parts.value < loss_parts(affinities, start).value
     assert parts.own_steps.max() <= MAX_RELATIVE_STEP * near
@@ -193,9 +193,9 @@ def test_steps_end_where_the_map_only_expands() -> None:
     P = np.kron(np.eye(2), 1 - np.eye(10)) / 180
     start = np.random.default_rng(0).normal(size=(20, 2))
     near = nearest_image(start)
-    Y, parts, steps, ended = move_to_minimum(ListedAffinities(csr_array(P)), start)
+    Y, parts, steps, reason = move_to_minimum(ListedAffinities(csr_array(P)), start)
 
-    assert ended == "wide"
+    assert reason == "wide"
     assert steps < 100
     assert parts.own_steps.max() > MAX_RELATIVE_STEP * near
     assert 1.9 < Y.std(axis=0).max() / start.std(axis=0).max() < 20
