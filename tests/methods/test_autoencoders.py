@@ -150,7 +150,7 @@ def test_rounds_by_default():
 
 @each_class
 @pytest.mark.parametrize(
-    ("wrong", "match"),
+    ("parameters", "match"),
     [
         ({"hidden": 8}, "`hidden` must be a list of integers"),
         ({"hidden": (8, 0)}, "`hidden` must be an integer >= 1"),
@@ -159,10 +159,10 @@ def test_rounds_by_default():
         ({"learning_rate": 0.0}, "`learning_rate` must be above 0"),
     ],
 )
-def test_illegal_parameters_raise_an_error(cls, wrong, match):
+def test_illegal_parameters_raise_an_error(cls, parameters, match):
     """The error names the argument."""
     with pytest.raises(InputError, match=match):
-        cls(**wrong).fit(np.random.default_rng(0).normal(size=(10, 3)))
+        cls(**parameters).fit(np.random.default_rng(0).normal(size=(10, 3)))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

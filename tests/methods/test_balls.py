@@ -174,9 +174,9 @@ def test_balls_that_hold_the_k_nearest_give_the_same(name):
     )  # breaks ties by rounding, and orients flat data in one direction only
     X = np.column_stack([np.cos(t), np.sin(t), wave * np.cos(3 * t), wave * np.sin(3 * t)])
     cls, step = METHODS.get(name), np.linalg.norm(X[1] - X[0])
-    fixed = {"random_state": 0} | ({"n_functions": 4} if name == "conformal_eigenmaps" else {})  # converges sooner
-    by_number = pdist(_fit(cls(2, n_neighbors=6, **fixed), X).embedding_)
-    by_radius = pdist(_fit(cls(2, n_neighbors=None, radius=3.5 * step, **fixed), X).embedding_)
+    options = {"random_state": 0} | ({"n_functions": 4} if name == "conformal_eigenmaps" else {})  # converges sooner
+    by_number = pdist(_fit(cls(2, n_neighbors=6, **options), X).embedding_)
+    by_radius = pdist(_fit(cls(2, n_neighbors=None, radius=3.5 * step, **options), X).embedding_)
     assert_allclose(by_radius, by_number, atol=1e-5 * by_number.max())
 
 

@@ -340,8 +340,8 @@ def test_coordination_is_the_minimum_over_its_maps():
     assert_allclose(Y.T @ Y / 300, np.eye(2), atol=1e-8)
     assert_allclose(energy(Y)[0], np.trace(Y.T @ energy.M @ Y) / 300, rtol=1e-6)
     for size in (1e-3, 1e-1, 10.0):
-        moved = llc._theta + size * np.abs(llc._theta).max() * rng.normal(size=llc._theta.shape)
-        assert energy(llc._map.forward(moved)[0])[0] > llc.cost_
+        perturbed = llc._theta + size * np.abs(llc._theta).max() * rng.normal(size=llc._theta.shape)
+        assert energy(llc._map.forward(perturbed)[0])[0] > llc.cost_
 
 
 @pytest.mark.filterwarnings("ignore:CostMapping did not settle")

@@ -60,9 +60,9 @@ def _exact_eigenvalues(X, sigma, d):
         squared = np.array([[sum((a - b) ** 2 for a, b in zip(u, v, strict=True)) for v in Z] for u in Z], dtype=object)
         K = np.array([[(-entry / (2 * Decimal(sigma) ** 2)).exp() for entry in row] for row in squared], dtype=object)
         roots = np.array([entry.sqrt() for entry in K.sum(axis=0)], dtype=object)
-        moved = K / roots[:, None] / roots - roots[:, None] * roots / K.sum()
-        largest = np.abs(moved).max()
-        return np.linalg.eigvalsh((moved / largest).astype(float))[::-1][:d] * float(largest)
+        deflated = K / roots[:, None] / roots - roots[:, None] * roots / K.sum()
+        largest = np.abs(deflated).max()
+        return np.linalg.eigvalsh((deflated / largest).astype(float))[::-1][:d] * float(largest)
 
 
 @pytest.mark.parametrize("sigma", [1.0, 1e3, 1e5, 1e6, 1e7, 3e7])

@@ -119,6 +119,6 @@ def test_too_few_rounds_warn():
 @pytest.mark.parametrize("name", ["n_nodes", "n_basis", "basis_width", "reg", "max_iter", "tol"])
 def test_illegal_parameters_raise_an_error(name):
     """The error names the argument; a penalty of 0 is illegal too."""
-    for wrong in (-1, 0) if name == "reg" else (-1,):
+    for invalid in (-1, 0) if name == "reg" else (-1,):
         with pytest.raises(InputError, match=f"`{name}`"):
-            GTM(**{name: wrong}).fit(_cloud(0))
+            GTM(**{name: invalid}).fit(_cloud(0))

@@ -211,9 +211,9 @@ def test_constant_rows_cause_a_warning():
 def test_illegal_options_and_ranges_raise_an_error():
     """The error has the requirement of the parameter."""
     X = np.random.default_rng(0).normal(size=(20, 30))
-    for wrong in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}, {"reference": "center"}):
+    for invalid in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}, {"reference": "center"}):
         with pytest.raises(UnknownName):
-            IKD(2, **wrong).fit(X)
+            IKD(2, **invalid).fit(X)
     with pytest.raises(InputError, match="`n_neighbors`"):
         IKD(2, n_neighbors=20).fit(X)
     with pytest.raises(InputError, match="`min_correlation` must be below 1"):
@@ -222,9 +222,9 @@ def test_illegal_options_and_ranges_raise_an_error():
         for used in (kernel, "gaussian"):
             with pytest.raises(InputError, match=rf"`{shape}` must be at least 0.05"):
                 IKD(2, kernel=used, **{shape: 0.01}).fit(X)
-            for wrong in ("x", np.nan):
+            for invalid in ("x", np.nan):
                 with pytest.raises(InputError, match=rf"`{shape}` must be"):
-                    IKD(2, kernel=used, **{shape: wrong}).fit(X)
+                    IKD(2, kernel=used, **{shape: invalid}).fit(X)
 
 
 def test_two_columns_that_lapack_cannot_split_are_embedded():

@@ -234,12 +234,12 @@ def test_illegal_options_and_ranges_raise_an_error():
     X = np.random.default_rng(0).normal(size=(20, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for wrong in ({"graph": "voronoi"}, {"edge_test": "backward"}):
+        for invalid in ({"graph": "voronoi"}, {"edge_test": "backward"}):
             with pytest.raises(UnknownName):
-                LSDR(1, **wrong).fit(X)
-        for wrong in ({"conf_level": 1.0}, {"conf_level": 0.1}, {"beta": 3.0}, {"chunk_size": 5}, {"bandwidth": 0.0}):
-            with pytest.raises(InputError, match=f"`{next(iter(wrong))}` must be"):
-                LSDR(1, **wrong).fit(X)
+                LSDR(1, **invalid).fit(X)
+        for invalid in ({"conf_level": 1.0}, {"conf_level": 0.1}, {"beta": 3.0}, {"chunk_size": 5}, {"bandwidth": 0.0}):
+            with pytest.raises(InputError, match=f"`{next(iter(invalid))}` must be"):
+                LSDR(1, **invalid).fit(X)
 
 
 @LOUD

@@ -108,12 +108,12 @@ def test_spectral_alignment_does_not_depend_on_chance_order_or_place(seed):
     """The seed, the order of the rows, and motions of the data change nothing."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(40, 3)) * [8, 4, 0.5]
-    fixed = {"n_neighbors": 10, "disconnected": "connect", "max_iter": 0}
-    make = lambda s=0: ProcrustesSubspacesAlignment(2, **fixed, random_state=s)  # noqa: E731
+    options = {"n_neighbors": 10, "disconnected": "connect", "max_iter": 0}
+    make = lambda s=0: ProcrustesSubspacesAlignment(2, **options, random_state=s)  # noqa: E731
     Y, order = make().fit_transform(X), rng.permutation(40)
-    moved = X @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + rng.normal(size=3)
+    transformed = X @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + rng.normal(size=3)
     assert_allclose(make(5).fit_transform(X), Y)
-    for result, expected in ((make().fit_transform(X[order]), Y[order]), (make().fit_transform(moved), Y)):
+    for result, expected in ((make().fit_transform(X[order]), Y[order]), (make().fit_transform(transformed), Y)):
         assert_allclose(np.abs(result), np.abs(expected), atol=1e-6 * np.abs(Y).max())
 
 
@@ -121,11 +121,11 @@ def test_annealing_is_an_alignment_by_name():
     """On a roll without shortcuts annealing ends near the spectral result; the seed determines it."""
     X = dreval.simulate("swiss_roll", n=700, random_state=0).data
     spectral = ProcrustesSubspacesAlignment(2, n_neighbors=10).fit(X)
-    fixed = {"n_neighbors": 10, "algorithm": "annealing"}
-    annealed = ProcrustesSubspacesAlignment(2, **fixed, n_sweeps=20, random_state=0).fit(X)
+    options = {"n_neighbors": 10, "algorithm": "annealing"}
+    annealed = ProcrustesSubspacesAlignment(2, **options, n_sweeps=20, random_state=0).fit(X)
     assert spectral.disagreement_ < annealed.disagreement_ < 1.5 * spectral.disagreement_
     assert dreval.procrustes_rn(X, annealed.embedding_, n_neighbors=10) < 0.02
-    refined = [ProcrustesSubspacesAlignment(2, **fixed, n_sweeps=2, random_state=s).fit(X[:100]) for s in (0, 0, 1)]
+    refined = [ProcrustesSubspacesAlignment(2, **options, n_sweeps=2, random_state=s).fit(X[:100]) for s in (0, 0, 1)]
     assert refined[0].disagreement_ == refined[1].disagreement_ != refined[2].disagreement_
 
 

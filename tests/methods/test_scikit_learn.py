@@ -54,10 +54,10 @@ def test_the_checks_of_scikit_learn(name):
     parameters = inspect.signature(METHODS.get(name)).parameters
     steps = {key: value for key, value in FEW_STEPS.items() if key in parameters}  # the checks test conventions only
     results = check_estimator(METHODS.get(name)(**steps), expected_failed_checks=expected, on_fail=None, on_skip=None)
-    wrong = {check["check_name"]: str(check["exception"]) for check in results if check["status"] == "failed"}
+    failures = {check["check_name"]: str(check["exception"]) for check in results if check["status"] == "failed"}
     missed = {check["check_name"] for check in results if check["status"] == "xfail"}
 
-    assert not wrong
+    assert not failures
     assert missed == set(expected)
     assert sum(check["status"] == "passed" for check in results) >= 30
 
@@ -188,9 +188,9 @@ def test_an_infinite_radius_reaches_all_points(frame, method):
     np.testing.assert_array_equal(fitted.embedding_, large.embedding_)
     if hasattr(fitted, "transform"):
         np.testing.assert_array_equal(fitted.transform(frame[:5] + 1), large.transform(frame[:5] + 1))
-    for wrong in (np.nan, -np.inf, 0.0, True):
+    for invalid in (np.nan, -np.inf, 0.0, True):
         with pytest.raises(InputError, match="radius"):
-            make(2, n_neighbors=None, radius=wrong).fit(frame)
+            make(2, n_neighbors=None, radius=invalid).fit(frame)
     if method == "Isomap":  # all points are neighbors: geodesic distances are Euclidean, and scaling them is PCA
         scores = decomposition.PCA(2).fit_transform(frame)
         np.testing.assert_allclose(np.abs(fitted.embedding_), np.abs(scores), atol=1e-8)
@@ -203,14 +203,14 @@ def test_umap_starts_from_an_embedding(frame):
     for init in (start, start + 1e9, start.tolist(), frame[["a", "b"]]):
         umap = dreval.methods.UMAP(init=init, spread=2.0, **options).fit(frame)
         assert umap.init_ == "array"
-        right = 20.0 * (start - start.min(axis=0)) / np.ptp(start, axis=0)
-        np.testing.assert_allclose(umap.embedding_, right, atol=5e-3)
+        expected = 20.0 * (start - start.min(axis=0)) / np.ptp(start, axis=0)
+        np.testing.assert_allclose(umap.embedding_, expected, atol=5e-3)
     np.testing.assert_array_equal(clone(umap).fit_transform(frame), umap.embedding_)
     one_column = dreval.methods.UMAP(1, init=start[:, :1], **options).fit_transform(frame)
     assert one_column.shape == (60, 1)
-    for wrong in (start[:5], start[:, :1], np.zeros_like(start), np.full_like(start, np.nan), "middle"):
+    for invalid in (start[:5], start[:, :1], np.zeros_like(start), np.full_like(start, np.nan), "middle"):
         with pytest.raises((InputError, UnknownName), match="init"):
-            dreval.methods.UMAP(init=wrong, **options).fit(frame)
+            dreval.methods.UMAP(init=invalid, **options).fit(frame)
 
 
 def test_nested_pipelines_are_printed_quickly(frame):
@@ -277,9 +277,9 @@ def test_pipelines_and_searches(frame):
 def test_objects_that_are_numbers_are_numbers(frame):
     X = frame.to_numpy()
     mixed = X.astype(object)
-    usual = dreval.methods.PCA().fit_transform(X)
-    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(mixed), usual)
-    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(frame.astype(object)), usual)
+    expected = dreval.methods.PCA().fit_transform(X)
+    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(mixed), expected)
+    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(frame.astype(object)), expected)
     with pytest.raises(InputError, match="`X` must hold numbers"):
         dreval.methods.PCA().fit(frame.assign(a=pd.Categorical((np.arange(len(frame)) % 2).astype(str))))
     mixed[3, 1] = None

@@ -139,7 +139,7 @@ def test_only_online_learning_reads_the_seed():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "match"),
+    ("parameters", "error", "match"),
     [
         ({"shape": (3,)}, InputError, "`shape` must have 2 sides"),
         ({"shape": (3, 1)}, InputError, "`shape` must be an integer >= 2"),
@@ -151,7 +151,7 @@ def test_only_online_learning_reads_the_seed():
         ({"algorithm": "both"}, UnknownName, "algorithm"),
     ],
 )
-def test_illegal_parameters_raise_an_error(wrong, error, match):
+def test_illegal_parameters_raise_an_error(parameters, error, match):
     """The error names the argument."""
     with pytest.raises(error, match=match):
-        SOM(**wrong).fit(np.random.default_rng(0).normal(size=(30, 3)))
+        SOM(**parameters).fit(np.random.default_rng(0).normal(size=(30, 3)))

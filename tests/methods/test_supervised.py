@@ -297,9 +297,9 @@ def test_gsave_warns_of_columns_that_are_zero(columns, settings, zero):
 def test_responses_are_checked(cls):
     """None, a constant, another length and missing values raise an error that names the argument."""
     X = np.random.default_rng(0).normal(size=(30, 3))
-    for wrong in (None, np.ones(30), np.zeros(30, int), np.ones(29) * np.arange(29), np.r_[np.nan, np.arange(29.0)]):
+    for invalid in (None, np.ones(30), np.zeros(30, int), np.ones(29) * np.arange(29), np.r_[np.nan, np.arange(29.0)]):
         with pytest.raises(InputError, match="`y` must"):
-            cls(1).fit(X, wrong)
+            cls(1).fit(X, invalid)
 
 
 @pytest.mark.parametrize("cls", [CCA, KernelCCA, SIR, SAVE, GSIR, GSAVE, MAVE])
@@ -309,10 +309,10 @@ def test_object_columns_have_the_type_of_their_entries(cls):
     X = rng.normal(size=(60, 4))
     numbers = np.round(X[:, 0] + X[:, 1] ** 2)
     for y in (numbers, np.abs(numbers).astype(int) % 3, numbers > 0, np.where(numbers > 0, "a", "b")):
-        usual = cls(1).fit(X, y)
+        expected = cls(1).fit(X, y)
         for response in (y.astype(object), pd.Series(y.tolist(), dtype=object), pd.DataFrame({"y": y}, dtype=object)):
             if response.ndim == 1 or y.dtype.kind != "i":  # a table of integers is numbers
-                assert_array_equal(cls(1).fit(X, response).embedding_, usual.embedding_)
+                assert_array_equal(cls(1).fit(X, response).embedding_, expected.embedding_)
         for gap in (None, np.nan, pd.NA):
             holed = y.astype(object)
             holed[5] = gap
@@ -326,12 +326,12 @@ def test_the_unit_of_the_response_does_not_matter(cls, power):
     """Responses whose squares overflow give the same embedding as responses of size 1, without a warning."""
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = X[:, 0] + X[:, 1] ** 2
-    usual = cls(1).fit_transform(X, y)
+    expected = cls(1).fit_transform(X, y)
     if cls is CCA and abs(power) > 996:
         with pytest.raises(InputError, match="`y` must have its largest value between"):
             cls(1).fit(X, np.ldexp(y, power))
         return
-    assert_allclose(cls(1).fit_transform(X, np.ldexp(y, power)), usual, rtol=1e-12)
+    assert_allclose(cls(1).fit_transform(X, np.ldexp(y, power)), expected, rtol=1e-12)
 
 
 def test_numbers_of_directions_are_bounded_by_the_response():

@@ -249,7 +249,7 @@ def test_parameters_are_read():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "match"),
+    ("parameters", "match"),
     [
         ({"min_dist": 2.0}, "`min_dist` must be a finite number >= 0.0 and <= 1.0"),
         ({"spread": 0.0}, "`spread`"),
@@ -260,10 +260,10 @@ def test_parameters_are_read():
         ({"n_neighbors": 0}, "`n_neighbors`"),
     ],
 )
-def test_illegal_parameters_raise_an_error(wrong, match):
+def test_illegal_parameters_raise_an_error(parameters, match):
     """The error names the argument."""
     with pytest.raises(InputError, match=match):
-        UMAP(**wrong).fit(np.random.default_rng(0).normal(size=(30, 3)))
+        UMAP(**parameters).fit(np.random.default_rng(0).normal(size=(30, 3)))
 
 
 def test_an_unknown_start_raises_an_error():
