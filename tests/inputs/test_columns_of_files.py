@@ -120,7 +120,7 @@ def test_ids_of_another_name_next_to_one_column_are_used(names: list[Any], by: s
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("column", "names", "noted", "is_error"),
+    ("column", "names", "is_noted", "is_error"),
     [
         ("barcode", NAMES, True, True),
         ("id", [j + 1 for j in range(N)], True, True),
@@ -131,7 +131,7 @@ def test_ids_of_another_name_next_to_one_column_are_used(names: list[Any], by: s
 )
 @pytest.mark.parametrize("ids_known", [False, True])
 def test_names_next_to_one_column_that_the_data_lack_are_noted(
-    column: str, names: list[Any], noted: bool, is_error: bool, ids_known: bool
+    column: str, names: list[Any], is_noted: bool, is_error: bool, ids_known: bool
 ) -> None:
     """Rows in another order would be matched to the wrong points; counted rows in their order are not names.
 
@@ -145,7 +145,7 @@ def test_names_next_to_one_column_that_the_data_lack_are_noted(
             as_data(data, labels="other.csv:kind")
         return
     result = [note for note in as_data(data, labels="other.csv:kind").notes if note.code == "rows.ids_beside"]
-    assert [note.severity for note in result] == ["limit"] * noted
+    assert [note.severity for note in result] == ["limit"] * is_noted
     if column == "id":
         table.to_csv("other.csv", index=False)
         notes = as_data(data, labels="other.csv:kind").notes
@@ -461,9 +461,9 @@ def test_row_numbers_of_a_file_without_header_are_noted_where_the_data_have_none
     _headless(pd.DataFrame({"kind": KINDS}, index=np.arange(N) ** 2 + 7), "squares.csv")
     pd.DataFrame({"kind": KINDS}).to_csv("in_order.csv", header=False)
     _headless(pd.DataFrame({"kind": KINDS}, index=np.arange(N) // 2), "pairs.csv")
-    for file, noted in {"numbered": True, "squares": True, "in_order": False, "pairs": False}.items():
+    for file, is_noted in {"numbered": True, "squares": True, "in_order": False, "pairs": False}.items():
         record = as_data(X, labels=f"{file}.csv:1")
-        assert ("rows.ids_beside" in [note.code for note in record.notes]) == noted
+        assert ("rows.ids_beside" in [note.code for note in record.notes]) == is_noted
         assert record.labels.values.tolist() == (KINDS if file == "in_order" else KINDS[ORDER]).tolist()
     _headless(pd.DataFrame(X[:, :2]), "map.csv")
     record = as_data(X)

@@ -80,7 +80,7 @@ def codes_of(notes: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("values", "noted"),
+    ("values", "is_noted"),
     [
         (np.arange(N) % 20, True),
         (np.arange(N) % 21, False),
@@ -98,13 +98,13 @@ def codes_of(notes: Any) -> list[str]:
         (np.ones(N, int), False),
     ],
 )
-def test_integers_that_may_be_codes_are_noted(values: Any, noted: bool) -> None:
+def test_integers_that_may_be_codes_are_noted(values: Any, is_noted: bool) -> None:
     """At most 20 repeating whole numbers, also with missing values, get a note, unless the type is passed."""
     data = as_data(X, covariates={"v": values})
-    assert ("covariates.integers" in codes_of(data.notes)) == noted
+    assert ("covariates.integers" in codes_of(data.notes)) == is_noted
     typed = as_data(X, covariates={"v": values}, covariate_types={"v": "number"})
     assert "covariates.integers" not in codes_of(typed.notes)
-    if noted:
+    if is_noted:
         message = next(str(note) for note in data.notes if note.code == "covariates.integers")
         assert "covariate_types={'v': 'class'}" in message
         by_type = as_data(X, covariates={"v": values}, covariate_types={"v": "class"})

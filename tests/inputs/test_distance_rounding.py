@@ -71,11 +71,11 @@ def test_larger_entries_raise_an_error(case: str) -> None:
 
 def test_the_advice_works() -> None:
     """A diagonal set to 0 by the call that the error names is accepted."""
-    wrong = WRONG["large diagonal"].copy()
+    invalid = WRONG["large diagonal"].copy()
     with pytest.raises(InputError, match=r"numpy\.fill_diagonal\(D, 0\)"):
-        as_data(wrong, metric="precomputed")
-    np.fill_diagonal(wrong, 0)
-    np.testing.assert_allclose(as_data(wrong, metric="precomputed").table, D, rtol=1e-15)
+        as_data(invalid, metric="precomputed")
+    np.fill_diagonal(invalid, 0)
+    np.testing.assert_allclose(as_data(invalid, metric="precomputed").table, D, rtol=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,6 @@ def test_symmetric_kinds(form: Any) -> None:
     noise = RNG.normal(size=(N, N))
     for features in (np.eye(N), np.diag(np.arange(1.0, N)), noise, np.zeros((N, N)), X):
         assert symmetric_kind(form(features)) is None
-    changed = D.copy()
-    changed[3, 7] += 0.1
-    assert symmetric_kind(form(changed)) is None
+    altered = D.copy()
+    altered[3, 7] += 0.1
+    assert symmetric_kind(form(altered)) is None

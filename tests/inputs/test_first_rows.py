@@ -227,10 +227,10 @@ def test_header_reaches_every_text_file_of_a_call(tmp_path: Path) -> None:
 
 def test_header_is_checked() -> None:
     """Other values, and names read as data, raise errors with a remedy."""
-    for wrong in ("yes", 1, None, 0.0, ["auto"]):
+    for invalid in ("yes", 1, None, 0.0, ["auto"]):
         with pytest.raises(InputError, match=r"`header` must be 'auto', True or False: .* Pass header=True if"):
-            dreval.Evaluation(X, header=wrong) if wrong is not None else dreval.Study(
-                "s", {"a": X}, "pca", header=wrong
+            dreval.Evaluation(X, header=invalid) if invalid is not None else dreval.Study(
+                "s", {"a": X}, "pca", header=invalid
             )
 
 

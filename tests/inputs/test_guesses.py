@@ -258,13 +258,13 @@ def test_the_truth_is_missed_by_a_wrong_reading() -> None:
     """The property can fail: a header read as a point, and rows in another order, give other numbers."""
     layout = Layout(1, 30, 4, "decimals", "even numbers", "text", ",", "none", "none", False, False, "none", False)
     result = write(layout)
-    right = disparity(result.X, result.Y)
+    expected = disparity(result.X, result.Y)
     for X, Y in (
         (np.vstack([[400, 410, 420, 430], result.X]), np.vstack([[0, 0], result.Y])),
         (result.X, np.roll(result.Y, 1, axis=0)),
     ):
-        assert abs(disparity(X, Y) - right) > 1e-3
+        assert abs(disparity(X, Y) - expected) > 1e-3
     with tempfile.TemporaryDirectory() as folder:
         values, texts = read_values(layout, result, folder)
-    assert values == {"procrustes_disparity": pytest.approx(right, abs=1e-12)}
+    assert values == {"procrustes_disparity": pytest.approx(expected, abs=1e-12)}
     assert any("The first row of 'data.csv'" in text for text in texts)

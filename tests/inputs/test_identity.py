@@ -29,7 +29,7 @@ def maker(power: Any) -> Callable[..., Any]:
     return lambda X, n_components: X[:, :n_components] ** power
 
 
-def raised(X: Any, n_components: int, power: Any = 2) -> Any:
+def power_method(X: Any, n_components: int, power: Any = 2) -> Any:
     return X[:, :n_components] ** power
 
 
@@ -173,8 +173,8 @@ PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
         lambda: maker(np.arange(2000.0) + (np.arange(2000) == 999)),
     ),
     "bodies": (lambda: lambda X, d: X[:, :d] + 1, lambda: lambda X, d: X[:, :d] + 2),
-    "bound arguments": (lambda: partial(raised, power=2), lambda: partial(raised, power=3)),
-    "bound functions": (lambda: partial(raised, power=2), lambda: partial(maker(2))),
+    "bound arguments": (lambda: partial(power_method, power=2), lambda: partial(power_method, power=3)),
+    "bound functions": (lambda: partial(power_method, power=2), lambda: partial(maker(2))),
     "state of an object": (lambda: Callee(2), lambda: Callee(3)),
     "state of a bound method": (lambda: Callee(2).run, lambda: Callee(3).run),
     "state of an estimator": (lambda: Estimator(2), lambda: Estimator(3)),

@@ -183,8 +183,8 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
 def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int) -> None:
     """With any few labeled points a measure has the value of those points or a reason, and no row is missing."""
     n, is_known = len(labels), np.array([label is not None for label in labels])
-    fixed = {"n_neighbors": k, "random_state": 0}
-    ev = dreval.Evaluation(X[:n], {"e": Y[:n]}, labels=labels, batch=BATCH[:n], **fixed)
+    options = {"n_neighbors": k, "random_state": 0}
+    ev = dreval.Evaluation(X[:n], {"e": Y[:n]}, labels=labels, batch=BATCH[:n], **options)
     table = ev.run([*OF_LABELS, "trustworthiness"], None, None).table.set_index("measure")
 
     assert np.isfinite(table.loc["trustworthiness", "value"])
@@ -194,7 +194,7 @@ def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int
     if is_known.sum() > max(k, 3):
         labels_without_gaps = np.array(labels, dtype=object)[is_known].tolist()
         variables = {"labels": labels_without_gaps, "batch": BATCH[:n][is_known]}
-        part = dreval.Evaluation(X[:n][is_known], {"e": Y[:n][is_known]}, **variables, **fixed)
+        part = dreval.Evaluation(X[:n][is_known], {"e": Y[:n][is_known]}, **variables, **options)
         expected = part.run(OF_LABELS, None, None).table.set_index("measure")["value"]
         np.testing.assert_array_equal(table.loc[OF_LABELS, "value"], expected[OF_LABELS])
 

@@ -164,7 +164,7 @@ def test_links_within_a_file_are_followed(tmp_path: Path) -> None:
     path = tmp_path / "cells.h5ad"
     result = led_outside.cells()
     result.write_h5ad(path)
-    plain = as_data(path, labels="kind")
+    read_data = as_data(path, labels="kind")
     with h5py.File(path, "r+") as file:
         file["uns/store"] = file["X"]
         about = dict(file["X"].attrs)
@@ -179,7 +179,7 @@ def test_links_within_a_file_are_followed(tmp_path: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(files, "MIN_BLOCKWISE_BYTES", size)
             data = as_data(path, labels="kind")
-            assert np.array_equal(np.asarray(data.dense()), plain.X)
+            assert np.array_equal(np.asarray(data.dense()), read_data.X)
             assert np.array_equal(np.asarray(data.obsm["X_pca"]), result.obsm["X_pca"])
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["x"] = np.random.default_rng(0).normal(size=(30, 2))

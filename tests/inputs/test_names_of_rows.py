@@ -91,7 +91,7 @@ def test_names_of_other_rows_raise_an_error(reader: str, form: str) -> None:
 def test_the_hints_lead_to_the_silhouette_of_scikit_learn() -> None:
     """The same names, or a file without the column whose rows are in the order of the data."""
     CELLS.to_csv("x.csv")
-    right = silhouette_score(Y, KINDS)
+    expected = silhouette_score(Y, KINDS)
 
     def value(labels: Any) -> float:
         ev = dreval.Evaluation("x.csv", {"u": Y}, labels=labels, random_state=0)
@@ -101,10 +101,10 @@ def test_the_hints_lead_to_the_silhouette_of_scikit_learn() -> None:
         InputError, match=r"'c0-1' only in the data, 'c\d+' only in `labels`.*drop the column 'Barcode'"
     ):
         value(f"{write(BARE)}:ct")
-    assert value(f"{write(NAMES)}:ct") == pytest.approx(right, abs=1e-12)
+    assert value(f"{write(NAMES)}:ct") == pytest.approx(expected, abs=1e-12)
     pd.DataFrame({"ct": KINDS, "age": AGE}).to_csv("l.csv", index=False)
-    assert value("l.csv:ct") == pytest.approx(right, abs=1e-12)
-    assert value(pd.read_csv("l.csv")["ct"].to_numpy()) == pytest.approx(right, abs=1e-12)
+    assert value("l.csv:ct") == pytest.approx(expected, abs=1e-12)
+    assert value(pd.read_csv("l.csv")["ct"].to_numpy()) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("share", [1, 12, 29, 30, 31, 59])
@@ -268,8 +268,8 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
     source = make(frame)
     results = dreval.Evaluation(data, {"u": source}, random_state=0).run("trustworthiness", None, None)
     assert results.tidy()["value"].iloc[0] == pytest.approx(trustworthiness(X, Y, n_neighbors=15), abs=1e-12)
-    noted = [code for code in results.notes["code"] if code.startswith("rows.")]
-    assert noted == ([] if code is None else [code])
+    codes = [code for code in results.notes["code"] if code.startswith("rows.")]
+    assert codes == ([] if code is None else [code])
     unused = pytest.warns(InputWarning, match="not used") if code == "rows.names_unused" else nullcontext()
     with unused:
         assert dreval.trustworthiness(data, source) == pytest.approx(results.tidy()["value"].iloc[0])

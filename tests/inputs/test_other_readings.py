@@ -111,8 +111,8 @@ def test_the_hints_of_the_error_work():
         oracle(X, Y, n_neighbors=7)
     )
     wide = sparse.hstack([graph, sparse.csr_array((60, 1))])
-    right = oracle(graph.toarray(), Y, n_neighbors=7)
-    assert dreval.trustworthiness(wide, Y, n_neighbors=7) == pytest.approx(right, abs=1e-12)
+    expected = oracle(graph.toarray(), Y, n_neighbors=7)
+    assert dreval.trustworthiness(wide, Y, n_neighbors=7) == pytest.approx(expected, abs=1e-12)
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(5, 80), density=st.sampled_from([0.02, 0.05, 0.1, 0.3, 0.9]))
@@ -166,11 +166,11 @@ def test_transposed_data_raise_an_error_with_a_hint(table, has_names):
     assert "a point in each row" in failure(data, embedding)
     with pytest.raises(InputError, match=r"a point in each row, not in each column.*Pass data\.T"):
         dreval.trustworthiness(data, embedding)
-    right = oracle(X, Y, n_neighbors=15)
+    expected = oracle(X, Y, n_neighbors=15)
     unnamed = has_names and table in ("array", "sparse")
     with pytest.warns(InputWarning, match="matched by position") if unnamed else nullcontext():
         if table != "with annotation":
-            assert dreval.trustworthiness(data.T, embedding, n_neighbors=15) == pytest.approx(right, abs=1e-12)
+            assert dreval.trustworthiness(data.T, embedding, n_neighbors=15) == pytest.approx(expected, abs=1e-12)
 
 
 def test_transposed_files(tmp_path):
@@ -192,10 +192,10 @@ def test_square_tables_are_transposed_by_their_names_only():
         dreval.trustworthiness(pd.DataFrame(Z, index=genes, columns=IDS), at)
     with pytest.raises(InputError, match="by their names the rows of the embedding"):
         dreval.trustworthiness(pd.DataFrame(Z, columns=IDS), at)
-    right = oracle(Z, Y, n_neighbors=7)
+    expected = oracle(Z, Y, n_neighbors=7)
     for columns in (genes, IDS):
         result = dreval.trustworthiness(pd.DataFrame(Z, index=IDS, columns=columns), at, n_neighbors=7)
-        assert result == pytest.approx(right, abs=1e-12)
+        assert result == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("argument", ["labels", "batch", "ids", "latent"])

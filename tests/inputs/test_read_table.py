@@ -260,14 +260,14 @@ def test_the_error_for_a_damaged_gz_does_not_suggest_an_encoding(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("last", "columns", "noted"), [([0, 1], None, True), ([0, 1, 2], None, False), ([0, 1], list("abc"), False)]
+    ("last", "columns", "is_noted"), [([0, 1], None, True), ([0, 1, 2], None, False), ([0, 1], list("abc"), False)]
 )
-def test_a_last_column_of_two_values_without_a_name_is_noted(last: list[int], columns: Any, noted: bool) -> None:
+def test_a_last_column_of_two_values_without_a_name_is_noted(last: list[int], columns: Any, is_noted: bool) -> None:
     """It may hold labels; not if it has a name, nor if other columns have two values as well."""
     X = np.random.default_rng(0).normal(size=(12, 3))
     X[:, 2] = np.resize(last, 12)
     codes = {note.code for note in as_data(pd.DataFrame(X, columns=columns)).notes}
-    assert ("data.binary_last" in codes) == noted
+    assert ("data.binary_last" in codes) == is_noted
     X[:, 1] = np.resize([1, 0, 0], 12)
     assert "data.binary_last" not in {note.code for note in as_data(X).notes}
 

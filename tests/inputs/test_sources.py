@@ -308,12 +308,12 @@ def test_embed_returns_a_record_that_can_be_re_run() -> None:
 
 def test_the_errors_for_an_invalid_response_name_it() -> None:
     """The errors for unmatched rows and unknown columns name ``response``, and no other argument."""
-    for wrong, message in (
+    for invalid, message in (
         (np.arange(5.0), "`response` must have one row per point"),
         ("zz", "`response` must be a vect"),
     ):
         with pytest.raises(DrevalError, match=message) as refusal:
-            embed(X, "sir", 1, response=wrong)
+            embed(X, "sir", 1, response=invalid)
         assert "covariate" not in str(refusal.value)
 
 

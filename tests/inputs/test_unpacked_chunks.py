@@ -142,13 +142,13 @@ def unsized(blob: bytes) -> bytes:
     )
 
 
-def shard(*blobs: bytes, changed: int = 0) -> bytes:
+def shard(*blobs: bytes, change: int = 0) -> bytes:
     """Return a shard of these chunks, whose lengths are changed in its index."""
     import google_crc32c
 
     starts = np.cumsum([0, *map(len, blobs)])[:-1]
     index = np.array(
-        [(at, (len(blob) + changed) % 2**64) for at, blob in zip(starts, blobs, strict=True)], "<u8"
+        [(at, (len(blob) + change) % 2**64) for at, blob in zip(starts, blobs, strict=True)], "<u8"
     ).tobytes()
     return b"".join(blobs) + index + int(google_crc32c.value(index)).to_bytes(4, "little")
 
@@ -184,8 +184,8 @@ def behind(name: str) -> tuple[bytes, int, dict[str, Any]]:
         return blob, 2, {"compressor": compressor, "filters": None}
     packed = gzip.compress(bomb)
     shards = {
-        "a shard longer than its file": shard(packed, changed=10**6),
-        "a shard of any length": shard(packed, changed=-1 - len(packed)),
+        "a shard longer than its file": shard(packed, change=10**6),
+        "a shard of any length": shard(packed, change=-1 - len(packed)),
     }
     return shards[name], 3, {"codecs": [sharding(BYTES, {"name": "gzip", "configuration": {"level": 5}})]}
 

@@ -132,11 +132,11 @@ def test_spaces_at_the_ends_of_a_class_do_not_count(form: str, argument: str) ->
 def test_padded_classes_have_the_value_of_scikit_learn() -> None:
     """As labels of an evaluation and of the plain function."""
     padded = [f"{kind} " if i % 2 else kind for i, kind in enumerate(KINDS)]
-    right = silhouette_score(X[:, :2], KINDS)
+    expected = silhouette_score(X[:, :2], KINDS)
     results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=padded).run("silhouette", None, None)
-    assert results.tidy().value.iloc[0] == pytest.approx(right, abs=1e-12)
+    assert results.tidy().value.iloc[0] == pytest.approx(expected, abs=1e-12)
     with pytest.warns(InputWarning, match="differ from others only in spaces at their ends"):
-        assert dreval.silhouette(X, X[:, :2], labels=padded) == pytest.approx(right, abs=1e-12)
+        assert dreval.silhouette(X, X[:, :2], labels=padded) == pytest.approx(expected, abs=1e-12)
     with pytest.raises(InputError, match="stands for a missing value"):
         dreval.mmd_test(X, groups=[" nan ", *padded[1:]])
     assert codes(as_data(X, labels=[f"{kind} " for kind in KINDS]).notes, "labels.spaces") == []

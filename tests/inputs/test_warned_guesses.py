@@ -23,7 +23,7 @@ NAMED_FRAME = pd.DataFrame(X, [f"s{i}" for i in range(N)])
 LABELS = np.array(list("ABC"))[np.arange(N) // 20]
 
 
-def warned(function: Any, *args: Any, **options: Any) -> list[str]:
+def warnings_of(function: Any, *args: Any, **options: Any) -> list[str]:
     """Return the warnings of a function."""
     with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
@@ -53,21 +53,21 @@ FUNCTIONS = {
 )
 def test_columns_of_the_data_that_may_not_be_features(name: str, data: Any, message: str) -> None:
     """They change the number, with or without a record."""
-    assert [text[: len(message)] for text in warned(FUNCTIONS[name], data)] == [message]
+    assert [text[: len(message)] for text in warnings_of(FUNCTIONS[name], data)] == [message]
 
 
 def test_a_metric_that_does_not_reach_the_method() -> None:
     """The method ran on Euclidean distances."""
-    (message,) = warned(dreval.trustworthiness, X, "isomap", metric="cosine")
+    (message,) = warnings_of(dreval.trustworthiness, X, "isomap", metric="cosine")
     assert message.startswith("isomap has no parameter `metric`")
 
 
 def test_labels_that_become_one() -> None:
     """Values that differ in spaces, and a text for a missing value."""
     padded = np.where(np.arange(N) < 10, "A ", LABELS)
-    (message,) = warned(dreval.silhouette, X, Y, labels=padded)
+    (message,) = warnings_of(dreval.silhouette, X, Y, labels=padded)
     assert "differs from another only in spaces" in message
-    left, second = warned(dreval.silhouette, X, Y, labels=np.where(LABELS == "C", "NA", LABELS))
+    left, second = warnings_of(dreval.silhouette, X, Y, labels=np.where(LABELS == "C", "NA", LABELS))
     assert "the text 'NA' stands for a missing value" in left
     assert "40 labeled points of 60" in second
 
@@ -77,10 +77,10 @@ def test_names_of_the_data_alone(argument: str) -> None:
     """An array has no names, so that its rows can only go by position: no warning; tables with names are matched."""
     frame, named_embedding = NAMED_FRAME.iloc[ORDER], pd.DataFrame(Y, NAMED_FRAME.index)
     passed = {"Y": (Y, pd.Series(LABELS, NAMED_FRAME.index)), "labels": (named_embedding, LABELS)}[argument]
-    assert warned(dreval.silhouette, frame, passed[0], labels=passed[1]) == []
-    right = dreval.silhouette(NAMED_FRAME, named_embedding, labels=pd.Series(LABELS, NAMED_FRAME.index))
+    assert warnings_of(dreval.silhouette, frame, passed[0], labels=passed[1]) == []
+    expected = dreval.silhouette(NAMED_FRAME, named_embedding, labels=pd.Series(LABELS, NAMED_FRAME.index))
     assert dreval.silhouette(frame, named_embedding, labels=pd.Series(LABELS, NAMED_FRAME.index)) == pytest.approx(
-        right
+        expected
     )
 
 
@@ -92,4 +92,4 @@ def test_notes_without_an_effect_on_numbers_issue_no_warning() -> None:
     data.columns = data.columns.map(str)
     codes = {note.code for note in dreval.Evaluation(data, {}).data.notes}
     assert codes == {"data.constant", "data.one_column", "data.repeated"}
-    assert warned(dreval.trustworthiness, data, pd.DataFrame(Y, NAMED_FRAME.index).iloc[ORDER]) == []
+    assert warnings_of(dreval.trustworthiness, data, pd.DataFrame(Y, NAMED_FRAME.index).iloc[ORDER]) == []
