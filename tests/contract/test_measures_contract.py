@@ -300,12 +300,12 @@ def test_permuted_rows_permute_the_contributions(name, pair, seed):
     view, parameters = _view(name, X, Y)
     left = answer(MEASURES.get(name), view, parameters)
     view, _ = _view(name, X[order], Y[order])
-    right = answer(
+    expected = answer(
         MEASURES.get(name), replace(view, **{name: of(len(X))[order] for name, of in CODES.items()}), parameters
     )
-    assert right.value == pytest.approx(left.value, abs=1e-10)
+    assert expected.value == pytest.approx(left.value, abs=1e-10)
     if left.points is not None:
-        assert_allclose(right.points, left.points[order], atol=1e-10)
+        assert_allclose(expected.points, left.points[order], atol=1e-10)
 
 
 @given(pair=pairs(min_n=7))

@@ -174,8 +174,8 @@ def test_they_are_never_computed_by_default():
 def test_options_are_checked_before_anything_runs():
     """Unknown names and values raise errors; a journal is accepted."""
     ev = dreval.Evaluation(cloud(), {"pca": "pca"}, n_neighbors=5, random_state=0)
-    for wrong in ({"n_transformation": 3}, {"transformation": "shift"}, {"random_state": 3}):
+    for invalid in ({"n_transformation": 3}, {"transformation": "shift"}, {"random_state": 3}):
         with pytest.raises(dreval.errors.UnknownName, match="must be a known name"):
-            ev.run("tractable_consistency", options={"tractable_consistency": wrong})
+            ev.run("tractable_consistency", options={"tractable_consistency": invalid})
     with pytest.raises(dreval.errors.InputError, match="`amplitude`"):
         ev.run("tractable_consistency", options={"tractable_consistency": {"amplitude": -1.0}})

@@ -325,9 +325,9 @@ def test_components_are_bounded_by_the_card(name, n, p, seed):
     assert np.isfinite(Y).all()
     with pytest.raises(InputError, match=rf"`n_components` must be at most {limit} .*Choose at most {limit}[.,]"):
         _fit(_make(name, n, limit + 1, k=5), X)
-    for wrong in (0, 1.5, True):
+    for invalid in (0, 1.5, True):
         with pytest.raises(InputError, match="`n_components` must be an integer"):
-            _fit(_make(name, n, wrong, k=5), X)
+            _fit(_make(name, n, invalid, k=5), X)
 
 
 @every_method
@@ -336,15 +336,15 @@ def test_illegal_data_and_seeds_raise_an_error(name):
     X = np.random.default_rng(0).normal(size=(20, 3))
     holed = X.copy()
     holed[3, 1] = np.nan
-    for wrong in (holed, X[:3], X.astype(str), X[:, :0]):
+    for invalid in (holed, X[:3], X.astype(str), X[:, :0]):
         with pytest.raises(InputError, match="`X` must"):
-            _make(name, 20).fit(wrong)
+            _make(name, 20).fit(invalid)
     message = r"`X` must be dense, not sparse: got csr_.* of shape \(20, 3\).* Use X\.toarray\(\)\."
     with pytest.raises(InputError, match=message):
         _make(name, 20).fit(csr_array(X))
-    for wrong in ("zero", np.random.RandomState(0)):
+    for invalid in ("zero", np.random.RandomState(0)):
         with pytest.raises(InputError, match="random_state"):
-            _fit(_make(name, 20, random_state=wrong), X)
+            _fit(_make(name, 20, random_state=invalid), X)
 
 
 @each("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
@@ -356,13 +356,13 @@ def test_neighbors_are_bounded_by_the_points(name):
         with pytest.raises(InputError, match=r"`n_neighbors` must be smaller .*15 with 10 points\. Choose at most 9\."):
             fifteen.fit(X)
         return
-    with warnings.catch_warnings(record=True) as warned:  # Hessian LLE warns that its null space is larger, too
+    with warnings.catch_warnings(record=True) as records:  # Hessian LLE warns that its null space is larger, too
         warnings.simplefilter("always")
         Y = fifteen.fit_transform(X)
-    assert {warning.category for warning in warned} == {ApproximationWarning}
+    assert {warning.category for warning in records} == {ApproximationWarning}
     assert any(
         "15 neighbors are too many for 10 points; 9, all others, were used" in str(warning.message)
-        for warning in warned
+        for warning in records
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
