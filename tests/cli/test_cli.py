@@ -131,12 +131,12 @@ def test_methods_are_re_run(run: Any) -> None:
     evaluation = dreval.Evaluation("data.csv", {"pca": "pca"}, n_neighbors=5, random_state=0)
     options = {"replicates": {"n_replicates": 3}}
     row = evaluation.run("continuity", conf_level=0.8, options=options).tidy().iloc[0]
-    printed = json.loads(out)["table"][0]
+    printed_row = json.loads(out)["table"][0]
 
     assert code == 0
-    assert [printed[key] for key in ("se", "n_groups", "target")] == [row["se"], 3, row["target"]]
-    assert [printed[key] for key in ("conf_low", "conf_level")] == [row["conf_low"], 0.8]
-    assert printed["conf_method"].startswith("runs of the method on random halves")
+    assert [printed_row[key] for key in ("se", "n_groups", "target")] == [row["se"], 3, row["target"]]
+    assert [printed_row[key] for key in ("conf_low", "conf_level")] == [row["conf_low"], 0.8]
+    assert printed_row["conf_method"].startswith("runs of the method on random halves")
     code, _, err = run(*arguments, "--n-replicates", "1")
     assert (code, "`--n-replicates` must be an integer >= 2: got 1" in err) == (2, True)
 
