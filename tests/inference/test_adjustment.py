@@ -35,8 +35,8 @@ def test_holm_over_blocks_is_the_closed_test(rows):
 def test_blocks_of_one_row_are_adjusted_as_ever(p, adjust):
     """Blocks of one row are adjusted as in statsmodels; one block is not adjusted at all."""
     p = np.array(p)
-    usual = multipletests(p, method={"holm": "holm", "benjamini_hochberg": "fdr_bh"}[adjust])[1]
-    assert_allclose(over_blocks(p, np.arange(len(p)), adjust), usual, rtol=1e-12)
+    expected = multipletests(p, method={"holm": "holm", "benjamini_hochberg": "fdr_bh"}[adjust])[1]
+    assert_allclose(over_blocks(p, np.arange(len(p)), adjust), expected, rtol=1e-12)
     assert_allclose(over_blocks(p, np.zeros(len(p), dtype=int), adjust), p, rtol=1e-12)
 
 
