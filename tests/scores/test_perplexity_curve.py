@@ -50,10 +50,10 @@ def test_failed_runs_are_counted(curve: PerplexityCurve) -> None:
     assert table["n_used"].tolist() == [0, 0, 3, 3, 3, 3]
     assert table["value"].isna().tolist() == [True, True] + 4 * [False]
     assert table["note"].str.contains("3 of 3 maps have no score").tolist() == [True, True] + 4 * [False]
-    printed = str(curve.summary())
-    assert "8             top 5 %     none      none      none  0 of 3" in printed
-    assert "perplexity 8: 3 of 3 maps have no score; the first reason:" in printed
-    assert printed.count("have no score") == 1
+    text = str(curve.summary())
+    assert "8             top 5 %     none      none      none  0 of 3" in text
+    assert "perplexity 8: 3 of 3 maps have no score; the first reason:" in text
+    assert text.count("have no score") == 1
     with pytest.raises(UndefinedMeasure, match=r"3 refused runs, the first.*Choose larger ones") as error:
         dreval.perplexity_curve(X, [8], n_seeds=3, random_state=0, init="random")
     assert str(error.value).count("larger") == 1
@@ -133,13 +133,13 @@ def test_numbers_at_the_axis_are_plain_and_inside(curve: PerplexityCurve, factor
         figure.canvas.draw()
         ax = figure.axes[0]
         low, high = ax.get_ylim()
-        printed = [
+        labels = [
             label
             for label in ax.get_yticklabels(which="both")
             if label.get_text() and low <= label.get_position()[1] <= high
         ]
-        assert len(printed) >= 2 - (high < 2 * low)
-        for label in printed:
+        assert len(labels) >= 2 - (high < 2 * low)
+        for label in labels:
             assert float(label.get_text().replace(",", "")) == pytest.approx(label.get_position()[1])
             assert "$" not in label.get_text()
             assert label.get_window_extent().x0 >= 0

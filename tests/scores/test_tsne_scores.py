@@ -289,9 +289,11 @@ def test_affinities_of_neighbors_are_recomputed_for_a_moved_point() -> None:
     p = np.empty(70)
     for i in range(0, 70, 6):
         to = X[i] + rng.normal(size=5)
-        moved = cdist(to[None], X, "sqeuclidean")[0] * result.space.scale**2
+        squared_distances = cdist(to[None], X, "sqeuclidean")[0] * result.space.scale**2
         passed = result.n_neighbors, np.log(6.0), 18, *result.bandwidths, result.limits, p
-        loops.moved_row(i, result.squared(np.array([i]))[0], result.inside(np.array([i]))[0], moved, *passed)
+        loops.moved_row(
+            i, result.squared(np.array([i]))[0], result.inside(np.array([i]))[0], squared_distances, *passed
+        )
         P = moved_affinities(X, i, to, 18, 6.0)
         assert_allclose(p, P[i], rtol=1e-7, atol=1e-18)
         n_changed += int(((P[i] > 0) != (result.matrix.toarray()[i] > 0)).sum())
