@@ -214,7 +214,7 @@ def suggestions(name: Any, options: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> near_names("trust", ("trustworthiness", "trustability", "stress"))
+    >>> suggestions("trust", ("trustworthiness", "trustability", "stress"))
     ['trustability', 'trustworthiness']
     """
     if not isinstance(name, str):
@@ -263,7 +263,7 @@ def resolve_alias(name: Any, options: Collection[str]) -> Any:
 
     Examples
     --------
-    >>> [known_name(name, ("gaussian", "pca", "tsne")) for name in ("PCA", "t-SNE", "rbf", "umap")]
+    >>> [resolve_alias(name, ("gaussian", "pca", "tsne")) for name in ("PCA", "t-SNE", "rbf", "umap")]
     ['pca', 'tsne', 'gaussian', 'umap']
     """
     if not isinstance(name, str) or name in options:
@@ -805,7 +805,7 @@ def is_missing_text(values: Any) -> npt.NDArray[np.bool_]:
 
     Examples
     --------
-    >>> missing_texts(np.array(["a", "nan", "None"]))
+    >>> is_missing_text(np.array(["a", "nan", "None"]))
     array([False,  True,  True])
     """
     import pandas as pd
@@ -830,7 +830,7 @@ def strip_texts(values: Any) -> npt.NDArray[Any]:
 
     Examples
     --------
-    >>> stripped_texts(np.array(["a", " a ", "b c"]))
+    >>> strip_texts(np.array(["a", " a ", "b c"]))
     array(['a', 'a', 'b c'], dtype='<U3')
     """
     array = np.asarray(values)

@@ -311,7 +311,7 @@ def fill_docstring(docstring: str | None, texts: Mapping[str, str]) -> str | Non
 
     Examples
     --------
-    >>> filled("Parameters:\n    %(seed)s", {"seed": "seed : int\n    Read once."})
+    >>> fill_docstring("Parameters:\n    %(seed)s", {"seed": "seed : int\n    Read once."})
     'Parameters:\n    seed : int\n        Read once.'
     """
     if docstring is None:  # python -OO

@@ -779,7 +779,7 @@ def _aligned(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.DataF
     """Return a table in the row order of the data."""
     identified = separate_ids(raw, None, rows, argument, variable=True)
     options: dict[str, Any] = {
-        "given": identified.ids_passed,
+        "ids_given": identified.ids_passed,
         "reserve": raw.reserve,
         "unused_names": identified.unused_names,
     }

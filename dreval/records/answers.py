@@ -34,7 +34,7 @@ def reproducing_call(
     Examples
     --------
     >>> def test(x, y, *, n_resamples=999, random_state=None): ...
-    >>> written_again("dreval.test", ["x", "y"], {"n_resamples": 999, "random_state": 0}, test)
+    >>> reproducing_call("dreval.test", ["x", "y"], {"n_resamples": 999, "random_state": 0}, test)
     'dreval.test(x, y, random_state=0)'
     """
     defaults = {key: parameter.default for key, parameter in signature(function).parameters.items()}

@@ -68,7 +68,7 @@ FORWARDED_METHODS = {
     "Results.report": "dreval.report.page:write_report",
     "Results.save": "dreval.records.archive:save_results",
     "Results.summary": "dreval.report.contents.evaluation:summarize",
-    "Results.to_anndata": "dreval.records.results:annotate",
+    "Results.to_anndata": "dreval.records.results:write_to_anndata",
     "Results.to_html": "dreval.report.contents.evaluation:to_html",
     "Results.to_latex": "dreval.report.contents.evaluation:to_latex",
     "Results.to_markdown": "dreval.report.contents.evaluation:to_markdown",

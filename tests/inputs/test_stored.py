@@ -233,7 +233,7 @@ def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, sm
     with blocks_of(37):
         coordinates = mapped(tmp_path / "y", Y) if kind is parquet else kind(tmp_path / "y", Y)
         result, results = numbers(kind(tmp_path, X), coordinates, labels)
-        assert type(vars(results)["embeddings"].own["y"]) is np.ndarray  # not the later content of the file
+        assert type(vars(results)["embeddings"]._values["y"]) is np.ndarray  # not the later content of the file
         assert results.embeddings["y"].dtype == np.float32
         assert isinstance(results.data, LazyTable)
     np.testing.assert_allclose(result, expected, rtol=1e-12)
