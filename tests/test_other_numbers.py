@@ -32,13 +32,13 @@ class Row(NamedTuple):
     """A line of a table: ``printed`` are the cells of the three embeddings, "reference" or "reference / ours"."""
 
     program: str
-    theirs: str
+    foreign_name: str
     ours: str
     printed: tuple[str, ...]
 
     def numbers(self, embedding: str) -> tuple[float, float]:
         """Return the stored number of the program, and ours as computed now."""
-        return STORED[self.program][embedding][self.theirs], float(NAMES[embedding].value(self.ours))
+        return STORED[self.program][embedding][self.foreign_name], float(NAMES[embedding].value(self.ours))
 
 
 def _rows(title: str) -> list[Row]:
@@ -57,12 +57,12 @@ ITSELF = _rows("The point itself")
 
 
 def _label(row: Row) -> str:
-    return f"{row.program}: {row.theirs}"
+    return f"{row.program}: {row.foreign_name}"
 
 
 def _explained_as(row: names_elsewhere.Row) -> str:
     """Return a row of the page of names in other tools by the names of this page."""
-    return f"{row.tool.split()[0].strip(',')}, {row.theirs.removeprefix('cm.')}"
+    return f"{row.tool.split()[0].strip(',')}, {row.foreign_name.removeprefix('cm.')}"
 
 
 EXPLAINED = [row for row in names_elsewhere.COMPARED if f'"{_explained_as(row)}": lambda' in TEXT]
@@ -150,7 +150,7 @@ def test_only_who_takes_out_the_wrong_point_leaves_the_bounds(row: Row) -> None:
 @each("row", DIFFERENT)
 def test_the_explanation_of_another_number_gives_that_number(row: Row, explanations: dict[str, Any]) -> None:
     """Our value differs; the function of the page has the program's value on each embedding, up to ties."""
-    explained = explanations[f"{row.program}, {row.theirs}"]
+    explained = explanations[f"{row.program}, {row.foreign_name}"]
     for embedding in PICTURES:
         reference, ours = row.numbers(embedding)
         assert abs(ours - reference) > 1e-4
@@ -159,7 +159,7 @@ def test_the_explanation_of_another_number_gives_that_number(row: Row, explanati
 
 def test_every_difference_is_explained(explanations: dict[str, Any]) -> None:
     """The rows are those of this page and of the names in other tools, and no others."""
-    left = {f"{row.program}, {row.theirs}" for row in DIFFERENT}
+    left = {f"{row.program}, {row.foreign_name}" for row in DIFFERENT}
     right = {_explained_as(row) for row in names_elsewhere.COMPARED if row.numbers == "different"}
     assert set(explanations) == left | right == {_explained_as(row) for row in EXPLAINED}
 
@@ -170,8 +170,8 @@ def test_explanations_are_exact_where_there_are_no_ties(row: names_elsewhere.Row
     explained = explanations[_explained_as(row)]
     for small in CLOUDS:
         data = cloud(small)
-        reference = two_clouds.read(names_elsewhere.STORED[row.tool])[small][row.theirs]
-        digits = 1e-6 if row.theirs == "Vrs" else 1e-9
+        reference = two_clouds.read(names_elsewhere.STORED[row.tool])[small][row.foreign_name]
+        digits = 1e-6 if row.foreign_name == "Vrs" else 1e-9
         assert explained(data.X, data.Y, two_clouds.N_NEIGHBORS) == pytest.approx(reference, rel=digits)
 
 

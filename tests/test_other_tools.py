@@ -40,7 +40,7 @@ class Row(NamedTuple):
     """A line of a table."""
 
     tool: str
-    theirs: str
+    foreign_name: str
     ours: str
     numbers: str
     remark: str
@@ -69,7 +69,7 @@ def _ours(row: Row, name: str) -> float | np.ndarray:
 
 
 def _label(row: Row) -> str:
-    return f"{row.tool}: {row.theirs}"
+    return f"{row.tool}: {row.foreign_name}"
 
 
 def _with_medians(row: Row, name: str) -> float:
@@ -112,8 +112,8 @@ def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
     """Names are those that the tool listed when its numbers were stored, and the versions agree."""
     stored = read(STORED[tool])
     for name in CLOUDS:
-        assert set(stored[name]) <= {row.theirs for row in ROWS if row.tool == tool}
-        assert {row.theirs for row in COMPARED if row.tool == tool} <= set(stored[name])
+        assert set(stored[name]) <= {row.foreign_name for row in ROWS if row.tool == tool}
+        assert {row.foreign_name for row in COMPARED if row.tool == tool} <= set(stored[name])
     for version in re.findall(r"[A-Za-z-]+ [\d.]+|[A-Za-z]+, source \w+", tool):
         assert any(result.lower().startswith(version.lower()) for result in stored["versions"])
 
@@ -122,7 +122,7 @@ def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
 @each("row", COMPARED)
 def test_numbers_are_as_the_tables_say(row: Row, name: str) -> None:
     """Equal to 9 digits or to the stated number; different by more than 1 in 1000; or that of one start of k-means."""
-    reference, ours = read(STORED[row.tool])[name][row.theirs], _ours(row, name)
+    reference, ours = read(STORED[row.tool])[name][row.foreign_name], _ours(row, name)
     if row.numbers == "different":
         assert abs(ours - reference) > 1e-3 * abs(reference)
         return

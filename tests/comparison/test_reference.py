@@ -231,10 +231,19 @@ def two_results():
     return [evaluated(X, {"a": a, "b": b}, ["trustworthiness"]), evaluated(X, {"a": b, "b": a}, ["trustworthiness"])]
 
 
-def second_arguments(first, second):
+def second_arguments(first_result, second_result):
     """Return values that are not names, and whose elements may be."""
     ev = dreval.Evaluation(cloud()[0], {"a": cloud()[1]})
-    yield from (second, ev, second.compare(), second.tidy(), second["a"], second.embeddings, {"a": 1, "b": 2}, [second])
+    yield from (
+        second_result,
+        ev,
+        second_result.compare(),
+        second_result.tidy(),
+        second_result["a"],
+        second_result.embeddings,
+        {"a": 1, "b": 2},
+        [second_result],
+    )
     yield from (3, ["a", 1], [0, 1], np.zeros((2, 2)))
 
 

@@ -427,7 +427,7 @@ def test_all_points_as_anchors_are_exact(ties):
 def test_anchors_estimate_the_value_of_all_points(name):
     """Contributions of anchors are rows of the whole (all rows: the whole), so their mean is unbiased for the value.
 
-    At the best global scale the rows choose the scale, and a statistic of pairs is no mean: there the mean of many
+    At the best global scale the rows choose the scale, and a statistic of pairs is not a mean: there the mean of many
     draws is compared, within 4.5 standard errors and the bias of order 1/m of a ratio.
     """
     X, Y = _cloud(n=120)

@@ -274,8 +274,8 @@ def test_labels_of_a_method_without_supervision_are_noted() -> None:
     assert [note.code for note in embedding.notes] == ["source.response"]
 
 
-@pytest.mark.parametrize("first", [0, 1])
-def test_disjoint_row_names_raise_an_error(first: int) -> None:
+@pytest.mark.parametrize("start", [0, 1])
+def test_disjoint_row_names_raise_an_error(start: int) -> None:
     """Row names without a common one raise an error, as where R wrote - as a point; row numbers are not names."""
     data = pd.DataFrame(X, index=[f"a-{i}" for i in range(len(X))])
     named_rows = pd.DataFrame(Y, index=[f"a.{i}" for i in range(len(X))])
@@ -284,7 +284,7 @@ def test_disjoint_row_names_raise_an_error(first: int) -> None:
     results = dreval.Evaluation(data, {"e": named_rows, "f": Y}, n_neighbors=5).run("continuity", ci=None)
     assert "must have the same ids as the data" in results.failed["e"]
 
-    counted_rows = named_rows.set_axis([str(i) for i in range(first, first + len(X))])
+    counted_rows = named_rows.set_axis([str(i) for i in range(start, start + len(X))])
     with pytest.warns(InputWarning, match="have nothing in common"):
         assert dreval.trustworthiness(data, counted_rows, n_neighbors=5) == dreval.trustworthiness(X, Y, n_neighbors=5)
     notes = dreval.Evaluation(data, {"e": counted_rows}, n_neighbors=5).run("continuity", ci=None).notes

@@ -161,9 +161,9 @@ def test_unused_replicates_are_not_run() -> None:
     ev = evaluation(counted=recorded, xy=X[:, :2])
     ev.run("r_nx", "hsic", "replicates", n_resamples=9)
     assert len(calls) == 1
-    evaluation_of_two = dreval.Evaluation(X, {"counted": recorded, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
+    resampled = dreval.Evaluation(X, {"counted": recorded, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
     with pytest.warns(InputWarning, match="needs labels"):
-        rows = evaluation_of_two.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
+        rows = resampled.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
     assert rows["replicate"].tolist() == [0, 0]
     assert rows["note"].str.startswith("needs labels").all()
 
@@ -234,7 +234,7 @@ def test_halves_without_a_value_give_no_interval() -> None:
 def test_halves_of_other_data(form: str) -> None:
     """Sparse data give the intervals of the dense ones; so do their distances, where no coordinates are needed.
 
-    What has no value for another reason keeps that reason.
+    A missing value with another reason keeps that reason.
     """
     dense = dreval.Evaluation(X, {"xy": X[:, :2]}, n_neighbors=7, random_state=5)
     data = sparse.csr_array(X) if form == "sparse" else np.sqrt(((X[:, None] - X) ** 2).sum(-1))

@@ -48,7 +48,7 @@ def test_a_terminal_gets_one_message_when_compiling_takes_long(monkeypatch) -> N
 def test_the_cache_belongs_to_all_loops(tmp_path: Path) -> None:
     """A loop is recompiled if a loop that it calls has changed in another file, and loaded from disk if not.
 
-    What other loops left beside the package a month ago is removed.
+    Files of other loops next to the package that are a month old are removed.
     """
     package, cache = tmp_path / "toy", tmp_path / "toy" / "__pycache__"
     package.mkdir()

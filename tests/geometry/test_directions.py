@@ -96,7 +96,7 @@ def test_nearly_parallel_rows_in_other_forms(form):
 
 @pytest.mark.parametrize("p", [5, 30])
 def test_bundles_in_different_directions_keep_their_digits(p):
-    """Three directions, about each of which rows differ by 1e-14: no common direction could be subtracted."""
+    """Rows differ by 1e-14 about each of three directions: no common direction could be subtracted."""
     rng = np.random.default_rng(3)
     B, group = rng.normal(size=(45, p)), np.repeat(np.arange(3), 15)
     X = (rng.normal(size=(3, p)) * 3)[group] + 1e-14 * B

@@ -107,7 +107,7 @@ def test_a_single_value_has_no_spread():
 def test_equal_values_have_no_spread_whatever_their_rounding(value, count, seed):
     """Values of any kind that are equal up to rounding have a standard error of exactly 0; a real spread stays.
 
-    Ten copies of 0.711 have the variance 1e-32 in floats, of which a test once made p = 5e-244.
+    Ten copies of 0.711 have the variance 1e-32 in floats, which once led to p = 5e-244 in a test.
     """
     rng = np.random.default_rng(seed)
     equal = value * (1 + 4e-16 * rng.integers(-2, 3, size=2 * count))

@@ -1,4 +1,4 @@
-"""Whatever holds the numbers, the data in normal form are the same."""
+"""The data in normal form are the same for every container of the numbers."""
 
 from __future__ import annotations
 

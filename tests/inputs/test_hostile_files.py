@@ -64,7 +64,7 @@ def test_an_oversized_line_raises_an_error(
 
 
 def test_the_limit_of_dense_data_can_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the value that the error names, sparse data are made dense."""
+    """With the limit in the error, sparse data are converted to dense data."""
     monkeypatch.setattr("dreval.inputs.features.DENSE_LIMIT", 100)
     matrix = scipy.sparse.eye_array(30, format="csr")
     with pytest.raises(InputError, match=r"must take at most .* GiB when made dense") as error:

@@ -208,7 +208,7 @@ def test_categories_are_names_too() -> None:
 
 
 def test_ids_that_were_passed_follow_the_same_rule() -> None:
-    """Text and integers, of which none or some match."""
+    """They hold for text and integers, if none or a part of them match."""
     data = CELLS.reset_index(names="cell")
     for names in (BARE, [*NAMES[:20], *BARE[20:]]):
         with pytest.raises(InputError, match="ids of the data found in the column 'Barcode'"):

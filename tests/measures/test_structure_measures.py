@@ -219,7 +219,7 @@ def test_angles_of_classes_by_hand():
 def test_random_angles_are_near_all():
     """More than 20,000 triplets a point: 200 random ones, the same for every embedding, near the value from all.
 
-    A point that is left out changes no draws of others, and what is drawn with it does not count.
+    A point that is left out does not change the draws of others, and draws with it do not count.
     """
     rng = np.random.default_rng(0)
     labels = np.arange(420) % 3

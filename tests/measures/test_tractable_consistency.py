@@ -44,13 +44,13 @@ def call():
         log.write("x")
 
 
-def powers(X):
+def power_columns(X):
     return X[:, :2] ** POWER
 
 
 def counting_pca(X, n_components):
     call()
-    return powers(X)
+    return power_columns(X)
 
 
 def same_embedding(Y):

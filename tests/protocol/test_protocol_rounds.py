@@ -144,7 +144,7 @@ def test_unusual_embeddings_are_noted(folder: Path, tmp_path: Path) -> None:
 def test_the_first_round_alone_answers_trustability(folder: Path) -> None:
     """After round 1 trustability has a value on request, and the error of the other measure says what it needs.
 
-    Who collects too early is told the next step.
+    The error of a collection that is too early names the next step.
     """
     dreval.Protocol(X, **SETTINGS).export(folder)
     with pytest.raises(ProtocolError, match=r"round 1 only. Run the tool on the missing tasks.*command line --partial"):

@@ -19,7 +19,7 @@ SIZE = (2, 3, 3)
 def test_a_killed_process_is_replaced_by_another(tmp_path: Path) -> None:
     """One run is killed; of two that continue together one is killed; the other does the rest, and no cell twice.
 
-    The table is that of a study that nobody disturbed.
+    The table is that of an undisturbed study.
     """
     uninterrupted, runs = Runs(tmp_path / "whole", *SIZE, 0.0), Runs(tmp_path / "killed", *SIZE, 0.02)
     undisturbed = uninterrupted.start()
