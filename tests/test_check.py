@@ -163,7 +163,7 @@ def test_a_percentage_is_answered_with_the_share() -> None:
         (True, "Pass an int."),
     ],
 )
-def test_the_cure_of_a_number_names_one_that_is_accepted(value: Any, hint: str) -> None:
+def test_the_hint_on_a_number_names_a_valid_one(value: Any, hint: str) -> None:
     """The hint is the nearest integer, the exceeded bound, or the type."""
     with pytest.raises(InputError, match="must be an integer") as error:
         check_int(value, "v", 1, 3)

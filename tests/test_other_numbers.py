@@ -136,7 +136,7 @@ def test_another_unit_changes_the_number_of_distances_but_not_ours() -> None:
 
 
 @each("row", ITSELF)
-def test_only_who_takes_out_the_wrong_point_leaves_the_bounds(row: Row) -> None:
+def test_only_the_program_that_removes_the_wrong_point_exceeds_the_bounds(row: Row) -> None:
     """With every digit twice: within the bounds over ties, but for pyDRMetrics, which is far below."""
     reference, _ = row.numbers("copies")
     bounds = _tie_bounds(row, "copies")

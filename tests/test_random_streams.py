@@ -39,7 +39,7 @@ def test_streams_are_uniform_over_names() -> None:
     assert ((counts - 400) ** 2 / 400).sum() < 33.7  # chi-square with 9 degrees of freedom
 
 
-def test_streams_stay_what_they_were() -> None:
+def test_streams_are_stable() -> None:
     """The numbers of a stream, which are part of every stored result, are those of numpy's PCG64 with this key."""
     import hashlib
 

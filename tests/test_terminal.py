@@ -59,7 +59,7 @@ def results() -> dreval.Results:
         return ev.with_embedding("bad", Y[:4]).run(["trustworthiness", "knn_accuracy"], n_resamples=19)
 
 
-def test_what_is_printable() -> None:
+def test_printable_characters() -> None:
     """Every control character and direction mark is removed; letters of all scripts and emoji stay."""
     controls = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029])) + DIRECTION_MARKS + UNSEEN
     assert printable(controls) == " " * (0x20 + 0x21 + 2)

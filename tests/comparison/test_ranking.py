@@ -66,7 +66,7 @@ def test_two_embeddings_have_the_p_of_their_pair(results, name):
     assert table.loc[2, "in_best_set"] == (table.loc[2, "p_adjusted"] > 0.05)
 
 
-def test_a_terminal_shows_who_is_best(results):
+def test_a_terminal_shows_the_best(results):
     """If pandas cuts the middle out of the table, embeddings, ranks and best sets are still visible."""
     with pd.option_context("display.width", 80, "display.max_columns", 0):
         lines = str(results.ranking()).splitlines()
@@ -226,7 +226,7 @@ def test_only_embeddings_tested_against_a_better_one_have_a_verdict():
     assert "few anchors carry the difference" in table.loc["near", "note"]
 
 
-def test_few_anchors_that_carry_a_difference_put_nobody_out():
+def test_few_anchors_that_carry_a_difference_exclude_no_embedding():
     """One different anchor in thirty is not sufficient: Student's test would reject, the bound of bounded means does
     not.
     """

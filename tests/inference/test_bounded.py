@@ -105,7 +105,7 @@ def test_the_rule_of_three_is_hypergeometric(m, n):
     assert unseen_ends(1.0, m, n, 0.0, 1.0)[1] == 1.0
 
 
-def test_who_gets_which_interval():
+def test_the_choice_of_the_interval():
     """Student's if many anchors carry the spread, the wider of both if few do, none without bounds."""
     rng = np.random.default_rng(0)
     uniform = rng.uniform(size=60)

@@ -125,7 +125,7 @@ def test_rows_dropped_on_one_side_raise_an_error(index: list[Any], side: str) ->
         run()
 
 
-def test_the_cures_of_dropped_rows_give_the_numbers_of_arrays() -> None:
+def test_the_hints_on_dropped_rows_give_the_numbers_of_arrays() -> None:
     """reset_index, the common rows and arrays are all accepted, and the common rows are matched by name."""
     named_rows, counted_rows = pd.DataFrame(X, index=SHIFTED), pd.DataFrame(Y)
     expected = dreval.trustworthiness(X, Y, n_neighbors=2)

@@ -208,7 +208,7 @@ def test_german_numbers(X: np.ndarray, separator: str, name: str) -> None:
         (["1,5\t2.5", "2\t3"], r"sep='\\t', decimal=','"),
     ],
 )
-def test_the_cure_of_commas_knows_the_separator(tmp_path: Path, rows: list[str], hint: str) -> None:
+def test_the_hint_on_commas_names_the_separator(tmp_path: Path, rows: list[str], hint: str) -> None:
     separator = "\t" if "\t" in rows[0] else ";"
     with pytest.raises(InputError, match=hint):
         as_data(write(tmp_path, "t.csv", "\n".join([f"a{separator}b", *rows, *rows])))

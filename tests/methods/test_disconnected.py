@@ -31,7 +31,7 @@ def _parts():
 
 
 @every_method
-def test_error_names_the_cure(name):
+def test_error_has_a_hint(name):
     """The error has the sizes, the parameter and a hint; by default the parts are joined."""
     X, _ = _parts()
     with pytest.raises(MethodFailed, match=r'3 components of 40, 30, 20 points .* or disconnected="connect"'):

@@ -42,7 +42,7 @@ def test_rounds_follow_the_returned_files(folder: Path) -> None:
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == stored
 
 
-def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path) -> None:
+def test_a_passed_embedding_saves_the_first_round(folder: Path, tmp_path: Path) -> None:
     """With ``embedding=`` both rounds are written at once, and the numbers are those of two rounds."""
     both_rounds(folder, projection)
     Y = read_frame(folder / "returned/data.csv").iloc[:, 1:].to_numpy()

@@ -421,7 +421,7 @@ def test_functions_that_return_none_raise_an_error(argument, shape):
         dreval.noise_test(data(40, 6), "pca", n_replicates=3, **{argument: forgetful})
 
 
-def test_the_cure_for_one_column_works():
+def test_the_hint_for_one_column_works():
     X = data(40, 1)
     with pytest.raises(InputError, match="Use null='gaussian' with n_clusters=, or a function, both with n_components"):
         dreval.noise_test(X, "pca")
