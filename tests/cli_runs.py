@@ -46,6 +46,6 @@ def call(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return (code, *capfd.readouterr())
 
 
-def without_call(printed: str) -> list[str]:
+def without_call(text: str) -> list[str]:
     """Return the parts of a summary without its call, which differs on the command line."""
-    return [part for part in printed.split("\n\n") if not ("Call:" in part[:60] or part.startswith("```"))]
+    return [part for part in text.split("\n\n") if not ("Call:" in part[:60] or part.startswith("```"))]

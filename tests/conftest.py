@@ -60,8 +60,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     deselected = [item for item in items if each.is_not_requested(getattr(item, "callspec", _NoCall).params.values())]
     if REDUCED:
         long = [item for item in items if item.get_closest_marker("calibration") and item not in set(deselected)]
-        first = {item.nodeid.partition("[")[0]: item for item in reversed(long)}
-        deselected += [item for item in long if item is not first[item.nodeid.partition("[")[0]]]
+        first_items = {item.nodeid.partition("[")[0]: item for item in reversed(long)}
+        deselected += [item for item in long if item is not first_items[item.nodeid.partition("[")[0]]]
     if deselected:
         config.hook.pytest_deselected(items=deselected)
         items[:] = [item for item in items if item not in set(deselected)]

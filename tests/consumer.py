@@ -1,4 +1,4 @@
-"""A user's script, for type checkers: what public functions return is known, and nothing is ``Any`` by accident."""
+"""A user's script for type checkers: return types of public functions are known, and none is ``Any`` by accident."""
 
 from typing import assert_type
 
@@ -23,6 +23,6 @@ assert_type(results.names, list[str])
 assert_type(dreval.hsic_test(X, Y, n_resamples=9, random_state=0), dreval.IndependenceTest)
 assert_type(dreval.list_measures(), list[str])
 size = float(record)
-words: str = str(results.summary())
+text: str = str(results.summary())
 estimator = dreval.methods.Isomap(n_components=2, n_neighbors=5)
 embedded = estimator.fit_transform(X)

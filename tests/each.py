@@ -42,9 +42,9 @@ def each(names: str, values: Iterable[Any], items: int = 1) -> Callable[[Callabl
         parameters = inspect.signature(test).parameters
 
         @functools.wraps(test)
-        def loop(item: int = 0, **fixtures: Any) -> None:
+        def loop(index: int = 0, **fixtures: Any) -> None:
             failed: list[BaseException] = []
-            for value in cases[item::items]:
+            for value in cases[index::items]:
                 if is_not_requested([value]):
                     continue
                 try:
@@ -53,15 +53,15 @@ def each(names: str, values: Iterable[Any], items: int = 1) -> Callable[[Callabl
                     error.add_note(f"{names}: {str(value)[:LONGEST]}")
                     failed.append(error)
             if failed:
-                raise BaseExceptionGroup(f"{len(failed)} of {len(cases[item::items])} failed", failed)
+                raise BaseExceptionGroup(f"{len(failed)} of {len(cases[index::items])} failed", failed)
 
         del loop.__wrapped__  # pytest would read its signature
         arguments = [p.replace(kind=p.KEYWORD_ONLY) for key, p in parameters.items() if key not in keys]
         if items == 1:
             loop.__signature__ = inspect.Signature(arguments)
             return loop
-        loop.__signature__ = inspect.Signature([*arguments, inspect.Parameter("item", inspect.Parameter.KEYWORD_ONLY)])
-        return pytest.mark.parametrize("item", range(items))(loop)
+        loop.__signature__ = inspect.Signature([*arguments, inspect.Parameter("index", inspect.Parameter.KEYWORD_ONLY)])
+        return pytest.mark.parametrize("index", range(items))(loop)
 
     if not cases:
         raise ValueError(f"no {names} to test")

@@ -1,4 +1,4 @@
-"""Every measure, test and method over every form that numbers come in: the right number, or a clear error.
+"""Every measure, test and method over every form of numbers: the right number, or a clear error.
 
 ``python tests/fuzz.py`` runs the whole matrix and prints its counts; ``tests/contract/test_fuzz.py`` runs a part of it
 in every test run. A *subject* is a function of one or more arrays, a *form* makes an array in some dress together with
@@ -53,7 +53,7 @@ def _normal(n: int, p: int, seed: int = 0) -> np.ndarray:
     return np.ascontiguousarray(base[:, :p])
 
 
-def _whole(n: int, p: int, low: int, high: int) -> np.ndarray:
+def _integers(n: int, p: int, low: int, high: int) -> np.ndarray:
     return np.random.default_rng(5).integers(low, high, size=(n, p))
 
 
@@ -62,7 +62,7 @@ def _whole(n: int, p: int, low: int, high: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Form:
-    """A way in which numbers come; ``make(n, p)`` gives them so and as plain float64."""
+    """A form of numbers; ``make(n, p)`` returns them in this form and as plain float64."""
 
     name: str
     make: Callable[[int, int], tuple[Any, np.ndarray | None]]
@@ -80,7 +80,7 @@ def _forms() -> Iterator[Form]:
 
 def _as(dtype: Any, low: int | None = None, high: int = 0) -> Callable[[int, int], tuple[Any, np.ndarray]]:
     def make(n: int, p: int) -> tuple[Any, np.ndarray]:
-        value = (_normal(n, p) if low is None else _whole(n, p, low, high)).astype(dtype)
+        value = (_normal(n, p) if low is None else _integers(n, p, low, high)).astype(dtype)
         return value, value.astype(np.float64)
 
     return make
@@ -166,7 +166,7 @@ def _containers() -> Iterator[Form]:
         yield Form(name, _dressed(dress), "either")
     for name in ("csr_array", "csc_array", "coo_array", "csr_matrix", "bsr_array", "lil_array"):
         yield Form(f"sparse {name}", _dressed(getattr(sparse, name)), "either", 1e-9)
-    nothing: dict[str, Callable[[np.ndarray], Any]] = {
+    empty: dict[str, Callable[[np.ndarray], Any]] = {
         "None": lambda _: None,
         "a number": lambda _: 3.0,
         "a word": lambda _: "trustworthines",
@@ -181,7 +181,7 @@ def _containers() -> Iterator[Form]:
         "a frame with text": lambda X: pd.DataFrame(X).assign(text="abc"),
         "a frame with dates": lambda X: pd.DataFrame(X).assign(when=pd.Timestamp("2020-01-01")),
     }
-    for name, dress in nothing.items():
+    for name, dress in empty.items():
         yield Form(name, _no_numbers(dress), "error")
 
 
@@ -304,10 +304,12 @@ def _measure(name: str) -> Subject:
 
 def _algorithm(name: str) -> Subject:
     """A measure of a method, here of principal components."""
-    few = {"tractable_consistency": {"n_transformations": 3, "n_replicates": 0, "n_jobs": 1, "progress": False}}
+    small_settings = {
+        "tractable_consistency": {"n_transformations": 3, "n_replicates": 0, "n_jobs": 1, "progress": False}
+    }
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
-        result = getattr(dreval, name)(values["X"], "pca", random_state=0, **few.get(name, {}))
+        result = getattr(dreval, name)(values["X"], "pca", random_state=0, **small_settings.get(name, {}))
         return np.atleast_1d(float(result.value))
 
     return Subject(name, ("X",), call, rtol=1e-6)
@@ -333,7 +335,7 @@ def _test(name: str) -> Subject:
 
 
 def _make(name: str, n: int) -> Any:
-    """A method with few iterations, and as many neighbors as there can be."""
+    """Return a method with few iterations and the largest possible number of neighbors."""
     parameters = inspect.signature(METHODS.get(name)).parameters
     defaults = {"random_state": 0, "max_iter": 30, "n_epochs": 20, "disconnected": "connect", "n_init": 1}
     settings = {key: value for key, value in defaults.items() if key in parameters}
@@ -426,7 +428,7 @@ def _flaw_of_error(error: Exception) -> str:
     return "" if all(isinstance(part, str) and part.strip() for part in parts) else f"error without a part: {parts}"
 
 
-def _same(left: np.ndarray, right: np.ndarray, rtol: float) -> bool:
+def _is_close(left: np.ndarray, right: np.ndarray, rtol: float) -> bool:
     size = float(np.abs(right).max(initial=0.0))
     return left.shape == right.shape and bool(np.allclose(left, right, rtol=rtol, atol=rtol * size))
 
@@ -444,7 +446,7 @@ def judge(answer: Outcome, must: str, reference: Outcome | None, rtol: float) ->
         return f"not finite: {answer.ravel()[:3]}"
     if isinstance(reference, Exception):
         return f"answered, but the plain array is refused: {reference}"
-    if reference is not None and not _same(answer, reference, rtol):
+    if reference is not None and not _is_close(answer, reference, rtol):
         return f"another number: {answer.ravel()[:2]} for {reference.ravel()[:2]}"
     return "number"
 
@@ -452,7 +454,7 @@ def judge(answer: Outcome, must: str, reference: Outcome | None, rtol: float) ->
 # ---------------------------------------------------------------------------------------------------------------- cases
 
 
-def _plain(subject: Subject, n: int = N) -> dict[str, Any]:
+def _plain_input(subject: Subject, n: int = N) -> dict[str, Any]:
     return {
         slot: _normal(n, WIDTHS[slot]) + (0.2 * _normal(n, WIDTHS[slot], 7) if slot in "Yy" else 0)
         for slot in subject.slots
@@ -462,24 +464,24 @@ def _plain(subject: Subject, n: int = N) -> dict[str, Any]:
 def _try_forms(subject: Subject, forms: list[Form], report: Report) -> None:
     """Each form in each place, the other places plain."""
     for form, slot in itertools.product(forms, subject.slots):
-        value, plain = form.make(N, WIDTHS[slot])
-        reference = None if plain is None else outcome(subject, _plain(subject) | {slot: plain}, N)
-        before = np.array(value, copy=True) if isinstance(value, np.ndarray) else None
-        result = outcome(subject, _plain(subject) | {slot: value}, N)
+        value, expected = form.make(N, WIDTHS[slot])
+        reference = None if expected is None else outcome(subject, _plain_input(subject) | {slot: expected}, N)
+        original = np.array(value, copy=True) if isinstance(value, np.ndarray) else None
+        result = outcome(subject, _plain_input(subject) | {slot: value}, N)
         verdict = judge(result, form.must, reference, form.rtol)
-        if before is not None and before.dtype.kind != "O" and before.tobytes() != np.asarray(value).tobytes():
+        if original is not None and original.dtype.kind != "O" and original.tobytes() != np.asarray(value).tobytes():
             verdict = "the caller's array was written to"
         report.add("form", f"{subject.name}, {form.name} as {slot}", verdict)
 
 
 def _try_units(subject: Subject, report: Report) -> None:
     """Each place, and all of them, in other units."""
-    reference = outcome(subject, _plain(subject), N)
+    reference = outcome(subject, _plain_input(subject), N)
     groups = {subject.slots, *((slot,) for slot in subject.slots)}
     for power, group in itertools.product(POWERS, sorted(groups)):
-        plain = _plain(subject)
+        arguments = _plain_input(subject)
         powers = {slot: power if slot in group else 0 for slot in subject.slots}
-        result = outcome(subject, {slot: plain[slot] * 2.0 ** powers[slot] for slot in subject.slots}, N)
+        result = outcome(subject, {slot: arguments[slot] * 2.0 ** powers[slot] for slot in subject.slots}, N)
         expected = reference if subject.invariant(powers) else None
         report.add("unit", f"{subject.name}, 2**{power} of {group}", judge(result, "either", expected, subject.rtol))
 
@@ -510,17 +512,17 @@ def _try_shapes(subject: Subject, report: Report) -> None:
     cases["the largest numbers"] = (N, lambda _, a: a / np.abs(a).max() * np.finfo(float).max, "either")
     cases["far from zero"] = (N, lambda _, a: a + 2.0**45, "either")
     for name, (n, change, must) in cases.items():
-        values = {slot: change(slot, array) for slot, array in _plain(subject, n).items()}
+        values = {slot: change(slot, array) for slot, array in _plain_input(subject, n).items()}
         report.add("shape", f"{subject.name}, {name}", judge(outcome(subject, values, n), must, None, 0.0))
 
 
-def run(every: int = 1) -> Report:
+def run(stride: int = 1) -> Report:
     """The matrix, or of its forms every so-manieth, each time another one; methods have fewer still."""
     report = Report()
     for at, subject in enumerate(SUBJECTS):
-        step = every if subject.cheap else 3 * every - 2
+        step = stride if subject.cheap else 3 * stride - 2
         _try_forms(subject, [form for j, form in enumerate(FORMS) if (at + j) % step == 0], report)
-        if at % step == 0 or every == 1:
+        if at % step == 0 or stride == 1:
             _try_units(subject, report)
             _try_shapes(subject, report)
     return report

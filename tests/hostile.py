@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-MANY = 40_000_000  # numbers: 320 MB, beyond what a small file may unpack to
+N_NUMBERS = 40_000_000  # numbers: 320 MB, beyond the limit of unpacking for a small file
 FILES: dict[str, Callable[[Path], None]] = {}
 
 
@@ -58,7 +58,7 @@ def zipped(path: Path, members: dict[str, Any]) -> None:
                     np.save(member, value)
 
 
-def sparse(path: Path, **changed: Any) -> None:
+def sparse(path: Path, **changes: Any) -> None:
     """A .npz file of scipy.sparse with some parts exchanged."""
     parts = {
         "indices": np.array([0, 1, 2], np.int32),
@@ -67,12 +67,12 @@ def sparse(path: Path, **changed: Any) -> None:
         "shape": np.array([3, 3]),
         "data": np.ones(3),
     }
-    np.savez(path, **(parts | changed))
+    np.savez(path, **(parts | changes))
 
 
 @hostile("bomb.npz")
 def _bomb(path: Path) -> None:
-    zipped(path, {"X": MANY})
+    zipped(path, {"X": N_NUMBERS})
 
 
 @hostile("wide.csv.gz")
@@ -96,7 +96,7 @@ def _many_rows(path: Path) -> None:
 
 
 @hostile("short.npy")
-def _short(path: Path) -> None:
+def _truncated(path: Path) -> None:
     path.write_bytes(header((10**9, 10**3)) + bytes(80))
 
 
@@ -207,7 +207,7 @@ def _parquet(path: Path) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    parquet.write_table(pa.table({"a": np.zeros(MANY, np.int8)}), path)
+    parquet.write_table(pa.table({"a": np.zeros(N_NUMBERS, np.int8)}), path)
 
 
 @hostile("texts.parquet", "pyarrow")
@@ -229,7 +229,7 @@ def _lists(path: Path) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    values = pa.ListArray.from_arrays(np.arange(11) * (MANY // 10), np.zeros(MANY, np.int8))
+    values = pa.ListArray.from_arrays(np.arange(11) * (N_NUMBERS // 10), np.zeros(N_NUMBERS, np.int8))
     parquet.write_table(pa.table({"x": np.arange(10.0), "list": values}), path, compression="zstd")
 
 

@@ -28,7 +28,7 @@ from dreval.errors import DrevalError  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 5))
-OTHER = RNG.normal(size=(150, 5))
+OTHER_DATA = RNG.normal(size=(150, 5))
 TOOLS = {f"isomap {k}": dreval.methods.Isomap(n_neighbors=k) for k in (8, 9, 10, 11, 12, 13)}
 
 
@@ -41,7 +41,7 @@ def _numbers(results: dreval.Results) -> str:
     return results.tidy().drop(columns="seconds").to_json(double_precision=15)
 
 
-OLD, NEW = _results(X), _results(OTHER)
+OLD, NEW = _results(X), _results(OTHER_DATA)
 
 
 class Saved:
@@ -57,7 +57,7 @@ class Saved:
         """Run the operation that is killed."""
         NEW.save(folder / "r.dreval")
 
-    def look(self, folder: Path) -> str:
+    def state(self, folder: Path) -> str:
         """Return whether the old or the new file is left, complete; anything else is an error."""
         result = _numbers(dreval.load_results(folder / "r.dreval"))
         return {_numbers(OLD): "old", _numbers(NEW): "new"}[result]
@@ -82,8 +82,8 @@ class Reported:
         """Run the operation that is killed."""
         NEW.report(folder / "r.html")
 
-    def look(self, folder: Path) -> str:
-        """Return which of the two files is left, byte for byte."""
+    def state(self, folder: Path) -> str:
+        """Return which of the two files remains, byte for byte."""
         return self.whole[(folder / "r.html").read_bytes()]
 
 
@@ -105,7 +105,7 @@ class Stored:
         """Run the operation that is killed."""
         self._run(folder / "s.journal")
 
-    def look(self, folder: Path) -> str:
+    def state(self, folder: Path) -> str:
         """Continue the run, which must have the numbers of an uninterrupted run."""
         before = (folder / "s.journal").exists()
         if _numbers(self._run(folder / "s.journal")) != self.plain:
@@ -136,18 +136,18 @@ class Exported:
         """Run the operation that is killed."""
         self.protocol.export(folder / "tool", embedding=X[:40, :2])
 
-    def look(self, folder: Path) -> str:
+    def state(self, folder: Path) -> str:
         """Complete the export, which must have the files of an uninterrupted export."""
         before = len(self._files(folder))
         self.write(folder)
         files = self._files(folder)
         if files != self.plain:
-            other = sorted(name for name in files | self.plain if files.get(name) != self.plain.get(name))
-            raise ValueError(f"the completed folder has other files: {other}")
+            names = sorted(name for name in files | self.plain if files.get(name) != self.plain.get(name))
+            raise ValueError(f"the completed folder has other files: {names}")
         return "resumed" if before else "not begun"
 
 
-def killed(case: Any, folder: Path, after: float) -> None:
+def killed(case: Any, folder: Path, delay: float) -> None:
     """Write in a child and kill it."""
     child = os.fork()
     if child == 0:
@@ -155,7 +155,7 @@ def killed(case: Any, folder: Path, after: float) -> None:
         os.dup2(null, 2)
         case.write(folder)
         time.sleep(60)
-    time.sleep(after)
+    time.sleep(delay)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 
@@ -171,11 +171,11 @@ def small_disk(size: int) -> Iterator[Path]:
             subprocess.run(["umount", place], check=True)
 
 
-def full(case: Any, room: int) -> tuple[str, str]:
+def full(case: Any, limit: int) -> tuple[str, str]:
     """Write on a disk with this many free bytes; return the error and the state of the files."""
     with small_disk(4096) as folder:
         case.begin(folder)
-        (folder / "ballast").write_bytes(bytes(max(shutil.disk_usage(folder).free - room, 0)))
+        (folder / "ballast").write_bytes(bytes(max(shutil.disk_usage(folder).free - limit, 0)))
         try:
             case.write(folder)
             text = "written"
@@ -185,7 +185,7 @@ def full(case: Any, room: int) -> tuple[str, str]:
         if remaining:
             raise ValueError(f"left behind: {remaining}")
         (folder / "ballast").unlink()
-        return text, case.look(folder)
+        return text, case.state(folder)
 
 
 def main(kills: int) -> None:
@@ -206,16 +206,16 @@ def main(kills: int) -> None:
                 case.begin(Path(place))
                 killed(case, Path(place), draws.uniform(0, 1.2 * takes))
                 parts += len(list(Path(place).rglob("*.part")))
-                left = case.look(Path(place))
+                left = case.state(Path(place))
             counts[left] = counts.get(left, 0) + 1
         result = ", ".join(f"{word} {n}" for word, n in sorted(counts.items()))
         print(f"{case.name:<22} {kills:>6}  {parts:>11}  {result}", flush=True)
     if os.geteuid() == 0:
         print(f"\n{'disk full':<22} {'bytes':>7}  left       error")
         for case in cases:
-            for room in (0, 4096, 40960):
-                text, left = full(case, room)
-                print(f"{case.name:<22} {room:>7}  {left:<9}  {text}", flush=True)
+            for limit in (0, 4096, 40960):
+                text, left = full(case, limit)
+                print(f"{case.name:<22} {limit:>7}  {left:<9}  {text}", flush=True)
 
 
 if __name__ == "__main__":

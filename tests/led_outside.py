@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-SECRET = 4242.0  # the first number of what is outside
+SECRET = 4242.0  # the first number outside
 N, P = 30, 3
 SECONDS = 40.0  # after which reading does not end
 PARTS = ("X", "obsm/X_pca", "layers/counts", "obs/kind", "obs/score", "raw/X", "uns/more")
 GROUPS = ("obsm", "layers", "obs", "var", "raw")
-ATTACKS: dict[str, tuple[Callable[[Path, Path], None], str]] = {}  # what writes it, and the name of its file
+ATTACKS: dict[str, tuple[Callable[[Path, Path], None], str]] = {}  # the writer, and the name of its file
 
 
 def attack(name: str, file: str) -> Callable[..., Any]:
@@ -55,7 +55,7 @@ def cells() -> Any:
 
 
 def secret(shape: tuple[int, ...]) -> np.ndarray:
-    """Numbers that nothing else has."""
+    """Return numbers that occur nowhere else."""
     return SECRET + np.arange(np.prod(shape, dtype=int), dtype=np.float64).reshape(shape)
 
 
@@ -123,7 +123,7 @@ KINDS = {
 
 def _h5ad_part(part: str, kind: str) -> None:
     @attack(f"h5ad: {part} is {kind}", "cells.h5ad")
-    def write(folder: Path, other: Path) -> None:
+    def write(folder: Path, outside: Path) -> None:
         import h5py
 
         cells().write_h5ad(folder / "cells.h5ad")
@@ -134,34 +134,36 @@ def _h5ad_part(part: str, kind: str) -> None:
             old = old["codes"] if isinstance(old, h5py.Group) else old
             about = {"encoding-type": "array", "encoding-version": "0.2.0"}
             del parent[name]
-            KINDS[kind](parent, name, old, other)
+            KINDS[kind](parent, name, old, outside)
             if name in parent and parent.get(name, getclass=True, getlink=True) is h5py.HardLink:
                 parent[name].attrs.update(about)
         if kind != "external storage":
-            with h5py.File(other / next(iter(os.listdir(other))), "r+") as file:
+            with h5py.File(outside / next(iter(os.listdir(outside))), "r+") as file:
                 result = file["secret"] if "secret" in file else file["group/secret"]
                 result.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 
 def _reference(kind: str, wrapped: str) -> None:
     @attack(f"h5ad: a reference {wrapped} to {kind} without a name", "cells.h5ad")
-    def write(folder: Path, other: Path) -> None:
-        """A copy of an open file, whose object without a name is not removed yet; old AnnData has such references."""
+    def write(folder: Path, outside: Path) -> None:
+        """Write a copy of an open file, whose object without a name is not removed yet; old AnnData has such
+        references.
+        """
         import h5py
 
-        cells().write_h5ad(other / "cells.h5ad")
-        with h5py.File(other / "cells.h5ad", "r+") as file:
+        cells().write_h5ad(outside / "cells.h5ad")
+        with h5py.File(outside / "cells.h5ad", "r+") as file:
             old = file["obs/kind/codes"][:]
             del file["obs/kind"]
             result = file["obs"].create_dataset("kind", data=old)
             file["obs"].attrs["encoding-version"] = "0.1.0"
-            KINDS[kind](file, "hidden", np.zeros(3), other)
+            KINDS[kind](file, "hidden", np.zeros(3), outside)
             hidden = file["hidden"]
             target = hidden.regionref[:2] if wrapped == "of a region" else hidden.ref
             result.attrs["categories"] = _wrapped(target, wrapped)
             del file["hidden"]
             file.flush()
-            shutil.copy(other / "cells.h5ad", folder)
+            shutil.copy(outside / "cells.h5ad", folder)
             del hidden
 
 
@@ -178,14 +180,14 @@ def _wrapped(reference: Any, how: str) -> Any:
 
 def _h5ad_group(part: str) -> None:
     @attack(f"h5ad: all of {part} is an external link", "cells.h5ad")
-    def write(folder: Path, other: Path) -> None:
+    def write(folder: Path, outside: Path) -> None:
         import h5py
 
-        for location in (folder, other):
+        for location in (folder, outside):
             cells().write_h5ad(location / "cells.h5ad")
         with h5py.File(folder / "cells.h5ad", "r+") as file:
             del file[part]
-            file[part] = h5py.ExternalLink(str(other / "cells.h5ad"), f"/{part}")
+            file[part] = h5py.ExternalLink(str(outside / "cells.h5ad"), f"/{part}")
 
 
 def _zarr_part(part: str) -> None:
@@ -194,35 +196,35 @@ def _zarr_part(part: str) -> None:
         return next(path for path in names if path.name[0] != "." and path.suffix != ".json")
 
     @attack(f"zarr: a chunk of {part} is a link", "cells.zarr")
-    def linked(folder: Path, other: Path) -> None:
+    def linked(folder: Path, outside: Path) -> None:
         cells().write_zarr(folder / "cells.zarr")
         chunk = chunk_of(folder)
-        shutil.move(chunk, other / "secret")
-        chunk.symlink_to(other / "secret")
+        shutil.move(chunk, outside / "secret")
+        chunk.symlink_to(outside / "secret")
 
     @attack(f"zarr: {part} is a link", "cells.zarr")
-    def linked_folder(folder: Path, other: Path) -> None:
+    def linked_folder(folder: Path, outside: Path) -> None:
         cells().write_zarr(folder / "cells.zarr")
-        shutil.move(folder / "cells.zarr" / part, other / "secret")
-        (folder / "cells.zarr" / part).symlink_to(other / "secret")
+        shutil.move(folder / "cells.zarr" / part, outside / "secret")
+        (folder / "cells.zarr" / part).symlink_to(outside / "secret")
 
     @attack(f"zarr: the metadata of {part} are a link", "cells.zarr")
-    def linked_metadata(folder: Path, other: Path) -> None:
+    def linked_metadata(folder: Path, outside: Path) -> None:
         cells().write_zarr(folder / "cells.zarr")
         names = ("zarr.json", ".zarray", ".zgroup", ".zattrs")
         path = next(p for name in names if (p := folder / "cells.zarr" / part / name).exists())
-        shutil.move(path, other / path.name)
-        path.symlink_to(other / path.name)
+        shutil.move(path, outside / path.name)
+        path.symlink_to(outside / path.name)
 
     @attack(f"zarr: a chunk of {part} is a pipe", "cells.zarr")
-    def pipe(folder: Path, other: Path) -> None:
+    def pipe(folder: Path, outside: Path) -> None:
         cells().write_zarr(folder / "cells.zarr")
         chunk = chunk_of(folder)
         chunk.unlink()
         os.mkfifo(chunk)
 
     @attack(f"zarr: a chunk of {part} is a link to a device", "cells.zarr")
-    def device(folder: Path, other: Path) -> None:
+    def device(folder: Path, outside: Path) -> None:
         cells().write_zarr(folder / "cells.zarr")
         chunk = chunk_of(folder)
         chunk.unlink()
@@ -241,34 +243,34 @@ for _part in GROUPS:
 
 
 @attack("zarr: chunks above the folder", "x.zarr")
-def _above(folder: Path, other: Path) -> None:
+def _above(folder: Path, outside: Path) -> None:
     """The separator of the numbers of a chunk leads out of the folder."""
     about = {"zarr_format": 2, "shape": [N, P], "chunks": [N, P], "dtype": "<f8", "compressor": None, "fill_value": 0}
-    about |= {"order": "C", "filters": None, "dimension_separator": f"/../../../{other.name}/secret"}
+    about |= {"order": "C", "filters": None, "dimension_separator": f"/../../../{outside.name}/secret"}
     (folder / "x.zarr" / "0").mkdir(parents=True)
     (folder / "x.zarr" / ".zarray").write_text(json.dumps(about))
-    secret((N, P)).tofile(other / "secret0")
+    secret((N, P)).tofile(outside / "secret0")
 
 
 @attack("zarr: a reference store", "x.zarr")
-def _reference_store(folder: Path, other: Path) -> None:
+def _reference_store(folder: Path, outside: Path) -> None:
     """A file that names the places of chunks, as kerchunk writes it."""
-    secret((N, P)).tofile(other / "secret")
+    secret((N, P)).tofile(outside / "secret")
     about = {"zarr_format": 2, "shape": [N, P], "chunks": [N, P], "dtype": "<f8", "compressor": None, "fill_value": 0}
-    refs = {".zarray": json.dumps(about | {"order": "C", "filters": None}), "0.0": [str(other / "secret")]}
+    refs = {".zarray": json.dumps(about | {"order": "C", "filters": None}), "0.0": [str(outside / "secret")]}
     (folder / "x.zarr").write_text(json.dumps({"version": 1, "refs": refs}))
 
 
 @attack("zarr: metadata of all parts that name another folder", "cells.zarr")
-def _consolidated(folder: Path, other: Path) -> None:
+def _consolidated(folder: Path, outside: Path) -> None:
     """Add an array to the consolidated metadata that has no metadata file."""
     cells().write_zarr(folder / "cells.zarr")
-    item = folder / "cells.zarr" / "zarr.json"
-    path = item if item.exists() else folder / "cells.zarr" / ".zmetadata"
+    metadata = folder / "cells.zarr" / "zarr.json"
+    path = metadata if metadata.exists() else folder / "cells.zarr" / ".zmetadata"
     about = json.loads(path.read_text())
-    parts = about["consolidated_metadata"]["metadata"] if item.exists() else about["metadata"]
-    key = "X" if item.exists() else "X/.zarray"
-    parts[f"obsm/../../../{other.name}/{key}"] = parts[key]
+    parts = about["consolidated_metadata"]["metadata"] if metadata.exists() else about["metadata"]
+    key = "X" if metadata.exists() else "X/.zarray"
+    parts[f"obsm/../../../{outside.name}/{key}"] = parts[key]
     parts[key]["shape"] = [10**6, 10**6]
     path.write_text(json.dumps(about))
 
@@ -306,10 +308,10 @@ print(json.dumps([*told, time.perf_counter() - began, more / 1024]))
 def measure(name: str, folder: Path, mode: str = "whole") -> tuple[str, str, float, float]:
     """Return the kind of the error (or "read"), its text, the seconds, and the growth of the peak in MiB."""
     write, file = ATTACKS[name]
-    inner, other = folder / "inner", folder / "other"
+    inner, outside = folder / "inner", folder / "other"
     inner.mkdir(parents=True)
-    other.mkdir()
-    write(inner, other)
+    outside.mkdir()
+    write(inner, outside)
     command = [sys.executable, "-c", RUN, str(inner / file), mode]
     limits = (resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
     try:

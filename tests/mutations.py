@@ -1,4 +1,4 @@
-"""Wrong formulas and wrong wirings, each of which the fast tests named with it must catch.
+"""Wrong formulas and wrong wirings, each of which must fail in the fast tests named with it.
 
     .venv/bin/python tests/mutations.py            all of them, some ten minutes on two cores
     .venv/bin/python tests/mutations.py --only hsic    those whose file, texts or tests contain it; or several
@@ -33,13 +33,13 @@ for _name in ("numba", "pandas", "scipy.stats", "statsmodels.stats.multitest"):
     import_module(_name)  # the child processes have these from the start
 
 ROOT = Path(__file__).resolve().parent.parent
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "_build", ".*_cache", ".hypothesis", "*.dreval", ".numba")
+IGNORED_FILES = shutil.ignore_patterns(".git", ".venv*", "_build", ".*_cache", ".hypothesis", "*.dreval", ".numba")
 LIMIT = 300  # seconds for the tests of one mutant
 FAST = "not browser and not debian and not calibration and not doors and not vignettes and not slow"
 
 
 class Mutant(NamedTuple):
-    """A replacement of one text in one file under dreval/, and what of tests/ must fail with it."""
+    """A replacement of one text in one file under dreval/, and the tests that must fail with it."""
 
     file: str
     old: str
@@ -57,17 +57,17 @@ SUPERVISED = "methods/test_supervised.py"
 GOALS = "measures/test_recommendation.py"
 CLUSTERS = "measures/test_cluster_measures.py"
 STRUCTURE = "measures/test_structure_measures.py"
-WITHOUT_LISI = "measures/test_leave_one.py::test_effective_classes_without_a_point_are_theirs"
+WITHOUT_LISI = "measures/test_leave_one.py::test_effective_classes_without_a_point"
 WITHOUT_TRIPLETS = "measures/test_leave_one.py::test_triplets_without_a_point_are_those_that_do_not_hold_it"
 WITHOUT_RANKS = "measures/test_leave_one.py::test_influences_are_derivatives_also_by_shares_of_many_numbers"
 INTER_CLUSTER = "measures/test_inter_cluster.py"
-STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
+STATED_CHANCE = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
 GRAPHS = "geometry/test_graphs.py"
 BALLS = "methods/test_balls.py"
 COSTS = "methods/test_cost_methods.py"
 WEIGHTS = "methods/test_cost_weights.py"
-FAR = "methods/test_far_points.py"
+FAR_POINTS = "methods/test_far_points.py"
 LSDR = "methods/test_lsdr.py"
 LOCAL = "methods/test_local_linear.py"
 MUTANTS = [
@@ -81,19 +81,19 @@ MUTANTS = [
         "methods/_procrustes.py",
         "gaps = np.maximum(self.extents[i], self.extents[j])",
         "gaps = np.minimum(self.extents[i], self.extents[j])",
-        f"{FAR}::test_far_pairs_are_those_of_two_loops",
+        f"{FAR_POINTS}::test_far_pairs_are_those_of_two_loops",
     ),
     Mutant(
         "methods/_procrustes.py",
         "pulls = -2.0 * np.divide(gaps",
         "pulls = -np.divide(gaps",
-        f"{FAR}::test_slopes_equal_central_differences",
+        f"{FAR_POINTS}::test_slopes_equal_central_differences",
     ),
     Mutant(
         "methods/procrustes_subspaces_alignment.py",
         "@ frames[h]) @ carried[h]",
         "@ frames[h])",
-        f"{FAR}::test_planes_are_carried_along_the_paths",
+        f"{FAR_POINTS}::test_planes_are_carried_along_the_paths",
     ),
     Mutant(
         "methods/lsdr.py",
@@ -165,7 +165,7 @@ MUTANTS = [
         "geometry/_loops/tsne_loss.py",
         "if inside[t] and moved[t] <= limits[1, t]:",
         "if inside[t] and moved[t] <= limits[0, t]:",
-        f"{TSNE_SCORES}::test_affinities_of_neighbors_are_computed_again_for_a_moved_point",
+        f"{TSNE_SCORES}::test_affinities_of_neighbors_are_recomputed_for_a_moved_point",
     ),
     Mutant(
         "geometry/_loops/tsne_loss.py",
@@ -213,7 +213,7 @@ MUTANTS = [
         "geometry/procrustes.py",
         "values = (n_common / (2 * k_compared - n_common) - chance) / (1.0 - chance)",
         "values = n_common / (2 * k_compared - n_common)",
-        "geometry/test_replicates.py::test_unrelated_maps_agree_by_chance_only",
+        "geometry/test_replicates.py::test_unrelated_maps_agree_at_chance_level_only",
     ),
     Mutant(
         "geometry/procrustes.py",
@@ -225,7 +225,7 @@ MUTANTS = [
         "measures/methods.py",
         "common = np.intersect1d(pair[0][0].rows, pair[1][0].rows, assume_unique=True)",
         "common = pair[0][0].rows",
-        "measures/test_stability.py::test_the_share_of_the_seeds_is_told_at_one_number_of_points",
+        "measures/test_stability.py::test_the_share_of_the_seeds_is_reported_at_one_number_of_points",
     ),
     Mutant(
         "inference/reruns.py",
@@ -257,7 +257,7 @@ MUTANTS = [
         "geometry/streaming.py",
         "np.where(largest > 0, largest, 1.0)",
         "1.0",
-        "geometry/test_anchors.py::test_drawn_points_do_not_depend_on_the_unit",
+        "geometry/test_anchors.py::test_sampled_points_do_not_depend_on_the_unit",
     ),
     Mutant(
         "geometry/streaming.py",
@@ -269,7 +269,7 @@ MUTANTS = [
         "geometry/streaming.py",
         "if done[name] < part.stop:",
         "if True:",
-        "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_goes_on",
+        "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_continues",
     ),
     Mutant(
         "geometry/_loops/anchors.py",
@@ -293,13 +293,13 @@ MUTANTS = [
         "geometry/_loops/anchors.py",
         "points[j], 1.0 / probability[j]",
         "points[j], 1.0",
-        "geometry/test_anchors.py::test_weights_of_drawn_points_add_up_to_the_others",
+        "geometry/test_anchors.py::test_weights_of_sampled_points_add_up_to_the_others",
     ),
     Mutant(
         "geometry/ranks.py",
         "outside_list.astype(np.float64)",
         "np.ones((m, k))",
-        "geometry/test_coranking.py::test_what_is_drawn_has_no_bias",
+        "geometry/test_coranking.py::test_samples_have_no_bias",
     ),
     Mutant(
         "geometry/ranks.py",
@@ -311,7 +311,7 @@ MUTANTS = [
         "_random.py",
         "self._keys[::-1], forward=False",
         "self._keys, forward=False",
-        "test_random_streams.py::test_a_permutation_that_is_not_held_is_one",
+        "test_random_streams.py::test_an_unstored_permutation_is_a_permutation",
     ),
     Mutant("inputs/features.py", "step**2 * (self.count * m / total)", "step**2 * m", "inputs/test_survey.py"),
     Mutant(
@@ -406,7 +406,7 @@ MUTANTS = [
         RANKS,
     ),
     Mutant("measures/ranks.py", 'swapped=error == "missing"', "swapped=False", "measures/test_leave_one.py"),
-    Mutant("measures/ranks.py", "return k / (n - 1)", "return k / n", STATED),
+    Mutant("measures/ranks.py", "return k / (n - 1)", "return k / n", STATED_CHANCE),
     Mutant("measures/ranks.py", "return common / (2 * k - common)", "return common / (2 * k)", RANKS),
     Mutant(
         "measures/ranks.py",
@@ -525,7 +525,7 @@ MUTANTS = [
         "dimension.py",
         "n_components = int(failed[0]) if len(failed) else len(p)",
         "n_components = int((p <= alpha).sum())",
-        "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_kept",
+        "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_retained",
     ),
     Mutant("measures/methods.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
     # Inference
@@ -724,7 +724,7 @@ MUTANTS = [
         "methods/_cost_method.py",
         "(start == start[0]).all()",
         "(start == np.inf).all()",
-        "methods/test_cost_methods.py::test_starts_in_one_place_are_refused",
+        "methods/test_cost_methods.py::test_starts_in_one_place_raise_an_error",
     ),
     Mutant("methods/_kernel.py", "        gram -= self._level\n", "", "methods/test_kernel_pca.py"),
     Mutant(
@@ -782,7 +782,7 @@ MUTANTS = [
         "*(int(integer) for integer in integers[:1])",
         "test_random_streams.py",
     ),
-    # Words of reports and codes of the command line
+    # Texts of reports and codes of the command line
     Mutant(
         "report/findings.py",
         "return (value - chance) / span",
@@ -855,7 +855,7 @@ MUTANTS = [
 
 
 def _stale(mutant: Mutant) -> str:
-    """Why the entry no longer fits the code, or nothing."""
+    """Return why the entry no longer fits the code, or ""."""
     path = ROOT / "dreval" / mutant.file
     if not path.is_file():
         return "no such file"
@@ -864,14 +864,14 @@ def _stale(mutant: Mutant) -> str:
     return f"its text occurs {count} times" if count != 1 else f"no tests {', '.join(missing)}" if missing else ""
 
 
-class Caught:
-    """A plugin of pytest that remembers what failed."""
+class FailedTests:
+    """A plugin of pytest that records the failed tests."""
 
     def __init__(self) -> None:
         self.failed: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A test, or what it asks for, has failed."""
+        """Record a test that failed, or whose fixture failed."""
         if report.failed:
             self.failed.append(report.nodeid)
 
@@ -886,7 +886,7 @@ def _test(tree: Path, tests: list[str], *options: str) -> list[str]:
     os.chdir(tree)
     sys.path.insert(0, str(tree))
     os.environ["PYTHONPATH"] = str(tree)
-    plugin, quiet = Caught(), ["-q", "-q", "-p", "no:cacheprovider", "--tb=no", "-m", FAST]
+    plugin, quiet = FailedTests(), ["-q", "-q", "-p", "no:cacheprovider", "--tb=no", "-m", FAST]
     code = pytest.main([*quiet, *options, *(str(tree / "tests" / name) for name in tests)], plugins=[plugin])
     if code not in (0, 1, 2) or bool(code) != bool(plugin.failed):
         raise RuntimeError(f"pytest ended with {code} in {tree} for {tests}")
@@ -894,7 +894,7 @@ def _test(tree: Path, tests: list[str], *options: str) -> list[str]:
 
 
 def _begin(tree: Path, log: Path, tests: list[str], *options: str) -> int:
-    """A child process that has the libraries of this one, and writes what failed, a line each, into ``log``."""
+    """Start a child process with the libraries of this one, which writes failed tests, a line each, into ``log``."""
     log.unlink(missing_ok=True)
     child = os.fork()
     if child:
@@ -912,7 +912,7 @@ def _begin(tree: Path, log: Path, tests: list[str], *options: str) -> int:
 
 
 def _end(child: int, log: Path, until: float) -> list[str] | None:
-    """What failed in the child, once it has ended; None while it goes on."""
+    """Return the failed tests of the child once it has ended; None before."""
     if os.waitpid(child, os.WNOHANG)[0]:
         if not log.is_file():
             raise RuntimeError(log.with_suffix(".out").read_text(encoding="utf-8")[-2000:])
@@ -925,7 +925,8 @@ def _end(child: int, log: Path, until: float) -> list[str] | None:
 
 
 def _run(mutants: list[Mutant], folder: Path) -> Iterator[tuple[Mutant, str, float]]:
-    """Every mutant with the test that failed on it ("" for none) and its seconds, two at a time, each in its own copy.
+    """Yield every mutant with the test that failed on it ("" for none) and its seconds, two at a time in separate
+    copies.
 
     At the end the copies are as before.
     """
@@ -963,26 +964,26 @@ def main() -> int:
     if stale or options.check or not chosen:
         print(f"{len(chosen)} mutants, {len(stale)} stale")
         return 1 if stale or not chosen else 0
-    caught: dict[Mutant, str] = {}
+    failures: dict[Mutant, str] = {}
     with tempfile.TemporaryDirectory(prefix="dreval-mutants-") as name:
         folder = Path(name)
         for tree in ("one", "two"):
             shutil.copytree(
-                ROOT, folder / tree, ignore=LEFT_OUT, symlinks=True
+                ROOT, folder / tree, ignore=IGNORED_FILES, symlinks=True
             )  # with times: compiled loops stay valid
         for mutant, test, seconds in _run(chosen, folder):
-            caught[mutant] = test
-            what = f"{mutant.file}: {' '.join(mutant.old.split())} -> {' '.join(mutant.new.split())}"
-            print(f"| {what} | {test or 'SURVIVED ' + mutant.tests} | {seconds:.0f} |", flush=True)
-        tests = sorted({test for test in caught.values() if test and not test.startswith("no end")})
-        broken: list[str] | None = []
+            failures[mutant] = test
+            description = f"{mutant.file}: {' '.join(mutant.old.split())} -> {' '.join(mutant.new.split())}"
+            print(f"| {description} | {test or 'SURVIVED ' + mutant.tests} | {seconds:.0f} |", flush=True)
+        tests = sorted({test for test in failures.values() if test and not test.startswith("no end")})
+        failures_without: list[str] | None = []
         if tests:
             child = _begin(folder / "one", folder / "whole.log", [name.partition("[")[0] for name in tests])
-            while (broken := _end(child, folder / "whole.log", math.inf)) is None:
+            while (failures_without := _end(child, folder / "whole.log", math.inf)) is None:
                 time.sleep(0.1)
-    for test in broken or []:
+    for test in failures_without or []:
         print(f"{test} fails without any mutant, and shows nothing")
-    survivors = [mutant for mutant, test in caught.items() if not test or test in (broken or [])]
+    survivors = [mutant for mutant, test in failures.items() if not test or test in (failures_without or [])]
     print(f"{len(chosen)} mutants, {len(survivors)} survived")
     return 1 if survivors else 0
 

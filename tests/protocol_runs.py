@@ -1,4 +1,4 @@
-"""What the tests of the protocol share: tools that see a folder's files only, and data to send to them."""
+"""Shared by the tests of the protocol: tools that read a folder's files only, and data to send to them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def projection(X: Any, n_components: int, random_state: int) -> Any:
     return np.tanh(X / 10) @ R
 
 
-def read(path: Path) -> pd.DataFrame:
+def read_frame(path: Path) -> pd.DataFrame:
     """A table of the folder, ids in front as text; numbers to the last bit, as Python reads them."""
     if path.suffix == ".parquet":
         return pd.read_parquet(path)
@@ -49,12 +49,12 @@ def write(path: Path, frame: pd.DataFrame) -> None:
 
 
 def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = bool, ids: bool = True) -> int:
-    """Run the tool on every task that has not come back, as a driver does; gives how many were run."""
+    """Run the tool on every task that has not returned, as a driver does; return the number of runs."""
     done = 0
     for task in pd.read_csv(folder / "tasks.csv").itertuples():
         if (folder / task.output).exists() or not only(task.task):
             continue
-        table = read(folder / task.input)
+        table = read_frame(folder / task.input)
         Y = tool(table.iloc[:, 1:].to_numpy(), task.n_components, task.seed)
         frame = pd.DataFrame(Y, columns=[f"y{j}" for j in range(Y.shape[1])])
         if ids:
@@ -65,7 +65,7 @@ def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = bool, ids: b
 
 
 def both_rounds(folder: Path, tool: Tool, data: Any = X, **options: Any) -> dreval.Protocol:
-    """A folder from which everything has come back."""
+    """Return a folder with the results of both rounds."""
     form = options.pop("format", None)
     protocol = dreval.Protocol(data, **{**SETTINGS, **options})
     for _ in range(2):

@@ -8,8 +8,8 @@ A new kind of input joins ``KINDS`` (or ``IMAGES``) here and thereby meets every
 ``tie_free_pairs``    (X, Y), both tie free
 ``neighbor_counts``   a number of neighbors that is legal for n points
 
-Arrays are float64, C-ordered, finite, never written to by the strategy again; no cloud is constant as a whole, since
-constant data are refused at the door. Random numbers come from a drawn seed: a failing case is printed and replayed.
+Arrays are float64, C-ordered, finite, and not written to later by the strategy; no cloud is constant as a whole, since
+constant data raise an error. Random numbers come from a drawn seed: a failing case is printed and replayed.
 """
 
 from __future__ import annotations

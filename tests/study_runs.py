@@ -80,7 +80,7 @@ class Runs:
         self.log.touch()
 
     def start(self, together: int = 1) -> subprocess.Popen[str]:
-        """Begin to run; numba compiles nothing and reads no cache, so that a kill can spoil none."""
+        """Start a process; numba compiles nothing and reads no cache, so that a kill cannot damage the cache."""
         for old in self.folder.glob("ready-*"):
             if together == 1:
                 old.unlink()
@@ -95,7 +95,7 @@ class Runs:
         return [(name, int(seed), int(pid)) for name, seed, pid in lines]
 
     def wait_for_calls(self, count: int, process: subprocess.Popen[str]) -> None:
-        """Until so many calls were made, or the process has ended."""
+        """Wait until that many calls were made, or the process has ended."""
         until = time.monotonic() + PATIENCE
         while len(self.calls()) < count and process.poll() is None:
             assert time.monotonic() < until, f"{len(self.calls())} calls of {count}"
@@ -109,7 +109,7 @@ class Runs:
             return set(file.results())
 
     def table(self) -> pd.DataFrame:
-        """The table without what a clock has measured."""
+        """Return the table without measured times."""
         return dreval.Study.open(self.path).table().drop(columns="seconds")
 
 
@@ -127,7 +127,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def call_of(cell: Cell) -> tuple[str, int]:
-    """What a call of a cell's method is known by: the method, and the seed that it is given."""
+    """Return the identity of a call of a cell's method: the method and its seed."""
     return cell.method, stream_seed(cell_seed(SEED, cell), "embedding", cell.method)
 
 
@@ -136,8 +136,8 @@ def calls_of(calls: list[tuple[str, int, int]]) -> Iterator[tuple[str, int]]:
     return ((name, seed) for name, seed, _ in calls)
 
 
-def _main(path: str, folder: str, *words: Any) -> None:
-    datasets, methods, replicates, together = map(int, words)
+def _main(path: str, folder: str, *arguments: Any) -> None:
+    datasets, methods, replicates, together = map(int, arguments)
     study = make_study(path, datasets, methods, replicates)
     Path(folder, f"ready-{os.getpid()}").touch()
     until = time.monotonic() + PATIENCE

@@ -28,29 +28,29 @@ def test_no_alias_hides_a_name() -> None:
 
 def test_methods_have_their_usual_names() -> None:
     """Capital letters and hyphens do not matter, in ``embed``, in an evaluation and in a card."""
-    plain = np.asarray(dreval.embed(X, "pca"))
-    assert np.array_equal(np.asarray(dreval.embed(X, "PCA")), plain)
+    expected = np.asarray(dreval.embed(X, "pca"))
+    assert np.array_equal(np.asarray(dreval.embed(X, "PCA")), expected)
     res = dreval.Evaluation(X, {"a": "PCA", "b": "Kernel-PCA"}, n_neighbors=4).run("continuity", None, None)
-    assert np.array_equal(res["a"], plain)
+    assert np.array_equal(res["a"], expected)
     assert res.failed == {}
     assert dreval.card("t-SNE") is dreval.card("tsne")
     assert dreval.card("CCA", "Method") is dreval.card("cca", "method")
 
 
-def test_measures_tests_and_options_have_theirs() -> None:
+def test_aliases_of_measures_tests_and_options() -> None:
     """The table has the names of the package, also if aliases were requested."""
     table = {"labels": ["a", "b"] * 12, "n_neighbors": 4, "random_state": 0}
-    same = dreval.Evaluation(X, {"e": Y}, metric="manhattan", **table)
-    other = dreval.Evaluation(X, {"e": Y}, metric="L1", **table)
-    result = other.run("Trustworthiness", "HSIC", "Points", adjust="fdr_bh", n_resamples=9).tidy()
-    plain = same.run("trustworthiness", "hsic", "points", adjust="benjamini_hochberg", n_resamples=9).tidy()
-    assert result.drop(columns="seconds").equals(plain.drop(columns="seconds"))
+    by_name = dreval.Evaluation(X, {"e": Y}, metric="manhattan", **table)
+    by_alias = dreval.Evaluation(X, {"e": Y}, metric="L1", **table)
+    result = by_alias.run("Trustworthiness", "HSIC", "Points", adjust="fdr_bh", n_resamples=9).tidy()
+    expected_table = by_name.run("trustworthiness", "hsic", "points", adjust="benjamini_hochberg", n_resamples=9).tidy()
+    assert result.drop(columns="seconds").equals(expected_table.drop(columns="seconds"))
 
 
-def test_kernels_have_theirs() -> None:
+def test_aliases_of_kernels() -> None:
     """``rbf`` is ``gaussian`` in tests and in methods."""
-    first, second = (dreval.hsic_test(X[:, 0], X[:, 1], kernel=k, random_state=0) for k in ("rbf", "gaussian"))
-    assert (first.statistic, first.p_value) == (second.statistic, second.p_value)
+    by_alias, second = (dreval.hsic_test(X[:, 0], X[:, 1], kernel=k, random_state=0) for k in ("rbf", "gaussian"))
+    assert (by_alias.statistic, by_alias.p_value) == (second.statistic, second.p_value)
     left, right = (dreval.methods.KernelPCA(kernel=k).fit(X) for k in ("RBF", "gaussian"))
     assert np.array_equal(left.transform(X[:3]), right.transform(X[:3]))
 
@@ -71,18 +71,18 @@ def test_an_unknown_keyword_gets_the_right_one() -> None:
         dreval.embed(X, "isomap", k=3)
 
 
-def test_every_option_with_fixed_words_has_aliases() -> None:
+def test_every_option_with_fixed_values_has_aliases() -> None:
     """Options with fixed choices accept capitals, hyphens and aliases."""
     without, checked = [], 0
     texts = {path: path.read_text("utf-8") for path in Path(dreval.__path__[0]).rglob("*.py")}
     for path in (path for path, text in texts.items() if "check_one_of(" in text):
         for node in ast.walk(ast.parse(texts[path])):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "check_one_of" and len(node.args) > 2:
-                words = node.args[1]
-                fixed = isinstance(words, ast.Name) and words.id.isupper()
-                if fixed or (
-                    isinstance(words, ast.Tuple | ast.List)
-                    and not {"'all_k'", "*CI_OPTIONS"} & set(map(ast.unparse, words.elts))
+                choices = node.args[1]
+                is_constant = isinstance(choices, ast.Name) and choices.id.isupper()
+                if is_constant or (
+                    isinstance(choices, ast.Tuple | ast.List)
+                    and not {"'all_k'", "*CI_OPTIONS"} & set(map(ast.unparse, choices.elts))
                 ):
                     checked += 1
                     if not any(keyword.arg == "aliases" for keyword in node.keywords):
@@ -92,7 +92,7 @@ def test_every_option_with_fixed_words_has_aliases() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "usual", "other"),
+    ("name", "usual", "aliased"),
     [
         ("umap", {"init": "pca", "n_epochs": 5}, {"init": "PCA", "n_epochs": 5}),
         ("ikd", {"kernel": "gaussian", "reference": "mean"}, {"kernel": "rbf", "reference": "Mean"}),
@@ -103,18 +103,18 @@ def test_every_option_with_fixed_words_has_aliases() -> None:
         ("lsdr", {"graph": "beta_skeleton"}, {"graph": "Beta skeleton"}),
     ],
 )
-def test_options_of_methods_have_theirs(name: str, usual: dict[str, object], other: dict[str, object]) -> None:
+def test_aliases_of_options_of_methods(name: str, usual: dict[str, object], aliased: dict[str, object]) -> None:
     """The embedding is the same; the parameter is stored unchanged, as scikit-learn requires."""
     cls = METHODS.get(name)
-    result = [cls(2, random_state=0, **options).fit(X) for options in (usual, other)]
+    result = [cls(2, random_state=0, **options).fit(X) for options in (usual, aliased)]
     assert np.array_equal(result[0].embedding_, result[1].embedding_)
-    assert {key: result[1].get_params()[key] for key in other} == other
+    assert {key: result[1].get_params()[key] for key in aliased} == aliased
 
 
-def test_options_of_tests_and_measures_have_theirs() -> None:
+def test_aliases_of_options_of_tests_and_measures() -> None:
     """Aliases are also understood later: in the record of a test, in a row of the table, across data sets."""
-    plain = dreval.hsic_test(X, Y, method="gamma", permutation="free")
-    assert dreval.hsic_test(X, Y, method="Gamma", permutation="Free").p_value == plain.p_value
+    expected = dreval.hsic_test(X, Y, method="gamma", permutation="free")
+    assert dreval.hsic_test(X, Y, method="Gamma", permutation="Free").p_value == expected.p_value
     assert dreval.stress(X, Y, kind="Raw") == dreval.stress(X, Y, kind="raw")
     result = dreval.Evaluation(X, {"a": Y}).run("stress", None, None, options={"stress": {"kind": "RAW"}}).tidy()
     assert result["parameters"].tolist() == ["kind=raw"]

@@ -25,7 +25,7 @@ from dreval.significance.base import TestCard
 CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard)
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
 REGISTRIES |= {"dimension": DIMENSIONS, "scores": SCORES}
-THINGS = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
+ENTRIES = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
 SECTIONS = {
     "measures": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
     "significance": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
@@ -63,7 +63,7 @@ CLOSED_SETS = {
     ("significance", "null"): {"permutation", "bootstrap", "parametric_bootstrap", "asymptotic", "chi2", "gamma"},
     ("significance", "nulls"): {"columns", "gaussian"},
 }
-# A field that may be empty, with what the emptiness says.
+# A field that may be empty, with the meaning of that.
 MAY_BE_EMPTY = {
     ("measures", "expected"): "the chance value has no closed form in what is seen",
     ("measures", "chance"): "the measure does not depend on how points are paired",
@@ -98,11 +98,11 @@ MAY_BE_EMPTY = {
     ("datasets", "files"): "no loader of files",
 }
 
-each_thing = each("folder, name", THINGS)
+each_thing = each("folder, name", ENTRIES)
 each_measure = each("name", list(MEASURES))
 
 
-def thing(folder: str, name: str) -> Any:
+def entry_of(folder: str, name: str) -> Any:
     """Return the function or class of a registered entry."""
     return REGISTRIES[folder].get(name)
 
@@ -127,7 +127,7 @@ def test_registries_know_every_card(folder: str) -> None:
 @each_thing
 def test_cards_are_complete(folder: str, name: str) -> None:
     """Every field of a card has a value, unless an empty value has a stated meaning."""
-    card = thing(folder, name).card
+    card = entry_of(folder, name).card
     values = {field.name: getattr(card, field.name) for field in dataclasses.fields(card)}
     empty = {key for key, value in values.items() if value is None or (not isinstance(value, bool) and not value)}
 
@@ -135,20 +135,20 @@ def test_cards_are_complete(folder: str, name: str) -> None:
 
 
 @each_thing
-def test_cards_use_the_closed_words(folder: str, name: str) -> None:
+def test_cards_use_the_closed_values(folder: str, name: str) -> None:
     """Fields that other parts read take their values from closed sets."""
-    card = thing(folder, name).card
-    words = {key: getattr(card, key) for kind, key in CLOSED if kind == folder}
+    card = entry_of(folder, name).card
+    choices = {key: getattr(card, key) for kind, key in CLOSED if kind == folder}
     groups = {key: set(getattr(card, key)) for kind, key in CLOSED_SETS if kind == folder}
 
-    assert {key: word for key, word in words.items() if word not in CLOSED[folder, key]} == {}
+    assert {key: word for key, word in choices.items() if word not in CLOSED[folder, key]} == {}
     assert {key: group for key, group in groups.items() if not group <= CLOSED_SETS[folder, key]} == {}
 
 
 @each_thing
 def test_references_can_be_found(folder: str, name: str) -> None:
-    """A reference names a year and its works, or says that the entry is defined in dreval."""
-    card = thing(folder, name).card
+    """A reference names a year and its works, or states that the entry is defined in dreval."""
+    card = entry_of(folder, name).card
 
     assert re.search(r"\b(19|20)\d\d\b|^none\b", card.reference)
     assert all(str(reference(key)) in card.reference for key in card.works)
@@ -158,7 +158,7 @@ def test_references_can_be_found(folder: str, name: str) -> None:
 @each_thing
 def test_pages_have_all_sections(folder: str, name: str) -> None:
     """The docstring has a summary of one sentence and the sections of its kind, in numpydoc's order."""
-    page = inspect.getdoc(thing(folder, name)) or ""
+    page = inspect.getdoc(entry_of(folder, name)) or ""
     result = re.findall(r"^(\w[\w ]*)\n-+$", page, flags=re.MULTILINE)
 
     assert page.splitlines()[0].endswith((".", "?"))
@@ -169,7 +169,7 @@ def test_pages_have_all_sections(folder: str, name: str) -> None:
 @each_thing
 def test_pages_name_every_parameter(folder: str, name: str) -> None:
     """Every parameter of the signature is in the docstring."""
-    entry = thing(folder, name)
+    entry = entry_of(folder, name)
     page = inspect.getdoc(entry) or ""
     _, _, remaining = page.partition("Parameters\n----------\n")
     described = re.split(r"\n\n\w[\w ]*\n-+\n", remaining)[0]
@@ -180,8 +180,8 @@ def test_pages_name_every_parameter(folder: str, name: str) -> None:
 
 @each_thing
 def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
-    """pytest finds the doctests of an entry in its own file."""
-    entry = thing(folder, name)
+    """pytest finds the doctests of an entry in its file."""
+    entry = entry_of(folder, name)
     module = importlib.import_module(entry.__module__)
     result = [test for test in doctest.DocTestFinder().find(module) if test.examples]
 
@@ -189,16 +189,21 @@ def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
 
 
 @each_measure
-def test_what_a_good_value_does_not_say_is_said(name: str) -> None:
+def test_measures_that_do_not_read_the_data_have_a_caution(name: str) -> None:
     """Measures that do not read the data have a caution, on the card and in the docstring."""
     card = MEASURES.card(name)
-    alone = {"labels", "batch", "coordinates"} >= set(card.needs) >= {"coordinates"} and len(card.needs) > 1
-    alone |= name in ("class_angular_distortion", "stability")  # a defect may improve it; its maps are compared alone
-    printed, page = (" ".join(text.split()) for text in (str(card), inspect.getdoc(getattr(dreval, name)) or ""))
+    needs_coordinates_only = {"labels", "batch", "coordinates"} >= set(card.needs) >= {"coordinates"} and len(
+        card.needs
+    ) > 1
+    needs_coordinates_only |= name in (
+        "class_angular_distortion",
+        "stability",
+    )  # a defect may improve it; its maps are compared alone
+    text, page = (" ".join(text.split()) for text in (str(card), inspect.getdoc(getattr(dreval, name)) or ""))
 
-    assert bool(card.caution) == alone
-    assert f"caution: {card.caution}" * alone in printed
-    assert f"Warnings -------- {card.caution}" * alone in page
+    assert bool(card.caution) == needs_coordinates_only
+    assert f"caution: {card.caution}" * needs_coordinates_only in text
+    assert f"Warnings -------- {card.caution}" * needs_coordinates_only in page
     assert ("noise mixes batches completely" in card.caution) == (name in ("ilisi", "kbet", "silhouette_batch"))
 
 
@@ -206,9 +211,9 @@ def test_what_a_good_value_does_not_say_is_said(name: str) -> None:
 def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
     """The caution of an analysis is the same on its card and in its docstring."""
     for name in REGISTRIES[folder]:
-        page = " ".join((inspect.getdoc(thing(folder, name)) or "").split())
+        page = " ".join((inspect.getdoc(entry_of(folder, name)) or "").split())
 
-        assert f"Warnings -------- {thing(folder, name).card.caution}" in page
+        assert f"Warnings -------- {entry_of(folder, name).card.caution}" in page
 
 
 def test_no_other_function_has_a_card() -> None:
@@ -221,7 +226,7 @@ def test_no_other_function_has_a_card() -> None:
 
 
 @each("name", list(FUNCTIONS_WITH_CARD))
-def test_functions_in_no_folder_have_a_card_and_a_page(name: str) -> None:
+def test_functions_outside_folders_have_a_card_and_a_page(name: str) -> None:
     """The card is complete and found by its name; the docstring has all sections and the caution."""
     function, card = getattr(dreval, name), dreval.card(name)
     page = inspect.getdoc(function) or ""
@@ -257,7 +262,7 @@ def test_bounds_are_an_interval_with_chance_inside(name: str) -> None:
     assert math.isfinite(low) or card.direction == "none"
     assert low < high
     assert all(low <= value <= high for value in values)
-    in_words = card.level == "algorithm" and isinstance(card.chance, str)  # their records hold the value itself
+    in_words = card.level == "algorithm" and isinstance(card.chance, str)  # their records contain the value
     assert card.chance is None or callable(card.chance) or values or card.chance == "permutation" or in_words
 
 
@@ -265,9 +270,9 @@ def test_bounds_are_an_interval_with_chance_inside(name: str) -> None:
 def test_the_parameters_on_the_card_are_those_of_the_function(name: str) -> None:
     """The parameters and defaults on the card are the keyword-only parameters of the public function."""
     signature = inspect.signature(getattr(dreval, name))
-    named = {key: p.default for key, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
+    defaults = {key: p.default for key, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
 
-    assert MEASURES.card(name).parameters.items() <= named.items()
+    assert MEASURES.card(name).parameters.items() <= defaults.items()
 
 
 @each_measure
@@ -280,7 +285,7 @@ def test_only_curves_are_best_at_zero(name: str) -> None:
 
 
 @each_measure
-def test_a_measure_without_direction_claims_nothing(name: str) -> None:
+def test_a_measure_without_direction_has_no_bounds(name: str) -> None:
     """A measure without a direction has no worst or best over ties and is not a default."""
     card = MEASURES.card(name)
 
@@ -306,10 +311,10 @@ def test_max_components_is_a_count(name: str) -> None:
     assert entry.card.class_name == entry.__name__
 
 
-@each("folder, name", [t for t in THINGS if t[0] != "datasets"])
+@each("folder, name", [t for t in ENTRIES if t[0] != "datasets"])
 def test_a_card_is_printed_as_a_block_of_lines(folder: str, name: str) -> None:
     """A printed card is its title and lines ``name: text``, without the repr of Python objects."""
-    card = thing(folder, name).card
+    card = entry_of(folder, name).card
     title, *lines = str(card).split("\n")
 
     assert repr(card) == str(card)

@@ -83,8 +83,8 @@ def test_a_check_returns_a_normal_form_or_raises_an_error(name: str, value: Any)
 
 
 @given(clouds())
-def test_points_are_taken_as_they_are(X: np.ndarray) -> None:
-    """A finite table of at least four rows comes back as C-ordered float64 with the same values."""
+def test_valid_points_are_unchanged(X: np.ndarray) -> None:
+    """A finite table of at least four rows is returned as C-ordered float64 with the same values."""
     for form in (X, np.asfortranarray(X), X.tolist(), pd.DataFrame(X)):
         points = check_points(form, "X")
         assert points.dtype == np.float64
@@ -144,13 +144,13 @@ def test_a_percentage_is_answered_with_the_share() -> None:
         (2, {"above": 0.0, "high": 1.0}, "got 2. Choose"),
         (95, {"low": 0.0, "high": 2.0}, "got 95. Choose"),
     ):
-        with pytest.raises(InputError) as caught:
+        with pytest.raises(InputError) as error:
             check_float(value, "v", **options)
-        assert text in str(caught.value)
+        assert text in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("value", "cure"),
+    ("value", "hint"),
     [
         (1.5, "Choose 1 or 2."),
         (2.0, "Choose 2, as an int."),
@@ -163,11 +163,11 @@ def test_a_percentage_is_answered_with_the_share() -> None:
         (True, "Pass an int."),
     ],
 )
-def test_the_cure_of_a_number_names_one_that_is_accepted(value: Any, cure: str) -> None:
+def test_the_hint_on_a_number_names_a_valid_one(value: Any, hint: str) -> None:
     """The hint is the nearest integer, the exceeded bound, or the type."""
-    with pytest.raises(InputError, match="must be an integer") as caught:
+    with pytest.raises(InputError, match="must be an integer") as error:
         check_int(value, "v", 1, 3)
-    assert str(caught.value).endswith(f". {cure}")
+    assert str(error.value).endswith(f". {hint}")
 
 
 @given(st.lists(st.text("abcdef", min_size=4, max_size=9), min_size=1, max_size=6, unique=True), st.data())
@@ -181,11 +181,11 @@ def test_the_nearest_name_is_offered(names: list[str], data: st.DataObject) -> N
         check_one_of(wrong, names, "method")
 
 
-def test_no_name_is_offered_where_none_is_like_it() -> None:
-    """A name without a similar option gets the list; without options the message says so."""
-    with pytest.raises(UnknownName) as caught:
+def test_only_similar_names_are_suggested() -> None:
+    """A name without a similar option has the list; without options the message states so."""
+    with pytest.raises(UnknownName) as error:
         check_one_of("qqqq", ("umap", "tsne"), "method")
-    assert str(caught.value) == "`method` must be a known name: got 'qqqq'. Known: tsne, umap."
+    assert str(error.value) == "`method` must be a known name: got 'qqqq'. Known: tsne, umap."
     with pytest.raises(UnknownName, match=r"Known: none\."):
         check_one_of("k", (), "option")
 
@@ -194,11 +194,11 @@ def test_cells_that_are_not_finite_are_named() -> None:
     """The error has the first three cells by row and column (or its name), and the number of the remaining ones."""
     X = np.ones((5, 2))
     X[1, 1], X[2, 0], X[3, 0], X[4, 1] = np.nan, np.inf, -np.inf, np.nan
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as error:
         check_finite(X, "data", ["u", "v"])
     assert (
         "got NaN in row 1, column 'v', infinity in row 2, column 'u', infinity in row 3, column 'u' and 1 more "
-        "(rows count from 0)." in str(caught.value)
+        "(rows count from 0)." in str(error.value)
     )
     with pytest.raises(InputError, match="NaN at position 1"):
         check_finite(X[:, 1], "data")
@@ -207,7 +207,7 @@ def test_cells_that_are_not_finite_are_named() -> None:
 @given(st.lists(st.integers(-5, 5) | st.text(max_size=3), min_size=1, max_size=20))
 def test_classes_are_coded_in_their_order(values: list[Any]) -> None:
     """Codes index the sorted classes and reproduce the labels; objects that are all integers are integers."""
-    values = [value if value != "" else "empty" for value in values]  # the empty text stands for a missing value
+    values = [value if value != "" else "empty" for value in values]  # the empty text means a missing value
     codes, classes = check_classes(np.array(values, dtype=object), len(values))
     labels = values if all(isinstance(v, int) for v in values) else [str(v) for v in values]
 
@@ -263,15 +263,15 @@ TREE = [getattr(errors, name) for name in errors.__all__]
 def test_errors_are_value_errors_in_four_parts(kind: type[DrevalError]) -> None:
     """Each error has its four parts in order, is a ValueError, and can be pickled."""
     error = kind("n_neighbors", "must be smaller than n", "40", "Choose at most 39.")
-    again = pickle.loads(pickle.dumps(error))
+    restored = pickle.loads(pickle.dumps(error))
 
     assert isinstance(error, ValueError)
-    assert str(error) == str(again) == "`n_neighbors` must be smaller than n: got 40. Choose at most 39."
-    assert type(again) is kind
-    assert vars(again) == vars(error)
+    assert str(error) == str(restored) == "`n_neighbors` must be smaller than n: got 40. Choose at most 39."
+    assert type(restored) is kind
+    assert vars(restored) == vars(error)
 
 
-def test_warnings_are_a_tree_of_their_own() -> None:
+def test_warnings_are_a_separate_tree() -> None:
     """Every warning is a DrevalWarning, so that users can filter them; no error is one."""
     warnings = [kind for kind in TREE if issubclass(kind, Warning)]
 
@@ -282,7 +282,7 @@ def test_warnings_are_a_tree_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("word", "ours"), [("l1", "manhattan"), ("cityblock", "manhattan"), ("L2", "euclidean"), ("euclidian", "euclidean")]
 )
-def test_the_words_of_other_tools_are_known(word: str, ours: str) -> None:
+def test_names_of_other_tools_are_recognized(word: str, ours: str) -> None:
     """The error for an alias of a metric suggests its name."""
     with pytest.raises(UnknownName, match=f"Did you mean '{ours}'"):
         check_one_of(word, ("cosine", "euclidean", "manhattan"), "metric")

@@ -32,7 +32,7 @@ def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
     for part in ("dreval", "tests"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("*.tmp.*", "*.pyc.*"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    compiled = "dreval/geometry/_loops"  # numba keeps machine code in a folder named after that of the source
+    compiled = "dreval/geometry/_loops"  # numba stores machine code in a folder named after that of the source
     for stored in (tmp_path / compiled).glob(f"__pycache__/*/_loops_{_hash(ROOT / compiled)}"):
         stored.rename(stored.with_name(f"_loops_{_hash(tmp_path / compiled)}"))
     files = added_files()
@@ -42,8 +42,8 @@ def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
     names = [f"--name={Path(place).stem}" for place in files]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *suites, *names]
 
-    few = {**os.environ, "PYTHONPATH": str(tmp_path), "DREVAL_EXAMPLES": "5"}
-    process = subprocess.run(command, cwd=tmp_path, env=few, capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "DREVAL_EXAMPLES": "5"}
+    process = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
 
     passed = re.search(r"(\d+) passed", process.stdout)
     assert sorted(Path(place).parent.name for place in files) == ["measures", "methods", "significance"]

@@ -56,7 +56,7 @@ def imported_names(node: ast.AST) -> list[str]:
 
 
 def forwards(tree: ast.Module) -> Iterator[ast.ImportFrom]:
-    """Yield the import of every method whose own body imports from dreval in exactly one statement."""
+    """Yield the import of every method whose body imports from dreval in exactly one statement."""
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     for method in (node for kind in classes for node in kind.body if isinstance(node, ast.FunctionDef)):
         imports = [node for node in method.body if isinstance(node, ast.ImportFrom) and node.module[:6] == "dreval"]
@@ -110,7 +110,7 @@ def test_any_other_upward_import_is_an_error(code: str) -> None:
 
 
 def test_a_forward_is_allowed() -> None:
-    """One import statement in a method's own body passes."""
+    """One import statement in the body of a method passes."""
     code = "class A:\n    def plot(self):\n        from dreval.report.page import plot\n        return plot(self)"
 
     assert upward_imports({"dreval.records.results": ast.parse(code)}) == []

@@ -29,16 +29,16 @@ TIES = 1e-3  # more than the order of tied neighbors moves any of these numbers:
 
 
 class Row(NamedTuple):
-    """A line of a table: ``printed`` are the cells of the three embeddings, "theirs" or "theirs / ours"."""
+    """A line of a table: ``printed`` are the cells of the three embeddings, "reference" or "reference / ours"."""
 
     program: str
-    theirs: str
+    foreign_name: str
     ours: str
     printed: tuple[str, ...]
 
     def numbers(self, embedding: str) -> tuple[float, float]:
         """Return the stored number of the program, and ours as computed now."""
-        return STORED[self.program][embedding][self.theirs], float(NAMES[embedding].value(self.ours))
+        return STORED[self.program][embedding][self.foreign_name], float(NAMES[embedding].value(self.ours))
 
 
 def _rows(title: str) -> list[Row]:
@@ -50,19 +50,19 @@ def _rows(title: str) -> list[Row]:
     return [Row(*line[:3], tuple(line[3:])) for line in result if not line[1].startswith("snc")]
 
 
-SAME, TIED, OTHER = (
+EQUAL, TIED, DIFFERENT = (
     _rows(title) for title in ("The same number", "The same number, except for ties", "Another number")
 )
 ITSELF = _rows("The point itself")
 
 
 def _label(row: Row) -> str:
-    return f"{row.program}: {row.theirs}"
+    return f"{row.program}: {row.foreign_name}"
 
 
 def _explained_as(row: names_elsewhere.Row) -> str:
     """Return a row of the page of names in other tools by the names of this page."""
-    return f"{row.tool.split()[0].strip(',')}, {row.theirs.removeprefix('cm.')}"
+    return f"{row.tool.split()[0].strip(',')}, {row.foreign_name.removeprefix('cm.')}"
 
 
 EXPLAINED = [row for row in names_elsewhere.COMPARED if f'"{_explained_as(row)}": lambda' in TEXT]
@@ -89,39 +89,39 @@ def _tie_bounds(row: Row, embedding: str) -> tuple[float, float] | None:
         return None
     options = {"n_neighbors": K} if "n_neighbors" in parameters else {}
     bounds = getattr(dreval, name)(*CASES[embedding][:2], ties="bounds", **options)
-    both = bounds.loc[K] if at else bounds
+    ends = bounds.loc[K] if at else bounds
     remaining = row.ours.removeprefix(name + (at or ""))
-    worst, best = (eval(f"{both[end]}{remaining}", {"n": 300}) for end in ("worst", "best"))
+    worst, best = (eval(f"{ends[end]}{remaining}", {"n": 300}) for end in ("worst", "best"))
     return worst, best
 
 
-@each("row", SAME + TIED + OTHER + ITSELF)
-def test_the_tables_print_what_the_programs_gave_and_what_ours_is(row: Row) -> None:
+@each("row", EQUAL + TIED + DIFFERENT + ITSELF)
+def test_the_tables_print_the_numbers_of_the_programs_and_ours(row: Row) -> None:
     """Every printed number is the stored one, and after the slash the one computed now, rounded."""
     for embedding, cell in zip(["copies"] if row in ITSELF else PICTURES, row.printed, strict=True):
         output = cell.split(" / ")
         for number, value in zip(output, row.numbers(embedding), strict=False):
             assert float(number) == pytest.approx(value, abs=0.5000001 * 10.0 ** -_decimals(number))
-        assert len(output) == (1 if row in SAME else 2)
+        assert len(output) == (1 if row in EQUAL else 2)
 
 
-@each("row", SAME)
+@each("row", EQUAL)
 def test_the_same_number_is_the_same_to_9_digits(row: Row) -> None:
     """The numbers agree on all three embeddings."""
     for embedding in PICTURES:
-        theirs, ours = row.numbers(embedding)
-        assert ours == pytest.approx(theirs, rel=1e-9)
+        reference, ours = row.numbers(embedding)
+        assert ours == pytest.approx(reference, rel=1e-9)
 
 
 @each("row", TIED)
-def test_tied_neighbors_explain_what_is_said_to_be_ties(row: Row) -> None:
+def test_tied_neighbors_explain_differences_that_are_attributed_to_ties(row: Row) -> None:
     """Some embedding has another number; all are close, and within the bounds over ties if the measure has them."""
     pairs = {embedding: row.numbers(embedding) for embedding in PICTURES}
-    assert any(abs(ours - theirs) > 1e-9 for theirs, ours in pairs.values())
-    assert all(abs(ours - theirs) < TIES for theirs, ours in pairs.values())
-    for embedding, (theirs, _) in pairs.items():
+    assert any(abs(ours - reference) > 1e-9 for reference, ours in pairs.values())
+    assert all(abs(ours - reference) < TIES for reference, ours in pairs.values())
+    for embedding, (reference, _) in pairs.items():
         worst, best = _tie_bounds(row, embedding) or (-np.inf, np.inf)
-        assert worst - 1e-12 <= theirs <= best + 1e-12
+        assert worst - 1e-12 <= reference <= best + 1e-12
 
 
 def test_another_unit_changes_the_number_of_distances_but_not_ours() -> None:
@@ -136,30 +136,30 @@ def test_another_unit_changes_the_number_of_distances_but_not_ours() -> None:
 
 
 @each("row", ITSELF)
-def test_only_who_takes_out_the_wrong_point_leaves_the_bounds(row: Row) -> None:
+def test_only_the_program_that_removes_the_wrong_point_exceeds_the_bounds(row: Row) -> None:
     """With every digit twice: within the bounds over ties, but for pyDRMetrics, which is far below."""
-    theirs, _ = row.numbers("copies")
+    reference, _ = row.numbers("copies")
     bounds = _tie_bounds(row, "copies")
     assert bounds is not None
     if row.program == "pyDRMetrics":
-        assert theirs < bounds[0] - 0.03
+        assert reference < bounds[0] - 0.03
     else:
-        assert bounds[0] - 1e-12 <= theirs <= bounds[1] + 1e-12
+        assert bounds[0] - 1e-12 <= reference <= bounds[1] + 1e-12
 
 
-@each("row", OTHER)
-def test_what_is_said_of_another_number_gives_that_number(row: Row, explanations: dict[str, Any]) -> None:
-    """Ours differs; the function of the page has theirs on each embedding, up to ties."""
-    explained = explanations[f"{row.program}, {row.theirs}"]
+@each("row", DIFFERENT)
+def test_the_explanation_of_another_number_gives_that_number(row: Row, explanations: dict[str, Any]) -> None:
+    """Our value differs; the function of the page has the program's value on each embedding, up to ties."""
+    explained = explanations[f"{row.program}, {row.foreign_name}"]
     for embedding in PICTURES:
-        theirs, ours = row.numbers(embedding)
-        assert abs(ours - theirs) > 1e-4
-        assert explained(*CASES[embedding][:2], K) == pytest.approx(theirs, abs=TIES)
+        reference, ours = row.numbers(embedding)
+        assert abs(ours - reference) > 1e-4
+        assert explained(*CASES[embedding][:2], K) == pytest.approx(reference, abs=TIES)
 
 
 def test_every_difference_is_explained(explanations: dict[str, Any]) -> None:
     """The rows are those of this page and of the names in other tools, and no others."""
-    left = {f"{row.program}, {row.theirs}" for row in OTHER}
+    left = {f"{row.program}, {row.foreign_name}" for row in DIFFERENT}
     right = {_explained_as(row) for row in names_elsewhere.COMPARED if row.numbers == "different"}
     assert set(explanations) == left | right == {_explained_as(row) for row in EXPLAINED}
 
@@ -170,16 +170,16 @@ def test_explanations_are_exact_where_there_are_no_ties(row: names_elsewhere.Row
     explained = explanations[_explained_as(row)]
     for small in CLOUDS:
         data = cloud(small)
-        theirs = two_clouds.read(names_elsewhere.STORED[row.tool])[small][row.theirs]
-        digits = 1e-6 if row.theirs == "Vrs" else 1e-9
-        assert explained(data.X, data.Y, two_clouds.N_NEIGHBORS) == pytest.approx(theirs, rel=digits)
+        reference = two_clouds.read(names_elsewhere.STORED[row.tool])[small][row.foreign_name]
+        digits = 1e-6 if row.foreign_name == "Vrs" else 1e-9
+        assert explained(data.X, data.Y, two_clouds.N_NEIGHBORS) == pytest.approx(reference, rel=digits)
 
 
 def test_seeds_of_a_random_measure_differ_as_printed() -> None:
     """Steadiness and cohesiveness of ZADU with two seeds."""
-    printed = re.findall(r"^\| ZADU \| `(snc: \w+, seed \d)` \| (.*) \|$", TEXT, flags=re.MULTILINE)
-    assert len(printed) == 4
-    for name, numbers in printed:
+    table_rows = re.findall(r"^\| ZADU \| `(snc: \w+, seed \d)` \| (.*) \|$", TEXT, flags=re.MULTILINE)
+    assert len(table_rows) == 4
+    for name, numbers in table_rows:
         stored = [STORED["ZADU"][embedding][name] for embedding in PICTURES]
         assert [float(number) for number in numbers.split(" | ")] == pytest.approx(stored, abs=5.1e-5)
 

@@ -1,4 +1,4 @@
-"""The tables of names in other tools: our names exist, theirs are complete, and the numbers agree with the tables."""
+"""Tables of names in other tools: our names exist, all names are complete, and the numbers agree with the tables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Row(NamedTuple):
     """A line of a table."""
 
     tool: str
-    theirs: str
+    foreign_name: str
     ours: str
     numbers: str
     remark: str
@@ -69,7 +69,7 @@ def _ours(row: Row, name: str) -> float | np.ndarray:
 
 
 def _label(row: Row) -> str:
-    return f"{row.tool}: {row.theirs}"
+    return f"{row.tool}: {row.foreign_name}"
 
 
 def _with_medians(row: Row, name: str) -> float:
@@ -84,13 +84,13 @@ def _with_medians(row: Row, name: str) -> float:
 
 
 @each("row", OFFERED)
-def test_what_the_tables_call_ours_exists(row: Row) -> None:
+def test_our_expressions_in_the_tables_exist(row: Row) -> None:
     """The expression reads names of the registry only, and has a finite value."""
     assert np.isfinite(np.asarray(_ours(row, "a"), float)).all()
 
 
 @each("row", ROWS)
-def test_a_row_says_how_it_was_checked_or_why_not(row: Row) -> None:
+def test_a_row_names_its_check_or_the_reason_without_one(row: Row) -> None:
     """Not offered: the reason. Offered: equal, different (why), or not run (why, in a tool that was). Names exist."""
     if row.ours == NONE:
         assert row.numbers == NONE
@@ -112,8 +112,8 @@ def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
     """Names are those that the tool listed when its numbers were stored, and the versions agree."""
     stored = read(STORED[tool])
     for name in CLOUDS:
-        assert set(stored[name]) <= {row.theirs for row in ROWS if row.tool == tool}
-        assert {row.theirs for row in COMPARED if row.tool == tool} <= set(stored[name])
+        assert set(stored[name]) <= {row.foreign_name for row in ROWS if row.tool == tool}
+        assert {row.foreign_name for row in COMPARED if row.tool == tool} <= set(stored[name])
     for version in re.findall(r"[A-Za-z-]+ [\d.]+|[A-Za-z]+, source \w+", tool):
         assert any(result.lower().startswith(version.lower()) for result in stored["versions"])
 
@@ -121,25 +121,25 @@ def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
 @each("name", CLOUDS)
 @each("row", COMPARED)
 def test_numbers_are_as_the_tables_say(row: Row, name: str) -> None:
-    """Equal to 9 digits or to what is stated; different by more than 1 in 1000; or that of one start of k-means."""
-    theirs, ours = read(STORED[row.tool])[name][row.theirs], _ours(row, name)
+    """Equal to 9 digits or to the stated number; different by more than 1 in 1000; or that of one start of k-means."""
+    reference, ours = read(STORED[row.tool])[name][row.foreign_name], _ours(row, name)
     if row.numbers == "different":
-        assert abs(ours - theirs) > 1e-3 * abs(theirs)
+        assert abs(ours - reference) > 1e-3 * abs(reference)
         return
     if row.numbers == "draws":
-        assert 1e-9 < abs(ours - theirs) < 0.1
+        assert 1e-9 < abs(ours - reference) < 0.1
         return
     if row.numbers == "medians":
-        assert abs(ours - theirs) > 1e-3 * abs(theirs)
-        assert _with_medians(row, name) == pytest.approx(theirs, abs=1e-5)  # the bisection for LISI ends there
+        assert abs(ours - reference) > 1e-3 * abs(reference)
+        assert _with_medians(row, name) == pytest.approx(reference, abs=1e-5)  # the bisection for LISI ends there
         return
     if row.numbers == "one start":
         _, Y, labels = cloud(name)
         c = len(set(labels))
-        item, best = KMeans(c, n_init=1, random_state=0).fit(Y), KMeans(c, n_init=100, random_state=0).fit(Y)
-        result = [SCORES[row.ours](labels, fitted.labels_) for fitted in (item, best)]
-        assert [theirs, ours] == pytest.approx(result, rel=1e-9)
-        assert (item.inertia_ > best.inertia_ * (1 + 1e-9)) == (name == "a")  # on cloud b one start is enough
+        single, best = KMeans(c, n_init=1, random_state=0).fit(Y), KMeans(c, n_init=100, random_state=0).fit(Y)
+        result = [SCORES[row.ours](labels, fitted.labels_) for fitted in (single, best)]
+        assert [reference, ours] == pytest.approx(result, rel=1e-9)
+        assert (single.inertia_ > best.inertia_ * (1 + 1e-9)) == (name == "a")  # on cloud b one start is enough
         return
     digits = float(row.numbers.removeprefix("equal to ") if row.numbers != "equal" else 1e-9)
-    assert ours == pytest.approx(theirs, rel=digits, abs=digits * 1e-3)
+    assert ours == pytest.approx(reference, rel=digits, abs=digits * 1e-3)

@@ -62,7 +62,7 @@ def test_dir_lists_exactly_the_public_names() -> None:
 
 
 @each("name", sorted(FUNCTIONS | set(MEASURES) | {f"{name}_test" for name in TESTS}))
-def test_public_functions_are_functions_of_their_own_name(name: str) -> None:
+def test_public_functions_have_their_names(name: str) -> None:
     """Each public function is an attribute of ``dreval``, has that name itself, and is documented."""
     function = getattr(dreval, name)
 
@@ -211,7 +211,7 @@ def test_a_card_is_found_by_its_name() -> None:
     for kind, registry in REGISTRIES_BY_KIND.items():
         for name in registry:
             assert dreval.card(name, kind) is registry.card(name)
-            if sum(name in other for other in REGISTRIES_BY_KIND.values()) == 1:
+            if sum(name in registry for registry in REGISTRIES_BY_KIND.values()) == 1:
                 assert dreval.card(name) is registry.card(name)
     with pytest.raises(InputError, match=r"'cca', a test and a method\. Pass kind='test' or kind='method'"):
         dreval.card("cca")

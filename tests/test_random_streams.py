@@ -33,29 +33,29 @@ def test_other_names_are_other_streams(root: int, names: list[tuple[object, ...]
 
 def test_streams_are_uniform_over_names() -> None:
     """First draws of 4000 streams are uniform: the chi-square of ten cells is below its 99.99 % point."""
-    first = np.array([stream(0, "resample", b).random() for b in range(4000)])
-    counts = np.histogram(first, bins=10, range=(0, 1))[0]
+    draws = np.array([stream(0, "resample", b).random() for b in range(4000)])
+    counts = np.histogram(draws, bins=10, range=(0, 1))[0]
 
     assert ((counts - 400) ** 2 / 400).sum() < 33.7  # chi-square with 9 degrees of freedom
 
 
-def test_streams_stay_what_they_were() -> None:
+def test_streams_are_stable() -> None:
     """The numbers of a stream, which are part of every stored result, are those of numpy's PCG64 with this key."""
     import hashlib
 
-    words = np.frombuffer(hashlib.sha256(b"test\x1fumap\x1fhsic").digest()[:16], np.uint32).tolist()
-    expected = np.random.Generator(np.random.PCG64(np.random.SeedSequence([7, *words])))
+    key = np.frombuffer(hashlib.sha256(b"test\x1fumap\x1fhsic").digest()[:16], np.uint32).tolist()
+    expected = np.random.Generator(np.random.PCG64(np.random.SeedSequence([7, *key])))
 
     assert stream(7, "test", "umap", "hsic").random(5).tolist() == expected.random(5).tolist()
 
 
 @given(st.integers(0, 2**100))
-def test_an_integer_is_its_own_seed(seed: int) -> None:
+def test_an_integer_is_returned_as_the_seed(seed: int) -> None:
     """Integers of any size are returned unchanged."""
     assert root_seed(seed) == seed
 
 
-def test_generators_and_nothing_become_integers() -> None:
+def test_generators_and_none_become_integers() -> None:
     """A Generator makes one draw and advances; None gives a new number each time."""
     rng = np.random.default_rng(0)
 
@@ -67,7 +67,7 @@ def test_generators_and_nothing_become_integers() -> None:
 
 
 @pytest.mark.parametrize("wrong", [-1, 0.5, "0", True, np.random.RandomState(0)])
-def test_anything_else_is_no_seed(wrong: object) -> None:
+def test_other_values_are_not_seeds(wrong: object) -> None:
     """A negative or fractional number, text, a truth value and a RandomState raise an error."""
     with pytest.raises(InputError, match="must be a non-negative integer"):
         root_seed(wrong)  # type: ignore[arg-type]
@@ -77,27 +77,27 @@ def test_anything_else_is_no_seed(wrong: object) -> None:
 def test_an_unstored_permutation_is_a_permutation(n: int, seed: int) -> None:
     """Each index occurs once; the inverse restores it; any part, of any shape, is a part of the whole."""
     order = Permutation(n, np.random.default_rng(seed))
-    whole = order[np.arange(n)]
+    permuted = order[np.arange(n)]
 
-    assert whole.dtype == np.int64
-    assert_array_equal(np.sort(whole), np.arange(n))
-    assert_array_equal(order.inverse(whole), np.arange(n))
+    assert permuted.dtype == np.int64
+    assert_array_equal(np.sort(permuted), np.arange(n))
+    assert_array_equal(order.inverse(permuted), np.arange(n))
     assert_array_equal(order[order.inverse(np.arange(n))], np.arange(n))
-    some = np.random.default_rng(0).integers(0, n, size=(3, 4))
-    assert_array_equal(order[some], whole[some])
-    assert_array_equal(Permutation(n, np.random.default_rng(seed))[some], whole[some])
+    positions = np.random.default_rng(0).integers(0, n, size=(3, 4))
+    assert_array_equal(order[positions], permuted[positions])
+    assert_array_equal(Permutation(n, np.random.default_rng(seed))[positions], permuted[positions])
 
 
 @pytest.mark.parametrize("n", [2**20 - 1, 2**20, 2**20 + 1, 10**12])
 def test_permutations_of_many_places(n: int) -> None:
     """The same holds next to a power of two, and for more indices than an array could store."""
-    order, some = Permutation(n, np.random.default_rng(0)), np.random.default_rng(1).integers(0, n, 5000)
-    result = order[np.unique(some)]
+    order, positions = Permutation(n, np.random.default_rng(0)), np.random.default_rng(1).integers(0, n, 5000)
+    result = order[np.unique(positions)]
 
     assert len(np.unique(result)) == len(result)
     assert result.min() >= 0
     assert result.max() < n
-    assert_array_equal(order.inverse(result), np.unique(some))
+    assert_array_equal(order.inverse(result), np.unique(positions))
 
 
 def test_permutations_are_uniform() -> None:

@@ -35,22 +35,22 @@ each_work = each("key", list(works()))
 
 def test_the_file_is_sorted_and_names_every_work_once() -> None:
     """Keys in alphabetical order, no two with the same title or DOI."""
-    read = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    titles = Counter(fields["title"].lower() for fields in read.values())
-    dois = Counter(fields["doi"].lower() for fields in read.values() if "doi" in fields)
+    works = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    titles = Counter(fields["title"].lower() for fields in works.values())
+    dois = Counter(fields["doi"].lower() for fields in works.values() if "doi" in fields)
 
-    assert list(read) == sorted(read)
+    assert list(works) == sorted(works)
     assert {count for counter in (titles, dois) for count in counter.values()} == {1}
 
 
 def test_every_card_of_the_package_cites_its_works_by_key() -> None:
     """All entries not defined in dreval cite a work; every work is cited by a card or a method of inference."""
     cards = [card for registry in (MEASURES, TESTS, METHODS, DATASETS, DIMENSIONS, SCORES) for card in registry.cards()]
-    more = [thing.card for thing in (*COSTS.values(), *MAPPINGS.values())]
-    ours = [card.name for card in (*cards, *more) if not card.works]
+    component_cards = [entry.card for entry in (*COSTS.values(), *MAPPINGS.values())]
+    ours = [card.name for card in (*cards, *component_cards) if not card.works]
 
-    cited = {key for card in (*cards, *more) for key in card.works} | {
-        key for some in INFERENCE.values() for key in some
+    cited = {key for card in (*cards, *component_cards) for key in card.works} | {
+        key for keys in INFERENCE.values() for key in keys
     }
 
     assert set(works()) == cited
@@ -58,7 +58,7 @@ def test_every_card_of_the_package_cites_its_works_by_key() -> None:
 
 
 @each_work
-def test_a_work_says_what_its_kind_needs(key: str) -> None:
+def test_a_work_has_the_fields_of_its_kind(key: str) -> None:
     """Authors as family and initials, a year that the key repeats, and the place where the work appeared."""
     work = reference(key)
 
@@ -71,16 +71,16 @@ def test_a_work_says_what_its_kind_needs(key: str) -> None:
 
 
 @each_work
-def test_a_parser_reads_what_was_written(key: str) -> None:
+def test_a_parser_reads_the_entries(key: str) -> None:
     """Another library reads the same authors, title, year and venue from an ASCII entry with closed braces."""
     work = reference(key)
     written = work.bibtex()
     entry = parse_string(written, "bibtex").entries[key]
     people = [str(person) for person in entry.persons["author"]]
-    fields = {name: _read(text) for name, text in entry.fields.items()}
+    fields = {name: _plain_text(text) for name, text in entry.fields.items()}
 
     assert written.isascii()
-    assert [_read(name) for name in people] == list(work.authors)
+    assert [_plain_text(name) for name in people] == list(work.authors)
     assert fields["title"] == work.title
     assert fields["year"] == str(work.year)
     assert fields[PLACES[work.kind]] == getattr(work, PLACES[work.kind])
@@ -88,12 +88,12 @@ def test_a_parser_reads_what_was_written(key: str) -> None:
     assert entry.fields.get("doi", "") == work.doi
 
 
-def _read(text: str) -> str:
+def _plain_text(text: str) -> str:
     """Commands of LaTeX become letters."""
     return re.sub(r"[{}]", "", text.encode().decode("latex+utf-8"))
 
 
-def test_capitals_are_kept_and_signs_are_escaped() -> None:
+def test_capitals_are_preserved_and_signs_are_escaped() -> None:
     """Words with capitals are in braces, except at the beginning of a title; LaTeX's special characters are escaped."""
     work = Reference("a2000", "article", ("Łoś, Ł.", "van der Ø, ß."), 2000, "The ROC & 50% of t-SNE", journal="A_B #1")
 
@@ -106,9 +106,9 @@ def test_capitals_are_kept_and_signs_are_escaped() -> None:
 
 def test_a_list_of_works_is_sorted_and_has_each_once() -> None:
     """The order of the works does not matter."""
-    some = [reference(key) for key in ("venna2001", "bach2002", "venna2001")]
+    citations = [reference(key) for key in ("venna2001", "bach2002", "venna2001")]
 
-    assert re.findall(r"@\w+\{(\w+),", bibliography(some)) == ["bach2002", "venna2001"]
+    assert re.findall(r"@\w+\{(\w+),", bibliography(citations)) == ["bach2002", "venna2001"]
 
 
 def test_names_in_a_sentence() -> None:
@@ -118,7 +118,7 @@ def test_names_in_a_sentence() -> None:
     assert reference("tenenbaum2000").names == "Tenenbaum et al."
 
 
-def test_words_that_cite_know_their_works() -> None:
+def test_texts_that_cite_have_their_works() -> None:
     """Each key is written out once; other text is unchanged, also if a card is copied."""
     card = dreval.card("trustworthiness")
     text = Citation("@sammon1969, Eq. 1; @sammon1969, Eq. 2. a@b.org")

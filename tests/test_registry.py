@@ -37,8 +37,8 @@ also = carded
 """
 
 
-def test_an_entry_is_what_has_a_decorator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Decorated functions and classes of any file are entries; nothing else lists them."""
+def test_an_entry_has_a_decorator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decorated functions and classes of any file are entries; they are not listed elsewhere."""
     files = {
         "family": "from shelf_one._carded import also, carded\n\n\n@carded(\n    title=1,\n)\ndef beta_x(): ...\n\n\n"
         "def plain(): ...\n\n\n@also(2)\nclass FastICA:\n    @carded(3)\n    def inner(self): ...\n",
@@ -71,23 +71,23 @@ def test_a_registry_may_be_one_module(tmp_path: Path, monkeypatch: pytest.Monkey
         Registry("shelf_that_does_not_exist", "thing", decorators=("carded",)).names()
 
 
-def test_nothing_is_imported_for_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_imports_no_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names are read from the source: a file that cannot be imported has names, and fails when they are used."""
-    broken = "raise ValueError('broken')\n@carded(1)\ndef broken(): ...\n"
-    shelf = make(tmp_path, monkeypatch, {"broken": broken}, "shelf_two")
+    source = "raise ValueError('broken')\n@carded(1)\ndef broken(): ...\n"
+    shelf = make(tmp_path, monkeypatch, {"broken": source}, "shelf_two")
 
     assert shelf.names() == ["broken"]
     with pytest.raises(ValueError, match="broken"):
         shelf.get("broken")
 
 
-def test_one_name_for_two_things_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_name_for_two_entries_raises_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Imported functions are not entries of a file; a name that two files define raises an error."""
-    item = "@carded(1)\ndef one(): ...\n"
-    shelf = make(tmp_path, monkeypatch, {"a": item, "b": "from shelf_three.a import one\n"}, "shelf_three")
+    source = "@carded(1)\ndef one(): ...\n"
+    shelf = make(tmp_path, monkeypatch, {"a": source, "b": "from shelf_three.a import one\n"}, "shelf_three")
     assert shelf.names() == ["one"]
 
-    twice = make(tmp_path, monkeypatch, {"a": item, "b": item}, "shelf_four")
+    twice = make(tmp_path, monkeypatch, {"a": source, "b": source}, "shelf_four")
     with pytest.raises(ImportError, match=r"shelf_four.a and shelf_four.b both define the thing 'one'"):
         twice.names()
 
@@ -96,13 +96,13 @@ def test_one_name_for_two_things_is_refused(tmp_path: Path, monkeypatch: pytest.
 def test_a_wrong_name_gets_the_nearest_one(shelf: Registry) -> None:
     """The error suggests the nearest name, and names the argument and the call that lists the names."""
     name = shelf.names()[0]
-    with pytest.raises(UnknownName, match=f"Did you mean '{name}'") as caught:
+    with pytest.raises(UnknownName, match=f"Did you mean '{name}'") as error:
         shelf.get(name + "e")
-    assert caught.value.argument == shelf.noun.replace(" ", "_")
+    assert error.value.argument == shelf.noun.replace(" ", "_")
     (call,) = shelf.listing
     assert getattr(registry, call.removeprefix("dreval.").removesuffix("()"))() == shelf.names()
-    many = len(shelf.names()) > MAX_LISTED_NAMES
-    assert str(caught.value).endswith(f"{call} lists them all." if many else f"Known: {', '.join(shelf.names())}.")
+    is_long = len(shelf.names()) > MAX_LISTED_NAMES
+    assert str(error.value).endswith(f"{call} lists them all." if is_long else f"Known: {', '.join(shelf.names())}.")
     with pytest.raises(UnknownName, match="`measures` must be a known name"):
         shelf.get(name + "e", "measures")
 

@@ -20,17 +20,17 @@ CARDS = [*MEASURES.cards(), *METHODS.cards(), *TESTS.cards()]
 
 
 @each("card", CARDS)
-def test_card_fields_say_what_the_card_prints(card: object) -> None:
+def test_card_fields_have_the_printed_text_of_the_card(card: object) -> None:
     """Every name on a card is a field, and all its text is on the page, except for markup and line breaks."""
     result = TEXT.card_fields(card)
 
-    printed = " ".join(" ".join(repr(card).splitlines()[1:]).split())
-    assert " ".join(f"{name}: {words}" for name, words in result.items()).replace("\\", "") == printed
+    text = " ".join(" ".join(repr(card).splitlines()[1:]).split())
+    assert " ".join(f"{name}: {text}" for name, text in result.items()).replace("\\", "") == text
     assert "reference" in result
 
 
 @pytest.mark.parametrize(
-    ("code", "words"),
+    ("code", "description"),
     [
         (
             "x = 1\nresults.plot(\n    'map', measure='continuity'\n)",
@@ -43,9 +43,9 @@ def test_card_fields_say_what_the_card_prints(card: object) -> None:
         ("", "Figure drawn by the code above"),
     ],
 )
-def test_figures_are_described_by_the_call_that_drew_them(code: str, words: str) -> None:
+def test_figures_are_described_by_the_call_that_drew_them(code: str, description: str) -> None:
     """A figure is the last one shown, or its call; it has no file name."""
-    assert TEXT.figure_words(code) == words
+    assert TEXT.figure_words(code) == description
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_formulas_are_set(text: str, pieces: list[tuple[str, str]]) -> None:
 
 
 @each("name", [*MEASURES, *METHODS, *TESTS.public_names(), *glossary.COLUMNS, "n_neighbors", "mean_"])
-def test_names_are_no_formulas(name: str) -> None:
+def test_names_are_not_formulas(name: str) -> None:
     """Names of the package with an underscore are unchanged."""
     assert TEXT.formula_pieces(name) == [("", name)]
 
@@ -171,7 +171,7 @@ def test_vignettes_are_ordered_by_their_line(tmp_path: Path) -> None:
 
     names = {section: [text.name for text in SECTIONS.vignettes(tmp_path, section)] for section in SECTIONS.SECTIONS}
 
-    result = {section: listed for section, listed in names.items() if listed}
+    result = {section: section_names for section, section_names in names.items() if section_names}
     assert result == {"data": ["b", "a"], "evaluate": ["c"], "papers": ["papers/d"]}
 
 
@@ -184,7 +184,7 @@ def test_vignette_gives_its_title_and_first_sentences(tmp_path: Path) -> None:
     assert (result.title, result.opening) == ("The title", "One is first. Is two second?")
 
 
-def test_unknown_section_is_refused(tmp_path: Path) -> None:
+def test_unknown_section_raises_an_error(tmp_path: Path) -> None:
     """The error for a wrong word in the front matter names the valid ones."""
     path = _vignette(tmp_path, "a.md", "dreval: {section: tasks}\n")
 
@@ -223,6 +223,6 @@ def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ]
 
 
-def test_site_without_pages_is_no_success(tmp_path: Path) -> None:
+def test_site_without_pages_is_not_a_success(tmp_path: Path) -> None:
     """The check of an empty folder fails although it has no broken link."""
     assert site_module("check_links").main(str(tmp_path)) == 1

@@ -59,10 +59,10 @@ def results() -> dreval.Results:
         return ev.with_embedding("bad", Y[:4]).run(["trustworthiness", "knn_accuracy"], n_resamples=19)
 
 
-def test_what_is_printable() -> None:
+def test_printable_characters() -> None:
     """Every control character and direction mark is removed; letters of all scripts and emoji stay."""
-    every = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029])) + DIRECTION_MARKS + UNSEEN
-    assert printable(every) == " " * (0x20 + 0x21 + 2)
+    controls = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029])) + DIRECTION_MARKS + UNSEEN
+    assert printable(controls) == " " * (0x20 + 0x21 + 2)
     assert clean(printable(BAD))
     stored = "größe 嵌入 עברית عربي 🌍 👩‍🔬 नमस्ते a‌b"
     assert printable(stored) == stored
@@ -93,9 +93,9 @@ def test_errors(name: str) -> None:
     with pytest.raises(DrevalError) as caught:
         ERRORS[name]()
     error = caught.value
-    for item in (error, error.named({"data": BAD}), error.altered(hint=BAD)):
-        assert clean(item)
-        assert all(map(clean, (item.argument, item.requirement, item.received, item.hint)))
+    for error_form in (error, error.named({"data": BAD}), error.altered(hint=BAD)):
+        assert clean(error_form)
+        assert all(map(clean, (error_form.argument, error_form.requirement, error_form.received, error_form.hint)))
 
 
 def test_warnings_and_notes() -> None:
@@ -104,20 +104,27 @@ def test_warnings_and_notes() -> None:
     assert clean(text)
     assert clean(InputWarning(text))
     assert clean(InputWarning(BAD))
-    with pytest.warns(dreval.errors.EmbeddingFailed) as caught:
+    with pytest.warns(dreval.errors.EmbeddingFailed) as records:
         dreval.Evaluation(X, {"u": Y, "f": lambda *_: 1 / len(BAD[:0])}, n_neighbors=5).run("trustworthiness", None)
-    assert all(clean(item.message) for item in caught)
+    assert all(clean(record.message) for record in records)
 
 
 def test_printed_records(tmp_path: Path) -> None:
     """A result, its parts and a loaded result are printed clean."""
     result = results()
     loaded = dreval.load_results(result.save(tmp_path / "r.dreval"))
-    for item in (result, loaded):
-        summary = item.summary()
-        parts = (item, repr(item), summary, summary.as_markdown(), item.paragraph(), item.bibtex())
+    for result_form in (result, loaded):
+        summary = result_form.summary()
+        parts = (
+            result_form,
+            repr(result_form),
+            summary,
+            summary.as_markdown(),
+            result_form.paragraph(),
+            result_form.bibtex(),
+        )
         assert all(map(clean, parts))
-        assert all(clean(text) for text in item.notes["note"]) if "note" in item.notes else True
+        assert all(clean(text) for text in result_form.notes["note"]) if "note" in result_form.notes else True
     data = as_data(frame().iloc[:, :4], name=BAD)
     embedding = dreval.embed(X, "pca")
     for record in (data, as_source(Y, BAD, as_data(X)), embedding, dreval.Evaluation(data, {"u": Y})):
@@ -141,7 +148,7 @@ def test_progress() -> None:
 
 
 def test_a_journal_of_other_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """States, reasons and tables of a study are printed clean, whatever its methods raised."""
+    """States, reasons and tables of a study are printed clean for any error text of its methods."""
 
     def tool(*_: Any) -> np.ndarray:
         raise ValueError(BAD)
@@ -159,7 +166,7 @@ def test_a_journal_of_other_names(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the command line in its own process."""
+    """Run the command line in a separate process."""
     command = [sys.executable, "-m", "dreval", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
@@ -186,12 +193,12 @@ def test_the_command_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["evaluate", "x", f"--{BAD}"], ["evaluate", BAD, "--header", BAD], [BAD], ["list", BAD]]
+    "arguments", [["evaluate", "x", f"--{BAD}"], ["evaluate", BAD, "--header", BAD], [BAD], ["list", BAD]]
 )
-def test_the_parser_of_the_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_parser_of_the_command_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Its errors name the argument that was typed."""
     with pytest.raises(SystemExit):
-        main(words)
+        main(arguments)
     output = capsys.readouterr()
     assert "error" in output.err
     assert clean(output.err)
@@ -205,20 +212,22 @@ def test_names_in_a_journal_of_somebody_else(tmp_path: Path, capsys: pytest.Capt
         for run_, cell, value in db.execute("SELECT run, cell, value FROM cells").fetchall():
             names = json.loads(cell) if cell.startswith("[") else cell
             if run_ == "study cells":
-                other = json.dumps([names[0].replace("x", BAD), f"{BAD}{names[1]}", *names[2:]], ensure_ascii=False)
+                names_text = json.dumps(
+                    [names[0].replace("x", BAD), f"{BAD}{names[1]}", *names[2:]], ensure_ascii=False
+                )
             else:
-                other = {"x": BAD, "pca": f"{BAD}pca"}.get(cell, cell)
+                names_text = {"x": BAD, "pca": f"{BAD}pca"}.get(cell, cell)
             db.execute(
                 "UPDATE cells SET cell = ?, value_sha256 = ? WHERE run = ? AND cell = ?",
-                (other, _sha256(run_, other, value), run_, cell),
+                (names_text, _sha256(run_, names_text, value), run_, cell),
             )
         db.execute("DELETE FROM tasks")
     opened = dreval.Study.open(path)
     assert opened.table()["dataset"].eq(BAD).any()
     assert all(map(clean, (opened.status(), repr(opened.status()), opened, repr(opened))))
-    with pytest.raises(DrevalError) as caught:
+    with pytest.raises(DrevalError) as error:
         opened.embedding("nothing", "pca")
-    assert clean(caught.value)
+    assert clean(error.value)
     main(["study", "status", str(path)])
     output = capsys.readouterr()
     assert output.out

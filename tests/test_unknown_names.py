@@ -72,7 +72,7 @@ NAMES = {
     "Evaluation": EVALUATION, "run": RUN, "compare": COMPARE, "Isomap": ISOMAP, "UMAP": UMAP,
     "file": FILES, "column": COLUMNS,
 }  # fmt: skip
-# What a person would answer, written down before the rule was.
+# The expected answers of a person, written before the rule.
 TYPED = [
     ("measure", "trustworthines", "trustworthiness"), ("measure", "Trustworthyness", "trustworthiness"),
     ("measure", "continuty", "continuity"), ("measure", "stres", "stress"), ("measure", "qnx", "q_nx"),
@@ -154,11 +154,11 @@ def results() -> dreval.Results:
     return evaluation.run(["trustworthiness", "silhouette", "r_nx"], "hsic", n_resamples=9)
 
 
-@each("what", RUN_NAMES)
-def test_a_right_name_that_was_not_run_is_no_unknown_name(what: str, results: dreval.Results) -> None:
-    """The error for a measure that was not run says where to add it, and which were run."""
-    ask, argument, where, listed = RUN_NAMES[what]
-    text = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {listed}"
+@each("case", RUN_NAMES)
+def test_a_valid_name_that_was_not_run_is_not_an_unknown_name(case: str, results: dreval.Results) -> None:
+    """The error for a measure that was not run names the place to add it, and the measures that were run."""
+    ask, argument, where, options = RUN_NAMES[case]
+    text = rf"`{argument}` must be one that was run: got '\w+'. Add it to {where}. Those that were run: {options}"
     with pytest.raises(InputError, match=text):
         ask(results)
 
@@ -188,12 +188,12 @@ CURES = {
 }  # fmt: skip
 
 
-@each("what", CURES)
-def test_a_cure_names_what_was_meant(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@each("case", CURES)
+def test_a_hint_names_the_intended_argument(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the argument of the called function, similar files for a path, and exceeded bounds."""
     (tmp_path / "lab.csv").touch()
     monkeypatch.chdir(tmp_path)
-    ask, text = CURES[what]
+    ask, text = CURES[case]
     with pytest.raises(DrevalError, match=text):
         ask()
 
@@ -206,9 +206,9 @@ def test_the_card_of_a_test_is_found_by_its_function() -> None:
 def _callables() -> Iterator[tuple[str, Any]]:
     """Return every public function, class, method and record method, unbound."""
     for name in dreval.__all__:
-        thing = getattr(dreval, name)
-        if callable(thing):
-            yield name, thing
+        function = getattr(dreval, name)
+        if callable(function):
+            yield name, function
     for name in METHODS:
         yield f"methods.{METHODS.card(name).class_name}", METHODS.get(name)
     classes = (dreval.Evaluation, dreval.Study, dreval.Protocol, dreval.Results, dreval.IndependenceTest, Comparison)
@@ -228,30 +228,32 @@ def _callables() -> Iterator[tuple[str, Any]]:
     )
     for record in classes:
         for verb in (
-            item for item in dir(record) if not item.startswith("_") and inspect.isroutine(getattr(record, item))
+            attribute
+            for attribute in dir(record)
+            if not attribute.startswith("_") and inspect.isroutine(getattr(record, attribute))
         ):
             yield f"{record.__name__}.{verb}", getattr(record, verb)
 
 
-def _takes_any(thing: Any) -> bool:
+def _takes_any(function: Any) -> bool:
     """Return whether a callable passes keywords on, so that only a call with real arguments raises the error."""
-    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(thing).parameters.values())
+    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
 
 
-@each("name, thing", [(name, thing) for name, thing in _callables() if not _takes_any(thing)])
-def test_every_public_callable_refuses_an_unknown_keyword(name: str, thing: Any) -> None:
+@each("name, function", [(name, function) for name, function in _callables() if not _takes_any(function)])
+def test_every_public_callable_rejects_an_unknown_keyword(name: str, function: Any) -> None:
     """Before any other check, an unknown keyword raises UnknownKeyword, a TypeError too, which names the function."""
     least = [
-        p for p in inspect.signature(thing).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
+        p for p in inspect.signature(function).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
     ]
-    with pytest.raises(UnknownKeyword, match="must be a known name: got 'n_neighbor_s'") as caught:
-        thing(*([X] * len(least)), n_neighbor_s=5)
-    assert isinstance(caught.value, DrevalError)
-    assert isinstance(caught.value, TypeError)
-    assert caught.value.argument.removeprefix("parameter of ").rpartition(".")[2] == name.rpartition(".")[2]
+    with pytest.raises(UnknownKeyword, match="must be a known name: got 'n_neighbor_s'") as error:
+        function(*([X] * len(least)), n_neighbor_s=5)
+    assert isinstance(error.value, DrevalError)
+    assert isinstance(error.value, TypeError)
+    assert error.value.argument.removeprefix("parameter of ").rpartition(".")[2] == name.rpartition(".")[2]
 
 
-def test_functions_that_pass_keywords_on_refuse_unknown_ones(tmp_path: Path) -> None:
+def test_functions_that_pass_keywords_on_reject_unknown_ones(tmp_path: Path) -> None:
     """Callables that pass keywords on raise the error in calls with real arguments."""
     results = dreval.Evaluation(X, {"a": Y}, n_neighbors=5, random_state=0).run("continuity", None)
     record, study = dreval.embed(X, "pca"), _study(tmp_path)
@@ -275,7 +277,7 @@ def test_functions_that_pass_keywords_on_refuse_unknown_ones(tmp_path: Path) -> 
         "PCA.kernel_inverse_transform": lambda: dreval.methods.PCA(2).fit(X).kernel_inverse_transform(Y[:2], k=5),
         "PCA.set_params": lambda: dreval.methods.PCA(2).set_params(k=5),
     }
-    assert calls.keys() == {name for name, thing in _callables() if _takes_any(thing)}
+    assert calls.keys() == {name for name, function in _callables() if _takes_any(function)}
     for call in calls.values():
         with pytest.raises(UnknownKeyword, match="must be a known name: got 'k'"):
             call()
@@ -293,7 +295,7 @@ def _study(folder: Path) -> dreval.Study:
 
 
 def test_the_errors_of_the_call_itself_stay() -> None:
-    """A missing argument and a TypeError from inside are Python's own; signature and name are those of the function."""
+    """A missing argument and a TypeError from inside are Python's; signature and name are those of the function."""
 
     def inside(X: Any, *, k: int = 1) -> Any:
         """Add."""
@@ -304,9 +306,9 @@ def test_the_errors_of_the_call_itself_stay() -> None:
     assert inspect.signature(checked) == inspect.signature(inside)
     assert (checked.__name__, checked.__doc__) == ("inside", "Add.")
     for wrong in (lambda: checked(), lambda: checked("a", k=2)):
-        with pytest.raises(TypeError) as caught:
+        with pytest.raises(TypeError) as error:
             wrong()
-        assert not isinstance(caught.value, DrevalError)
+        assert not isinstance(error.value, DrevalError)
 
 
 def test_the_check_costs_little() -> None:
@@ -321,7 +323,7 @@ def test_the_check_costs_little() -> None:
 
 def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
     """Of the package, of its methods, of an evaluation, and of records."""
-    for thing, typed, near in (
+    for function, typed, suggestion in (
         (dreval, "trustworthines", "trustworthiness"),
         (dreval, "Evalution", "Evaluation"),
         (dreval.methods, "isomp", "Isomap"),
@@ -332,14 +334,14 @@ def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
         (results.compare(), "pair", "pairs"),
         (results["a"], "coordinate", "coordinates"),
     ):
-        with pytest.raises(AttributeError, match=f"Did you mean '{near}'"):
-            getattr(thing, typed)
+        with pytest.raises(AttributeError, match=f"Did you mean '{suggestion}'"):
+            getattr(function, typed)
     assert not hasattr(dreval, "nothing")
     assert not hasattr(results, "__array__")
 
 
 @each(
-    "words, near",
+    "arguments, suggestion",
     [
         ("evaluate x.csv --perms 5", "--n-resamples"),
         ("evaluate x.csv --Metrics=L1", "--metric"),
@@ -350,30 +352,30 @@ def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
     ],
 )
 def test_the_command_line_suggests_the_nearest_option(
-    words: str, near: str | None, capsys: pytest.CaptureFixture[str]
+    arguments: str, suggestion: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The verb refuses an unknown option, before any file is read, with the nearest of its own."""
-    with pytest.raises(SystemExit) as caught:
-        main(words.split())
+    """The command rejects an unknown option before any file is read, and suggests its nearest option."""
+    with pytest.raises(SystemExit) as error:
+        main(arguments.split())
     text = capsys.readouterr().err.splitlines()[-1]
-    assert caught.value.code == 2
+    assert error.value.code == 2
     assert "unrecognized arguments" in text
-    assert text.endswith(f"(did you mean {near}?)") if near else "did you mean" not in text
+    assert text.endswith(f"(did you mean {suggestion}?)") if suggestion else "did you mean" not in text
 
 
 def test_a_mistyped_verb_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    """Verbs and their subcommands; where nothing is near all are listed."""
-    for words, text in (
+    """Commands and subcommands get a suggestion; if no name is similar all are listed."""
+    for arguments, text in (
         (["evalute"], "'evalute'. Did you mean 'evaluate'? Choose from"),
         (["study", "rn"], "'rn'. Did you mean 'run'?"),
         (["zzz"], "evaluate"),
     ):
         with pytest.raises(SystemExit):
-            main(words)
+            main(arguments)
         assert text in capsys.readouterr().err
 
 
-def test_words_of_the_command_line_have_aliases(capsys: pytest.CaptureFixture[str]) -> None:
-    """Capital letters do not matter where the words are fixed."""
+def test_values_of_the_command_line_have_aliases(capsys: pytest.CaptureFixture[str]) -> None:
+    """Case does not matter where the values are fixed."""
     assert main(["list", "Tests"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TESTS)

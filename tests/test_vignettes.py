@@ -1,4 +1,4 @@
-"""The texts: how vignettes are made, that the demo and the examples of the README run, and where links lead.
+"""The texts: vignettes are built, the demo and the examples of the README run, and links have targets.
 
 The vignettes themselves are executed by ``make site``, and there only; ``pytest -m vignettes`` does it without sphinx.
 """
@@ -107,9 +107,9 @@ def test_readme_example_runs(
     run_cells(README, text)
     message = re.split(r"which prints\n", text)[1].split("An embedding is")[0]
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    printed = {line.strip() for line in capsys.readouterr().out.splitlines()}
+    printed_lines = {line.strip() for line in capsys.readouterr().out.splitlines()}
     assert len(lines) > 8
-    assert [line for line in lines if line not in printed] == []
+    assert [line for line in lines if line not in printed_lines] == []
 
 
 def test_counts_of_other_tools_are_those_of_their_page() -> None:

@@ -22,7 +22,7 @@ CHECKED = (
     "Makefile",
 )
 
-# Terms that the field does not use, each with the usual one. "_" stands for spaces, line ends or underscores.
+# Terms that the field does not use, each with the usual term. "_" matches spaces, line ends or underscores.
 TERMS = {
     r"pictur(?:e|es|ed)": "embedding, or figure",
     r"anew": "re-run, resampled, repeated",

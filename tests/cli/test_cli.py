@@ -23,7 +23,7 @@ from dreval.measures.core import VARIABLE_HINTS
 # evaluate
 
 
-def test_a_file_without_an_option_is_told_of_embeddings(run: Any) -> None:
+def test_a_file_without_an_option_has_the_hint_of_embeddings(run: Any) -> None:
     """The error for a second file or a method suggests to pass it as an embedding."""
     for word in ("umap.csv", "pca"):
         code, _, err = run("evaluate", "data.csv", word)
@@ -31,26 +31,29 @@ def test_a_file_without_an_option_is_told_of_embeddings(run: Any) -> None:
         assert f"unrecognized arguments: {word} (embeddings are named by -e, as in -e {word})" in err
 
 
-def test_words_without_commas_are_told_of_them(run: Any) -> None:
-    """The error for two measures without a comma says how to separate them; that for an unknown option does not."""
-    for words, expected in ((("--measures", "stress", "trustworthiness"), True), (("--bogus",), False)):
-        code, _, err = run(*EVALUATE, *words)
+def test_names_without_commas_have_the_hint_of_commas(run: Any) -> None:
+    """The error for two measures without a comma has the hint of commas; that for an unknown option does not."""
+    for arguments, expected in ((("--measures", "stress", "trustworthiness"), True), (("--bogus",), False)):
+        code, _, err = run(*EVALUATE, *arguments)
         assert code == 2
         assert ("separated by commas, as in --measures a,b" in err) == expected
 
 
-def test_the_summary_goes_to_stdout(run: Any) -> None:
+def test_the_summary_is_printed_to_stdout(run: Any) -> None:
     """Success is code 0, the summary of the same call in Python on stdout, nothing on stderr; notes name options."""
     code, out, err = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv")
-    same = dreval.Evaluation("data.csv", labels="labels.csv", n_neighbors=5, random_state=0)
-    same = (
-        same.with_embedding("umap", "umap.csv").with_embedding("other", "tsne.npy").with_embedding("pca", "pca").run()
+    evaluation = dreval.Evaluation("data.csv", labels="labels.csv", n_neighbors=5, random_state=0)
+    evaluation = (
+        evaluation.with_embedding("umap", "umap.csv")
+        .with_embedding("other", "tsne.npy")
+        .with_embedding("pca", "pca")
+        .run()
     )
 
     assert (code, err) == (0, "")
     assert out.startswith("Evaluation of 3 embeddings of data (40 points, 4 columns; 2 components)\nk = 5;")
     assert "--full, --report page.html" in out
-    in_python = " ".join(str(same.summary()).split()).rpartition(": .summary")[0]
+    in_python = " ".join(str(evaluation.summary()).split()).rpartition(": .summary")[0]
     for word, option in {
         "ci='replicates'": "--ci replicates",
         "summary(full=True)": "--full",
@@ -58,15 +61,15 @@ def test_the_summary_goes_to_stdout(run: Any) -> None:
     }.items():
         in_python = in_python.replace(word, option)
     assert " ".join(out.split()).rpartition(": --full")[0] == in_python
-    again = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv", "--full")[1]
-    assert "Call:\n  dreval evaluate data.csv -e umap.csv -k 5" in again
-    in_full = f"{same.summary(full=True)}\n".replace("ci='replicates'", "--ci replicates")
-    assert without_call(again) == without_call(in_full)
+    second_output = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv", "--full")[1]
+    assert "Call:\n  dreval evaluate data.csv -e umap.csv -k 5" in second_output
+    in_full = f"{evaluation.summary(full=True)}\n".replace("ci='replicates'", "--ci replicates")
+    assert without_call(second_output) == without_call(in_full)
 
 
-def test_an_estimate_of_the_cost_runs_nothing(run: Any, folder: Path) -> None:
+def test_an_estimate_of_the_cost_runs_no_method(run: Any, folder: Path) -> None:
     """Code 0, and the total with a row for each step in place of results; no store and no result is written."""
-    words = (
+    arguments = (
         "-e",
         "pca",
         "--labels",
@@ -77,11 +80,11 @@ def test_an_estimate_of_the_cost_runs_nothing(run: Any, folder: Path) -> None:
         "--store",
         "s.journal",
     )
-    code, out, err = run(*EVALUATE, *words)
+    code, out, err = run(*EVALUATE, *arguments)
     assert (code, err) == (0, "")
     assert "Estimated cost" in out
     assert "the runs of pca" in " ".join(out.split())
-    code, out, err = run(*EVALUATE, *words, "--json")
+    code, out, err = run(*EVALUATE, *arguments, "--json")
     assert (code, err) == (0, "")
     result = json.loads(out)
     assert result["not_included"] == ["pca"]
@@ -100,41 +103,41 @@ def test_a_failing_embedding_is_code_1(run: Any) -> None:
     assert "1 failed" in out
 
 
-@pytest.mark.parametrize("asked", [("--measures", "stability"), ("--tests", "noise", "--measures", "continuity")])
-def test_what_was_asked_by_name_without_any_value_is_code_1(run: Any, asked: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("options", [("--measures", "stability"), ("--tests", "noise", "--measures", "continuity")])
+def test_requested_measures_without_any_value_are_code_1(run: Any, options: tuple[str, ...]) -> None:
     """Coordinates cannot be re-embedded: code 1 if no embedding has a value, 0 if one has."""
-    words = ("evaluate", "data.csv", "-e", "umap.csv", *asked, "--ci", "none", "--n-resamples", "9")
+    arguments = ("evaluate", "data.csv", "-e", "umap.csv", *options, "--ci", "none", "--n-resamples", "9")
 
-    assert run(*words)[0] == 1
-    assert run(*words, "-e", "pca")[0] == 0
+    assert run(*arguments)[0] == 1
+    assert run(*arguments, "-e", "pca")[0] == 0
 
 
 @pytest.mark.parametrize("form", ["text", "latex"])
-def test_a_paragraph_goes_to_stdout(run: Any, form: str) -> None:
+def test_a_paragraph_is_printed_to_stdout(run: Any, form: str) -> None:
     """It prints the results and methods of the same call in Python, and nothing else; files are still written."""
-    words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
-    code, out, err = run(*words, "--paragraph", form, "--save", "p.dreval")
-    same = dreval.load_results("p.dreval")
+    arguments = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
+    code, out, err = run(*arguments, "--paragraph", form, "--save", "p.dreval")
+    loaded = dreval.load_results("p.dreval")
 
     assert (code, err) == (0, "")
-    assert out == f"{same.paragraph('results', form)}\n\n{same.paragraph('methods', form)}\n"
-    assert run(*words, "--paragraph", form, "--json")[0] == 2
+    assert out == f"{loaded.paragraph('results', form)}\n\n{loaded.paragraph('methods', form)}\n"
+    assert run(*arguments, "--paragraph", form, "--json")[0] == 2
 
 
-def test_methods_are_run_anew(run: Any) -> None:
+def test_methods_are_re_run(run: Any) -> None:
     """``--n-replicates`` gives the intervals of the same call in Python; the error for one run names the option."""
-    words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
-    code, out, _ = run(*words, "--n-replicates", "3", "--conf-level", "0.8", "--json")
-    same = dreval.Evaluation("data.csv", {"pca": "pca"}, n_neighbors=5, random_state=0)
+    arguments = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
+    code, out, _ = run(*arguments, "--n-replicates", "3", "--conf-level", "0.8", "--json")
+    evaluation = dreval.Evaluation("data.csv", {"pca": "pca"}, n_neighbors=5, random_state=0)
     options = {"replicates": {"n_replicates": 3}}
-    row = same.run("continuity", conf_level=0.8, options=options).tidy().iloc[0]
-    printed = json.loads(out)["table"][0]
+    row = evaluation.run("continuity", conf_level=0.8, options=options).tidy().iloc[0]
+    printed_row = json.loads(out)["table"][0]
 
     assert code == 0
-    assert [printed[key] for key in ("se", "n_groups", "target")] == [row["se"], 3, row["target"]]
-    assert [printed[key] for key in ("conf_low", "conf_level")] == [row["conf_low"], 0.8]
-    assert printed["conf_method"].startswith("runs of the method on random halves")
-    code, _, err = run(*words, "--n-replicates", "1")
+    assert [printed_row[key] for key in ("se", "n_groups", "target")] == [row["se"], 3, row["target"]]
+    assert [printed_row[key] for key in ("conf_low", "conf_level")] == [row["conf_low"], 0.8]
+    assert printed_row["conf_method"].startswith("runs of the method on random halves")
+    code, _, err = run(*arguments, "--n-replicates", "1")
     assert (code, "`--n-replicates` must be an integer >= 2: got 1" in err) == (2, True)
 
 
@@ -143,11 +146,11 @@ def test_finished_work_is_not_overwritten(run: Any, folder: Path, option: str, n
     """An output to the file of a study or a store raises an error before anything is computed."""
     with Store(folder / name.removeprefix("map=")) as store:
         store.open_run({"method": "pca"})
-    before = (folder / name.removeprefix("map=")).read_bytes()
+    content = (folder / name.removeprefix("map=")).read_bytes()
     code, out, err = run(*EVALUATE, option, name)
     assert (code, out) == (2, "")
     assert f"`{option}` must not be the file of a study or a store: got" in err
-    assert (folder / name.removeprefix("map=")).read_bytes() == before
+    assert (folder / name.removeprefix("map=")).read_bytes() == content
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
@@ -209,16 +212,16 @@ def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name:
         ((*EVALUATE, "--plot", "map=a.png", "--plot", "map=a.png"), "`--plot` must not be a file that --plot writes"),
     ],
 )
-def test_refusals_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_errors_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...], message: str) -> None:
     """Invalid input is code 2, one line on stderr with the four parts, no output and no file."""
-    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    times = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     code, out, err = run(*arguments)
 
     assert (code, out) == (2, "")
     assert err.startswith("dreval: `")
     assert message in err
     assert err.count("\n") == 1
-    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == times
 
 
 @each(
@@ -247,7 +250,7 @@ def test_k_beyond_real_data(run: Any, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("extra", [(), ("-e", "short.npy"), ("--tests", "all", "--labels", "labels.csv")])
-def test_quiet_prints_nothing(run: Any, extra: tuple[str, ...]) -> None:
+def test_quiet_prints_no_text(run: Any, extra: tuple[str, ...]) -> None:
     """With --quiet only a failed embedding is reported, on stderr; the code and the files are the same."""
     code, out, err = run(*EVALUATE, *extra, "--quiet", "--save", "r.dreval", "--report", "r.md")
 
@@ -317,19 +320,19 @@ def test_a_result_that_cannot_be_saved_is_printed_all_the_same(run: Any, monkeyp
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_an_output_that_cannot_be_written_is_refused_after_the_files(tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_raises_an_error_after_the_files(tmp_path: Path) -> None:
     """The other outputs are written; then one error in four parts, and code 2."""
     np.savetxt(tmp_path / "x.csv", np.random.default_rng(0).normal(size=(20, 3)), delimiter=",", header="a,b,c")
-    words = [sys.executable, "-m", "dreval", "evaluate", "x.csv", "-e", "pca", "-k", "3", "--save", "r.dreval"]
+    arguments = [sys.executable, "-m", "dreval", "evaluate", "x.csv", "-e", "pca", "-k", "3", "--save", "r.dreval"]
     with open("/dev/full", "w") as full:
-        process = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        process = subprocess.run(arguments, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 
     assert process.returncode == 2
     assert "`stdout` must be a place that output can be written to: got no space left on device." in process.stderr
     assert dreval.load_results(tmp_path / "r.dreval").names == ["pca"]
 
 
-def test_places_without_permission_are_refused_early(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_without_permission_raise_an_error_early(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that cannot be written to raises an error before anything is computed."""
     monkeypatch.setattr(os, "access", lambda *_: False)
     code, out, err = run(*EVALUATE, "--save", "out.dreval")
@@ -346,13 +349,13 @@ def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
     return {(row["embedding"], row["measure"] or row["variable"]): row["value"] or row["statistic"] for row in rows}
 
 
-def test_what_a_measure_lacks_is_named_as_an_option(run: Any, folder: Path) -> None:
+def test_the_missing_input_of_a_measure_is_named_as_an_option(run: Any, folder: Path) -> None:
     """Warning, summary, table, notes and saved result name the option; with the option there is a value."""
     needs = {"batch": "ilisi", "labels": "silhouette", "latent": "latent_r2"}
     assert set(needs) == set(VARIABLE_HINTS)
-    named = ("--measures", ",".join(needs.values()), "--tests", "none")
-    code, out, err = run(*EVALUATE, *named, "--save", "lacks.dreval")
-    _, document, _ = run(*EVALUATE, *named, "--json")
+    selection = ("--measures", ",".join(needs.values()), "--tests", "none")
+    code, out, err = run(*EVALUATE, *selection, "--save", "lacks.dreval")
+    _, document, _ = run(*EVALUATE, *selection, "--json")
     saved = dreval.load_results(folder / "lacks.dreval")
     table = {row["measure"]: row["note"] for row in json.loads(document)["table"]}
 
@@ -364,20 +367,20 @@ def test_what_a_measure_lacks_is_named_as_an_option(run: Any, folder: Path) -> N
         assert f"{measure} of umap: {table[measure]}." in out
         assert saved.tidy().set_index("measure").loc[measure, "note"] == table[measure]
     arguments = ("--batch", "meta.csv:kind", "--labels", "labels.csv", "--latent", "tsne.npy")
-    assert None not in values(run, "data.csv", "-e", "umap.csv", *named, *arguments, "--ci", "none").values()
+    assert None not in values(run, "data.csv", "-e", "umap.csv", *selection, *arguments, "--ci", "none").values()
 
 
-def test_batches_in_every_way(run: Any) -> None:
+def test_batches_in_all_forms(run: Any) -> None:
     """Batches as a column of the data, which is then not a feature, and as a column of a file give the same numbers."""
     drop = ("--covariates", "age", "--ids", "cell")
-    few = ("--measures", "ilisi,stress", "--tests", "none", "--ci", "none")
-    column = values(run, "full.csv", "-e", "umap.csv", "--batch", "kind", *drop, *few)
-    file = values(run, "data.csv", "-e", "umap.csv", "--batch", "meta.csv:kind", *few)
+    selection = ("--measures", "ilisi,stress", "--tests", "none", "--ci", "none")
+    column = values(run, "full.csv", "-e", "umap.csv", "--batch", "kind", *drop, *selection)
+    file = values(run, "data.csv", "-e", "umap.csv", "--batch", "meta.csv:kind", *selection)
     assert column.keys() == {("umap", "ilisi"), ("umap", "stress")}
     assert column == pytest.approx(file, rel=1e-12)
 
 
-def test_labels_in_every_way(run: Any) -> None:
+def test_labels_in_all_forms(run: Any) -> None:
     """Labels as a column of the data, a file, and a column of a file give the same numbers."""
     drop = ("--covariates", "age", "--ids", "cell")
     column = values(run, "full.csv", "-e", "umap.csv", "--labels", "kind", *drop)
@@ -432,21 +435,21 @@ def test_options_are_those_of_python(run: Any) -> None:
     ev = dreval.Evaluation(
         "full.csv", labels="kind", covariates=["age"], ids="cell", n_neighbors=[3, 7], random_state=4
     )
-    same = ev.with_embedding("umap", "umap.csv").run(
+    expected = ev.with_embedding("umap", "umap.csv").run(
         ["continuity", "knn_accuracy"], ["hsic"], None, n_resamples=19, adjust="benjamini_hochberg"
     )
 
     assert code == 0
     assert [row["value"] or row["p_adjusted"] for row in document["table"]] == [
-        row["p_adjusted"] if np.isnan(row["value"]) else row["value"] for row in same.tidy().to_dict("records")
+        row["p_adjusted"] if np.isnan(row["value"]) else row["value"] for row in expected.tidy().to_dict("records")
     ]
     assert document["recipe"]["call"].startswith("dreval evaluate full.csv -e umap.csv")
 
 
 def test_anchors_and_no_tests(run: Any) -> None:
     """Anchors, no tests and no adjustment have their options."""
-    words = ["--labels", "labels.csv", "--anchors", "9", "--tests", "none", "--adjust", "none", "--full"]
-    code, out, _ = run(*EVALUATE, *words)
+    arguments = ["--labels", "labels.csv", "--anchors", "9", "--tests", "none", "--adjust", "none", "--full"]
+    code, out, _ = run(*EVALUATE, *arguments)
 
     assert code == 0
     assert "Anchors:                             9" in out
@@ -454,18 +457,18 @@ def test_anchors_and_no_tests(run: Any) -> None:
     assert "Tests of independence" not in out
 
 
-def test_the_command_with_its_seed_makes_the_result_again(run: Any) -> None:
+def test_the_command_with_its_seed_reproduces_the_result(run: Any) -> None:
     """Without a seed one is drawn; the recipe's call has it, and running that call gives the same table."""
     _, out, _ = run("evaluate", "data.csv", "-e", "umap.csv", "-k", "5", "--labels", "labels.csv", "--json")
     recipe, table = json.loads(out)["recipe"], json.loads(out)["table"]
-    _, again, _ = run(*shlex.split(recipe["call"])[1:])
+    _, output, _ = run(*shlex.split(recipe["call"])[1:])
 
     assert str(recipe["random_state"]) in recipe["call"]
-    for row, same in zip(table, json.loads(again)["table"], strict=True):
-        assert {**row, "seconds": 0} == {**same, "seconds": 0}
+    for row, expected_row in zip(table, json.loads(output)["table"], strict=True):
+        assert {**row, "seconds": 0} == {**expected_row, "seconds": 0}
 
 
-def test_a_failing_embedding_is_told_in_options(run: Any, folder: Path) -> None:
+def test_notes_on_a_failing_embedding_name_options(run: Any, folder: Path) -> None:
     """The hint of a note names the option of the command line, as in an error, and not the Python argument."""
     rows = [f"{i},{(7 * i) % 11},{(5 * i) % 13}.5" for i in range(30)]
     (folder / "named.csv").write_text("\n".join(["x,a,b", *rows]))

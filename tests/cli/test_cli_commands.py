@@ -43,19 +43,19 @@ def test_embed_writes_coordinates(run: Any, output: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "given"), [("labels", "kind"), ("response", "height"), ("response", "height,width")]
+    ("option", "value"), [("labels", "kind"), ("response", "height"), ("response", "height,width")]
 )
-def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, given: str) -> None:
+def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, value: str) -> None:
     """Classes by --labels and numbers by --response reach the method; a float as a class raises an error."""
     rng = np.random.default_rng(0)
     X, height = rng.normal(size=(40, 3)), rng.normal(size=40)
     frame = pd.DataFrame(X, columns=list("abc")).assign(
         height=height, width=height**2, kind=np.where(height > 0, "u", "v")
     )
-    named = given.split(",")
-    frame[["a", "b", "c", *named]].to_csv("y.csv", index=False)
-    assert run("embed", "y.csv", "cca", "o.npy", "-d", "1", f"--{option}", given, "--quiet") == (0, "", "")
-    y = frame["kind"] if option == "labels" else frame[named]
+    columns = value.split(",")
+    frame[["a", "b", "c", *columns]].to_csv("y.csv", index=False)
+    assert run("embed", "y.csv", "cca", "o.npy", "-d", "1", f"--{option}", value, "--quiet") == (0, "", "")
+    y = frame["kind"] if option == "labels" else frame[columns]
     assert np.allclose(np.load("o.npy"), dreval.methods.CCA(1).fit_transform(X, y.to_numpy()))
     assert np.array_equal(np.load("o.npy"), np.asarray(dreval.embed(X, "cca", 1, **{option: y})))
     code, _, err = run("embed", "y.csv", "cca", "o.npy", "-d", "1", "--labels", "a")
@@ -76,7 +76,7 @@ def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, giv
         (("gaps.csv", "pca", "out.csv"), "must be finite"),
     ],
 )
-def test_embed_refuses(run: Any, arguments: tuple[str, ...], message: str) -> None:
+def test_errors_of_embed(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """An input that cannot be embedded is code 2, with the reason on stderr and no file."""
     code, out, err = run("embed", *arguments)
 
@@ -101,18 +101,18 @@ def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
 
 
 @each("command", [(), ("evaluate",), ("embed",), ("list",)])
-def test_help_names_what_there_is(run: Any, command: tuple[str, ...]) -> None:
+def test_help_lists_the_options(run: Any, command: tuple[str, ...]) -> None:
     """--help is code 0 on stdout; choices come from the registries."""
     code, out, err = run(*command, "--help")
 
     assert (code, err) == (0, "")
     assert out.startswith("usage: dreval")
-    words = " ".join(out.split())
+    text = " ".join(out.split())
     if command == ("evaluate",):
-        assert ", ".join(MEASURES) in words
-        assert "exit codes: 0 done, 1 some embedding failed, or no embedding has a value of" in words
+        assert ", ".join(MEASURES) in text
+        assert "exit codes: 0 done, 1 some embedding failed, or no embedding has a value of" in text
     if command == ("embed",):
-        assert f"one of {len(METHODS.names())}, see: dreval list methods" in words
+        assert f"one of {len(METHODS.names())}, see: dreval list methods" in text
 
 
 # as a real process
@@ -132,7 +132,7 @@ def test_a_process_has_the_codes() -> None:
     calls = [EVALUATE, (*EVALUATE, "-e", "short.npy"), ("evaluate", "no.csv", "-e", "pca")]
     completed = [process(*call) for call in calls]
 
-    assert [item.returncode for item in completed] == [0, 1, 2]
+    assert [process.returncode for process in completed] == [0, 1, 2]
     assert completed[0].stderr == ""
     assert completed[1].stderr.startswith(
         "dreval: 1 of 2 embeddings failed. short: `embeddings['short']` must have one row"
@@ -141,7 +141,7 @@ def test_a_process_has_the_codes() -> None:
 
 
 @pytest.mark.slow
-def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
+def test_a_terminal_without_unicode_loses_no_text() -> None:
     """Names that the terminal cannot encode are escaped; the JSON is pure ASCII."""
     completed = process(*EVALUATE, "-e", "größe=umap.csv", "--json", env={"PYTHONIOENCODING": "ascii"})
     output = process(*EVALUATE, "-e", "größe=umap.csv", env={"PYTHONIOENCODING": "ascii"})
@@ -152,7 +152,7 @@ def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_a_reader_that_leaves_is_no_error() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     """`dreval ... | true`: the pipe breaks, there is no message, and the files are written."""
     arguments = shlex.join([*EVALUATE, "-e", "a=umap.csv", "--save", "left.dreval", "--report", "left.md"])
     command = f"set -o pipefail; {sys.executable} -m dreval {arguments} | true"

@@ -52,26 +52,26 @@ def test_several_results_are_compared_across_data_sets(run: Any, flags: tuple[st
     code, out, err = run(*files, "--rope", "0.01", "--random-state", "4", *flags)
 
     assert (code, err) == (0, "")
-    same = getattr(dreval.compare(files, rope=0.01, random_state=4).summary(), form)()
-    assert without_call(out.rstrip("\n")) == without_call(same.rstrip("\n"))
+    expected = getattr(dreval.compare(files, rope=0.01, random_state=4).summary(), form)()
+    assert without_call(out.rstrip("\n")) == without_call(expected.rstrip("\n"))
 
 
-def test_a_table_made_elsewhere(run: Any) -> None:
+def test_a_table_of_another_program(run: Any) -> None:
     """Columns and direction are options; the output is text, a document or a figure."""
-    named = ("table.csv", "--columns", "dataset=problem", "--direction", "value=higher")
-    code, words, _ = run(*named, "--paragraph", "latex", "--plot", "cd.svg")
-    document = json.loads(run(*named, "--json")[1])
+    arguments = ("table.csv", "--columns", "dataset=problem", "--direction", "value=higher")
+    code, text, _ = run(*arguments, "--paragraph", "latex", "--plot", "cd.svg")
+    document = json.loads(run(*arguments, "--json")[1])
 
     assert code == 0
-    assert words.startswith("value, higher is better: 2 embeddings were compared on 3 data sets.")
-    assert "2 embeddings on 3 data sets were evaluated with dreval" in words.split("\n\n")[1]
+    assert text.startswith("value, higher is better: 2 embeddings were compared on 3 data sets.")
+    assert "2 embeddings on 3 data sets were evaluated with dreval" in text.split("\n\n")[1]
     assert Path("cd.svg").read_text("utf-8").lstrip().startswith("<?xml")
     assert document["pairs"][0]["n"] == 3
     assert document["recipe"]["kind"] == "datasets"
 
 
 def test_works_for_bibtex(run: Any) -> None:
-    """It prints the works of ``Comparison.bibtex``, and nothing else."""
+    """The command prints the works of ``Comparison.bibtex``, without other text."""
     code, out, err = run("0.dreval", "--bibtex")
 
     assert (code, err) == (0, "")
@@ -79,28 +79,28 @@ def test_works_for_bibtex(run: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["html", *(pytest.param(form, marks=pytest.mark.slow) for form in ("md", "tex"))])
-def test_a_report_says_the_command_that_makes_it(run: Any, form: str) -> None:
+def test_a_report_has_the_command_that_writes_it(run: Any, form: str) -> None:
     """The page is that of ``Comparison.report``, except for the call; its path is printed, but not into a document."""
     command = ("0.dreval", "--report", f"out.{form}")
     code, out, err = run(*command)
     document = run(*command, "--json")[1]
     dreval.load_results("0.dreval").compare().report(f"same.{form}")
-    result, same = (Path(f"{name}.{form}").read_text("utf-8").replace("-{}-", "--") for name in ("out", "same"))
+    result, expected = (Path(f"{name}.{form}").read_text("utf-8").replace("-{}-", "--") for name in ("out", "same"))
     call = f"dreval compare 0.dreval --report out.{form}"
 
     assert (code, err) == (0, "")
     assert out.endswith(f"report written to out.{form}\n")
     assert json.loads(document)["recipe"]["call"] == f"{call} --json"
     assert call in result
-    assert call not in same
-    assert len(result.splitlines()) == len(same.splitlines())
+    assert call not in expected
+    assert len(result.splitlines()) == len(expected.splitlines())
 
 
-def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:
+def test_a_figure_with_an_error_leaves_the_tables(run: Any) -> None:
     """An embedding compared with itself has no interval to draw: the comparison is printed, then the reason."""
     X = np.random.default_rng(0).normal(size=(24, 3))
-    same = dreval.Evaluation(X, {"one": X[:, :2], "again": X[:, :2]}, n_neighbors=3, random_state=0)
-    same.run("continuity", None).save("same.dreval")
+    results = dreval.Evaluation(X, {"one": X[:, :2], "again": X[:, :2]}, n_neighbors=3, random_state=0)
+    results.run("continuity", None).save("same.dreval")
     code, out, err = run("same.dreval", "--plot", "forest.svg")
 
     assert code == 2
@@ -123,7 +123,7 @@ def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:
         (("0.dreval", "1.dreval", "--alpha", "2"), "`--alpha` must be"),
     ],
 )
-def test_refusals(run: Any, arguments: tuple[str, ...], message: str) -> None:
+def test_errors(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """Invalid input is code 2, with the reason on stderr in terms of the command line."""
     code, out, err = run(*arguments)
 

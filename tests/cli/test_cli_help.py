@@ -42,7 +42,7 @@ def examples(name: str) -> list[list[str]]:
 
 
 def test_a_command_is_a_file() -> None:
-    """Each file of the folder is a command; each command or step without steps prints an answer."""
+    """Each file of the folder is a command; each command or subcommand at the end of the tree prints a result."""
     commands = [name.split()[1] for name in COMMANDS if len(name.split()) == 2]
     assert commands == sorted(path.stem for path in Path(_main.__file__).parent.glob("[!_]*.py"))
     assert {"compare", "embed", "evaluate", "list", "protocol", "study", "sweep"} <= set(commands)
@@ -83,20 +83,20 @@ CHEAPER = {
 }
 
 
-def prepare(words: list[str]) -> list[str]:
+def prepare(arguments: list[str]) -> list[str]:
     """Create the files that an example needs, and return the command line with options that make it cheaper."""
-    command = " ".join(words[:3] if words[1] in ("study", "protocol") else words[:2])
-    if "study.toml" in words:
+    command = " ".join(arguments[:3] if arguments[1] in ("study", "protocol") else arguments[:2])
+    if "study.toml" in arguments:
         Path("study.toml").write_text('datasets = ["data.csv"]\nmethods = ["pca"]\nmeasures = "stress"\n', "utf-8")
-    if words[1] == "compare":
+    if arguments[1] == "compare":
         save()
     if command in ("dreval study status", "dreval study report") or (
-        command == "dreval compare" and "study.dreval" in words
+        command == "dreval compare" and "study.dreval" in arguments
     ):
         study()
     if command in ("dreval protocol status", "dreval protocol collect"):
         exported()
-    return [*words, *(["--n-jobs", "1"] if "study.toml" in words else CHEAPER.get(command, []))]
+    return [*arguments, *(["--n-jobs", "1"] if "study.toml" in arguments else CHEAPER.get(command, []))]
 
 
 def save() -> None:
@@ -124,13 +124,15 @@ def exported() -> None:
 def own_examples(name: str) -> list[str]:
     """Return the examples of a command that call it, without those on AnnData."""
     return [
-        shlex.join(words) for words in examples(name) if "cells.h5ad" not in words and " ".join(words).startswith(name)
+        shlex.join(arguments)
+        for arguments in examples(name)
+        if "cells.h5ad" not in arguments and " ".join(arguments).startswith(name)
     ]
 
 
 @pytest.mark.parametrize("command", sorted({line for name in ANSWERS for line in own_examples(name)}))
 def test_examples_run(run: Any, command: str) -> None:
-    """Each command line of the help ends with code 0, prints something on stdout, and nothing on stderr."""
+    """Each command line of the help ends with code 0, prints on stdout, and prints nothing on stderr."""
     code, out, err = run(*prepare(shlex.split(command))[1:])
 
     assert (code, err) == (0, "")
@@ -161,16 +163,16 @@ DOCUMENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("words", "keys"), DOCUMENTS)
-def test_the_document_of_each_command(run: Any, words: tuple[str, ...], keys: str) -> None:
-    """--json prints one strict document with these keys and nothing else; --quiet nothing, with the same code."""
-    prepare(["dreval", *words])
-    code, out, err = run(*words, "--json")
+@pytest.mark.parametrize(("arguments", "keys"), DOCUMENTS)
+def test_the_document_of_each_command(run: Any, arguments: tuple[str, ...], keys: str) -> None:
+    """--json prints one strict document with these keys only; --quiet prints nothing, with the same code."""
+    prepare(["dreval", *arguments])
+    code, out, err = run(*arguments, "--json")
 
     assert (code, err) == (0, "")
     assert list(strict(out)) == keys.split()
-    if words[:2] != ("protocol", "export"):
-        assert run(*words, "--quiet") == (0, "", "")
+    if arguments[:2] != ("protocol", "export"):
+        assert run(*arguments, "--quiet") == (0, "", "")
 
 
 def test_json_converts_numpy_and_missing_numbers() -> None:
@@ -185,16 +187,16 @@ def test_json_converts_numpy_and_missing_numbers() -> None:
     assert (document["n"], document["l"]) == (None, [{"k": ["benign"]}])
 
 
-def test_json_goes_on_when_stopped(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_is_printed_when_stopped(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A study stopped by Ctrl-C still gives its document, with code 130."""
-    words = ("study", "run", "s.dreval", "-x", "data.csv", "-x", "kinds.csv", "--labels", "kinds=kind", "-m", "pca")
-    run(*words, "--measures", "stress", "--limit", "1")
+    arguments = ("study", "run", "s.dreval", "-x", "data.csv", "-x", "kinds.csv", "--labels", "kinds=kind", "-m", "pca")
+    run(*arguments, "--measures", "stress", "--limit", "1")
 
-    def stopped(self: Any, **words: Any) -> None:
+    def stopped(self: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(dreval.study.study.Study, "run", stopped)
-    code, out, err = run(*words, "--measures", "stress", "--json")
+    code, out, err = run(*arguments, "--measures", "stress", "--json")
 
     assert (code, err, strict(out)["waiting"]) == (130, "", 1)
 
@@ -226,7 +228,7 @@ def test_a_defect_is_code_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         main(EVALUATE)
 
 
-def test_no_memory_is_code_2(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_insufficient_memory_is_code_2(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too little memory is not an internal error."""
 
     def fail(*_: Any, **__: Any) -> None:
@@ -238,16 +240,16 @@ def test_no_memory_is_code_2(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_long_lists_are_not_printed(run: Any) -> None:
     """The error for a wrong name has the nearest name and the command of the command line that lists them."""
-    for words, hint in (
+    for arguments, hint in (
         (("embed", "data.csv", "isomp", "o.csv"), "Did you mean 'isomap'? dreval list methods lists them all.\n"),
         ((*EVALUATE, "--measures", "stres"), "Did you mean 'stress'? dreval list measures lists them all.\n"),
         (("evaluate", "data.csv", "-e", "qqqq"), "got 'qqqq'. dreval list methods lists them all.\n"),
     ):
-        code, _, err = run(*words)
+        code, _, err = run(*arguments)
         assert (code, err.endswith(hint)) == (2, True), err
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_loads_no_large_package() -> None:
     """--help of a command imports neither pandas nor scipy nor matplotlib, so that it is fast."""
     code = (
         "import sys\nfrom dreval.cli._main import main\n"

@@ -90,7 +90,7 @@ def test_missing_numbers_are_null(run: Any) -> None:
         (("protocol", "collect", "."), "`manifest.json` must exist"),
     ],
 )
-def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
+def test_errors_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """Invalid input is code 2, with the reason on stderr and no folder."""
     code, out, err = run(*arguments)
 
@@ -100,7 +100,7 @@ def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str)
 
 
 @each("step", [(), ("export",), ("status",), ("collect",)])
-def test_help_says_what_there_is(run: Any, step: tuple[str, ...]) -> None:
+def test_help_lists_options_and_exit_codes(run: Any, step: tuple[str, ...]) -> None:
     """--help is code 0, with every option, examples that begin with the command, and the exit codes."""
     code, out, err = run("protocol", *step, "--help")
 
@@ -112,15 +112,18 @@ def test_help_says_what_there_is(run: Any, step: tuple[str, ...]) -> None:
             *inspect.signature(dreval.Protocol).parameters,
             *inspect.signature(dreval.Protocol.export).parameters,
         ]
-        words = [f"--{name.replace('_', '-')}" for name in expected if name not in ("self", "data", "folder")]
-        assert [word for word in words if word not in out] == []
+        options = [f"--{name.replace('_', '-')}" for name in expected if name not in ("self", "data", "folder")]
+        assert [word for word in options if word not in out] == []
 
 
 def test_defaults_are_those_of_python() -> None:
     """Every option of export is a parameter of ``Protocol`` or its ``export``, with the same default."""
     options = vars(_parser().parse_args(["protocol", "export", "data.csv", "tool"]))
-    known = {**inspect.signature(dreval.Protocol).parameters, **inspect.signature(dreval.Protocol.export).parameters}
-    expected = {name: p.default for name, p in known.items() if name not in ("self", "data", "folder")}
+    parameters = {
+        **inspect.signature(dreval.Protocol).parameters,
+        **inspect.signature(dreval.Protocol.export).parameters,
+    }
+    expected = {name: p.default for name, p in parameters.items() if name not in ("self", "data", "folder")}
 
     assert {name: value for name, value in options.items() if name in expected} == expected
     assert options.keys() - expected.keys() == {"data", "folder", "run", "parser", "quiet", "json"}

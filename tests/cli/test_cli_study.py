@@ -31,17 +31,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_run_goes_on_where_it_stopped(run: Any) -> None:
+def test_run_continues_where_it_stopped(run: Any) -> None:
     """The code is 1 while cells are missing, 0 when all are done; the file is that of ``Study``."""
-    first = run(*RUN, *SMALL, "--limit", "2")
+    output = run(*RUN, *SMALL, "--limit", "2")
     second = run(*RUN, *SMALL)
     datasets = {"a": "a.csv", "other": "b.csv", "c": "c.csv"}
     methods = {"pca": "pca", "mds": "classical_mds"}
     study = dreval.Study("t", datasets, methods, "procrustes_disparity", n_neighbors=3, random_state=0).run()
     opened = dreval.Study.open("s.dreval")
 
-    assert [code for code, _, _ in (first, second)] == [1, 0]
-    assert [err for _, _, err in (first, second)] == ["", ""]
+    assert [code for code, _, _ in (output, second)] == [1, 0]
+    assert [err for _, _, err in (output, second)] == ["", ""]
     assert second[1].rstrip("\n") == str(opened.status())
     assert_frame_equal(opened.table().drop(columns="seconds"), study.table().drop(columns="seconds"))
 
@@ -72,8 +72,8 @@ def test_status_and_table(run: Any) -> None:
         "file": "s.dreval", "cells": 6, "done": 4, "failed": 0, "running": 0, "waiting": 2,
     }  # fmt: skip
     assert [cell["state"] for cell in document["states"]].count("done") == 4
-    written = pd.read_csv("values.csv")
-    assert written["value"].tolist() == dreval.Study.open("s.dreval").table()["value"].tolist()
+    values = pd.read_csv("values.csv")
+    assert values["value"].tolist() == dreval.Study.open("s.dreval").table()["value"].tolist()
     assert run("status", "s.dreval", "--quiet") == (1, "", "")
 
 
@@ -90,18 +90,18 @@ def test_reports(run: Any) -> None:
 def test_failures_give_code_1(run: Any) -> None:
     """A method that needs labels runs only on the data sets that have labels."""
     pd.read_csv("a.csv").assign(kind=np.resize(["u", "v", "w"], 12)).to_csv("a.csv", index=False)
-    words = ("run", "f.dreval", "-x", "a.csv", "-x", "b.csv", "-m", "sir", "--labels", "a=kind", *SMALL)
-    code, out, _ = run(*words)
+    arguments = ("run", "f.dreval", "-x", "a.csv", "-x", "b.csv", "-m", "sir", "--labels", "a=kind", *SMALL)
+    code, out, _ = run(*arguments)
 
     assert code == 1
     assert "1 cell failed, sir on b" in out
-    assert run(*words, "--retry-failed", "--quiet")[0] == 1
+    assert run(*arguments, "--retry-failed", "--quiet")[0] == 1
 
 
-def test_ctrl_c_is_said_and_nothing_is_lost(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_reported_and_no_run_is_lost(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 130, the status, and no traceback."""
 
-    def stopped(self: Any, **words: Any) -> None:
+    def stopped(self: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
     run(*RUN, *SMALL, "--limit", "1")
@@ -116,7 +116,7 @@ def test_ctrl_c_is_said_and_nothing_is_lost(run: Any, monkeypatch: pytest.Monkey
 def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.CaptureFixture[str]) -> None:
     """A study is compared alone, or with a saved result and a table."""
     run(*RUN, *SMALL, "--quiet")
-    alone = call(capfd, "compare", "s.dreval", "--json")
+    document = call(capfd, "compare", "s.dreval", "--json")
     X = np.random.default_rng(9).normal(size=(12, 3))
     evaluation = dreval.Evaluation(X, {"pca": "pca", "mds": X[:, :2]}, n_neighbors=3)
     evaluation.run("procrustes_disparity", None, None).save("one.dreval")
@@ -125,15 +125,15 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
     )
     code, out, err = call(capfd, "compare", "s.dreval", "one.dreval", "more.csv", "--json")
 
-    assert (alone[0], code, err) == (0, 0, "")
-    assert json.loads(alone[1])["pairs"][0]["n"] == 3
+    assert (document[0], code, err) == (0, 0, "")
+    assert json.loads(document[1])["pairs"][0]["n"] == 3
     assert json.loads(out)["pairs"][0]["n"] == 5
-    stored = {(item["test"], item["code"], item["text"]) for item in json.loads(out)["notes"]}
+    stored = {(note["test"], note["code"], note["text"]) for note in json.loads(out)["notes"]}
     assert ("friedman", "ranks.two", "needs three embeddings; see the test of the pair") in stored
 
 
 @each(
-    "words, message",
+    "arguments, message",
     [
         (("run", "s.dreval", "-m", "pca"), "`--datasets` must be given"),
         (("run", "s.dreval", "-x", "a.csv"), "`--methods` must be given"),
@@ -149,9 +149,9 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
         (("report", "a.csv", "r.pdf"), "`report` must end in .html"),
     ],
 )
-def test_refusals(run: Any, words: tuple[str, ...], message: str) -> None:
+def test_errors(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """Invalid input is code 2, with the reason on stderr in terms of the command line."""
-    code, out, err = run(*words)
+    code, out, err = run(*arguments)
 
     assert (code, out) == (2, "")
     assert message in err
@@ -167,7 +167,7 @@ def test_refusals(run: Any, words: tuple[str, ...], message: str) -> None:
         ('methods = ["pca"]\nn_replicats = 3', "Did you mean 'n_replicates'"),
     ],
 )
-def test_refused_toml(run: Any, text: str, message: str) -> None:
+def test_errors_in_toml(run: Any, text: str, message: str) -> None:
     """The error for a wrong entry of the file has the name of the file."""
     Path("plan.toml").write_text(text, encoding="utf-8")
     code, _, err = run("run", "plan.toml")

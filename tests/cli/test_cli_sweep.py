@@ -17,7 +17,7 @@ COMMAND = "sweep"
 ISOMAP = ("data.csv", "-m", "isomap", "--random-state", "0", "--grid")
 
 
-def test_it_prints_and_writes_what_python_gives(run: Any) -> None:
+def test_the_command_prints_and_writes_the_results_of_python(run: Any) -> None:
     """It prints the summary, and writes the table and a figure; the document has the best set."""
     expected = dreval.sweep("data.csv", "isomap", {"n_neighbors": [10, 15]}, random_state=0)
     code, out, err = run(*ISOMAP, "n_neighbors=10,15", "--table", "t.csv", "--plot", "p.png")
@@ -56,17 +56,17 @@ def test_a_setting_that_fails_is_code_1(run: Any) -> None:
     assert "0 is not judged" in " ".join(out.split())
 
 
-def test_a_store_is_used_again(run: Any) -> None:
+def test_a_store_is_reused(run: Any) -> None:
     """The second command reads the same results from the file."""
-    words = (*ISOMAP, "n_neighbors=10,15", "--store", "s.journal", "--json")
-    first = run(*words)
+    arguments = (*ISOMAP, "n_neighbors=10,15", "--store", "s.journal", "--json")
+    output = run(*arguments)
 
     assert Path("s.journal").exists()
-    assert run(*words) == first
+    assert run(*arguments) == output
 
 
 @each(
-    "words, said",
+    "arguments, message",
     [
         (("n_neighbours=5,10",), "Did you mean 'n_neighbors'"),
         (("n_neighbors",), "must be OPTION=VALUE"),
@@ -78,9 +78,9 @@ def test_a_store_is_used_again(run: Any) -> None:
         (("n_neighbors=10,15", "--over", "half"), "halves"),
     ],
 )
-def test_refusals_are_code_2(run: Any, words: tuple[str, ...], said: str) -> None:
-    """An error is one line, and nothing is printed."""
-    code, out, err = run(*ISOMAP[:-1], "--grid", *words)
+def test_errors_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
+    """An error is one line on stderr, and stdout is empty."""
+    code, out, err = run(*ISOMAP[:-1], "--grid", *arguments)
 
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err

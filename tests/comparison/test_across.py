@@ -65,20 +65,20 @@ def test_tables_have_the_closed_columns():
 
 
 def test_results_files_and_frames_are_one_table(tmp_path):
-    """Results, their saved files and their tidy tables give the same comparison; the card says the direction."""
+    """Results, their saved files and their tidy tables give the same comparison; the card has the direction."""
     results = [small(seed) for seed in range(3)]
     files = [result.save(tmp_path / f"{i}.dreval") for i, result in enumerate(results)]
     frames = [result.tidy().assign(dataset=f"data {i}") for i, result in enumerate(results)]
     pd.concat(frames).to_csv(tmp_path / "all.csv", index=False)
     expected = dreval.compare(results).pairs
 
-    for other in (files, frames, pd.concat(frames), str(tmp_path / "all.csv"), [results[0], files[1], frames[2]]):
-        pd.testing.assert_frame_equal(dreval.compare(other).pairs, expected, check_exact=True)
+    for source in (files, frames, pd.concat(frames), str(tmp_path / "all.csv"), [results[0], files[1], frames[2]]):
+        pd.testing.assert_frame_equal(dreval.compare(source).pairs, expected, check_exact=True)
     assert dreval.compare(results).families["procrustes_rc(n_neighbors=5)"].higher is False
 
 
 def test_the_same_data_with_another_seed_is_a_replicate():
-    """By the hash of the data: another seed is averaged with the first, the same seed is refused as one value twice."""
+    """By the hash of the data, another seed is averaged with the first; the same seed raises an error."""
     results = [small(0), small(0, random_state=1), small(1)]
     comparison = dreval.compare(results, measure="trustworthiness")
     family = next(iter(comparison.families.values()))
@@ -112,22 +112,22 @@ def test_the_same_data_with_another_seed_is_a_replicate():
         (lambda _: [3], {}, "must be tables or results"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(change, options, message):
+def test_invalid_comparisons_raise_an_error(change, options, message):
     """Each invalid input has its own error message."""
     with pytest.raises((InputError, UnknownName), match=message):
         compared(change(table()), **options)
 
 
 def test_columns_may_have_other_names():
-    """A table from elsewhere, with other column names and no measure, gives the same numbers."""
-    plain = table()[["dataset", "embedding", "value"]]
-    other = plain.rename(columns={"dataset": "problem", "embedding": "algorithm", "value": "score"})
+    """A table of another program, with other column names and no measure, has the same numbers."""
+    scores = table()[["dataset", "embedding", "value"]]
+    renamed = scores.rename(columns={"dataset": "problem", "embedding": "algorithm", "value": "score"})
     names = {"dataset": "problem", "embedding": "algorithm", "value": "score"}
-    comparison = compared(other, columns=names)
+    comparison = compared(renamed, columns=names)
 
     assert comparison.measures == ["score"]
     pd.testing.assert_frame_equal(
-        comparison.pairs.drop(columns="measure"), compared(plain).pairs.drop(columns="measure")
+        comparison.pairs.drop(columns="measure"), compared(scores).pairs.drop(columns="measure")
     )
 
 
@@ -141,7 +141,7 @@ def test_each_pair_uses_the_data_sets_that_have_both(gone):
     ]
     missing = full.assign(value=full["value"].mask(missing_cells))
     comparison = compared(missing, tests=["friedman", "wilcoxon"])
-    alone = {
+    separate = {
         pair: compared(missing[missing["embedding"].isin(pair)], tests="wilcoxon", adjust=None).pairs.iloc[0]
         for pair in (("m0", "m1"), ("m0", "m2"), ("m1", "m2"))
     }
@@ -150,11 +150,11 @@ def test_each_pair_uses_the_data_sets_that_have_both(gone):
     assert_allclose(absent.overall["statistic"], comparison.overall["statistic"], rtol=1e-12)
     assert ("skillings_mack" in set(comparison.overall["test"])) == bool(gone)
     for row in comparison.pairs.to_dict("records"):
-        assert row["n"] == alone[row["first"], row["second"]]["n"]
-        assert row["p_value"] == alone[row["first"], row["second"]]["p_value"]
+        assert row["n"] == separate[row["first"], row["second"]]["n"]
+        assert row["p_value"] == separate[row["first"], row["second"]]["p_value"]
 
 
-def test_data_sets_that_do_not_link_all_embeddings_are_said():
+def test_data_sets_that_do_not_link_all_embeddings_are_noted():
     """Two separate halves: no overall test and no test of pairs without a common data set, with the reasons."""
     rows = [("p", "a", 1), ("p", "b", 2), ("q", "a", 1), ("q", "b", 3), ("r", "c", 1), ("r", "d", 2), ("s", "c", 4),
             ("s", "d", 3)]  # fmt: skip
@@ -167,8 +167,8 @@ def test_data_sets_that_do_not_link_all_embeddings_are_said():
 
 
 @given(hnp.arrays(np.float64, st.integers(1, 40), elements=st.floats(-9, 9).map(lambda v: round(v, 1))))
-def test_the_estimate_beside_wilcoxon_is_that_of_hodges_and_lehmann(differences):
-    """The estimate is the median of all averages of two, by naive loops; it is in the interval and has its sign."""
+def test_the_estimate_for_wilcoxon_is_that_of_hodges_and_lehmann(differences):
+    """The estimate is the median of all pairwise averages, by naive loops; it is in the interval and has its sign."""
     frame = pd.DataFrame(
         [(f"d{i}", name, value) for i, d in enumerate(differences) for name, value in (("a", d), ("b", 0.0))],
         columns=["dataset", "embedding", "value"],
@@ -187,7 +187,7 @@ def test_the_estimate_beside_wilcoxon_is_that_of_hodges_and_lehmann(differences)
     "differences", [[0.0] * 9 + [1, 2, 3, 4, 5], [0.0] * 30 + [2.0] * 6, [1, 1, 2, -1, 3, 3, 3, -2, 5, 5, 5, 5, 6, 7]]
 )
 def test_signed_ranks_with_ties_are_exact(differences):
-    """p is the share of all signs of the differences that are no zero with a sum of ranks as far from the middle."""
+    """p is the share of all signs of the nonzero differences with a sum of ranks as far from the middle."""
     frame = pd.DataFrame(
         [(f"d{i}", name, value) for i, d in enumerate(differences) for name, value in (("a", d), ("b", 0.0))],
         columns=["dataset", "embedding", "value"],
@@ -231,12 +231,12 @@ def test_the_mixed_model_of_balanced_replicates_is_the_analysis_of_variance(seed
 
 def test_replicates_that_repeat_one_value_are_one_in_the_mixed_model():
     """Methods without random numbers: the model of one value for each cell, which is the analysis of variance."""
-    one = table(n=5)
-    frame = pd.concat([one, one.assign(replicate=1)])
+    scores = table(n=5)
+    frame = pd.concat([scores, scores.assign(replicate=1)])
     columns = ["advantage", "se", "conf_low", "conf_high", "statistic", "p_value"]
-    repeated, single = (compared(one, tests="mixed").pairs[columns] for one in (frame, one))
+    repeated, single = (compared(cells, tests="mixed").pairs[columns] for cells in (frame, scores))
     pd.testing.assert_frame_equal(repeated, single, rtol=1e-9)
-    cells = one["value"].to_numpy().reshape(5, 3)
+    cells = scores["value"].to_numpy().reshape(5, 3)
     inside = cells - cells.mean(axis=0) - cells.mean(axis=1)[:, None] + cells.mean()
     assert_allclose(repeated["se"], np.sqrt(2 * (inside**2).sum() / (4 * 2) / 5), rtol=1e-3)
 
@@ -252,8 +252,10 @@ def test_the_mixed_model_is_that_of_statsmodels():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = smf.mixedlm("value ~ 0 + C(embedding)", frame, groups="dataset", **options)
-            fits = [model.fit(reml=True, method=one) for one in (["bfgs", "lbfgs", "powell"], "nm", "powell")]
-        fit = max(fits, key=lambda one: round(one.llf, 3))
+            fits = [
+                model.fit(reml=True, method=optimizer) for optimizer in (["bfgs", "lbfgs", "powell"], "nm", "powell")
+            ]
+        fit = max(fits, key=lambda candidate: round(candidate.llf, 3))
         names = [f"C(embedding)[m{j}]" for j in range(3)]
         for row in comparison.pairs.to_dict("records"):
             contrast = [float(n == f"C(embedding)[{row['first']}]") - float(n == f"C(embedding)[{row['second']}]")
@@ -271,11 +273,11 @@ def test_the_mixed_model_is_that_of_statsmodels():
         assert_allclose(comparison.overall["statistic"][0], wald, rtol=5e-5)
 
 
-def test_replicates_are_no_new_data_sets():
+def test_replicates_are_not_new_data_sets():
     """With twenty re-runs instead of one, the standard error of a difference is still that of eight data sets."""
-    few, many = (compared(table(replicates=r), tests="mixed").pairs["se"].mean() for r in (2, 20))
+    one_run, many = (compared(table(replicates=r), tests="mixed").pairs["se"].mean() for r in (2, 20))
 
-    assert many > 0.6 * few
+    assert many > 0.6 * one_run
 
 
 def test_the_bayesian_test_is_that_of_baycomp():
@@ -324,7 +326,7 @@ def test_posterior_probabilities_turn_with_the_pair_and_repeat_with_the_seed():
     pd.testing.assert_frame_equal(*tables, check_exact=True)
 
 
-def test_wins_are_counted_and_direction_turns_them():
+def test_wins_are_counted_in_either_direction():
     """By hand on three data sets; lower-is-better is the transpose."""
     frame = pd.DataFrame({"dataset": list("ppqqrr"), "embedding": ["a", "b"] * 3, "value": [2.0, 1, 3, 3, 5, 4]})
     higher, lower = (dreval.compare(frame, direction=d).wins() for d in ("higher", "lower"))
@@ -345,15 +347,15 @@ def test_holm_runs_over_all_pairs_and_measures_of_a_test():
     assert_allclose(comparison.loc[comparison["test"] == "wilcoxon", "p_adjusted"], holm, rtol=1e-12)
     nemenyi = comparison[comparison["test"] == "nemenyi"]
     least = nemenyi.groupby("measure")["p_value"].transform("min")
-    first = nemenyi["p_value"] == nemenyi["p_value"].min()
-    assert_allclose(nemenyi.loc[first, "p_adjusted"], 2 * least[first])
+    lowest = nemenyi["p_value"] == nemenyi["p_value"].min()
+    assert_allclose(nemenyi.loc[lowest, "p_adjusted"], 2 * least[lowest])
     assert (nemenyi["p_adjusted"] >= nemenyi["p_value"]).all()
     assert compared(frame, adjust=None).pairs["p_adjusted"].isna().all()
-    alone = compared(table(seed=0)).pairs.query("test == 'nemenyi'")
-    assert (alone["p_adjusted"] == alone["p_value"]).all()
+    separate = compared(table(seed=0)).pairs.query("test == 'nemenyi'")
+    assert (separate["p_adjusted"] == separate["p_value"]).all()
 
 
-def test_a_measure_is_named_with_or_without_its_parameters():
+def test_a_measure_has_a_name_with_or_without_parameters():
     """The name alone suffices if it is unique; two settings of one measure need their parameters."""
     frame = pd.concat([table().assign(parameters=f"k={k}") for k in (5, 15)])
     comparison = compared(frame)
@@ -366,8 +368,8 @@ def test_a_measure_is_named_with_or_without_its_parameters():
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "latex"])
-def test_the_paragraph_says_the_numbers_of_the_tables(form):
-    """Friedman, F, mean ranks, critical difference and the pairs that differ, in each format; names are no markup."""
+def test_the_paragraph_has_the_numbers_of_the_tables(form):
+    """Friedman, F, mean ranks, critical difference and the pairs that differ, in each format; names are not markup."""
     frame = table(n=14, gain=0.025)
     frame["embedding"] = frame["embedding"].replace({"m2": "t_s#n&e*"})
     comparison = compared(frame)
@@ -389,7 +391,7 @@ def test_the_paragraph_says_the_numbers_of_the_tables(form):
 
 
 def test_summaries_fit_the_terminal():
-    """No line is wider than 80 columns, whatever the names; Markdown, LaTeX and HTML are written."""
+    """No line is wider than 80 columns with names of any width; Markdown, LaTeX and HTML are written."""
     frame = table(k=4)
     frame["embedding"] = "a rather long name of an embedding " + frame["embedding"]
     summary = compared(frame, tests="all", rope=0.01).summary()
@@ -400,7 +402,7 @@ def test_summaries_fit_the_terminal():
     assert "<table>" in summary.as_html()
 
 
-def test_what_only_describes_is_left_out_unless_asked():
+def test_descriptive_measures_are_left_out_unless_requested():
     """A measure without a direction does not prevent the comparison of others; by name it needs a direction."""
     rows = [
         {"dataset": d, "embedding": e, "measure": name, "value": i + j, "direction": direction}
@@ -420,7 +422,7 @@ def equal(n=5):
 
 
 def test_equal_embeddings_have_no_mixed_model_and_one_reason():
-    """No table without numbers; one plain note in place of what libraries warn of."""
+    """There is no table without numbers; one plain note replaces the warnings of libraries."""
     comparison = compared(equal(), tests="mixed")
 
     assert (comparison.pairs["note"] == "undefined: all embeddings are equal on every data set").all()
@@ -428,7 +430,7 @@ def test_equal_embeddings_have_no_mixed_model_and_one_reason():
     assert str(comparison).count("undefined: all embeddings are equal") == 1
 
 
-def test_a_fit_within_the_parameters_warns_of_no_boundary():
+def test_a_fit_within_the_parameters_issues_no_boundary_warning():
     """Values of the size of a measure, whose variances are small numbers, give no warning; a variance of 0 does."""
     inside = compared(table(n=8, gain=0.02), tests="mixed").overall["note"][0]
     rng = np.random.default_rng(2)
@@ -444,10 +446,10 @@ def test_a_fit_within_the_parameters_warns_of_no_boundary():
 
 
 def test_notes_are_records_with_the_row_that_they_belong_to():
-    """Notes of the whole, of measures and of rows have their keys; the column is their text; replicates by hand."""
+    """Notes of the comparison, of measures and of rows have their keys; the column is their text."""
     part = table(n=6)
-    twice = pd.concat([part.assign(replicate=r) for r in (0, 1)])
-    gap = twice[(twice["dataset"] != "data 0") | (twice["embedding"] != "m0")]
+    replicates = pd.concat([part.assign(replicate=r) for r in (0, 1)])
+    gap = replicates[(replicates["dataset"] != "data 0") | (replicates["embedding"] != "m0")]
     comparison = compared(gap, tests=["friedman", "wilcoxon", "mixed"])
     codes = comparison.notes.groupby(["test", "first"])["code"].agg(list)
 
@@ -463,17 +465,19 @@ def test_notes_are_records_with_the_row_that_they_belong_to():
     assert "5 of 6 data sets have a value of every embedding" in " ".join(str(comparison.summary()).split())
 
 
-def test_better_is_named_where_a_test_finds_it():
+def test_better_is_set_where_a_test_is_significant():
     """``better`` needs p up to alpha or a posterior beyond 1 - alpha; otherwise only the advantage has the sign."""
     comparison = compared(table(n=8, gain=0.01), tests="all", rope=0.001).pairs
     p = comparison["p_adjusted"].fillna(comparison["p_value"])
-    named = np.where(comparison["test"] == "bayes", comparison[["p_first", "p_second"]].max(axis=1) > 0.95, p <= 0.05)
+    is_named = np.where(
+        comparison["test"] == "bayes", comparison[["p_first", "p_second"]].max(axis=1) > 0.95, p <= 0.05
+    )
 
-    assert ((comparison["better"] != "") == named).all()
-    assert 0 < named.sum() < len(named)
+    assert ((comparison["better"] != "") == is_named).all()
+    assert 0 < is_named.sum() < len(is_named)
 
 
-def test_the_paragraph_says_that_data_sets_are_too_few_for_signed_ranks():
+def test_the_paragraph_notes_too_few_data_sets_for_signed_ranks():
     """If no other test was run, the limit comes before any result, in the paragraph and in the summary."""
     sentence = "No difference could have been significant here: on 4 data sets Wilcoxon signed-rank tests can have no "
     comparison = compared(table(n=4), tests=["friedman", "wilcoxon"])
@@ -484,11 +488,11 @@ def test_the_paragraph_says_that_data_sets_are_too_few_for_signed_ranks():
         assert "could have been" not in larger.paragraph() + str(larger.summary())
 
 
-def test_letters_are_explained_where_there_are_some():
+def test_letters_are_explained_where_they_occur():
     """A pair without a common data set has no test: no column of letters, and a reason instead of the explanation."""
     frame = table(n=6)
-    odd = frame["dataset"].isin(["data 1", "data 3", "data 5"])
-    frame = frame[(odd & (frame["embedding"] != "m0")) | (~odd & (frame["embedding"] != "m1"))]
+    is_odd = frame["dataset"].isin(["data 1", "data 3", "data 5"])
+    frame = frame[(is_odd & (frame["embedding"] != "m0")) | (~is_odd & (frame["embedding"] != "m1"))]
     without, explained = (str(compared(t).summary()) for t in (frame, table()))
 
     assert "share a letter" in explained
@@ -511,25 +515,25 @@ def test_any_choice_of_tests_is_printed(tests):
 
 def test_letters_go_by_a_test_that_can_tell():
     """With too few data sets for signed ranks, letters use Nemenyi's test, and a note and a sentence state it."""
-    few, many = compared(table(n=5)), compared(table(n=9))
-    for comparison, by in ((few, "nemenyi"), (many, "wilcoxon")):
+    five_sets, nine_sets = compared(table(n=5)), compared(table(n=9))
+    for comparison, by in ((five_sets, "nemenyi"), (nine_sets, "wilcoxon")):
         rows = comparison.pairs[comparison.pairs["test"] == by]
         letters = comparison.standing.set_index("embedding")["letters"]
         for row in rows.to_dict("records"):
             shared = bool(set(letters[row["first"]]) & set(letters[row["second"]]))
             assert shared == (row["p_adjusted"] > 0.05)
 
-    assert letter_text(few) == (
+    assert letter_text(five_sets) == (
         "Embeddings that share a letter do not differ significantly by Nemenyi's test across data sets (the data sets "
         "are too few for signed ranks), adjusted by Holm."
     )
-    assert letter_text(many, "Methods") == (
+    assert letter_text(nine_sets, "Methods") == (
         "Methods that share a letter do not differ significantly by Wilcoxon signed-rank tests across data sets, "
         "adjusted by Holm."
     )
 
 
-def test_letters_part_what_nemenyi_parts_on_four_data_sets():
+def test_letters_separate_the_pairs_of_nemenyi_on_four_data_sets():
     """The same order on four data sets: signed ranks have p = 1/8 at best, Nemenyi separates the first and the last."""
     rows = [(f"data {i}", f"m{j}", 0.9 - j / 10 - i / 100) for i in range(4) for j in range(4)]
     comparison = compared(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]).assign(measure="accuracy"))
@@ -540,7 +544,7 @@ def test_letters_part_what_nemenyi_parts_on_four_data_sets():
 
 
 @pytest.mark.parametrize(
-    ("tests", "adjust", "words"),
+    ("tests", "adjust", "text"),
     [
         (
             "wilcoxon",
@@ -556,9 +560,9 @@ def test_letters_part_what_nemenyi_parts_on_four_data_sets():
         ),
     ],
 )
-def test_letters_name_the_test_that_was_run(tests, adjust, words):
+def test_letters_name_the_test_that_was_run(tests, adjust, text):
     """If one test was requested, letters use it, or the one of its tests that can be significant."""
-    assert words in letter_text(compared(table(n=5), tests=tests, adjust=adjust))
+    assert text in letter_text(compared(table(n=5), tests=tests, adjust=adjust))
 
 
 def test_letters_of_several_measures_go_by_one_test():
@@ -574,7 +578,7 @@ def test_letters_of_several_measures_go_by_one_test():
     )
 
 
-def test_what_is_attainable_is_counted_after_adjustment():
+def test_the_attainable_p_is_computed_after_adjustment():
     """Four methods on six data sets: the smallest Holm-adjusted signed-rank p is 6 * 2 / 2^6 = .19, so Nemenyi decides.
 
     The smallest p-values of the design are those of data sets that all agree.
@@ -590,8 +594,8 @@ def test_what_is_attainable_is_counted_after_adjustment():
     assert compared(frame, adjust=None).recipe["decided_by"] == "wilcoxon"  # 2 / 2^6 = .03
 
 
-def test_a_difference_that_no_pair_shows_is_said():
-    """The answer names both tests where Friedman's rejects and the signed ranks of no pair do."""
+def test_a_difference_without_a_significant_pair_is_noted():
+    """The text names both tests where Friedman's rejects and the signed ranks of no pair do."""
     n, k, rng = 12, 4, np.random.default_rng(3)
     values = np.round(rng.normal(0.8, 0.05, (n, 1)) + np.array([0.02, 0.03, 0, 0.01]) + rng.normal(0, 0.03, (n, k)), 2)
     cells = [(f"d{i}", name, values[i, j]) for i in range(n) for j, name in enumerate("abcd")]

@@ -46,9 +46,9 @@ def test_a_baseline_is_compared_with_all_others(results: dreval.Results) -> None
         list(zip(comparison["first"], comparison["second"], strict=True)) == [("front", "side"), ("back", "side")] * 2
     )
     keys = ["measure", "first", "second"]
-    both = comparison.merge(all_pairs, on=keys, suffixes=("", "_all"))
-    assert len(both) == 2
-    np.testing.assert_array_equal(both["p_value"], both["p_value_all"])
+    merged = comparison.merge(all_pairs, on=keys, suffixes=("", "_all"))
+    assert len(merged) == 2
+    np.testing.assert_array_equal(merged["p_value"], merged["p_value_all"])
     turned = comparison.merge(
         all_pairs.rename(columns={"first": "second", "second": "first"}), on=keys, suffixes=("", "_all")
     )
@@ -81,12 +81,12 @@ def test_a_baseline_across_data_sets(scores: pd.DataFrame) -> None:
 def test_some_embeddings_across_data_sets(scores: pd.DataFrame) -> None:
     """``names`` leaves out the other embeddings, as if they were not in the table."""
     selected = dreval.compare(scores, ["umap", "pca"], direction="higher").tidy()
-    alone = dreval.compare(scores[scores["embedding"] != "tsne"], direction="higher").tidy()
-    pd.testing.assert_frame_equal(selected, alone)
+    two_embeddings = dreval.compare(scores[scores["embedding"] != "tsne"], direction="higher").tidy()
+    pd.testing.assert_frame_equal(selected, two_embeddings)
 
 
-def test_what_does_not_fit_is_refused(results: dreval.Results, scores: pd.DataFrame) -> None:
-    """Options of the other kind of comparison, and unknown names, raise errors that say what to do."""
+def test_options_of_the_other_comparison_raise_an_error(results: dreval.Results, scores: pd.DataFrame) -> None:
+    """Options of the other kind of comparison, and unknown names, raise errors with a hint."""
     with pytest.raises(InputError, match=r"`rope` must be used across data sets only.*`margin`"):
         results.compare(rope=0.1)
     with pytest.raises(InputError, match="`direction` must be used across data sets only"):

@@ -34,7 +34,7 @@ def results():
     return evaluation().run(MEASURES, None)
 
 
-def test_the_best_stands_first_and_the_columns_are_closed(results):
+def test_the_best_is_first_and_the_columns_are_closed(results):
     """One row per measure and embedding, sorted from the best, for both directions of measures."""
     table = results.ranking()
 
@@ -66,7 +66,7 @@ def test_two_embeddings_have_the_p_of_their_pair(results, name):
     assert table.loc[2, "in_best_set"] == (table.loc[2, "p_adjusted"] > 0.05)
 
 
-def test_a_terminal_shows_who_is_best(results):
+def test_a_terminal_shows_the_best(results):
     """If pandas cuts the middle out of the table, embeddings, ranks and best sets are still visible."""
     with pd.option_context("display.width", 80, "display.max_columns", 0):
         lines = str(results.ranking()).splitlines()
@@ -76,7 +76,7 @@ def test_a_terminal_shows_who_is_best(results):
     assert max(map(len, lines)) <= 80
 
 
-def test_what_is_as_good_as_the_best_is_in_the_set(results):
+def test_embeddings_as_good_as_the_best_are_in_the_set(results):
     """A copy with a little noise is in the set, the bad embedding is not; p is adjusted, never 0."""
     table = results.ranking("trustworthiness").set_index("embedding")
 
@@ -140,7 +140,7 @@ def test_every_kind_of_interval_ranks(ci):
 
 
 def widened(cloud):
-    """The same distances in a column more, so that the cloud itself is a perfect embedding and not the data."""
+    """Return the same distances in one more column: the cloud is then a perfect embedding and not the data."""
     p = cloud.shape[1]
     return cloud @ np.linalg.qr(np.random.default_rng(9).normal(size=(p + 1, p + 1)))[0][:p]
 
@@ -160,7 +160,7 @@ def test_copies_that_differ_by_rounding_are_equal():
 
 
 def test_a_value_without_spread_is_ranked_with_the_reason():
-    """Separate batches, whatever is left out: no standard error, no interval, and a note; differences are tested."""
+    """Separate batches have no standard error, no interval, and a note; their differences are tested."""
     batch = np.arange(80) % 2
     ev = dreval.Evaluation(
         X, {"mixed": X[:, :2], "apart": X[:, 2:] + 9.0 * batch[:, None]}, batch=batch, random_state=0
@@ -175,7 +175,7 @@ def test_a_value_without_spread_is_ranked_with_the_reason():
     assert table["in_best_set"].tolist() == [True, False]
 
 
-def test_an_embedding_behind_one_that_cannot_be_judged_is_not_called_best():
+def test_an_embedding_behind_one_without_a_test_is_not_called_best():
     """If a better embedding has no interval of the same target, no worse embedding is put in the set."""
     ev = dreval.Evaluation(X, {"pca": "pca", "mixed": X[:, [0, 3]], "bad": X[:, 2:]}, n_neighbors=6, random_state=0)
     options = {"replicates": {"n_replicates": 2, "over": "subsamples"}}
@@ -188,7 +188,7 @@ def test_an_embedding_behind_one_that_cannot_be_judged_is_not_called_best():
 
 
 @pytest.mark.parametrize("measure", ["procrustes_rn_opt", "spearman_distance"])
-def test_where_no_difference_can_be_tested_nobody_is_in_the_set(measure):
+def test_without_testable_differences_the_set_is_empty(measure):
     """Forty anchors are too few, or can miss the points that matter: ranks and reasons, for the best value too."""
     rng = np.random.default_rng(0)
     data = rng.normal(size=(300, 6))
@@ -207,7 +207,7 @@ def test_where_no_difference_can_be_tested_nobody_is_in_the_set(measure):
     assert (table["note"] != "").all()
 
 
-def test_only_what_is_tested_against_a_better_one_is_judged():
+def test_only_embeddings_tested_against_a_better_one_have_a_verdict():
     """Of two good embeddings whose difference has no test the second is undecided; the noise is outside by its test."""
     rng = np.random.default_rng(0)
     data = rng.normal(size=(300, 6))
@@ -226,12 +226,14 @@ def test_only_what_is_tested_against_a_better_one_is_judged():
     assert "few anchors carry the difference" in table.loc["near", "note"]
 
 
-def test_few_anchors_that_carry_a_difference_put_nobody_out():
-    """One different anchor in thirty is no proof: Student's test would reject, the bound of bounded means does not."""
+def test_few_anchors_that_carry_a_difference_exclude_no_embedding():
+    """One different anchor in thirty is not sufficient: Student's test would reject, the bound of bounded means does
+    not.
+    """
     cloud = np.random.default_rng(3).normal(size=(400, 2))
-    moved = cloud.copy()
-    moved[:8] = moved[8:16][::-1]
-    ev = dreval.Evaluation(widened(cloud), {"a": cloud, "b": moved}, n_neighbors=6, anchors=30, random_state=1)
+    perturbed = cloud.copy()
+    perturbed[:8] = perturbed[8:16][::-1]
+    ev = dreval.Evaluation(widened(cloud), {"a": cloud, "b": perturbed}, n_neighbors=6, anchors=30, random_state=1)
     res = ev.run("neighborhood_overlap", None)
     table, pair = res.ranking().set_index("embedding"), res.compare(adjust=None).pairs.iloc[0]
 
@@ -243,10 +245,10 @@ def test_few_anchors_that_carry_a_difference_put_nobody_out():
 def test_bounds_at_anchors_are_adjusted_for_the_number_of_embeddings():
     """If few anchors carry the differences, p is the smallest of the better pairs, times their number."""
     cloud = np.random.default_rng(3).normal(size=(400, 2))
-    moved = [cloud.copy() for _ in range(3)]
-    for i, coordinates in enumerate(moved):
+    perturbed = [cloud.copy() for _ in range(3)]
+    for i, coordinates in enumerate(perturbed):
         coordinates[: 60 + 10 * i] = coordinates[60 + 10 * i : 120 + 20 * i][::-1]
-    sources = {"best": cloud} | {f"moved {i}": coordinates for i, coordinates in enumerate(moved)}
+    sources = {"best": cloud} | {f"moved {i}": coordinates for i, coordinates in enumerate(perturbed)}
     res = dreval.Evaluation(widened(cloud), sources, n_neighbors=6, anchors=30, random_state=1).run("continuity", None)
     table, pairs = res.ranking().set_index("embedding"), res.compare(adjust=None).pairs
     checked = 0
@@ -260,7 +262,7 @@ def test_bounds_at_anchors_are_adjusted_for_the_number_of_embeddings():
     assert checked
 
 
-def test_embeddings_of_another_target_are_not_judged():
+def test_embeddings_of_another_target_have_no_verdict():
     """Next to intervals of points, an embedding with intervals from halves has a rank and a reason."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:], "pca": "pca"}, n_neighbors=6, random_state=0)
     options = {"replicates": {"n_replicates": 2, "over": "subsamples"}}
@@ -277,8 +279,8 @@ def test_the_set_is_the_same_after_saving_and_with_any_number_of_jobs(results, t
     loaded = dreval.load_results(results.save(tmp_path / "a.dreval"))
 
     pd.testing.assert_frame_equal(loaded.ranking(), results.ranking(), check_exact=True)
-    two = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0, n_jobs=2).run(MEASURES, None)
-    pd.testing.assert_frame_equal(two.ranking(), results.ranking(), check_exact=True)
+    parallel = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0, n_jobs=2).run(MEASURES, None)
+    pd.testing.assert_frame_equal(parallel.ranking(), results.ranking(), check_exact=True)
 
 
 @pytest.mark.calibration

@@ -108,11 +108,11 @@ def test_ranks_and_critical_difference_are_those_of_autorank():
 def test_decimals_of_a_file_make_no_false_difference():
     """The table in thousandths as whole numbers gives the same tests as its decimals, where equal differences vary."""
     decimals = dreval.compare(tidy(THOUSANDTHS / 1000), direction="higher", rope=0.01)
-    whole = dreval.compare(tidy(THOUSANDTHS), direction="higher", rope=10)
+    expected = dreval.compare(tidy(THOUSANDTHS), direction="higher", rope=10)
     columns = ["statistic", "p_value", "p_adjusted", "effect_size", "superiority", "p_first", "p_rope", "p_second"]
 
-    assert_array_equal(decimals.pairs[columns], whole.pairs[columns])
-    assert_array_equal(decimals.overall[["statistic", "p_value"]], whole.overall[["statistic", "p_value"]])
+    assert_array_equal(decimals.pairs[columns], expected.pairs[columns])
+    assert_array_equal(decimals.overall[["statistic", "p_value"]], expected.overall[["statistic", "p_value"]])
 
 
 def test_the_rank_biserial_correlation_by_hand():
@@ -142,21 +142,23 @@ def test_skillings_mack_is_durbins_test_on_a_balanced_incomplete_table():
 
 
 @given(hnp.arrays(np.float64, st.tuples(st.integers(2, 8), st.integers(3, 5)), elements=st.floats(0, 1), unique=True))
-def test_skillings_mack_is_friedmans_test_where_nothing_is_missing(table):
+def test_skillings_mack_is_friedmans_test_without_missing_cells(table):
     """Without missing cells and ties the two chi-squares are one."""
     assert_allclose(skillings_mack(table)[:2], friedman(table), rtol=1e-9, atol=1e-12)
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.integers(3, 4)), elements=st.integers(-9, 9)))
-def test_monotone_transformations_and_names_change_no_rank_test(table):
-    """A rising function within each data set keeps the rank tests; a falling one with the other direction too."""
+def test_monotone_transformations_and_names_have_no_effect_on_rank_tests(table):
+    """A rising function within each data set does not change the rank tests; nor does a falling one with the other
+    direction.
+    """
     comparison = dreval.compare(tidy(table), direction="higher", tests=["friedman", "nemenyi"])
     risen = np.exp(table / 3.0) * np.arange(1, len(table) + 1)[:, None]
-    for other, direction in ((risen, "higher"), (-risen, "lower")):
-        again = dreval.compare(tidy(other), direction=direction, tests=["friedman", "nemenyi"])
-        assert_allclose(again.overall["statistic"], comparison.overall["statistic"], rtol=1e-12)
-        assert_allclose(again.pairs["p_value"], comparison.pairs["p_value"], rtol=1e-12)
-        assert_allclose(again.standing["mean_rank"], comparison.standing["mean_rank"], rtol=1e-12)
+    for transformed, direction in ((risen, "higher"), (-risen, "lower")):
+        result = dreval.compare(tidy(transformed), direction=direction, tests=["friedman", "nemenyi"])
+        assert_allclose(result.overall["statistic"], comparison.overall["statistic"], rtol=1e-12)
+        assert_allclose(result.pairs["p_value"], comparison.pairs["p_value"], rtol=1e-12)
+        assert_allclose(result.standing["mean_rank"], comparison.standing["mean_rank"], rtol=1e-12)
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.just(3)), elements=st.integers(-9, 9)))
@@ -164,13 +166,13 @@ def test_swapping_embeddings_turns_the_signs_and_keeps_the_p_values(table):
     """With the columns in the other order every pair is reversed, its p is the same, and the better one is the same."""
     original = dreval.compare(tidy(table), direction="higher").pairs
     turned = dreval.compare(tidy(table[:, ::-1], ["c", "b", "a"]), direction="higher").pairs
-    both = original.merge(turned, left_on=["test", "first", "second"], right_on=["test", "second", "first"])
+    merged = original.merge(turned, left_on=["test", "first", "second"], right_on=["test", "second", "first"])
 
-    assert len(both) == len(original)
+    assert len(merged) == len(original)
     for column in ("advantage", "effect_size"):
-        assert_allclose(both[f"{column}_x"], -both[f"{column}_y"], atol=1e-12)
-    assert_allclose(both["p_value_x"], both["p_value_y"], rtol=1e-12)
-    assert (both["better_x"] == both["better_y"]).all()
+        assert_allclose(merged[f"{column}_x"], -merged[f"{column}_y"], atol=1e-12)
+    assert_allclose(merged["p_value_x"], merged["p_value_y"], rtol=1e-12)
+    assert (merged["better_x"] == merged["better_y"]).all()
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 7))
@@ -186,8 +188,8 @@ def test_letters_are_shared_by_exactly_the_pairs_that_do_not_differ(seed, count)
     assert all(letters)
 
 
-def test_nemenyi_keeps_its_level_at_the_critical_difference():
-    """Two mean ranks that are the critical difference apart have p = alpha."""
+def test_nemenyi_has_its_level_at_the_critical_difference():
+    """Two mean ranks that differ by the critical difference have p = alpha."""
     difference = critical_difference(20, 5, 0.1)
 
     assert nemenyi(np.array([1.0, 1.0 + difference, 3, 3, 3]), 20)[0, 1] == pytest.approx(0.1, abs=1e-6)
@@ -203,7 +205,7 @@ def test_data_sets_that_all_agree_have_an_exact_p():
 
 
 @pytest.mark.parametrize("table", [[[1, 1, 1]] * 3, [[2, 2, 2], [3, 3, 3]]])
-def test_equal_embeddings_differ_in_nothing(table):
+def test_equal_embeddings_do_not_differ(table):
     """All ties: no statistic, the reason, p = 1 for each pair, one letter."""
     comparison = dreval.compare(tidy(table), direction="higher", rope=0.1)
     overall = comparison.overall.iloc[0]
@@ -220,11 +222,11 @@ def test_equal_embeddings_differ_in_nothing(table):
 def test_the_exact_p_is_the_share_of_all_arrangements(table):
     """The share over every arrangement of every row, with or without ties, of scipy's chi-square."""
     ranks = block_ranks(table.astype(float))
-    p, counted = permutation_p(ranks, np.random.default_rng(0))
+    p, count = permutation_p(ranks, np.random.default_rng(0))
     orders = [list(itertools.permutations(row)) for row in ranks]
     spread = [np.square(np.sum(rows, axis=0)).sum() for rows in itertools.product(*orders)]
 
-    assert counted
+    assert count
     assert_allclose(p, np.mean(np.array(spread) >= np.square(ranks.sum(axis=0)).sum() - 1e-9), rtol=1e-12)
 
 
@@ -236,27 +238,29 @@ def test_exact_p_values_are_those_of_published_tables():
         assert_allclose(comparison.loc["friedman_exact", "p_value"], p, rtol=1e-12)
 
 
-def test_drawn_arrangements_agree_with_counted_ones(monkeypatch):
-    """The same table by counting and by drawing, within four standard errors; the same seed, the same p."""
+def test_random_arrangements_agree_with_enumerated_ones(monkeypatch):
+    """The same table by enumeration and by random draws, within four standard errors; the same seed, the same p."""
     table = np.random.default_rng(4).normal(size=(8, 4)) + 0.3 * np.arange(4)
-    exact, counted = permutation_p(block_ranks(table), np.random.default_rng(0))
+    exact, count = permutation_p(block_ranks(table), np.random.default_rng(0))
     monkeypatch.setattr("dreval.comparison.base.MAX_EXACT_SUMS", 0)
     draws = [permutation_p(block_ranks(table), np.random.default_rng(1)) for _ in range(2)]
 
-    assert (counted, draws[0][1]) == (True, False)
+    assert (count, draws[0][1]) == (True, False)
     assert draws[0] == draws[1]
     assert abs(draws[0][0] - exact) < 4 * math.sqrt(exact * (1 - exact) / 9_999) + 1e-4
 
 
-def test_the_paragraph_says_the_test_that_decides():
+def test_the_paragraph_reports_the_deciding_test():
     """Few data sets: by arrangements, where F alone would reject; more than thirty: F; agreement: F is infinite."""
-    few = dreval.compare(tidy([[3, 2, 1], [3, 2, 1], [3, 1, 2]]), direction="higher").paragraph()
-    many = dreval.compare(tidy(np.random.default_rng(0).normal(size=(31, 3))), direction="higher").paragraph()
+    of_three = dreval.compare(tidy([[3, 2, 1], [3, 2, 1], [3, 1, 2]]), direction="higher").paragraph()
+    of_many = dreval.compare(tidy(np.random.default_rng(0).normal(size=(31, 3))), direction="higher").paragraph()
     agreeing = dreval.compare(tidy([[3, 2, 1]] * 3), direction="higher")
 
-    assert "The Friedman test does not reject" in few
-    assert "(exact p = .194; by approximation χ²(2) = 4.67, p = .097; Iman-Davenport F(2, 4) = 7.00, p = .049)" in few
-    assert "The Iman-Davenport test does not reject" in many
+    assert "The Friedman test does not reject" in of_three
+    assert (
+        "(exact p = .194; by approximation χ²(2) = 4.67, p = .097; Iman-Davenport F(2, 4) = 7.00, p = .049)" in of_three
+    )
+    assert "The Iman-Davenport test does not reject" in of_many
     assert "exact p = .028" in agreeing.paragraph()
     assert "F(2, 4) = ∞" in agreeing.paragraph()
     assert r"\infty" in agreeing.paragraph(format="latex")
@@ -278,7 +282,7 @@ def test_the_interval_of_signed_ranks_is_the_published_one():
 
 
 @given(st.integers(6, 60), st.integers(0, 999), st.sampled_from([0.05, 0.1]))
-def test_the_interval_of_signed_ranks_holds_what_the_test_does_not_reject(n, seed, alpha):
+def test_the_interval_of_signed_ranks_holds_values_that_the_test_does_not_reject(n, seed, alpha):
     """Just within its ends scipy's p is above alpha, just beyond it is not; on 51 data sets and more nearly so."""
     d = np.random.default_rng(seed).normal(0.3, size=n)
     low, high = walsh_interval(d, alpha)
@@ -296,8 +300,8 @@ def test_too_few_data_sets_have_no_interval_of_signed_ranks():
 
 
 @given(st.integers(0, 99), st.integers(2, 3), st.sampled_from([2, 9]))
-def test_skillings_mack_counts_the_exchanges_within_data_sets(seed, n, levels):
-    """p is the share of all permutations of observed cells, each with its own statistic, with or without ties."""
+def test_skillings_mack_enumerates_permutations_within_data_sets(seed, n, levels):
+    """p is the share of all permutations of observed cells, each with its statistic, with or without ties."""
     rng = np.random.default_rng(seed)
     values = rng.integers(levels, size=(n, 3)).astype(float)
     values[0, rng.integers(3)] = NAN
@@ -308,20 +312,20 @@ def test_skillings_mack_counts_the_exchanges_within_data_sets(seed, n, levels):
     ]
     statistics = []
     for rows in itertools.product(*orders):
-        other = np.array([[row.get(j, NAN) for j in range(3)] for row in rows])
-        statistics.append(skillings_mack(other)[0])
+        filled = np.array([[row.get(j, NAN) for j in range(3)] for row in rows])
+        statistics.append(skillings_mack(filled)[0])
     expected = np.mean(np.array(statistics) >= skillings_mack(values)[0] - 1e-9)
-    p, counted = skillings_mack_p(values, rng)
-    assert counted
+    p, count = skillings_mack_p(values, rng)
+    assert count
     assert_allclose(p, expected, rtol=1e-12)
 
 
-def test_skillings_mack_by_exchanges_is_friedman_by_arrangements_where_nothing_is_missing():
+def test_skillings_mack_by_permutation_is_friedman_by_arrangements_without_missing_cells():
     """Both are enumerated with ties; if drawn, they agree within the error of 9,999 draws."""
     rng = np.random.default_rng(5)
-    few = rng.integers(3, size=(4, 3)).astype(float)
-    assert_allclose(skillings_mack_p(few, rng)[0], permutation_p(block_ranks(few), rng)[0], rtol=1e-12)
-    many = rng.normal([0, 0.4, 0.8], size=(9, 3))
-    (p, counted), (exact, _) = skillings_mack_p(many, rng), permutation_p(block_ranks(many), rng)
-    assert not counted
+    tied = rng.integers(3, size=(4, 3)).astype(float)
+    assert_allclose(skillings_mack_p(tied, rng)[0], permutation_p(block_ranks(tied), rng)[0], rtol=1e-12)
+    continuous = rng.normal([0, 0.4, 0.8], size=(9, 3))
+    (p, count), (exact, _) = skillings_mack_p(continuous, rng), permutation_p(block_ranks(continuous), rng)
+    assert not count
     assert abs(p - exact) <= 4 * math.sqrt(exact * (1 - exact) / 9999) + 1e-4

@@ -1,4 +1,4 @@
-"""The data among the embeddings: shown for reference, excluded from ranks and comparisons unless named."""
+"""The data among the embeddings: listed for reference, excluded from ranks and comparisons unless named."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def evaluated(X, sources, measures=MEASURES, **options):
 
 
 @pytest.fixture(scope="module")
-def both():
+def evaluations():
     """The same two embeddings without the data and with them, in front, in the middle and last."""
     X, a, b = cloud()
     sources = [{"a": a, "b": b}, {"data": X, "a": a, "b": b}, {"a": a, "b": b, "data": X}]
@@ -42,7 +42,7 @@ def both():
 
 
 def turn(X, n_components):
-    """All columns, turned, whatever is asked for."""
+    """Return all columns, rotated, whatever number is requested."""
     return rotated(X) if n_components else X
 
 
@@ -62,8 +62,8 @@ def rotated(X):
         lambda _: turn,
     ],
 )
-def test_whatever_gives_the_data_is_the_reference(change):
-    """The array itself, a copy, float32, a frame, a rotation, PCA to all columns, a callable."""
+def test_any_source_that_returns_the_data_is_the_reference(change):
+    """The array itself, a copy, float32, a frame, a rotation, PCA to all columns, and a callable are the reference."""
     X, a, b = cloud()
     results = evaluated(X, {"data": change(X), "a": a, "b": b}, ["trustworthiness"])
 
@@ -103,25 +103,25 @@ def test_other_directions_are_not_the_data():
     assert evaluated(X, {"moved": X - 3, "a": a}, ["trustworthiness"], metric="cosine").reference == ()
 
 
-def test_nothing_else_changes_beside_the_data(both):
+def test_the_data_change_nothing_else(evaluations):
     """Ranks, best sets, p-values, differences and pairs of the other embeddings are those without the data."""
-    alone = both[0]
-    for results in both[1:]:
+    without_data = evaluations[0]
+    for results in evaluations[1:]:
         assert results.reference == ("data",)
         ranks = results.ranking()
         ranks = ranks[ranks["embedding"] != "data"].reset_index(drop=True)
-        pd.testing.assert_frame_equal(ranks, alone.ranking())
-        pd.testing.assert_frame_equal(results.compare().tidy(), alone.compare().tidy())
-        pd.testing.assert_frame_equal(results.compare().glance(), alone.compare().glance())
+        pd.testing.assert_frame_equal(ranks, without_data.ranking())
+        pd.testing.assert_frame_equal(results.compare().tidy(), without_data.compare().tidy())
+        pd.testing.assert_frame_equal(results.compare().glance(), without_data.compare().glance())
         assert [sentence(finding.text) for finding in findings(read_results(results))] == [
-            *(sentence(finding.text) for finding in findings(read_results(alone))),
+            *(sentence(finding.text) for finding in findings(read_results(without_data))),
             "data is the data: shown for reference, and not ranked.",
         ]
 
 
-def test_no_star_color_or_bold_marks_the_data(both):
-    """In the printed table, LaTeX, Markdown, cards and shades; its values stand there."""
-    results = both[1]
+def test_no_star_color_or_bold_marks_the_data(evaluations):
+    """In the printed table, LaTeX, Markdown, cards and shades; its values are listed."""
+    results = evaluations[1]
     view = read_results(results)
     place = printed_table(view).columns.index("data")
     for row in printed_table(view).rows:
@@ -136,9 +136,9 @@ def test_no_star_color_or_bold_marks_the_data(both):
     assert "data is the data, and not ranked." in results.paragraph()
 
 
-def test_the_data_are_compared_where_they_are_named(both):
+def test_the_data_are_compared_where_they_are_requested(evaluations):
     """By names or as the baseline: the pairs, and the smallest family of p-values that holds them."""
-    results = both[1]
+    results = evaluations[1]
     for comparison, pairs in (
         (results.compare(["data", "a"]), {("data", "a")}),
         (results.compare(baseline="data"), {("a", "data"), ("b", "data")}),
@@ -153,8 +153,8 @@ def test_the_data_are_compared_where_they_are_named(both):
     results.plot("forest")
 
 
-def test_data_beside_one_embedding_leave_nothing_to_compare():
-    """No best of one; ``compare`` says how the data are compared, and that works."""
+def test_data_and_one_embedding_leave_nothing_to_compare():
+    """One embedding has no best set; ``compare`` has a hint how to compare the data, and the hint works."""
     X, a, _ = cloud()
     results = evaluated(X, {"data": X, "a": a}, ["trustworthiness"])
     sentences = [sentence(finding.text) for finding in findings(read_results(results))]
@@ -166,12 +166,12 @@ def test_data_beside_one_embedding_leave_nothing_to_compare():
     assert len(results.compare(names=["data", "a"]).tidy()) == 1
     str(results.summary())
     results.paragraph()
-    alone = evaluated(X, {"data": X}, ["trustworthiness"])
-    assert [finding.text for finding in findings(read_results(alone))] == ["These are the data, shown for reference."]
+    single = evaluated(X, {"data": X}, ["trustworthiness"])
+    assert [finding.text for finding in findings(read_results(single))] == ["These are the data, shown for reference."]
 
 
-def test_a_note_says_which_embeddings_are_the_data_and_small_data_warn():
-    """A code with names; two columns of which PCA gives two are the data, with a warning as before."""
+def test_a_note_names_the_embeddings_that_are_the_data_and_small_data_warn():
+    """A code with names; two columns to which PCA gives two are the data, with a warning as before."""
     X, a, _ = cloud()
     notes = evaluated(X, {"data": X, "turned": rotated(X), "a": a}, ["trustworthiness"]).notes
     (values,) = notes.loc[notes["code"] == "data.reference", "values"]
@@ -181,12 +181,12 @@ def test_a_note_says_which_embeddings_are_the_data_and_small_data_warn():
         evaluated(X[:, :2], {"pca": "pca", "a": a}, ["trustworthiness"])
 
 
-def test_a_loaded_result_keeps_its_reference(both, tmp_path):
+def test_a_loaded_result_keeps_its_reference(evaluations, tmp_path):
     """The fact is saved with the result."""
-    loaded = dreval.load_results(both[1].save(tmp_path / "a.dreval"))
+    loaded = dreval.load_results(evaluations[1].save(tmp_path / "a.dreval"))
 
     assert loaded.reference == ("data",)
-    pd.testing.assert_frame_equal(loaded.ranking(), both[1].ranking())
+    pd.testing.assert_frame_equal(loaded.ranking(), evaluations[1].ranking())
 
 
 def test_across_data_sets_the_data_have_no_rank(tmp_path):
@@ -198,8 +198,8 @@ def test_across_data_sets_the_data_have_no_rank(tmp_path):
     comparison = dreval.compare(runs)
     assert set(comparison.glance()["embedding"]) == {"a", "b"}
     assert (comparison.notes["code"] == "datasets.reference").sum() == 3
-    named = dreval.compare(runs, ["data", "a"])
-    assert named.glance()["embedding"].iloc[0] == "data"
+    by_name = dreval.compare(runs, ["data", "a"])
+    assert by_name.glance()["embedding"].iloc[0] == "data"
     assert set(dreval.compare(runs, baseline="data").tidy()["second"]) == {"data"}
 
     data = {f"set {seed}": cloud(seed)[0] for seed in range(3)}
@@ -212,8 +212,8 @@ def test_across_data_sets_the_data_have_no_rank(tmp_path):
     assert "**1.000" not in page
 
 
-def test_a_sweep_does_not_judge_the_data():
-    """As many components as columns are the data, whatever the method: no setting is worse because of them."""
+def test_a_sweep_has_no_verdict_on_the_data():
+    """For any method, as many components as columns are the data: no setting is worse because of them."""
     X = cloud()[0]
     comparison = dreval.sweep(X, "pca", {"n_components": [1, 2, 3, 4]}, random_state=0)
     without = dreval.sweep(X, "pca", {"n_components": [1, 2, 3]}, random_state=0)
@@ -231,45 +231,54 @@ def two_results():
     return [evaluated(X, {"a": a, "b": b}, ["trustworthiness"]), evaluated(X, {"a": b, "b": a}, ["trustworthiness"])]
 
 
-def second_arguments(first, second):
-    """Values that are no names, and whose elements may be."""
+def second_arguments(first_result, second_result):
+    """Return values that are not names, and whose elements may be."""
     ev = dreval.Evaluation(cloud()[0], {"a": cloud()[1]})
-    yield from (second, ev, second.compare(), second.tidy(), second["a"], second.embeddings, {"a": 1, "b": 2}, [second])
+    yield from (
+        second_result,
+        ev,
+        second_result.compare(),
+        second_result.tidy(),
+        second_result["a"],
+        second_result.embeddings,
+        {"a": 1, "b": 2},
+        [second_result],
+    )
     yield from (3, ["a", 1], [0, 1], np.zeros((2, 2)))
 
 
 @pytest.mark.slow
-def test_a_second_result_is_no_list_of_names(two_results):
+def test_a_second_result_is_not_a_list_of_names(two_results):
     """Every argument for names rejects a result, with a hint how to compare two; names are still accepted."""
-    first, second = two_results
-    for value in second_arguments(first, second):
+    result, second = two_results
+    for value in second_arguments(result, second):
         for call in (
-            lambda second_result: dreval.compare(first, second_result),
-            lambda second_result: first.compare(second_result),
-            lambda second_result: dreval.compare([first, second.tidy().assign(dataset="other")], second_result),
-            lambda second_result: first.ranking(second_result),
-            lambda second_result: first.plot("scatter", names=second_result),
-            lambda second_result: first.plot("forest", names=second_result),
-            lambda second_result: first.to_markdown(second_result),
-            lambda second_result: first.to_latex(second_result),
+            lambda second_result: dreval.compare(result, second_result),
+            lambda second_result: result.compare(second_result),
+            lambda second_result: dreval.compare([result, second.tidy().assign(dataset="other")], second_result),
+            lambda second_result: result.ranking(second_result),
+            lambda second_result: result.plot("scatter", names=second_result),
+            lambda second_result: result.plot("forest", names=second_result),
+            lambda second_result: result.to_markdown(second_result),
+            lambda second_result: result.to_latex(second_result),
         ):
             with pytest.raises((InputError, UnknownName)) as error:
                 call(value)
             assert error.value.argument in ("names", "measure", "measures")
             assert error.value.received
     with pytest.raises(InputError, match="into one Evaluation") as error:
-        dreval.compare(first, second)
+        dreval.compare(result, second)
     assert error.value.argument == "names"
     with pytest.raises(UnknownName):
-        first.plot(second)
+        result.plot(second)
 
     for names in (["a", "b"], ("a", "b"), np.array(["a", "b"]), pd.Index(["a", "b"]), pd.Series(["a", "b"]),
                   {"a": 0, "b": 0}.keys(), iter(["a", "b"]), (name for name in "ab")):  # fmt: skip
-        assert len(first.compare(names).tidy()) == 1
+        assert len(result.compare(names).tidy()) == 1
 
 
-def test_what_the_refusal_of_a_second_result_says_works(two_results):
-    """Both ways in the hint work: one evaluation of all embeddings, and a list of results on two data sets."""
+def test_the_hint_of_the_error_for_a_second_result_works(two_results):
+    """Both parts of the hint work: one evaluation of all embeddings, and a list of results on two data sets."""
     X, a, b = cloud()
     assert len(evaluated(X, {"a": a, "b": b, "a 2": b + 1}, ["trustworthiness"]).compare().tidy()) == 3
     second = [
@@ -278,7 +287,7 @@ def test_what_the_refusal_of_a_second_result_says_works(two_results):
     assert len(dreval.compare(second).tidy()) == 1
 
 
-def test_equal_maps_are_said_once_and_are_best_together():
+def test_equal_maps_are_noted_once_and_are_best_together():
     """PCA and classical MDS; a scaled copy; the exact copy has a separate sentence."""
     X, _, b = cloud()
     results = evaluated(X, {"pca": "pca", "mds": "classical_mds", "b": b}, ["trustworthiness", "continuity"])

@@ -36,15 +36,15 @@ def comparison(results):
 def test_two_levels_are_both_printed(comparison):
     """With intervals of values at 90 % and of differences at 95 % the header states both, otherwise one level."""
     res = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).run("procrustes_disparity", None, conf_level=0.9)
-    reported, usual = str(res.compare().summary()), str(comparison.summary())
+    reported, default = str(res.compare().summary()), str(comparison.summary())
     assert "Intervals of differences: 95 %" in " ".join(reported.split())
     assert "Intervals of values: 90 %" in " ".join(reported.split())
-    assert "Intervals of" not in usual
+    assert "Intervals of" not in default
     assert "Intervals of" not in str(res.compare(alpha=0.1).summary())
     assert set(res.ranking()["conf_level"]) == {0.9}
 
 
-def test_a_measure_is_named_with_or_without_its_parameters(results):
+def test_a_measure_has_a_name_with_or_without_parameters(results):
     """The name alone means every setting of it; one with parameters means that one."""
     ev = dreval.Evaluation(X, SOURCES, n_neighbors=[4, 6], random_state=0).run(MEASURES[:2], None)
     assert ev.compare(measure="trustworthiness").measures == [f"trustworthiness(n_neighbors={k})" for k in (4, 6)]
@@ -58,8 +58,8 @@ def test_the_test_is_the_jackknife_of_the_difference(results, comparison):
     """Advantage, standard error, interval, t and p from the values without each point, by hand."""
     values = results.table[results.table["measure"] == "trustworthiness"].set_index("embedding")["value"]
     for row in comparison.of(comparison.pairs, "trustworthiness").to_dict("records"):
-        first, second = (results.left_out[row[name]]["trustworthiness"] for name in ("first", "second"))
-        d = first - second
+        left, second = (results.left_out[row[name]]["trustworthiness"] for name in ("first", "second"))
+        d = left - second
         se = math.sqrt((len(d) - 1) / len(d) * ((d - d.mean()) ** 2).sum())
         advantage = values[row["first"]] - values[row["second"]]
         t = advantage / se
@@ -74,15 +74,15 @@ def test_the_test_is_the_jackknife_of_the_difference(results, comparison):
         assert row["conf_level"] == 0.95
 
 
-def test_the_seed_decides_nothing_where_single_points_are_left_out(comparison):
+def test_the_seed_has_no_effect_where_single_points_are_left_out(comparison):
     """Another seed gives the same p to the last digit, and no bounds of p."""
-    other = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=1).run(MEASURES, None).compare()
+    reseeded = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=1).run(MEASURES, None).compare()
     exact = comparison.pairs["measure"].isin([name for name in MEASURES if CARDS.card(name).without is not None])
 
     assert exact.any()
     numbers = ["advantage", "se", "conf_low", "conf_high", "statistic", "p_value"]
     pd.testing.assert_frame_equal(
-        other.pairs.loc[exact, numbers], comparison.pairs.loc[exact, numbers], check_exact=True
+        reseeded.pairs.loc[exact, numbers], comparison.pairs.loc[exact, numbers], check_exact=True
     )
     assert comparison.pairs.loc[exact, "p_value"].notna().all()
     assert comparison.pairs.loc[exact, ["p_low", "p_high"]].isna().all(axis=None)
@@ -98,17 +98,17 @@ def test_partitions_are_averaged_where_no_point_can_be_left_out_alone():
     values = res.groups.pivot(index=["partition", "group"], columns="embedding", values="value")
     for row in compared[0].pairs.to_dict("records"):
         d = (values[row["second"]] - values[row["first"]]).to_numpy().reshape(8, 20)
-        se = math.sqrt(np.mean([19 / 20 * ((one - one.mean()) ** 2).sum() for one in d]))
+        se = math.sqrt(np.mean([19 / 20 * ((partition - partition.mean()) ** 2).sum() for partition in d]))
         t = row["advantage"] / se
         assert_allclose([row["se"], row["p_value"]], [se, 2 * stats.t.sf(abs(t), 19)], rtol=1e-9)
-    for one in compared:
-        for other in compared:
-            assert (one.pairs["p_low"] < other.pairs["p_value"]).all()
-            assert (other.pairs["p_value"] < one.pairs["p_high"]).all()
+    for bounds in compared:
+        for comparison in compared:
+            assert (bounds.pairs["p_low"] < comparison.pairs["p_value"]).all()
+            assert (comparison.pairs["p_value"] < bounds.pairs["p_high"]).all()
     assert "p_low and p_high" in str(compared[0].summary())
 
 
-def test_the_order_of_names_is_kept(results):
+def test_the_order_of_names_is_preserved(results):
     """Pairs come in the order in which embeddings are named, each once."""
     pairs = results.compare(["mixed", "good", "bad", "good"], measure="trustworthiness").pairs
 
@@ -116,7 +116,7 @@ def test_the_order_of_names_is_kept(results):
 
 
 def test_equivalence_is_two_one_sided_tests(results):
-    """The larger p of the two one-sided t tests, by scipy; symmetric in the pair; adjusted as a family of its own."""
+    """The larger p of the two one-sided t tests, by scipy; symmetric in the pair; adjusted as a separate family."""
     margin = {"trustworthiness": 0.5, "procrustes_rc": 0.01}
     comparison = results.compare(margin=margin)
     tested = comparison.pairs[comparison.pairs["measure"].isin(margin)]
@@ -165,7 +165,7 @@ def test_verdicts_on_a_margin_follow_from_two_tests(results, adjust):
     assert (results.compare().pairs["equivalence"] == "").all()
 
 
-def test_verdicts_on_a_margin_where_nothing_is_left_to_test():
+def test_verdicts_on_a_margin_without_a_test():
     """Copies are equivalent; exact values of all points are compared with the margin directly."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "copy": X[:, :2].copy(), "b": X[:, 2:4]}, n_neighbors=6, random_state=0)
     copies = ev.run("trustworthiness", None).compare(["a", "copy"], margin=1e-9).pairs.iloc[0]
@@ -177,11 +177,11 @@ def test_verdicts_on_a_margin_where_nothing_is_left_to_test():
         assert exact.compare(margin=margin).pairs["equivalence"].tolist() == [expected]
 
 
-def test_verdicts_on_a_margin_are_said_in_the_summary_and_in_the_paragraph(results):
+def test_verdicts_on_a_margin_are_in_the_summary_and_in_the_paragraph(results):
     """Each pair once by name; embeddings with one verdict against one other share a sentence; many are counted."""
     wide = results.compare(measure="trustworthiness", margin=0.5, baseline="good")
-    both = {"trustworthiness": 0.5, "procrustes_rc": 0.9}
-    several = results.compare(measure=[*both], margin=both, baseline="good")
+    margins = {"trustworthiness": 0.5, "procrustes_rc": 0.9}
+    several = results.compare(measure=[*margins], margin=margins, baseline="good")
 
     assert "bad and mixed are equivalent to good within the margin." in " ".join(str(wide.summary()).split())
     assert "bad and mixed are equivalent to good within the margin." in wide.paragraph()
@@ -190,8 +190,8 @@ def test_verdicts_on_a_margin_are_said_in_the_summary_and_in_the_paragraph(resul
     assert "margins 0.5 for Trustworthiness (T) and 0.9 for Local Procrustes R_C" in several.paragraph("methods")
 
 
-def test_margins_that_cannot_be_are_refused(results):
-    """One number for several measures, an unknown measure, a margin that is no size."""
+def test_invalid_margins_raise_an_error(results):
+    """One number for several measures, an unknown measure, an invalid margin."""
     with pytest.raises(InputError, match="`margin` must name the measure where several are compared"):
         results.compare(margin=0.1)
     with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
@@ -212,7 +212,7 @@ def test_effects_are_those_of_the_points(results, comparison):
     assert comparison.of(comparison.pairs, "procrustes_disparity")["effect_size"].isna().all()
 
 
-def test_the_better_embedding_is_ahead_whichever_way_the_measure_points(comparison):
+def test_the_better_embedding_is_first_in_either_direction(comparison):
     """The good embedding is better by every measure; letters separate it from the bad one."""
     for name in ("trustworthiness", "procrustes_rc", "procrustes_disparity"):
         row = comparison.of(comparison.pairs, name).iloc[0]
@@ -223,7 +223,7 @@ def test_the_better_embedding_is_ahead_whichever_way_the_measure_points(comparis
 
 
 def test_the_values_of_the_standing_are_those_of_the_table(results, comparison):
-    """Also of measures of which a lower value is better."""
+    """They agree for measures with a lower best value, too."""
     table = results.tidy().set_index(["measure", "embedding"])["value"]
     for row in comparison.standing.to_dict("records"):
         assert row["value"] == table[row["measure"], row["embedding"]]
@@ -232,14 +232,14 @@ def test_the_values_of_the_standing_are_those_of_the_table(results, comparison):
 def test_turning_the_pair_turns_the_signs(results):
     """Names in the other order: signs turn, p stays, and superiority is the complement."""
     turned = replace(results, table=results.table.iloc[::-1].reset_index(drop=True))
-    both = results.compare().pairs.merge(
+    merged = results.compare().pairs.merge(
         turned.compare().pairs, left_on=["measure", "first", "second"], right_on=["measure", "second", "first"]
     )
 
-    assert len(both) == 12
-    assert_allclose(both["advantage_x"], -both["advantage_y"], rtol=1e-12)
-    assert_allclose(both["p_value_x"], both["p_value_y"], rtol=1e-12)
-    assert_allclose(both["superiority_x"], 1 - both["superiority_y"], rtol=1e-12)
+    assert len(merged) == 12
+    assert_allclose(merged["advantage_x"], -merged["advantage_y"], rtol=1e-12)
+    assert_allclose(merged["p_value_x"], merged["p_value_y"], rtol=1e-12)
+    assert_allclose(merged["superiority_x"], 1 - merged["superiority_y"], rtol=1e-12)
 
 
 def test_a_measure_without_interval_has_its_reason(comparison):
@@ -279,20 +279,20 @@ def test_anchors_are_compared_by_their_differences():
     assert row["p_kind"] == "asymptotic"
     everyone = dreval.Evaluation(X, sources, n_neighbors=6, anchors=90, random_state=0).run("trustworthiness", None)
     assert "and therefore exact" in everyone.compare().pairs["note"][0]
-    whole = dreval.Evaluation(X, sources, anchors=40, random_state=0).run("procrustes_disparity", None)
-    pair, table = whole.compare().pairs.iloc[0], whole.ranking()
+    result = dreval.Evaluation(X, sources, anchors=40, random_state=0).run("procrustes_disparity", None)
+    pair, table = result.compare().pairs.iloc[0], result.ranking()
     assert_allclose(pair[["se", "conf_low", "conf_high"]].astype(float), [0, pair["advantage"], pair["advantage"]])
     assert table["in_best_set"].tolist() == [True, False]
 
 
-def test_anchors_that_all_agree_are_no_certainty():
+def test_anchors_that_all_agree_give_no_certainty():
     """Two maps that differ at no anchor, or at few, get p from the betting test, never 0.
 
     With a margin equivalence is shown only where the unseen points leave room for it.
     """
-    moved = X[:, :2].copy()
-    moved[:2] += 9.0
-    sources = {"a": X[:, :2], "b": moved}
+    perturbed = X[:, :2].copy()
+    perturbed[:2] += 9.0
+    sources = {"a": X[:, :2], "b": perturbed}
     ev = dreval.Evaluation(X, sources, n_neighbors=6, anchors=60, random_state=0)
     res = ev.run(["neighborhood_overlap", "procrustes_rn_opt", "procrustes_disparity"], None)
     pairs = res.compare(margin={"neighborhood_overlap": 0.9}).pairs.set_index("measure")
@@ -309,13 +309,13 @@ def test_anchors_that_all_agree_are_no_certainty():
 
 
 def test_a_saved_result_is_compared_alike(results, comparison, tmp_path):
-    """The tables hold all that a comparison needs."""
+    """The tables contain all values that a comparison needs."""
     loaded = dreval.load_results(results.save(tmp_path / "a.dreval"))
 
     pd.testing.assert_frame_equal(loaded.compare().pairs, comparison.pairs, check_exact=True)
 
 
-def test_names_and_measures_can_be_chosen_and_a_failure_loses_nothing():
+def test_names_and_measures_can_be_selected_and_a_failure_affects_no_other():
     """Two of four embeddings and one measure; one that failed is left out."""
     ev = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).with_embedding("short", X[:5, :2])
     res = ev.run(["trustworthiness", "continuity"], None)
@@ -326,9 +326,9 @@ def test_names_and_measures_can_be_chosen_and_a_failure_loses_nothing():
     assert len(res.compare().pairs) == 6
 
 
-def test_what_cannot_be_compared_is_refused(results):
-    """Unknown names, one embedding, no intervals; wins and maps over data sets are elsewhere."""
-    plain = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).run("trustworthiness", None, None)
+def test_invalid_comparisons_raise_an_error(results):
+    """Unknown names, one embedding, no intervals; wins and maps over data sets belong to another class."""
+    result = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).run("trustworthiness", None, None)
 
     with pytest.raises(UnknownName, match="Did you mean 'good'"):
         results.compare(["god", "bad"])
@@ -337,14 +337,14 @@ def test_what_cannot_be_compared_is_refused(results):
     with pytest.raises(InputError, match="must name two embeddings that were computed: got good"):
         results.compare(["good"])
     with pytest.raises(InputError, match="must have been run with intervals"):
-        plain.compare()
+        result.compare()
     with pytest.raises(InputError, match="must be over several data sets"):
         results.compare().wins()
     with pytest.raises(UnknownName, match="Did you mean 'holm'"):
         results.compare(adjust="hom")
 
 
-def test_what_is_said_of_pairs_is_one_note_for_all_of_them():
+def test_notes_on_pairs_are_joined():
     """Without any interval one note names the measures; where only some pairs have no test, these are named."""
     rng = np.random.default_rng(0)
     data = rng.normal(size=(300, 6))
@@ -365,7 +365,8 @@ def test_what_is_said_of_pairs_is_one_note_for_all_of_them():
 
 
 def test_pairs_of_distances_at_anchors_are_not_compared():
-    """Intervals of a measure of pairs are the jackknife of its groups, by hand; differences have no test, and say why.
+    """Intervals of a measure of pairs are the jackknife of its groups, by hand; differences have no test, with the
+    reason.
 
     Two points that the anchors miss can carry a difference: of 45 draws 24 then favored the wrong embedding.
     """

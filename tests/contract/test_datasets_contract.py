@@ -1,4 +1,4 @@
-"""What every data set of the registry promises."""
+"""The properties that every data set of the registry declares."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ def test_card_and_data_agree(name):
 @each("name", SIMULATED)
 def test_simulations_have_n_points_and_obey_the_seed(name, n, seed):
     """n is the number of points; a seed, passed or from the recipe, gives the same data; another seed gives others."""
-    sample, copy, other = (dreval.simulate(name, n, random_state=s) for s in (seed, seed, seed + 1))
+    sample, copy, reseeded = (dreval.simulate(name, n, random_state=s) for s in (seed, seed, seed + 1))
     assert len(sample.data) == n
     assert_array_equal(sample.data, copy.data)
     assert_array_equal(sample.latent, copy.latent)
-    assert not np.array_equal(sample.data, other.data)
+    assert not np.array_equal(sample.data, reseeded.data)
     assert_array_equal(dreval.simulate(name, **sample.recipe).data, sample.data)
 
 
 @each("name", SIMULATED)
-def test_a_run_without_a_seed_can_be_drawn_again(name):
+def test_a_run_without_a_seed_can_be_reproduced(name):
     """random_state=None stores the seed it used; two such runs differ."""
     sample, copy = dreval.simulate(name, 20), dreval.simulate(name, 20)
     assert not np.array_equal(sample.data, copy.data)
@@ -76,7 +76,7 @@ def test_a_run_without_a_seed_can_be_drawn_again(name):
 
 @each("name", NAMES)
 def test_the_page_of_each_set_is_complete(name):
-    """Every docstring says what is returned, shows an example, and has a line for each parameter."""
+    """Every docstring has the returned values, an example, and a line for each parameter."""
     make = DATASETS.get(name)
     for section in ("Returns", "Examples", *(["Parameters"] if name in SIMULATED else [])):
         assert f"{section}\n---" in inspect.getdoc(make)
@@ -127,7 +127,7 @@ def test_unknown_names_get_the_nearest():
 
 
 @each("n", [3, 0, -1, 2.5, True])
-def test_illegal_sizes_are_refused(n):
+def test_illegal_sizes_raise_an_error(n):
     """n is an integer of at least 4."""
     with pytest.raises(InputError, match="`n` must be an integer >= 4"):
         dreval.simulate("swiss_roll", n=n)

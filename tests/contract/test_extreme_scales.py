@@ -1,4 +1,4 @@
-"""Data and embeddings of any size: the value that the card demands, or the reason why there is none; never inf."""
+"""Data and embeddings of any size: the value that the card demands, or the reason why it is missing; never inf."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ X = RNG.normal(size=(N, 3)) * [2.0, 1.0, 0.5]
 Y = X[:, :2] + 0.2 * RNG.normal(size=(N, 2))
 LABELS, LATENT, BATCH = np.arange(N) % 3, X[:, :1].copy(), np.arange(N) // 3 % 2
 EXPONENTS = (-1000, -500, 700, 1000)
-DEGREES = {"procrustes_r": 2, "procrustes_rpca": 2, "stress-raw": 2}  # what doubling both spaces multiplies by, log2
+DEGREES = {"procrustes_r": 2, "procrustes_rpca": 2, "stress-raw": 2}  # log2 of the factor when both spaces are doubled
 each_power = each("power", EXPONENTS)
 OF_NEIGHBORS = {name for name in MEASURES if {"ranks", "neighbors"} & set(MEASURES.card(name).needs)}
 OF_NEIGHBORS -= {"topographic_product"}  # reads how far they are
@@ -58,7 +58,7 @@ def _numbers(name, data, embedding, **options):
 
 
 def _refused_beyond(expected, compute):
-    """The value is the expected one if a float can store its square; else an error says so."""
+    """Check the value if a float can store its square, and check that there is an error otherwise."""
     with np.errstate(over="ignore", under="ignore"):
         size = abs(Long(expected))
     if 2.0 ** Long(-499) < size < 2.0 ** Long(499):
@@ -144,7 +144,7 @@ def test_local_procrustes_of_any_two_units(kind):
 
 @measures_in_parts
 def test_denormal_numbers(name, options):
-    """Below the smallest normal number digits are lost; the value is that of the digits that are left."""
+    """Below the smallest normal number digits are lost; the value is that of the remaining digits."""
     data, embedding = X * 2.0**-1060, Y * 2.0**-1060
     if "-".join([name, *options.values()]) in DEGREES:
         with pytest.raises(UndefinedMeasure, match="must have a unit in which"):
@@ -181,7 +181,7 @@ def test_one_huge_coordinate(name, options, power):
 
 
 @each_measure
-def test_rows_that_would_count_as_copies_are_refused(name, options):
+def test_rows_that_would_count_as_copies_raise_an_error(name, options):
     """Next to 2 ** 900, differences of size 1 underflow: an error of the check, for data and embedding."""
     for space, argument in ((0, "X"), (1, "Y")):
         spaces = [X.copy(), Y.copy()]
@@ -190,7 +190,7 @@ def test_rows_that_would_count_as_copies_are_refused(name, options):
             _numbers(name, *spaces, **options)
 
 
-def test_small_entries_that_no_row_needs_are_data():
+def test_negligible_small_entries_are_data():
     """Numbers near 0 next to larger ones are accepted, dense and sparse, if the rows differ in other columns, too."""
     small = np.c_[X, np.where(LABELS == 0, 1e-300, 0.0)]
     assert dreval.trustworthiness(small, Y, n_neighbors=K) == dreval.trustworthiness(X, Y, n_neighbors=K)
@@ -204,7 +204,7 @@ def test_small_entries_that_no_row_needs_are_data():
 @each("shift", [-(2.0**40)])
 @each_measure
 def test_far_from_the_origin(name, options, shift):
-    """Rounded to what remains there, both spaces have the value of the same numbers moved back, to 1e-9."""
+    """Rounded to the remaining digits, both spaces have the value of the same numbers moved back, to 1e-9."""
     data, embedding = X + shift, Y + shift
     expected = _numbers(name, data - shift, embedding - shift, **options)
     assert_allclose(_numbers(name, data, embedding, **options), expected, rtol=1e-9, atol=1e-9)
@@ -228,7 +228,7 @@ def test_an_evaluation_at_extreme_units(names):
         assert not np.isinf(table.select_dtypes("number").to_numpy(float)).any()
         assert (table["note"] != "")[table["value"].isna()].all()
         for column in ("value", "chance", "se"):  # values without each point are those of the same numbers, too
-            left, right = (item.loc["Y"].loc[unitless, column].astype(float) for item in (table, base))
+            left, right = (table.loc["Y"].loc[unitless, column].astype(float) for table in (table, base))
             assert_allclose(left, right, rtol=1e-9, atol=1e-12, err_msg=column)
 
 
@@ -241,14 +241,14 @@ def _table(a, b, names):
 @each_power
 @each("name", [name for name in TESTS if TESTS.card(name).second != "method"])
 def test_tests_of_independence(name, power):
-    """The same p-value and effect size in every unit, or an error that says what to do."""
+    """The p-value and effect size are the same in every unit, or there is an error with a hint."""
     test, unit = TESTS.get(name), 2.0**power
     pairs = [(X, Y), (X * unit, Y), (X, Y * unit), (X * unit, Y * unit)]
     if test.card.second == "groups":
         pairs = [(X[LABELS > 0] + 0.5, X[LABELS == 0]), ((X[LABELS > 0] + 0.5) * unit, X[LABELS == 0] * unit)]
     expected = test(*pairs[0], n_resamples=19, random_state=0)
-    for data, other in pairs[1:]:
-        result, reason = _value_or_reason(lambda: test(data, other, n_resamples=19, random_state=0))  # noqa: B023
+    for data, other_data in pairs[1:]:
+        result, reason = _value_or_reason(lambda: test(data, other_data, n_resamples=19, random_state=0))  # noqa: B023
         if reason is not None:
             assert "must have a usual scale" in reason
             assert reason.endswith("Rescale it.")

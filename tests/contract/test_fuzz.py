@@ -12,13 +12,13 @@ from dreval.errors import InputError
 from dreval.registry import MEASURES, METHODS, TESTS
 
 CLEAR = InputError("X", "must be so", "something else", "Do this.")
-ONE = np.array([1.0])
+ARRAY = np.array([1.0])
 
 
 @pytest.mark.slow
 def test_a_part_of_the_matrix():
     """Every 25th form of each subject, starting at another one, gives no failure; each form occurs."""
-    report = fuzz.run(every=25)
+    report = fuzz.run(stride=25)
     print(report)
     assert report.failures == []
     assert report.counts["calls"] > 640
@@ -29,7 +29,7 @@ def test_a_part_of_the_matrix():
 @pytest.mark.calibration
 def test_the_whole_matrix(n_simulations):
     """All forms, units and shapes of all subjects: no foreign exception, no silent wrong number."""
-    report = fuzz.run(every=1000 // n_simulations(1000))
+    report = fuzz.run(stride=1000 // n_simulations(1000))
     print(report)
     assert report.failures == []
 
@@ -43,33 +43,33 @@ def test_the_matrix_holds_the_registries():
 
 
 @each(
-    "found, must, known, verdict",
+    "outcome, must, is_known, verdict",
     [
-        (ONE, "number", ONE, "number"),
-        (ONE * (1 + 1e-13), "number", ONE, "number"),
+        (ARRAY, "number", ARRAY, "number"),
+        (ARRAY * (1 + 1e-13), "number", ARRAY, "number"),
         (CLEAR, "error", None, "error"),
-        (CLEAR, "either", ONE, "error"),
+        (CLEAR, "either", ARRAY, "error"),
         (CLEAR, "number", CLEAR, "error"),
-        (ONE * (1 + 1e-9), "number", ONE, "another number"),
-        (np.ones(2), "number", ONE, "another number"),
+        (ARRAY * (1 + 1e-9), "number", ARRAY, "another number"),
+        (np.ones(2), "number", ARRAY, "another number"),
         (np.array([np.nan]), "number", np.array([np.nan]), "not finite"),
         (np.array([np.inf]), "either", None, "not finite"),
-        (ONE, "error", None, "answered"),
-        (ONE, "either", CLEAR, "answered"),
-        (CLEAR, "number", ONE, "refused"),
+        (ARRAY, "error", None, "answered"),
+        (ARRAY, "either", CLEAR, "answered"),
+        (CLEAR, "number", ARRAY, "refused"),
         (KeyError("x"), "error", None, "foreign KeyError"),
         (RuntimeWarning("overflow"), "either", None, "foreign RuntimeWarning"),
         (ValueError("ragged"), "number", ValueError("ragged"), "foreign ValueError"),
         (InputError("X", "must be so", "", "Do this."), "error", None, "error without a part"),
     ],
 )
-def test_the_judge_sees_what_is_wrong(found, must, known, verdict):
+def test_the_fuzzer_detects_wrong_outcomes(outcome, must, is_known, verdict):
     """A right outcome is a number or an error; any other is described."""
-    text = judge(found, must, known, 1e-12)
+    text = judge(outcome, must, is_known, 1e-12)
     assert text == verdict if verdict in ("number", "error") else text.startswith(verdict)
 
 
-def test_a_subject_that_writes_warns_or_errs_is_found_out():
+def test_a_subject_that_writes_warns_or_errs_is_detected():
     """Calls are counted; a function that writes to its input, overflows or accepts invalid input is a failure."""
 
     def careless(values, _):

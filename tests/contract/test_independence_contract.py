@@ -1,4 +1,4 @@
-"""What every test of independence keeps, whatever its statistic."""
+"""The properties of every test of independence, for any statistic."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def data(n=40, seed=0):
 def test_p_values_on_any_data(name, X, Y):
     """On ties, duplicates, outliers and any scale: p is in (0, 1] and inside its interval, or an error is raised."""
     n = min(len(X), len(Y))
-    before = X.copy(), Y.copy()
+    originals = X.copy(), Y.copy()
     try:
         result = run(name, X[:n], Y[:n])
     except InputError:
-        refused = True
+        raises = True
     else:
-        refused = False
-    if refused:
+        raises = False
+    if raises:
         event("refused")
     else:
         assert 0 < result.p_value <= 1
@@ -54,8 +54,8 @@ def test_p_values_on_any_data(name, X, Y):
         assert np.isfinite([result.statistic, result.effect_size]).all()
         assert np.isfinite(result.null_distribution).all()
         assert result.effect_size <= 1 + 1e-9
-    np.testing.assert_array_equal(X, before[0])
-    np.testing.assert_array_equal(Y, before[1])
+    np.testing.assert_array_equal(X, originals[0])
+    np.testing.assert_array_equal(Y, originals[1])
 
 
 @every_test
@@ -63,12 +63,12 @@ def test_numbers_depend_on_the_seed_only(name):
     """Any number of threads, and a re-run from the recipe, give the same numbers; another seed gives others."""
     X, Y = data()
     left, right = run(name, X, Y, n_jobs=1, n_resamples=99), run(name, X, Y, n_jobs=2, n_resamples=99)
-    again = run(name, X, Y, **left.recipe["parameters"], random_state=left.recipe["random_state"])
-    other = run(name, X, Y, n_resamples=99, random_state=1)
+    repeated = run(name, X, Y, **left.recipe["parameters"], random_state=left.recipe["random_state"])
+    reseeded = run(name, X, Y, n_resamples=99, random_state=1)
 
     np.testing.assert_array_equal(left.null_distribution, right.null_distribution)
-    np.testing.assert_array_equal(left.null_distribution, again.null_distribution)
-    assert not np.array_equal(left.null_distribution, other.null_distribution)
+    np.testing.assert_array_equal(left.null_distribution, repeated.null_distribution)
+    assert not np.array_equal(left.null_distribution, reseeded.null_distribution)
 
 
 @given(seed=st.integers(0, 1000))
@@ -79,7 +79,7 @@ def test_order_of_the_rows_does_not_matter(name, seed):
     order = np.random.default_rng(seed).permutation(len(X))
     left, right = run(name, X, Y, n_resamples=1), run(name, X[order], Y[order], n_resamples=1)
     assert left.statistic == pytest.approx(right.statistic, rel=1e-8)
-    if name != "kcca":  # whose effect is measured from the permuted mean
+    if name != "kcca":  # its effect is measured from the permuted mean
         assert left.effect_size == pytest.approx(right.effect_size, rel=1e-6)
 
 
@@ -93,7 +93,7 @@ def test_frames_are_their_values(name):
 
 
 @every_test
-def test_strong_dependence_is_found(name):
+def test_strong_dependence_is_detected(name):
     """A noisy copy (two far samples) has the smallest possible p."""
     X, _ = data()
     Y = X + 0.05 * np.random.default_rng(1).normal(size=X.shape)
@@ -107,17 +107,17 @@ def test_stopping_early_keeps_the_draws(name):
     X = np.random.default_rng(5).normal(size=(30, 2))
     Y = np.random.default_rng(6).normal(size=(30, 2))
     full = run(name, X, Y, n_resamples=500)
-    few = run(name, X, Y, n_resamples=500, stop_after=5)
-    m = few.n_resamples
+    stopped = run(name, X, Y, n_resamples=500, stop_after=5)
+    m = stopped.n_resamples
     reached = full.null_distribution[:m] >= full.statistic - 1e-12
 
-    np.testing.assert_array_equal(few.null_distribution, full.null_distribution[:m])
+    np.testing.assert_array_equal(stopped.null_distribution, full.null_distribution[:m])
     assert m < 500
     assert reached.sum() == 5
     assert reached[-1]
-    assert few.p_value == 5 / m
-    assert few.p_interval[0] < few.p_value < few.p_interval[1]
-    assert any("Sampling stopped" in str(note) for note in few.notes)
+    assert stopped.p_value == 5 / m
+    assert stopped.p_interval[0] < stopped.p_value < stopped.p_interval[1]
+    assert any("Sampling stopped" in str(note) for note in stopped.notes)
 
 
 @each("name, permutation", itertools.product(NAMES, ["within", "free"]))
@@ -155,7 +155,7 @@ def test_null_distribution_is_that_of_permuted_rows(name):
 
 
 @every_test
-def test_refusals(name):
+def test_errors(name):
     """Invalid settings of the permutations raise an error with their name before anything is computed."""
     X, Y = data()
     for options, message in (
@@ -166,9 +166,9 @@ def test_refusals(name):
         ({"permutation": "within"}, "`blocks` must be given"),
         ({"blocks": np.zeros(40, int)}, "`blocks` must be None"),
     ):
-        with pytest.raises(InputError if "known" not in message else DrevalError) as refused:
+        with pytest.raises(InputError if "known" not in message else DrevalError) as error:
             run(name, X, Y, **options)
-        assert message in str(refused.value)
+        assert message in str(error.value)
 
 
 @every_test

@@ -1,4 +1,4 @@
-"""One keyword for one thing in all functions, record methods, methods, data sets, options and commands."""
+"""One keyword has one meaning in all functions, record methods, methods, data sets, options and commands."""
 
 from __future__ import annotations
 
@@ -57,11 +57,15 @@ NUMBERS_OR_WORDS = ("n_neighbors",)  # "auto"
 def _public() -> Iterator[tuple[str, Any]]:
     """Yield every public callable with its name."""
     for name in dreval.__all__:
-        thing = getattr(dreval, name)
-        if callable(thing):
-            yield name, thing
+        function = getattr(dreval, name)
+        if callable(function):
+            yield name, function
     for record in (dreval.Evaluation, dreval.Results, dreval.Study, dreval.Protocol, Comparison, Embedding):
-        for method in (item for item in dir(record) if not item.startswith("_") and callable(getattr(record, item))):
+        for method in (
+            attribute
+            for attribute in dir(record)
+            if not attribute.startswith("_") and callable(getattr(record, attribute))
+        ):
             yield f"{record.__name__}.{method}", getattr(record, method)
     yield from ((f"methods.{METHODS.card(name).class_name}", METHODS.get(name)) for name in METHODS)
 
@@ -69,12 +73,12 @@ def _public() -> Iterator[tuple[str, Any]]:
 def keywords() -> dict[str, dict[str, Any]]:
     """Return the callables of each keyword with its defaults."""
     result: dict[str, dict[str, Any]] = defaultdict(dict)
-    for name, thing in _public():
-        for parameter in inspect.signature(thing).parameters.values():
+    for name, function in _public():
+        for parameter in inspect.signature(function).parameters.values():
             result[parameter.name][name] = parameter.default
     several = [(name, DATASETS.card(name).parameters) for name in DATASETS]
     several += [(f"plot {card.name}", dict.fromkeys(card.options)) for card in FIGURES.cards()]
-    several += [(name, dict.fromkeys(options_of(thing))) for name, thing in {**COSTS, **MAPPINGS}.items()]
+    several += [(name, dict.fromkeys(options_of(component))) for name, component in {**COSTS, **MAPPINGS}.items()]
     several += [(f"options {name}", options) for name, options in CI_OPTIONS.items()]
     several += [("command line", dict.fromkeys(_flags(_parser())))]
     for name, options in several:

@@ -1,4 +1,4 @@
-"""What the card of every measure promises, asked of each over the registry."""
+"""The properties that the card of every measure declares, tested for each of the registry."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from dreval.registry import MEASURES
 
 CURVES = [
     name for name in MEASURES if MEASURES.card(name).curve
-]  # tests/measures/test_coranking_measures.py has theirs
+]  # tests/measures/test_coranking_measures.py tests their blocks
 METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]  # test_method_measures_contract.py
 NAMES = [name for name in MEASURES if name not in CURVES and name not in METHODS]
 BY_ROW = {"steadiness", "cohesiveness"}  # random clusters begin at random rows: tests/measures/test_inter_cluster.py
 STRETCH = {"local_anisotropy", "local_area_spread"}  # regressions, which need more neighbors than dimensions
 MIXING = {"ilisi", "kbet", "silhouette_batch"}  # of batches, that neither data nor embedding decide
-OWN_SCALE = {"k_max", "q_local", "q_global"}  # the rows seen choose the scale, which by chance may be any
+OWN_SCALE = {"k_max", "q_local", "q_global"}  # the scale depends on the rows, which may be any
 BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES")  # the constants by which work is cut into blocks
 every_measure = each("name", NAMES)
 every_with_curves = each("name", NAMES + CURVES)
@@ -45,7 +45,7 @@ ANY_PAIR_AND_K = ANY_PAIR.flatmap(lambda pair: st.tuples(st.just(pair), neighbor
 
 
 @every_measure
-def test_labels_latents_and_batches_that_are_needed_must_be_given(name):
+def test_required_labels_latents_and_batches_must_be_passed(name):
     """A missing variable and None raise the same error."""
     X = np.random.default_rng(0).normal(size=(12, 3))
     needed = {*VARIABLES} & {*_card(name).needs}
@@ -163,7 +163,7 @@ def test_values_lie_within_the_bounds(name, example):
 def test_a_perfect_copy_is_best(name, pair):
     """Y = X has the ceiling of the card or the best end of the bounds (without direction the lower), with ties too."""
     X, card = pair[0], _card(name)
-    if name in MIXING:  # tests/measures/test_batch_measures.py says what is best
+    if name in MIXING:  # tests/measures/test_batch_measures.py defines the best
         return
     best = card.ceiling(len(X), 5) if card.ceiling else card.bounds[1 if card.direction == "higher" else 0]
     labels = {"labels": np.arange(len(X)) * 3 // len(X)} if "labels" in card.needs else {}
@@ -176,13 +176,13 @@ def test_a_perfect_copy_is_best(name, pair):
             "davies_bouldin",
         }:  # the best is reached by classes that are points
             X = np.repeat(10.0 * labels["labels"][:, None], 2, axis=1)
-        if name == "calinski_harabasz":  # there is no best end
+        if name == "calinski_harabasz":  # no end is the best
             return
         labels |= {"graph_connectivity": {"n_neighbors": len(X) // 2 - 1}, "clisi": {"perplexity": 2}}.get(name, {})
         if len(X) < (12 if name == "clisi" else 6):
             return
     unit = np.ptp(X) ** 2 if math.isinf(card.bounds[1]) else 1.0
-    error = 1e-8 if name == "local_area_spread" else 1e-12  # its neighborhoods may nearly lie on a line
+    error = 1e-8 if name == "local_area_spread" else 1e-12  # its neighborhoods may be nearly on a line
     assert _value(name, X, X, **labels) == pytest.approx(best, abs=error * max(unit, 1.0))
 
 
@@ -201,8 +201,8 @@ def test_an_unrelated_embedding_is_at_chance(name):
         assert math.isnan(chance)
         assert_allclose(values, values[0], rtol=1e-12)
         return
-    once = 1.0 if _card(name).chance == "permutation" else 0.0  # a permutation value is itself one draw
-    assert abs(chance - values.mean()) <= 4.5 * values.std(ddof=1) * math.sqrt(once + 1 / B)
+    single_draw = 1.0 if _card(name).chance == "permutation" else 0.0  # a permutation value is one draw
+    assert abs(chance - values.mean()) <= 4.5 * values.std(ddof=1) * math.sqrt(single_draw + 1 / B)
     if name in OWN_SCALE or _card(name).direction == "none":
         return
     better = _value(name, X, Y, **extra) - chance
@@ -228,7 +228,7 @@ CHANGES = {
 
 
 def _in_order(Y):
-    """Points whose distances are the square roots of those of Y, which exist (Schoenberg 1938): in n - 1 dimensions."""
+    """Return points whose distances are the square roots of those of Y (Schoenberg 1938), in n - 1 dimensions."""
     squares = squareform(pdist(Y))
     inner = -(squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()) / 2
     values, vectors = np.linalg.eigh(inner)
@@ -271,24 +271,24 @@ def test_equal_distances_stay_equal_in_other_units(name, seed, n, unit, p):
 
 
 @every_with_curves
-def test_other_changes_are_seen(name):
+def test_other_changes_are_detected(name):
     """A change that the card does not declare changes the value."""
     X, Y = _cloud()
     rng = np.random.default_rng(0)
-    extra = {"labels": np.arange(60) % 9} if "labels" in _card(name).needs else {}  # classes that are not apart
+    extra = {"labels": np.arange(60) % 9} if "labels" in _card(name).needs else {}  # classes that are not separate
     for change in CHANGES.keys() - _card(name).invariances:
-        changed = CHANGES[change](Y, rng)
-        assert np.abs(_numbers(name, X, changed, **extra) - _numbers(name, X, Y, **extra)).max() > 1e-3, change
+        transformed = CHANGES[change](Y, rng)
+        assert np.abs(_numbers(name, X, transformed, **extra) - _numbers(name, X, Y, **extra)).max() > 1e-3, change
 
 
 @every_with_curves
-def test_what_every_measure_must_see(name):
+def test_changes_that_every_measure_must_detect(name):
     """Bending the embedding changes every value, except bound and energy ratio, which use the number of columns."""
     X, Y = _cloud()
     bent = np.c_[np.exp(Y[:, 0]), Y[:, 1] ** 3]
     extra = {"labels": np.arange(60) % 9} if _card(name).without_class else {}  # the order of few classes may stay
-    same = np.abs(_numbers(name, X, bent, **extra) - _numbers(name, X, Y, **extra)).max() < 1e-9
-    assert same == (name in {"procrustes_lower_bound", "energy_ratio"})
+    is_equal = np.abs(_numbers(name, X, bent, **extra) - _numbers(name, X, Y, **extra)).max() < 1e-9
+    assert is_equal == (name in {"procrustes_lower_bound", "energy_ratio"})
 
 
 @given(pair=tie_free_pairs(min_n=7), seed=st.integers(0, 99))
@@ -300,12 +300,12 @@ def test_permuted_rows_permute_the_contributions(name, pair, seed):
     view, parameters = _view(name, X, Y)
     left = answer(MEASURES.get(name), view, parameters)
     view, _ = _view(name, X[order], Y[order])
-    right = answer(
+    expected = answer(
         MEASURES.get(name), replace(view, **{name: of(len(X))[order] for name, of in CODES.items()}), parameters
     )
-    assert right.value == pytest.approx(left.value, abs=1e-10)
+    assert expected.value == pytest.approx(left.value, abs=1e-10)
     if left.points is not None:
-        assert_allclose(right.points, left.points[order], atol=1e-10)
+        assert_allclose(expected.points, left.points[order], atol=1e-10)
 
 
 @given(pair=pairs(min_n=7))
@@ -327,12 +327,12 @@ def test_contributions_average_to_the_value(name, pair):
 def test_inputs_are_not_written(name):
     """Read-only arrays are accepted and unchanged; a frame and a list of lists give the same."""
     X, Y = _cloud()
-    before = X.copy(), Y.copy()
+    originals = X.copy(), Y.copy()
     X.setflags(write=False)
     Y.setflags(write=False)
     value = _numbers(name, X, Y)
-    assert_array_equal(X, before[0])
-    assert_array_equal(Y, before[1])
+    assert_array_equal(X, originals[0])
+    assert_array_equal(Y, originals[1])
     assert_array_equal(_numbers(name, pd.DataFrame(X), Y.tolist()), value)
     assert_array_equal(_numbers(name, np.asfortranarray(X), Y[:, ::-1][:, ::-1]), value)
 
@@ -359,7 +359,7 @@ def test_four_points_suffice(name, pair):
 
 @every_measure
 def test_a_list_of_k_is_single_values(name):
-    """A list is sorted, without repeats, and each value is that of a single k; an invalid k raises an error."""
+    """A list is sorted without repeats, and each value is that of a single k; an invalid k raises an error."""
     X, Y = _cloud()
     if "n_neighbors" not in _card(name).parameters:
         with pytest.raises(UnknownName, match="n_neighbors"):
@@ -376,33 +376,33 @@ def test_a_list_of_k_is_single_values(name):
 
 @with_curves_in_parts
 @pytest.mark.parametrize("p", [3, 15])
-def test_threads_and_blocks_change_nothing(name, p, monkeypatch):
+def test_threads_and_blocks_have_no_effect(name, p, monkeypatch):
     """Blocks of any size give the same value and any number of threads the same bits; also with ties in the embedding.
 
     Sums over blocks may be added up in another order, so 1e-12 is left to the size of blocks.
     """
     X, Y = _cloud(n=100, p=p)
     for embedding in (Y, np.round(2 * Y)):
-        whole = _numbers(name, X, embedding)
+        expected = _numbers(name, X, embedding)
         with monkeypatch.context() as patch:
             _small_blocks(patch)
             value = _numbers(name, X, embedding)
-            assert_allclose(value, whole, rtol=1e-12, atol=1e-12)
+            assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
             if "n_jobs" in inspect.signature(getattr(dreval, name)).parameters:
                 for n_jobs in (1, 3):
                     assert_array_equal(_numbers(name, X, embedding, n_jobs=n_jobs), value)
 
 
 def _small_blocks(patch):
-    """Cut all work into blocks as small as they come."""
-    cut = [
+    """Use blocks of the smallest size for all work."""
+    patches = [
         (module, constant)
         for path, module in sys.modules.items()
         for constant in BLOCKS
         if path.startswith("dreval.") and constant in vars(module)
     ]
-    assert {constant for _, constant in cut} == set(BLOCKS)
-    for module, constant in cut:
+    assert {constant for _, constant in patches} == set(BLOCKS)
+    for module, constant in patches:
         patch.setattr(module, constant, 7)
 
 
@@ -420,42 +420,42 @@ def test_all_points_as_anchors_are_exact(ties):
         assert_allclose(anchored.tidy()[column], exact.tidy()[column], rtol=1e-12, atol=1e-12)
     pd.testing.assert_frame_equal(anchored.curves, exact.curves, rtol=1e-12, atol=1e-12)
     sampled = anchored.tidy().set_index("measure")["se"].dropna()
-    assert (sampled < 1e-12).all()  # nothing is left out, so nothing is uncertain
+    assert (sampled < 1e-12).all()  # no point is left out, so the value is exact
 
 
 @measures_in_parts
-def test_anchors_see_what_all_points_see(name):
+def test_anchors_estimate_the_value_of_all_points(name):
     """Contributions of anchors are rows of the whole (all rows: the whole), so their mean is unbiased for the value.
 
-    At the best global scale the rows choose the scale, and a statistic of pairs is no mean: there the mean of many
+    At the best global scale the rows choose the scale, and a statistic of pairs is not a mean: there the mean of many
     draws is compared, within 4.5 standard errors and the bias of order 1/m of a ratio.
     """
     X, Y = _cloud(n=120)
-    whole, rng = _points(name, X, Y), np.random.default_rng(0)
+    expected, rng = _points(name, X, Y), np.random.default_rng(0)
     if _card(name).level == "global":
-        assert _points(name, X, Y, np.arange(120 if name in OWN_SCALE else 30)).value == whole.value
+        assert _points(name, X, Y, np.arange(120 if name in OWN_SCALE else 30)).value == expected.value
         return
     if _card(name).level == "pair":
         draws = [_points(name, X, Y, np.sort(rng.choice(120, 40, replace=False))).value for _ in range(30)]
         spread = np.std(draws, ddof=1)
-        assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(30) + spread / 2
+        assert abs(np.mean(draws) - expected.value) <= 4.5 * spread / math.sqrt(30) + spread / 2
         return
-    assert_array_equal(_points(name, X, Y, np.arange(120)).points, whole.points)
+    assert_array_equal(_points(name, X, Y, np.arange(120)).points, expected.points)
     draws = []
     for _ in range(30):
         rows = rng.choice(120, 40, replace=False)
         result = _points(name, X, Y, rows)
         draws.append(result.value)
         if name != "procrustes_rn_opt":
-            assert_array_equal(result.points, whole.points[rows])
+            assert_array_equal(result.points, expected.points[rows])
     spread = np.std(draws, ddof=1)
-    assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(30) + spread / 4 * (
+    assert abs(np.mean(draws) - expected.value) <= 4.5 * spread / math.sqrt(30) + spread / 4 * (
         name == "procrustes_rn_opt"
     )
 
 
 @each("name", list(MEASURES))
-def test_the_function_looks_like_its_card(name):
+def test_the_function_matches_its_card(name):
     """Data and embedding are positional, the rest are keywords; name, docstring and module are set."""
     function = getattr(dreval, name)
     parameters = list(inspect.signature(function).parameters.values())
@@ -469,7 +469,7 @@ def test_the_function_looks_like_its_card(name):
 
 @each("name", list(MEASURES), items=2)
 def test_the_examples_are_right(name):
-    """Every example of the docstring is run here, since doctest does not find functions built by a decorator."""
+    """Every example of the docstring is run here, since doctest does not find functions created by a decorator."""
     function = getattr(dreval, name)
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(function), {}, name, None, None)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)

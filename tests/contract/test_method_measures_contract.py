@@ -1,4 +1,4 @@
-"""What the cards of measures of methods promise, asked of each over the registry."""
+"""The properties that the cards of measures of methods declare, tested for each of the registry."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dreval.records.frames import notes_of_table
 from dreval.registry import MEASURES
 
 NAMES = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]
-FEW = {"tractable_consistency": {"n_transformations": 5, "n_replicates": 1}}
+FEW_RUNS = {"tractable_consistency": {"n_transformations": 5, "n_replicates": 1}}
 COMPARING = [name for name in NAMES if MEASURES.card(name).direction == "lower"]  # data and embedding, or reruns
 every_measure = each("name", NAMES)
 every_comparing = each("name", COMPARING)
 
 
 def value(name, X, source, **options):
-    return getattr(dreval, name)(X, source, **{"random_state": 0, **FEW.get(name, {}), **options})
+    return getattr(dreval, name)(X, source, **{"random_state": 0, **FEW_RUNS.get(name, {}), **options})
 
 
 def cloud(n=40, p=3):
@@ -36,8 +36,8 @@ def bent(X, n_components):
     return np.tanh(X - X.mean(axis=0))[:, :n_components]
 
 
-def test_they_are_known():
-    """These are all four measures of methods; stability compares embeddings only, and is tested elsewhere."""
+def test_the_four_measures_of_methods():
+    """These are all four measures of methods; stability compares embeddings only, and has separate tests."""
     assert NAMES == ["reconstruction_error", "stability", "tractable_consistency", "trustability"]
     assert set(NAMES) - set(COMPARING) == {"stability"}
 
@@ -67,27 +67,27 @@ def test_a_perfect_method_is_best_and_a_random_one_worse(name):
 
 @every_measure
 def test_declared_invariances_hold(name):
-    """Moving, turning with reflection and scaling every embedding changes nothing."""
+    """Translation, rotation with reflection, and scaling of every embedding have no effect."""
     X = cloud()
     left = float(value(name, X, bent))
 
-    def changed(X, n_components):
+    def transformed(X, n_components):
         Y = bent(X, n_components)
         turn = np.linalg.qr(np.random.default_rng(1).normal(size=(Y.shape[1], Y.shape[1])))[0]
         return 1e5 * (Y @ turn + 3.0)
 
     assert MEASURES.card(name).invariances == {"translation", "rotation", "scale"}
-    assert float(value(name, X, changed)) == pytest.approx(left, rel=1e-5)
+    assert float(value(name, X, transformed)) == pytest.approx(left, rel=1e-5)
 
 
 @every_measure
 def test_inputs_are_not_written_and_frames_are_arrays(name):
     """Read-only data are unchanged; a frame, single precision and a Fortran array give the same."""
     X = cloud().astype(np.float32).astype(float)
-    before = X.copy()
+    original = X.copy()
     X.setflags(write=False)
     record = value(name, X, "isomap")
-    assert_array_equal(X, before)
+    assert_array_equal(X, original)
     for form in (pd.DataFrame(X), np.asfortranarray(X), X.astype(np.float32)):
         assert float(value(name, form, "isomap")) == float(record)
 
@@ -121,16 +121,16 @@ def test_supervised_sources_get_the_labels(name):
 def test_an_evaluation_has_the_same_number(name):
     """A row of an evaluation has the value of the function with the same seed; the note has the parts."""
     X = cloud()
-    options = {name: FEW[name]} if name in FEW else None
+    options = {name: FEW_RUNS[name]} if name in FEW_RUNS else None
     ev = dreval.Evaluation(X, {"iso": "isomap", "xy": X[:, :2]}, n_neighbors=5, random_state=7)
     results = ev.run(["trustworthiness", name], ci=None, options=options)
     table = results.tidy().set_index(["measure", "embedding"])
-    alone = value(name, X, "isomap", random_state=7)
+    expected = value(name, X, "isomap", random_state=7)
     row = table.loc[(name, "iso")]
-    assert (row["value"], row["chance"]) == (float(alone), alone.chance)
+    assert (row["value"], row["chance"]) == (float(expected), expected.chance)
     values = notes_of_table(results.notes.query("measure == @name and embedding == 'iso' and code == 'parts'"))[0]
     assert row["note"].startswith(str(values))
-    parts = {key: part for key, part in alone.parts.items() if part == part and part != ""}
+    parts = {key: part for key, part in expected.parts.items() if part == part and part != ""}
     assert dict(dict(values.values)["parts"]) == parts
     other_row = table.loc[(name, "xy")]
     if "method" in MEASURES.card(name).needs:
@@ -146,11 +146,11 @@ def test_an_evaluation_has_the_same_number(name):
 def test_one_method_has_one_number_in_a_table(name):
     """A method under two names has the same numbers: transformations, folds and permutations are shared."""
     X = cloud()
-    options = {name: FEW[name]} if name in FEW else None
+    options = {name: FEW_RUNS[name]} if name in FEW_RUNS else None
     table = dreval.Evaluation(X, {"p1": "pca", "p2": "pca"}, n_neighbors=5, random_state=3).run(
         name, ci=None, options=options
     )
-    row, second = (table.tidy().query("embedding == @which").iloc[0] for which in ("p1", "p2"))
+    row, second = (table.tidy().query("embedding == @name").iloc[0] for name in ("p1", "p2"))
     assert (row["value"], row["chance"], row["note"]) == (second["value"], second["chance"], second["note"])
     assert row["value"] == float(value(name, X, "pca", random_state=3))
 
@@ -167,15 +167,15 @@ def test_they_are_never_computed_by_default():
     ev = dreval.Evaluation(X, {"m": method}, n_neighbors=5, random_state=0)
     assert not set(NAMES) & set(ev.run(ci=None).tidy()["measure"])
     assert len(calls) == 1
-    few = ev.run("all", ci=None, options=FEW).tidy()
-    assert set(NAMES) <= set(few["measure"])
+    result = ev.run("all", ci=None, options=FEW_RUNS).tidy()
+    assert set(NAMES) <= set(result["measure"])
 
 
 def test_options_are_checked_before_anything_runs():
     """Unknown names and values raise errors; a journal is accepted."""
     ev = dreval.Evaluation(cloud(), {"pca": "pca"}, n_neighbors=5, random_state=0)
-    for wrong in ({"n_transformation": 3}, {"transformation": "shift"}, {"random_state": 3}):
+    for invalid in ({"n_transformation": 3}, {"transformation": "shift"}, {"random_state": 3}):
         with pytest.raises(dreval.errors.UnknownName, match="must be a known name"):
-            ev.run("tractable_consistency", options={"tractable_consistency": wrong})
+            ev.run("tractable_consistency", options={"tractable_consistency": invalid})
     with pytest.raises(dreval.errors.InputError, match="`amplitude`"):
         ev.run("tractable_consistency", options={"tractable_consistency": {"amplitude": -1.0}})

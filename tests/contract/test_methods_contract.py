@@ -26,9 +26,9 @@ SEEDED = sorted(set(NAMES) - set(DETERMINISTIC))
 every_method = each("name", NAMES)
 methods_in_parts = each("name", NAMES, items=4)  # where fits take their time
 deterministic_in_parts = each("name", DETERMINISTIC, items=4)
-# What holds of a search holds of its first steps; tests that ask for its end leave them all.
+# Claims about a search hold for its first steps; tests of its end use all steps.
 FEW_STEPS = {"max_iter": 20, "n_epochs": 5, "n_sweeps": 5, "exaggeration_iter": 5, "n_init": 1, "n_functions": 6}
-TWO_SETS = {"cca"}  # supervised methods whose response has at least as many columns as there are components
+TWO_SETS = {"cca"}  # supervised methods that need a response with at least as many columns as components
 
 
 def _parameters(name):
@@ -69,7 +69,7 @@ def _fit(method, X, y=None):
 
 
 def _is_unique(method):
-    """Tell whether the embedding of this sample is unique.
+    """Return whether the embedding of this sample is unique.
 
     Hessian eigenmaps have d (d + 1) / 2 conditions a neighborhood; a few points at an end can satisfy all of theirs.
     Maximum variance unfolding that leaves the three dimensions of the data has many solutions of equal variance, and
@@ -91,7 +91,7 @@ def _same_up_to_sign(Y, Z, tolerance=1e-6):
 
 
 @st.composite
-def _plain(draw):
+def _is_plain(draw):
     """A cloud in general position, longer in each direction than in the next."""
     seed, n = draw(st.integers(0, 10**6)), draw(st.integers(25, 40))
     return np.random.default_rng(seed).uniform(-1, 1, size=(n, 3)) * [8.0, 4.0, 1.0] + 1.0
@@ -117,7 +117,7 @@ def test_the_card_declares_the_effect_of_moving_the_data(name):
 
 
 @each("name, unit", itertools.product(NAMES, [2.0**-660, 2.0**660]))
-def test_data_whose_squares_are_no_numbers(name, unit):
+def test_data_whose_squares_are_not_finite(name, unit):
     """Near 1e-199 and 1e199 the embedding is the one of the data at size 1, or there is an error."""
     X = np.random.default_rng(3).uniform(-1, 1, size=(40, 3)) * [8.0, 4.0, 1.0]
     method = _make(name, 40)
@@ -126,14 +126,14 @@ def test_data_whose_squares_are_no_numbers(name, unit):
         with pytest.raises(InputError, match="`X` must have its largest value between 1e-60 and 1e\\+60 "):
             _fit(method, X * unit, y)
         return
-    plain, scaled = _fit(_make(name, 40), X, y), _fit(method, X * unit, y)
+    unscaled, scaled = _fit(_make(name, 40), X, y), _fit(method, X * unit, y)
     assert np.isfinite(scaled).all()
-    _same_up_to_sign(scaled / np.abs(scaled).max(), plain / np.abs(plain).max())
+    _same_up_to_sign(scaled / np.abs(scaled).max(), unscaled / np.abs(unscaled).max())
 
 
 @each("name, power", itertools.product(NAMES, [-199, 199]))
 def test_units_up_to_the_limit(name, power):
-    """At the ends of the sizes that every method takes the embedding is that of the data at size 1.
+    """At the limits of size for every method the embedding is that of the data at size 1.
 
     A power of two changes no digit of the data, so that searches with several ends come to the same one.
     """
@@ -141,9 +141,9 @@ def test_units_up_to_the_limit(name, power):
     X = np.random.default_rng(3).uniform(-1, 1, size=(40, 3)) * [8.0, 4.0, 1.0] / 8.0
     X[0, 0] = 1.0
     y = _response(_make(name, 40), X)
-    plain, scaled = (_fit(_make(name, 40), X * a, y) for a in (1.0, unit))
+    unscaled, scaled = (_fit(_make(name, 40), X * a, y) for a in (1.0, unit))
     assert np.isfinite(scaled).all()
-    _same_up_to_sign(scaled / np.abs(scaled).max(), plain / np.abs(plain).max(), tolerance=1e-4)
+    _same_up_to_sign(scaled / np.abs(scaled).max(), unscaled / np.abs(unscaled).max(), tolerance=1e-4)
 
 
 @every_method
@@ -168,27 +168,27 @@ def test_every_parameter_is_documented(name):
         assert f"\n{parameter} : " in doc
 
 
-@given(X=_plain(), d=st.integers(1, 2))
+@given(X=_is_plain(), d=st.integers(1, 2))
 @methods_in_parts
 def test_shape_and_seed(name, X, d):
     """(n, d), finite, float64; the same seed gives the same numbers; the data are not written to."""
-    before = X.copy()
+    original = X.copy()
     Y = _fit(_make(name, len(X), d), X)
     assert Y.shape == (len(X), d)
     assert Y.dtype == np.float64
     assert np.isfinite(Y).all()
     assert_array_equal(Y, _fit(_make(name, len(X), d), X))
-    assert_array_equal(X, before)
+    assert_array_equal(X, original)
 
 
-@given(X=_plain())
+@given(X=_is_plain())
 @deterministic_in_parts
 def test_deterministic_methods_do_not_read_the_seed(name, X):
     """Two seeds give the same numbers."""
     assert_array_equal(_fit(_make(name, len(X)), X), _fit(_make(name, len(X), random_state=7), X))
 
 
-@given(X=_plain(), seed=st.integers(0, 10**6))
+@given(X=_is_plain(), seed=st.integers(0, 10**6))
 @deterministic_in_parts
 def test_order_of_rows_does_not_matter(name, X, seed):
     """Permuted rows give the permuted embedding up to sign."""
@@ -201,7 +201,7 @@ def test_order_of_rows_does_not_matter(name, X, seed):
     _same_up_to_sign(_fit(method, X[order], None if y is None else y[order]), Y[order], _tolerance(method))
 
 
-@given(X=_plain(), seed=st.integers(0, 10**6))
+@given(X=_is_plain(), seed=st.integers(0, 10**6))
 @deterministic_in_parts
 def test_translation_rotation_and_reflection_do_not_matter(name, X, seed):
     """Moved data give the same embedding up to sign."""
@@ -219,7 +219,7 @@ def test_translation_rotation_and_reflection_do_not_matter(name, X, seed):
         _same_up_to_sign(_fit(method, X @ turn + shift, y), Y, _tolerance(method))
 
 
-@given(X=_plain(), exponent=st.integers(-20, 20))
+@given(X=_is_plain(), exponent=st.integers(-20, 20))
 @deterministic_in_parts
 def test_scale_has_the_declared_effect(name, X, exponent):
     """The embedding of c X is c times the embedding of X, or the same embedding."""
@@ -233,10 +233,10 @@ def test_scale_has_the_declared_effect(name, X, exponent):
     _same_up_to_sign(_fit(method, c * X, y), expected, _tolerance(method))
 
 
-@given(X=_plain(), exponent=st.integers(-20, 20))
+@given(X=_is_plain(), exponent=st.integers(-20, 20))
 @each("name", SEEDED, items=2)
 def test_with_one_seed_scale_has_the_declared_effect(name, X, exponent):
-    """Seeded methods: with one seed, data times a power of two, which rounds nothing, give one embedding."""
+    """Seeded methods: with one seed, scaling by a power of two, which is exact, gives one embedding."""
     c, method = 2.0**exponent, _make(name, len(X), k=8)
     Y = _fit(method, X)
     _same_up_to_sign(_fit(method, c * X), c * Y if METHODS.card(name).scale == "follows" else Y, 1e-4)
@@ -251,8 +251,8 @@ def test_with_one_seed_rotation_has_the_declared_effect(name):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 6)) * [4.0, 3.0, 2.0, 1.5, 1.0, 0.7] + 1.0
     turn, shift = np.linalg.qr(rng.normal(size=(6, 6)))[0], 5 * rng.normal(size=6)
-    Y, moved, turned = (_fit(_make(name, len(X)), data) for data in (X, X + shift, X @ turn))
-    by_moving, by_turning = dreval.procrustes_disparity(Y, moved), dreval.procrustes_disparity(Y, turned)
+    Y, shifted, turned = (_fit(_make(name, len(X)), data) for data in (X, X + shift, X @ turn))
+    by_moving, by_turning = dreval.procrustes_disparity(Y, shifted), dreval.procrustes_disparity(Y, turned)
     card = METHODS.card(name)
     assert card.translation == "ignored"
     if card.rotation == "ignored":
@@ -262,7 +262,7 @@ def test_with_one_seed_rotation_has_the_declared_effect(name):
 
 
 @settings(max_examples=2)
-@given(X=_plain(), seed=st.integers(0, 10**6), shift=st.integers(-8, 8))
+@given(X=_is_plain(), seed=st.integers(0, 10**6), shift=st.integers(-8, 8))
 @each("name", SEEDED, items=4)
 def test_with_chance_rows_place_and_rotation_keep_the_quality(name, X, seed, shift):
     """Permuted, moved and turned data meet other random numbers: embeddings may differ, their quality hardly does.
@@ -272,9 +272,11 @@ def test_with_chance_rows_place_and_rotation_keep_the_quality(name, X, seed, shi
     rng = np.random.default_rng(seed)
     order, turn = rng.permutation(len(X)), np.linalg.qr(rng.normal(size=(3, 3)))[0]
     method = _make(name, len(X), k=8, steps={})
-    before = dreval.trustworthiness(X, _fit(method, X), n_neighbors=8)
-    for other in (X[order] @ turn, X[order] + shift):
-        assert dreval.trustworthiness(other, _fit(method, other), n_neighbors=8) == pytest.approx(before, abs=0.1)
+    reference = dreval.trustworthiness(X, _fit(method, X), n_neighbors=8)
+    for transformed in (X[order] @ turn, X[order] + shift):
+        assert dreval.trustworthiness(transformed, _fit(method, transformed), n_neighbors=8) == pytest.approx(
+            reference, abs=0.1
+        )
 
 
 @given(X=clouds(min_n=4, max_n=12, min_p=1, max_p=20), d=st.integers(1, 2))
@@ -292,7 +294,7 @@ def test_any_cloud_gives_finite_numbers(name, X, d):
 @given(seed=st.integers(0, 10**6))
 @each("name", NAMES, items=8)
 def test_every_kind_of_cloud_gives_finite_numbers(name, seed):
-    """Each kind by itself, duplicates and constant columns among them, with n > p and with n < p: finite, (n, d)."""
+    """Each kind is tested separately, with duplicates and constant columns, n > p and n < p: finite, (n, d)."""
     for kind, make in KINDS.items():
         for n, p in ((12, 3), (7, 15)):
             X = make(np.random.default_rng(seed), n, p)
@@ -315,7 +317,7 @@ def test_tiny_n(name):
 @given(n=st.integers(10, 16), p=st.integers(2, 8), seed=st.integers(0, 10**6))
 @methods_in_parts
 def test_components_are_bounded_by_the_card(name, n, p, seed):
-    """The card's maximum is reached; one more, and 0, are refused with the number that is allowed."""
+    """The maximum of the card is valid; one more, and 0, raise an error with the valid number."""
     X = np.random.default_rng(seed).normal(size=(n, p))
     limit = METHODS.card(name).max_components(n, p, _make(name, n, k=5).get_params())
     Y = _fit(_make(name, n, limit, k=5), X)
@@ -323,26 +325,26 @@ def test_components_are_bounded_by_the_card(name, n, p, seed):
     assert np.isfinite(Y).all()
     with pytest.raises(InputError, match=rf"`n_components` must be at most {limit} .*Choose at most {limit}[.,]"):
         _fit(_make(name, n, limit + 1, k=5), X)
-    for wrong in (0, 1.5, True):
+    for invalid in (0, 1.5, True):
         with pytest.raises(InputError, match="`n_components` must be an integer"):
-            _fit(_make(name, n, wrong, k=5), X)
+            _fit(_make(name, n, invalid, k=5), X)
 
 
 @every_method
-def test_illegal_data_and_seeds_are_refused(name):
+def test_illegal_data_and_seeds_raise_an_error(name):
     """Missing values, text, too few rows and strange seeds get a message in four parts."""
     X = np.random.default_rng(0).normal(size=(20, 3))
     holed = X.copy()
     holed[3, 1] = np.nan
-    for wrong in (holed, X[:3], X.astype(str), X[:, :0]):
+    for invalid in (holed, X[:3], X.astype(str), X[:, :0]):
         with pytest.raises(InputError, match="`X` must"):
-            _make(name, 20).fit(wrong)
+            _make(name, 20).fit(invalid)
     message = r"`X` must be dense, not sparse: got csr_.* of shape \(20, 3\).* Use X\.toarray\(\)\."
     with pytest.raises(InputError, match=message):
         _make(name, 20).fit(csr_array(X))
-    for wrong in ("zero", np.random.RandomState(0)):
+    for invalid in ("zero", np.random.RandomState(0)):
         with pytest.raises(InputError, match="random_state"):
-            _fit(_make(name, 20, random_state=wrong), X)
+            _fit(_make(name, 20, random_state=invalid), X)
 
 
 @each("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
@@ -354,13 +356,13 @@ def test_neighbors_are_bounded_by_the_points(name):
         with pytest.raises(InputError, match=r"`n_neighbors` must be smaller .*15 with 10 points\. Choose at most 9\."):
             fifteen.fit(X)
         return
-    with warnings.catch_warnings(record=True) as warned:  # Hessian LLE says that its null space is larger, too
+    with warnings.catch_warnings(record=True) as records:  # Hessian LLE warns that its null space is larger, too
         warnings.simplefilter("always")
         Y = fifteen.fit_transform(X)
-    assert {warning.category for warning in warned} == {ApproximationWarning}
+    assert {warning.category for warning in records} == {ApproximationWarning}
     assert any(
         "15 neighbors are too many for 10 points; 9, all others, were used" in str(warning.message)
-        for warning in warned
+        for warning in records
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
@@ -369,7 +371,7 @@ def test_neighbors_are_bounded_by_the_points(name):
         METHODS.get(name)(n_neighbors=0).fit(X)
 
 
-def _told(method, X, flat):
+def _has_warning(method, X, flat):
     """The embedding of flat data; supervised methods get the coordinates, or classes of them."""
     if not method.card.supervised:
         return _fit(method, X)
@@ -406,7 +408,7 @@ def _check_flat(name):
     X = flat @ np.linalg.qr(rng.normal(size=(5, 2)))[0].T
     if METHODS.card(name).translation == "read":
         X = np.cos(flat @ rng.normal(size=(2, 400)) + rng.uniform(0, 2 * np.pi, size=400))
-    Y = _told(_make(name, 300, steps={}), X, flat)
+    Y = _has_warning(_make(name, 300, steps={}), X, flat)
     assert dreval.procrustes_rc(X, Y, n_neighbors=15) < 0.3
     assert dreval.procrustes_rc(X, rng.normal(size=(300, 2)), n_neighbors=15) > 0.8
 
@@ -437,13 +439,13 @@ def test_lists_and_small_integers_are_data_too(name):
     method = _make(name, 30)
     y = _response(method, X)
     Y = _fit(method, X.astype(float), y)
-    for same in (X, X.tolist(), X.astype(np.float32), np.asfortranarray(X)):
-        assert_array_equal(_fit(method, same, y), Y)
+    for form in (X, X.tolist(), X.astype(np.float32), np.asfortranarray(X)):
+        assert_array_equal(_fit(method, form, y), Y)
 
 
 @every_method
-def test_copies_of_one_point_are_one_place_or_refused(name):
-    """Thirty copies: a finite embedding, or a refusal in four parts; never another error or warning."""
+def test_copies_of_one_point_have_one_place_or_raise_an_error(name):
+    """Thirty copies have a finite embedding, or an error in four parts; never another error or warning."""
     method = _make(name, 30, 1)
     X = np.full((30, 3), 7.0)
     y = np.column_stack([np.arange(30.0), np.ones(30), np.ones(30)][: 3 if name in TWO_SETS else 1])

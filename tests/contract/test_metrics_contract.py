@@ -1,4 +1,4 @@
-"""What every measure promises of the metric of the data and of sparse data, asked of each over the registry."""
+"""The properties of every measure of the registry under metrics of the data and for sparse data."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def test_sparse_data_have_the_values_of_dense_data(name, metric):
     """Values agree exactly if only distances are read; else up to rounding of products."""
     X, Y = _cloud(1)
     options = {"metric": metric} if name in MEASURING else {}
-    dense, few = (_value(name, Z, Y, **options) for Z in (X, sparse.csc_array(X)))
+    dense, from_sparse = (_value(name, Z, Y, **options) for Z in (X, sparse.csc_array(X)))
     if name in DISTANCE_ONLY:
-        np.testing.assert_array_equal(few, dense)
-    np.testing.assert_allclose(few, dense, atol=1e-10)
+        np.testing.assert_array_equal(from_sparse, dense)
+    np.testing.assert_allclose(from_sparse, dense, atol=1e-10)
 
 
 @each("name", NAMES, items=2)
@@ -117,12 +117,12 @@ def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
 
 
 @each("name", METHODS)
-def test_measures_of_methods_read_sparse_data_and_no_distances(name):
+def test_measures_of_methods_read_sparse_data_but_not_distances(name):
     """Sparse data become dense for a method; precomputed distances have no coordinates to change."""
     X, _ = _cloud(6)
     options = {"n_transformations": 5} if "n_transformations" in MEASURES.card(name).parameters else {}
-    dense, few = (getattr(dreval, name)(Z, "pca", random_state=0, **options) for Z in (X, sparse.csr_array(X)))
-    assert float(few) == pytest.approx(float(dense), abs=1e-10)
+    dense, from_sparse = (getattr(dreval, name)(Z, "pca", random_state=0, **options) for Z in (X, sparse.csr_array(X)))
+    assert float(from_sparse) == pytest.approx(float(dense), abs=1e-10)
     ev = dreval.Evaluation(_distances(X, "cosine"), {"e": "classical_mds"}, metric="precomputed", random_state=0)
     row = ev.run(name, None).tidy().iloc[0]
     assert pd.isna(row["value"])
@@ -152,14 +152,14 @@ def test_methods_on_distances():
     sources = {"mds": "classical_mds", "rows": lambda M, n_components: M[:, :n_components]}
     ev = dreval.Evaluation(D, sources, metric="precomputed", n_neighbors=6, random_state=0)
     results = ev.run(["trustworthiness", "stress"], None)
-    same = dreval.Evaluation(X, {"mds": "classical_mds"}, n_neighbors=6, random_state=0).run(
+    from_points = dreval.Evaluation(X, {"mds": "classical_mds"}, n_neighbors=6, random_state=0).run(
         ["trustworthiness", "stress"], None
     )
     assert results.failed == {}
-    np.testing.assert_allclose(results.tidy()["value"][:2], same.tidy()["value"], atol=1e-9)
+    np.testing.assert_allclose(results.tidy()["value"][:2], from_points.tidy()["value"], atol=1e-9)
     assert results.recipe["p"] is None
-    few = dreval.Evaluation(D, {"e": Y}, metric="precomputed", n_neighbors=6, anchors=40, random_state=0)
-    assert few.run("trustworthiness", None).tidy()["value"][0] == _value("trustworthiness", X, Y)
+    sampled = dreval.Evaluation(D, {"e": Y}, metric="precomputed", n_neighbors=6, anchors=40, random_state=0)
+    assert sampled.run("trustworthiness", None).tidy()["value"][0] == _value("trustworthiness", X, Y)
 
 
 @pytest.mark.slow
@@ -187,8 +187,8 @@ def test_sparse_data_beyond_memory():
         assert table.loc[("e", name), "value"] == pytest.approx(getattr(dreval, name)(dense, Y), abs=1e-12)
 
 
-def test_a_dense_copy_is_said():
-    """A method that is run on sparse data gets a dense copy, and the result says so."""
+def test_a_dense_copy_is_noted():
+    """A method that is run on sparse data gets a dense copy, with a note in the result."""
     X, _ = _cloud(6)
     results = dreval.Evaluation(sparse.coo_array(X), {"pca": "pca"}, n_neighbors=6).run("trustworthiness", None, None)
     assert "pca: A sparse matrix of 40 x 25 was converted to a dense one." in set(results.notes["text"])
@@ -199,9 +199,18 @@ def test_the_command_line_takes_the_metric(tmp_path, capsys):
     X, Y = _cloud(7)
     np.savetxt(tmp_path / "data.csv", X, delimiter=",")
     np.savetxt(tmp_path / "e.csv", Y, delimiter=",")
-    words = ["evaluate", str(tmp_path / "data.csv"), "-e", str(tmp_path / "e.csv"), "-k", "6", "--random-state", "0"]
-    assert main([*words, "--metric", "manhattan", "--measures", "trustworthiness"]) == 0
+    arguments = [
+        "evaluate",
+        str(tmp_path / "data.csv"),
+        "-e",
+        str(tmp_path / "e.csv"),
+        "-k",
+        "6",
+        "--random-state",
+        "0",
+    ]
+    assert main([*arguments, "--metric", "manhattan", "--measures", "trustworthiness"]) == 0
     assert "manhattan" in capsys.readouterr().out
     with pytest.raises(SystemExit):
-        main([*words, "--metric", "chebyshev"])
+        main([*arguments, "--metric", "chebyshev"])
     assert "choose from" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What is fitted or constructed owns its data: the caller's arrays, and those that were handed out, may change."""
+"""Fitted and constructed objects own their data: the caller's arrays, and returned ones, may change."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from dreval.significance._certificate import certify
 N = 40
 ROWS = np.random.default_rng(1).normal(size=(5, 3))
 PLACES = np.random.default_rng(2).normal(size=(5, 2)) / 4
-PARTS = np.r_[np.zeros(25), np.full(15, 100.0)]  # two clusters, whose graph of neighbors is not connected
-FITS = {"fit", "fit_transform", "get_params", "set_params", "set_output", "card", "generalization_curve"}  # no answers
+PARTS = np.r_[np.zeros(25), np.full(15, 100.0)]  # two clusters with a disconnected graph of neighbors
+FITS = {"fit", "fit_transform", "get_params", "set_params", "set_output", "card", "generalization_curve"}  # no response
 
 
 def _variants():
@@ -36,9 +36,9 @@ def _variants():
             {"n_neighbors": 8} if "n_neighbors" in parameters and parameters["n_neighbors"].default is not None else {}
         )
         ways = ["connect", "separate", "largest"] if "disconnected" in parameters else [None]
-        for way in ways[: 1 if name == "locally_linear_coordination" else 3]:
-            more = {} if way is None else {"disconnected": way}
-            yield name, settings | more
+        for option in ways[: 1 if name == "locally_linear_coordination" else 3]:
+            settings_of_parts = {} if option is None else {"disconnected": option}
+            yield name, settings | settings_of_parts
         if "init" in parameters and name not in ("tsne", "umap", "linear_tsne", "parametric_tsne", "sne"):
             yield name, settings | {"init": "array"}
     yield "classical_mds", {"metric": "precomputed"}
@@ -90,25 +90,25 @@ def _answers(method):
     return result
 
 
-def _assert_same(here, there, what):
+def _assert_same(left, right, name):
     """Return whether two results are bitwise equal at any depth; parts of a graph are methods themselves."""
-    if isinstance(here, Method):
-        _assert_same(_answers(here), _answers(there), what)
-    elif isinstance(here, dict):
-        assert here.keys() == there.keys(), what
-        for key, value in here.items():
-            _assert_same(value, there[key], f"{what}.{key}")
-    elif isinstance(here, tuple | list):
-        assert len(here) == len(there), what
-        for item, other in zip(here, there, strict=True):
-            _assert_same(item, other, what)
-    elif isinstance(here, pd.DataFrame):
-        pd.testing.assert_frame_equal(here, there)
-    elif hasattr(here, "toarray"):
-        assert_array_equal(here.toarray(), there.toarray(), err_msg=what)
+    if isinstance(left, Method):
+        _assert_same(_answers(left), _answers(right), name)
+    elif isinstance(left, dict):
+        assert left.keys() == right.keys(), name
+        for key, value in left.items():
+            _assert_same(value, right[key], f"{name}.{key}")
+    elif isinstance(left, tuple | list):
+        assert len(left) == len(right), name
+        for left_part, right_part in zip(left, right, strict=True):
+            _assert_same(left_part, right_part, name)
+    elif isinstance(left, pd.DataFrame):
+        pd.testing.assert_frame_equal(left, right)
+    elif hasattr(left, "toarray"):
+        assert_array_equal(left.toarray(), right.toarray(), err_msg=name)
     else:
-        assert here is None or isinstance(here, np.ndarray | float | int | str | bool | np.generic), what
-        assert_array_equal(here, there, err_msg=what)
+        assert left is None or isinstance(left, np.ndarray | float | int | str | bool | np.generic), name
+        assert_array_equal(left, right, err_msg=name)
 
 
 def _overwrite(value):
@@ -119,7 +119,7 @@ def _overwrite(value):
 
 
 @every_variant
-def test_a_fit_keeps_nothing_of_the_caller(name, settings):
+def test_a_fit_holds_no_arrays_of_the_caller(name, settings):
     """Data, response and start are not written to, may be read-only, and may be overwritten after the fit."""
     (X, y), (kept_X, kept_y) = _data(settings), _data(settings)
     for stored in (kept_X, kept_y):
@@ -134,7 +134,7 @@ def test_a_fit_keeps_nothing_of_the_caller(name, settings):
 
 
 @every_variant
-def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
+def test_a_method_returns_copies_of_its_arrays(name, settings):
     """Fitted arrays are read-only; results and arguments of a method may be overwritten without an effect on it."""
     X, y = _data(settings)
     (method, _), (twin, _) = _fitted(name, settings, X, y), _fitted(name, settings, X, y)
@@ -153,7 +153,7 @@ def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
     _assert_same(method, twin, name)
 
 
-def test_the_embedding_of_fit_transform_is_the_callers_own():
+def test_the_embedding_of_fit_transform_belongs_to_the_caller():
     """The embedding is writable, and not a view of arrays of the method."""
     X = _data({})[0]
     method = dreval.methods.KernelPCA(2)
@@ -193,26 +193,26 @@ def _evaluation_inputs():
     }
 
 
-def _evaluation(given, ids):
+def _evaluation(arrays, ids):
     """Return an evaluation of coordinates, a method with a start, an estimator and a function."""
     ev = dreval.Evaluation(
-        given["data"],
-        {"Y": given["Y"], "f": lambda X, n_components: X[:, :n_components]},
-        labels=given["labels"],
-        latent=given["latent"],
-        batch=given["batch"],
-        covariates={"age": given["age"]},
-        ids=given[ids],
+        arrays["data"],
+        {"Y": arrays["Y"], "f": lambda X, n_components: X[:, :n_components]},
+        labels=arrays["labels"],
+        latent=arrays["latent"],
+        batch=arrays["batch"],
+        covariates={"age": arrays["age"]},
+        ids=arrays[ids],
         n_neighbors=5,
         random_state=0,
     )
-    return ev.with_embedding("metric_mds", "metric_mds", init=given["start"]).with_embedding(
+    return ev.with_embedding("metric_mds", "metric_mds", init=arrays["start"]).with_embedding(
         "pca", dreval.methods.PCA(2)
     )
 
 
 @pytest.mark.parametrize(("ids", "frame"), [("ids", False), ("numbers", True)])
-def test_an_evaluation_owns_what_it_was_given(ids, frame):
+def test_an_evaluation_owns_its_input(ids, frame):
     """Arrays changed between construction and run do not change the numbers; changed data raise an error."""
     arguments, stored = _evaluation_inputs(), _evaluation_inputs()
     buffer = arguments["data"]
@@ -225,14 +225,14 @@ def test_an_evaluation_owns_what_it_was_given(ids, frame):
         ev.run("trustworthiness", None, None)
     buffer[:] = buffer[::-1].copy()
     run = {"measures": ["trustworthiness", "stress", "knn_accuracy", "latent_r2"], "tests": "dcov", "ci": None}
-    res, expected = (item.run(**run, n_resamples=19) for item in (ev, twin))
+    res, expected = (evaluation.run(**run, n_resamples=19) for evaluation in (ev, twin))
     pd.testing.assert_frame_equal(res.tidy().drop(columns="seconds"), expected.tidy().drop(columns="seconds"))
     for name in expected.names:
         pd.testing.assert_frame_equal(res.augment(name), expected.augment(name))
     assert res.recipe["data_sha256"] == expected.recipe["data_sha256"]
 
 
-def test_an_embedding_record_and_its_certificate_own_their_data():
+def test_an_embedding_record_and_its_certificate_have_copies_of_their_data():
     """The data may change after ``embed``; the coordinates are read-only, and their maps and certificate stay."""
     X = _data({})[0]
     stored = X.copy()
@@ -247,17 +247,17 @@ def test_an_embedding_record_and_its_certificate_own_their_data():
     np.array(record)[0, 0] = 1e6
     assert_array_equal(record.transform(ROWS), twin.transform(ROWS))
     assert_array_equal(record.inverse_transform(PLACES), twin.inverse_transform(PLACES))
-    first, second = (certify(item, n_resamples=19, random_state=0, n_jobs=1) for item in (record, twin))
-    assert repr(first) == repr(second)
+    certificate, second = (certify(embedded, n_resamples=19, random_state=0, n_jobs=1) for embedded in (record, twin))
+    assert repr(certificate) == repr(second)
 
 
-def test_a_record_with_other_data_makes_its_maps_anew():
+def test_a_record_with_other_data_computes_new_maps():
     """A copy of a record with other data does not have the maps of the first data."""
     X = _data({})[0]
     record = dreval.embed(X, "pca")
     record.transform(ROWS)
-    other = replace(record, data=X[::-1])
-    assert np.abs(other.transform(ROWS) - record.transform(ROWS)).max() > 1e-6
+    with_other_data = replace(record, data=X[::-1])
+    assert np.abs(with_other_data.transform(ROWS) - record.transform(ROWS)).max() > 1e-6
 
 
 def test_a_protocol_owns_its_data(tmp_path):

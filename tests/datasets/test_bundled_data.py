@@ -44,30 +44,30 @@ def test_file_is_the_one_of_its_card(name, root):
 @pytest.mark.parametrize("name", BUNDLED)
 def test_values_are_those_of_scikit_learn(name):
     """Every number, every name, every class, in the same order."""
-    ours, theirs = dreval.load_dataset(name), ORACLES[name]()
-    assert_array_equal(ours.data, theirs.data)
-    assert_array_equal(ours.labels.astype(str), theirs.target_names[theirs.target].astype(str))
-    assert ours.feature_names == tuple(map(str, theirs.feature_names))
+    ours, reference = dreval.load_dataset(name), ORACLES[name]()
+    assert_array_equal(ours.data, reference.data)
+    assert_array_equal(ours.labels.astype(str), reference.target_names[reference.target].astype(str))
+    assert ours.feature_names == tuple(map(str, reference.feature_names))
     assert ours.data.dtype == np.float64
     assert ours.data.flags.c_contiguous
     assert ours.latent is None
 
 
-def test_digits_are_integers_and_diagnoses_words():
-    """Labels are classes by type: integers 0 to 9, and words."""
+def test_digits_are_integers_and_diagnoses_text():
+    """Labels are classes by type: integers 0 to 9, and text."""
     assert dreval.load_dataset("digits").labels.dtype == np.int64
     assert set(dreval.load_dataset("wdbc").labels) == {"malignant", "benign"}
 
 
 def test_wdbc_is_the_file_of_the_repository(shared_data):
     """An independent copy of wdbc.data has the same numbers, and its M are our malignant."""
-    other, ours = np.load(shared_data / "wdbc.npz", allow_pickle=False), dreval.load_dataset("wdbc")
-    assert_array_equal(ours.data, other["X"])
-    assert_array_equal(ours.labels == "malignant", other["y"] == 1)
+    reference, ours = np.load(shared_data / "wdbc.npz", allow_pickle=False), dreval.load_dataset("wdbc")
+    assert_array_equal(ours.data, reference["X"])
+    assert_array_equal(ours.labels == "malignant", reference["y"] == 1)
 
 
-def test_license_text_lies_beside_the_data(root):
-    """The BSD license asks for its text and copyright line with every copy."""
+def test_license_text_is_in_the_folder_of_the_data(root):
+    """The BSD license requires its text and copyright line with every copy."""
     text = (root / "data" / "LICENSE-scikit-learn.txt").read_text()
     assert "The scikit-learn developers" in text
     assert "Redistributions in binary form must reproduce the above copyright notice" in text

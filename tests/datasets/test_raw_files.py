@@ -19,21 +19,23 @@ from dreval.registry import DATASETS
 
 
 def load(path, name=None, **options):
-    """The data set of a file, by the loader whose files are called like this one; any loader for other names."""
-    like = [card.name for card in DATASETS.cards() for item in card.files if fnmatch(str(path).lower(), f"*{item}")]
+    """Return the data set of a file, by the loader whose files have this name; by any loader for other names."""
+    like = [
+        card.name for card in DATASETS.cards() for pattern in card.files if fnmatch(str(path).lower(), f"*{pattern}")
+    ]
     return dreval.load_dataset(name or [*like, "wdbc_file"][0], path, **options)
 
 
-def _known(shared_data, name):
+def _bundled(shared_data, name):
     return np.load(shared_data / f"{name}.npz", allow_pickle=False)
 
 
 def test_sonar_is_read(shared_data):
     """The numbers and classes of an independent copy."""
-    ours, other = load(shared_data / "raw" / "sonar.all-data"), _known(shared_data, "sonar")
+    ours, reference = load(shared_data / "raw" / "sonar.all-data"), _bundled(shared_data, "sonar")
     assert ours.card.name == "sonar_file"
-    assert_array_equal(ours.data, other["X"])
-    assert_array_equal(ours.labels == "mine", other["y"] == 1)
+    assert_array_equal(ours.data, reference["X"])
+    assert_array_equal(ours.labels == "mine", reference["y"] == 1)
     assert ours.recipe == {"path": str(shared_data / "raw" / "sonar.all-data")}
 
 
@@ -43,49 +45,49 @@ def test_wdbc_is_read(shared_data):
     assert_array_equal(ours.data, bundled.data)
     assert_array_equal(ours.labels, bundled.labels)
     assert ours.feature_names == bundled.feature_names
-    assert_array_equal(ours.data, _known(shared_data, "wdbc")["X"])
+    assert_array_equal(ours.data, _bundled(shared_data, "wdbc")["X"])
 
 
 def test_coil_2000_is_read(shared_data):
-    """Training and evaluation files; targets in the last column, or in a file of their own, or nowhere."""
-    raw, other = shared_data / "raw", _known(shared_data, "coil2000")
+    """Training and evaluation files; targets in the last column, in a separate file, or missing."""
+    raw, reference = shared_data / "raw", _bundled(shared_data, "coil2000")
     train = load(raw / "ticdata2000.txt")
-    assert_array_equal(train.data, other["X"])
-    assert_array_equal(train.labels, other["y"])
+    assert_array_equal(train.data, reference["X"])
+    assert_array_equal(train.labels, reference["y"])
     assert train.labels.dtype == np.int64
     test = load(raw / "ticeval2000.txt", labels=raw / "tictgts2000.txt")
-    assert_array_equal(test.data, other["X_eval"])
-    assert_array_equal(test.labels, other["y_eval"])
+    assert_array_equal(test.data, reference["X_eval"])
+    assert_array_equal(test.labels, reference["y_eval"])
     assert load(raw / "ticeval2000.txt").labels is None
 
 
 def test_frey_faces_are_read(shared_data):
     """One image per row, all pixels."""
     faces = load(shared_data / "raw" / "frey_rawface.mat")
-    assert_array_equal(faces.data, _known(shared_data, "frey")["X"])
+    assert_array_equal(faces.data, _bundled(shared_data, "frey")["X"])
     assert faces.labels is None
     assert faces.feature_names[21] == "pixel_1_1"
 
 
 def test_guo_is_read(shared_data):
     """All cells, stages and genes."""
-    cells, other = load(shared_data / "raw" / "guo_qpcr.csv"), _known(shared_data, "guo")
-    assert_array_equal(cells.data, other["X"])
-    assert_array_equal(cells.labels, other["class_names"][other["y"]])
-    assert cells.feature_names == tuple(other["feature_names"].tolist())
+    cells, reference = load(shared_data / "raw" / "guo_qpcr.csv"), _bundled(shared_data, "guo")
+    assert_array_equal(cells.data, reference["X"])
+    assert_array_equal(cells.labels, reference["class_names"][reference["y"]])
+    assert cells.feature_names == tuple(reference["feature_names"].tolist())
 
 
 def test_mammoth_is_read(shared_data):
     """All points with the axes put back; the other copy is rounded to three decimals."""
-    bones, other = load(shared_data / "raw" / "mammoth_3d.json"), _known(shared_data, "mammoth_10k")
-    assert_allclose(bones.data, other["X"], rtol=0, atol=1e-9)
-    assert_array_equal(bones.data.round(3), other["X"])
+    bones, reference = load(shared_data / "raw" / "mammoth_3d.json"), _bundled(shared_data, "mammoth_10k")
+    assert_allclose(bones.data, reference["X"], rtol=0, atol=1e-9)
+    assert_array_equal(bones.data.round(3), reference["X"])
 
 
 def test_usps_is_read(shared_data):
     """The twos of the test part, image by image; 2007 rows; the class counts that zip.info.txt states."""
-    digits, other = load(shared_data / "raw" / "zip.test.gz"), _known(shared_data, "usps_twos")
-    twos = other["X"][~other["is_train"]] * other["scale"]
+    digits, reference = load(shared_data / "raw" / "zip.test.gz"), _bundled(shared_data, "usps_twos")
+    twos = reference["X"][~reference["is_train"]] * reference["scale"]
     assert_allclose(digits.data[digits.labels == 2], twos, atol=1e-12)
     assert np.bincount(digits.labels).tolist() == [359, 264, 198, 166, 200, 160, 170, 147, 166, 177]
 
@@ -93,15 +95,15 @@ def test_usps_is_read(shared_data):
 @pytest.mark.parametrize("packed", [False, True])
 def test_idx_is_read(shared_data, tmp_path, packed):
     """Real images written in the format of the publisher, plain and packed, with their labels."""
-    other = _known(shared_data, "fmnist_3000")
-    images = struct.pack(">4B3I", 0, 0, 8, 3, 3000, 28, 28) + other["X"].tobytes()
-    labels = struct.pack(">4BI", 0, 0, 8, 1, 3000) + other["y"].astype(np.uint8).tobytes()
+    reference = _bundled(shared_data, "fmnist_3000")
+    images = struct.pack(">4B3I", 0, 0, 8, 3, 3000, 28, 28) + reference["X"].tobytes()
+    labels = struct.pack(">4BI", 0, 0, 8, 1, 3000) + reference["y"].astype(np.uint8).tobytes()
     files = tmp_path / "t10k-images-idx3-ubyte", tmp_path / "t10k-labels-idx1-ubyte"
     for file, content in zip(files, (images, labels), strict=True):
         file.write_bytes(gzip.compress(content, 1) if packed else content)
     ours = load(files[0], labels=files[1])
-    assert_array_equal(ours.data, other["X"])
-    assert_array_equal(ours.labels, other["y"])
+    assert_array_equal(ours.data, reference["X"])
+    assert_array_equal(ours.labels, reference["y"])
     assert len(ours.feature_names) == 784
     assert load(files[0]).labels is None
 
@@ -112,8 +114,8 @@ REAL += ["mammoth_3d.json", "zip.test.gz"]
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
 @pytest.mark.parametrize("name", REAL)
-def test_a_file_cut_short_is_refused(shared_data, tmp_path, name, share):
-    """At any length the name of the file is said, and to get it again."""
+def test_a_truncated_file_raises_an_error(shared_data, tmp_path, name, share):
+    """At any length the error has the name of the file and the hint to download it again."""
     content = (shared_data / "raw" / name).read_bytes()
     file = tmp_path / name
     file.write_bytes(content[: int(len(content) * share)])
@@ -122,8 +124,8 @@ def test_a_file_cut_short_is_refused(shared_data, tmp_path, name, share):
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_a_file_without_its_last_rows_is_refused(shared_data, tmp_path, name):
-    """Whole lines are missing: the counts tell."""
+def test_a_file_without_its_last_rows_raises_an_error(shared_data, tmp_path, name):
+    """The counts detect missing lines."""
     content = (shared_data / "raw" / name).read_bytes()
     content = gzip.decompress(content) if name.endswith(".gz") else content
     if name.endswith((".mat", ".json")):
@@ -135,7 +137,7 @@ def test_a_file_without_its_last_rows_is_refused(shared_data, tmp_path, name):
 
 
 @each("name", [*REAL, "x-images-idx3-ubyte"])
-def test_a_web_page_is_refused(tmp_path, name):
+def test_a_web_page_raises_an_error(tmp_path, name):
     """A page saved under the name of the file, packed or not."""
     page = b"\n  <!DOCTYPE html><html><body>404: Not Found</body></html>"
     for content in (page, gzip.compress(page)):
@@ -146,7 +148,7 @@ def test_a_web_page_is_refused(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", [*REAL, "x-images-idx3-ubyte"])
-def test_every_real_file_is_refused_by_every_other_loader(shared_data, name):
+def test_every_real_file_raises_an_error_in_every_other_loader(shared_data, name):
     """A file passed to the loader of another raises an error."""
     if name not in REAL:
         return
@@ -197,25 +199,25 @@ WRONG = [
 
 
 @each("name, lines, reason", WRONG)
-def test_wrong_text_files_are_refused(tmp_path, name, lines, reason):
+def test_wrong_text_files_raise_an_error(tmp_path, name, lines, reason):
     """Each way in which copies in circulation differ, by name and reason."""
     file = tmp_path / name
     file.write_text("\n".join(lines) + "\n")
-    with pytest.raises(InputError, match=rf"`path` {reason}" if reason.startswith("must") else reason) as caught:
+    with pytest.raises(InputError, match=rf"`path` {reason}" if reason.startswith("must") else reason) as error:
         load(file)
-    assert repr(name) in str(caught.value)
+    assert repr(name) in str(error.value)
 
 
 def test_right_text_files_are_read_whatever_their_line_ends(tmp_path):
     """The lines above, unspoilt, with \\n and \\r\\n, with and without an end of the last line."""
     good = {"sonar.all-data": SONAR, "wdbc.data": WDBC, "zip.test": USPS, "ticeval2000.txt": COIL, "guo_qpcr.csv": GUO}
     for name, lines in good.items():
-        read = []
+        errors = []
         for end, last in (("\n", ""), ("\r\n", "\r\n"), ("\n", "\n\n")):
             (tmp_path / name).write_text(end.join(lines) + last, newline="")
-            read.append(load(tmp_path / name).data)
-        assert_array_equal(read[0], read[1])
-        assert_array_equal(read[0], read[2])
+            errors.append(load(tmp_path / name).data)
+        assert_array_equal(errors[0], errors[1])
+        assert_array_equal(errors[0], errors[2])
 
 
 HEAD = struct.pack(">4B3I", 0, 0, 8, 3, 4, 2, 2)
@@ -231,16 +233,16 @@ BYTES = [
 
 
 @each("content, reason", BYTES)
-def test_wrong_idx_files_are_refused(tmp_path, content, reason):
-    """Head, type, number of axes and length are checked."""
+def test_wrong_idx_files_raise_an_error(tmp_path, content, reason):
+    """Header, type, number of axes and length are checked."""
     file = tmp_path / "train-images-idx3-ubyte"
     file.write_bytes(content)
     with pytest.raises(InputError, match=reason):
         load(file)
 
 
-def test_labels_of_another_part_are_refused(tmp_path):
-    """As many labels as images; the file of labels is the argument that is named."""
+def test_labels_of_another_part_raise_an_error(tmp_path):
+    """There are as many labels as images; the error names the argument of the labels."""
     images, labels = tmp_path / "a-images-idx3-ubyte", tmp_path / "a-labels-idx1-ubyte"
     images.write_bytes(HEAD + bytes(16))
     labels.write_bytes(struct.pack(">4BI", 0, 0, 8, 1, 3) + bytes(3))
@@ -254,7 +256,7 @@ def test_labels_of_another_part_are_refused(tmp_path):
         load(sonar, labels=labels)
 
 
-def test_wrong_matlab_files_are_refused(tmp_path):
+def test_wrong_matlab_files_raise_an_error(tmp_path):
     """Another version, another matrix, another shape, a broken one."""
     file = tmp_path / "frey_rawface.mat"
     for name, shape, reason in (("X", (2, 2), "matrix `ff`.*X"), ("ff", (1965, 560), "one of 1965 x 560")):
@@ -266,7 +268,7 @@ def test_wrong_matlab_files_are_refused(tmp_path):
         load(file)
 
 
-def test_paths_that_are_no_files_are_refused(tmp_path):
+def test_paths_that_are_not_files_raise_an_error(tmp_path):
     """Missing files, folders, empty files, missing paths and unknown names raise errors."""
     (tmp_path / "wdbc.data").write_text("\n".join(WDBC))
     with pytest.raises(UnknownName, match=r"must be an existing file.*Did you mean 'wdbc\.data'"):

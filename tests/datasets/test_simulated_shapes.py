@@ -19,7 +19,7 @@ from dreval.datasets.simulated import DEPENDENCE_SHAPES, _angle_at, _arc_length
 from dreval.errors import InputError, UnknownName
 
 SEEDS = st.integers(0, 10**6)
-P_VALUE = 1e-4  # with fixed seeds a failure is a wrong law, not bad luck
+P_VALUE = 1e-4  # with fixed seeds a failure is a wrong distribution, not bad luck
 
 
 @pytest.mark.parametrize(("name", "apart"), [("linked_circles", 1.0), ("unlinked_circles", 3.0)])
@@ -27,13 +27,13 @@ P_VALUE = 1e-4  # with fixed seeds a failure is a wrong law, not bad luck
 def test_circles_lie_in_their_planes(name, apart, seed):
     """Unit distance from each center, one circle in z = 0, the other in y = 0; the latent is its point."""
     pair = dreval.simulate(name, n=21, random_state=seed)
-    first, second = (pair.data[pair.labels == c] for c in (0, 1))
-    assert (len(first), len(second)) == (11, 10)
-    assert_allclose(np.hypot(first[:, 0], first[:, 1]), 1)
+    left, second = (pair.data[pair.labels == c] for c in (0, 1))
+    assert (len(left), len(second)) == (11, 10)
+    assert_allclose(np.hypot(left[:, 0], left[:, 1]), 1)
     assert_allclose(np.hypot(second[:, 0] - apart, second[:, 2]), 1)
-    assert not first[:, 2].any()
+    assert not left[:, 2].any()
     assert not second[:, 1].any()
-    assert_allclose(pair.latent, np.vstack([first[:, :2], second[:, ::2] - [apart, 0]]), atol=1e-12)
+    assert_allclose(pair.latent, np.vstack([left[:, :2], second[:, ::2] - [apart, 0]]), atol=1e-12)
 
 
 @pytest.mark.parametrize(("name", "number"), [("linked_circles", 1), ("unlinked_circles", 0)])
@@ -53,14 +53,14 @@ def test_linking_numbers(name, number):
 
 
 @given(seed=SEEDS)
-def test_trefoil_lies_on_its_curve(seed):
+def test_trefoil_is_on_its_curve(seed):
     """The formula of the knot at the angle of the latent; t is uniform."""
     knot = dreval.simulate("trefoil", n=9, random_state=seed)
     t = np.arctan2(knot.latent[:, 1], knot.latent[:, 0])
     x = np.column_stack([np.sin(t) + 2 * np.sin(2 * t), np.cos(t) - 2 * np.cos(2 * t), -np.sin(3 * t)])
     assert_allclose(knot.data, x, atol=1e-12)
-    many = dreval.simulate("trefoil", n=4000, random_state=seed).latent
-    assert kstest(np.arctan2(*many.T), "uniform", args=(-np.pi, 2 * np.pi)).pvalue > P_VALUE
+    latent = dreval.simulate("trefoil", n=4000, random_state=seed).latent
+    assert kstest(np.arctan2(*latent.T), "uniform", args=(-np.pi, 2 * np.pi)).pvalue > P_VALUE
 
 
 def test_the_length_of_the_spiral_is_its_integral():
@@ -81,7 +81,7 @@ def test_grid_has_different_places_in_a_square(n, seed):
     assert (square.latent.min(), square.latent.max()) == (0, np.ceil(np.sqrt(n)) - 1)
 
 
-def test_two_lines_are_long_and_apart():
+def test_two_lines_are_long_and_separate():
     """Uniform along, normal about their axes, 10 apart; a cut across separates the classes, one along does not."""
     lines = dreval.simulate("two_lines", n=4000, random_state=0)
     assert_array_equal(lines.latent[:, 1], 10 * lines.labels)
@@ -91,7 +91,7 @@ def test_two_lines_are_long_and_apart():
     assert np.bincount(lines.labels).tolist() == [2000, 2000]
 
 
-def test_circular_clusters_stand_around_a_circle():
+def test_circular_clusters_are_around_a_circle():
     """Centers at 10 from the origin, 45 degrees apart; unit covariance about them."""
     ring = dreval.simulate("circular_clusters", n=8001, random_state=0)
     centers = np.array([ring.latent[ring.labels == c][0] for c in range(8)])
@@ -129,8 +129,8 @@ def test_latents_of_the_maps_are_slow(name, q):
     series = np.vstack([draw.T for draw in draws])
     expected = 6 * np.exp(-toeplitz(np.arange(10)) / 5)
     assert_allclose(series.T @ series / len(series), expected, atol=4.5 * 6 * np.sqrt(2 / len(series)))
-    first = np.array([draw[0] for draw in draws])
-    assert_allclose(np.cov(first.T).reshape(q, q), 6 * np.eye(q), atol=4.5 * 6 * np.sqrt(2 / len(first)))
+    starts = np.array([draw[0] for draw in draws])
+    assert_allclose(np.cov(starts.T).reshape(q, q), 6 * np.eye(q), atol=4.5 * 6 * np.sqrt(2 / len(starts)))
 
 
 def test_gp_map_has_its_covariance():
@@ -197,7 +197,7 @@ def test_dependence_shapes_are_where_they_say(shape):
 
 
 @pytest.mark.parametrize("shape", DEPENDENCE_SHAPES)
-def test_dependence_is_there_where_it_is_said(shape):
+def test_dependence_is_as_documented(shape):
     """Mutual information, as scikit-learn estimates it, is near 0 for the two independent shapes only."""
     x, y = dreval.simulate("dependence", n=2000, random_state=1, shape=shape, noise=0.02).data.T
     information = mutual_info_regression(x[:, None], y, random_state=0)[0]
@@ -229,13 +229,13 @@ def test_noise_is_normal_and_spares_the_latents(name):
         ("trefoil", "noise", -0.1),
     ],
 )
-def test_shape_parameters_out_of_range_are_refused(name, parameter, value):
+def test_shape_parameters_out_of_range_raise_an_error(name, parameter, value):
     """The error names the parameter."""
     with pytest.raises(InputError, match=f"`{parameter}` must"):
         dreval.simulate(name, n=20, **{parameter: value})
 
 
-def test_unknown_dependence_is_refused():
+def test_unknown_dependence_raises_an_error():
     """The error suggests the nearest shape."""
     with pytest.raises(UnknownName, match="Did you mean 'circle'"):
         dreval.simulate("dependence", shape="circel")

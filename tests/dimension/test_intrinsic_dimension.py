@@ -1,4 +1,4 @@
-"""The intrinsic dimension against scikit-dimension, a naive twin of its jackknife, identities and refusals."""
+"""The intrinsic dimension against scikit-dimension, a naive twin of its jackknife, identities and errors."""
 
 from __future__ import annotations
 
@@ -70,22 +70,22 @@ def test_the_printed_values_of_points_without_random_numbers() -> None:
 @settings
 def test_the_standard_error_is_that_of_a_naive_jackknife(name: str, how: str) -> None:
     """Leave out every group of all partitions and recompute everything: the standard error is the same."""
-    X, own = points(name)[:75], SETTINGS[how]
-    result = dreval.intrinsic_dimension(X, random_state=3, **own)
+    X, settings = points(name)[:75], SETTINGS[how]
+    result = dreval.intrinsic_dimension(X, random_state=3, **settings)
     squares = []
     for b in range(8):
         codes = random_groups(len(X), 20, stream(3, "groups", b)).codes
-        left = np.array([twin(X[codes != g], **own) for g in range(20)])
+        left = np.array([twin(X[codes != g], **settings) for g in range(20)])
         squares.append(19 / 20 * np.sum((left - left.mean()) ** 2))
     se = math.sqrt(np.mean(squares))
-    assert_allclose([result.value, result.se], [twin(X, **own), se], rtol=1e-9)
+    assert_allclose([result.value, result.se], [twin(X, **settings), se], rtol=1e-9)
     half = 2.093024054 * se  # Student's with 19 degrees of freedom
     assert_allclose([result.conf_low, result.conf_high], [max(result.value - half, 0), result.value + half], rtol=1e-8)
     assert result.n_groups == 160
 
 
 def test_up_to_twenty_points_each_is_a_group() -> None:
-    """The delete-one jackknife, whatever the seed."""
+    """The delete-one jackknife is used for any seed."""
     X = points("cloud")[:14]
     left = np.array([twin(np.delete(X, i, axis=0)) for i in range(14)])
     results = [dreval.intrinsic_dimension(X, random_state=seed) for seed in (0, 1)]
@@ -95,7 +95,7 @@ def test_up_to_twenty_points_each_is_a_group() -> None:
 
 
 @settings
-def test_short_lists_are_searched_again(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_lists_are_recomputed(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without stored neighbors beyond k, a new search for the points without a group gives the same numbers."""
     X = points("torus")[:120]
     default = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
@@ -118,30 +118,30 @@ def test_repeated_rows_are_merged(how: str) -> None:
     """The estimate and its interval are those of the different rows; the repeated have the values of the first."""
     X = points("helix")[:60]
     order = np.r_[np.arange(60), [3, 3, 40]]
-    once, further = (dreval.intrinsic_dimension(Z, random_state=0, **SETTINGS[how]) for Z in (X, X[order]))
-    assert (once.value, once.se, once.n_used) == (further.value, further.se, further.n_used)
-    left, right = once.augment().drop(columns="id"), further.augment().drop(columns="id")
+    original, permuted = (dreval.intrinsic_dimension(Z, random_state=0, **SETTINGS[how]) for Z in (X, X[order]))
+    assert (original.value, original.se, original.n_used) == (permuted.value, permuted.se, permuted.n_used)
+    left, right = original.augment().drop(columns="id"), permuted.augment().drop(columns="id")
     pd.testing.assert_frame_equal(left.iloc[order].reset_index(drop=True), right)
-    (merged,) = [note for note in further.notes if note.code == "intrinsic_dimension.merged"]
+    (merged,) = [note for note in permuted.notes if note.code == "intrinsic_dimension.merged"]
     assert str(merged).startswith("3 of 63 rows repeat an earlier one and were merged with it: 60 different")
-    assert not [note for note in once.notes if note.code == "intrinsic_dimension.merged"]
+    assert not [note for note in original.notes if note.code == "intrinsic_dimension.merged"]
 
 
 @settings
 def test_neither_unit_nor_place_nor_rotation_nor_kind_of_table_matters(how: str) -> None:
     """A thousandth of a billion of the unit, a shift, a rotation; a frame, a sparse matrix, single threads."""
-    X, own = points("torus")[:150], SETTINGS[how] | {"random_state": 0}
-    default = dreval.intrinsic_dimension(X, **own)
+    X, settings = points("torus")[:150], SETTINGS[how] | {"random_state": 0}
+    default = dreval.intrinsic_dimension(X, **settings)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    for other in (X * 2.0**-600, X * 2.0**600, X + 7.0, X @ turn):
-        result = dreval.intrinsic_dimension(other, **own)
+    for Z in (X * 2.0**-600, X * 2.0**600, X + 7.0, X @ turn):
+        result = dreval.intrinsic_dimension(Z, **settings)
         assert_allclose([result.value, result.se], [default.value, default.se], rtol=1e-8)
     frame = pd.DataFrame(X, index=[f"r{i}" for i in range(150)])
-    for other, further in ((frame, {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
-        result = dreval.intrinsic_dimension(other, **own, **further)
+    for Z, options in ((frame, {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
+        result = dreval.intrinsic_dimension(Z, **settings, **options)
         assert (result.value, result.se) == (default.value, default.se)
-    assert dreval.intrinsic_dimension(frame, **own).augment()["id"].tolist() == frame.index.tolist()
-    assert [note.code for note in dreval.intrinsic_dimension(sparse.csr_array(X), **own).notes] == ["data.dense"]
+    assert dreval.intrinsic_dimension(frame, **settings).augment()["id"].tolist() == frame.index.tolist()
+    assert [note.code for note in dreval.intrinsic_dimension(sparse.csr_array(X), **settings).notes] == ["data.dense"]
 
 
 def test_the_seed_moves_the_standard_error_alone() -> None:
@@ -154,7 +154,7 @@ def test_the_seed_moves_the_standard_error_alone() -> None:
 
 
 def test_local_dimensions_have_the_estimate_as_harmonic_mean() -> None:
-    """And the ratios of TwoNN the ranks of their sizes, of which 90 % are used."""
+    """The ratios of TwoNN have the ranks of their sizes, of which 90 % are used."""
     X = points("wide")
     result = dreval.intrinsic_dimension(X, method="mle", n_neighbors=9)
     local = result.augment()["local_dimension"]
@@ -165,13 +165,13 @@ def test_local_dimensions_have_the_estimate_as_harmonic_mean() -> None:
     assert dreval.intrinsic_dimension(X, fit="ml").augment()["used"].all()
 
 
-def test_points_on_a_line_and_in_a_plane_are_seen_as_such() -> None:
-    """However many columns hold them."""
+def test_points_on_a_line_and_in_a_plane_have_their_dimension() -> None:
+    """The number of columns has no effect."""
     rng = np.random.default_rng(0)
     for d in (1, 2, 3):
         X = rng.uniform(size=(800, d)) @ rng.normal(size=(d, 9))
-        for own in ({}, {"fit": "ml"}, {"method": "mle"}):
-            result = dreval.intrinsic_dimension(X, random_state=0, **own)
+        for settings in ({}, {"fit": "ml"}, {"method": "mle"}):
+            result = dreval.intrinsic_dimension(X, random_state=0, **settings)
             assert result.value == pytest.approx(d, abs=0.35)
             assert result.glance()["dimension"][0] == d
 
@@ -195,7 +195,7 @@ def test_it_behaves_as_a_number_and_keeps_its_recipe() -> None:
 
 
 @settings
-def test_the_answer_comes_first_within_eighty_columns(how: str) -> None:
+def test_the_result_is_the_first_sentence_within_eighty_columns(how: str) -> None:
     """One sentence with the estimate and its interval, in text, HTML and LaTeX."""
     result = dreval.intrinsic_dimension(points("torus"), random_state=0, **SETTINGS[how])
     text = str(result.summary())
@@ -209,8 +209,8 @@ def test_the_answer_comes_first_within_eighty_columns(how: str) -> None:
     assert f"{result.value:.3f}" in text
 
 
-def test_the_figures_show_what_was_fitted() -> None:
-    """The line has the slope of the estimate; used and left-out ratios stand apart; local dimensions are counted."""
+def test_the_figures_show_the_fit() -> None:
+    """The line has the slope of the estimate; used and left-out ratios are distinct; local dimensions are counted."""
     result = dreval.intrinsic_dimension(points("torus"), random_state=0)
     (ax,) = result.plot().axes
     lines = {line.get_label(): line for line in ax.get_lines()}
@@ -224,8 +224,8 @@ def test_the_figures_show_what_was_fitted() -> None:
     assert sum(bar.get_height() for bar in ax.patches[:-1]) == pytest.approx(398, abs=2)
 
 
-def test_ties_are_noted_and_grids_refused() -> None:
-    """Rounded data have ratios of 1; of a grid all are."""
+def test_ties_are_noted_and_grids_raise_an_error() -> None:
+    """Rounded data have some ratios of 1; a grid has only such ratios."""
     X = np.round(points("torus"), 1)
     result = dreval.intrinsic_dimension(X, random_state=0)
     (tied,) = [note for note in result.notes if note.code == "intrinsic_dimension.tied"]
@@ -237,7 +237,7 @@ def test_ties_are_noted_and_grids_refused() -> None:
 
 
 def test_too_many_neighbors_for_groups_leave_the_estimate_without_interval() -> None:
-    """With a note that says so, in the table and in print."""
+    """A note in the table and in print states it."""
     result = dreval.intrinsic_dimension(points("cloud")[:20], method="mle", n_neighbors=19)
     assert math.isnan(result.se)
     assert [note.code for note in result.notes] == ["interval.large_k"]
@@ -261,14 +261,14 @@ def test_too_many_neighbors_for_groups_leave_the_estimate_without_interval() -> 
         (lambda X: dreval.intrinsic_dimension(X, k=3), UnknownName, "Did you mean 'n_neighbors'"),
     ],
 )
-def test_refusals(call, kind, message) -> None:
-    """Each names the argument, the rule and the cure."""
-    with pytest.raises(kind) as refused:
+def test_errors(call, kind, message) -> None:
+    """Each error names the argument, the requirement and the hint."""
+    with pytest.raises(kind) as error:
         call(points("cloud"))
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
-def test_the_card_repeats_what_the_page_says() -> None:
+def test_the_card_repeats_the_caution_of_the_page() -> None:
     """The caution is on the card, on the page and below the printed result."""
     card = dreval.card("intrinsic_dimension")
     page = " ".join(dreval.intrinsic_dimension.__doc__.split())

@@ -1,4 +1,4 @@
-"""Parallel analysis against psych of R, p-values by hand, identities and refusals."""
+"""Parallel analysis against psych of R, p-values by hand, identities and errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def table(name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["wide", "factors"])
 def test_eigenvalues_and_components_are_those_of_psych(name: str) -> None:
-    """Eigenvalues to 1e-12; what permutation gives within the error of its 999 draws with replacement."""
+    """Eigenvalues to 1e-12; permutation results within the error of its 999 draws with replacement."""
     result, expected = dreval.parallel_analysis(table(name), n_resamples=999, random_state=0), PSYCH[name]
     for key in ("eigenvalues", "cor"):
         assert_allclose(result.tidy()["eigenvalue"], expected[key], rtol=1e-12)
@@ -60,13 +60,13 @@ def test_a_naive_twin_gives_the_same_table(n: int, p: int) -> None:
     observed, *null = np.array(eigenvalues)
     assert_allclose(result.tidy()["eigenvalue"], observed, atol=1e-10)
     assert_allclose(result.null_eigenvalues, null, atol=1e-10)
-    p_values = [(1 + sum(item[i] >= observed[i] - 1e-10 for item in null)) / 40 for i in range(q)]
+    p_values = [(1 + sum(eigenvalues[i] >= observed[i] - 1e-10 for eigenvalues in null)) / 40 for i in range(q)]
     assert_allclose(result.tidy()["p_value"], p_values)
     assert result.n_components == next((i for i, value in enumerate(p_values) if value > 0.05), q)
     assert_allclose(result.tidy()["share"].sum(), 1.0)
 
 
-def test_components_behind_the_first_failure_are_not_kept() -> None:
+def test_components_behind_the_first_failure_are_not_retained() -> None:
     """Of a flat spectrum the last eigenvalues exceed those of permuted columns, and the first does not."""
     result = dreval.parallel_analysis(table("wide"), random_state=0).tidy()
     assert result["p_value"].iloc[0] > 0.05
@@ -90,18 +90,18 @@ def test_units_kinds_of_table_and_threads_do_not_matter() -> None:
     X = table("factors")
     default = dreval.parallel_analysis(X, n_resamples=59, random_state=0)
     units = X * 10.0 ** np.arange(-150, 150, 25)[:12] + np.arange(12) * 10.0 ** np.arange(-150, 150, 25)[:12]
-    for other, further in ((pd.DataFrame(X), {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
-        result = dreval.parallel_analysis(other, n_resamples=59, random_state=0, **further)
+    for X_form, settings in ((pd.DataFrame(X), {}), (sparse.csr_array(X), {}), (X, {"n_jobs": 1})):
+        result = dreval.parallel_analysis(X_form, n_resamples=59, random_state=0, **settings)
         assert_array_equal(result.null_eigenvalues, default.null_eigenvalues)
     result = dreval.parallel_analysis(units, n_resamples=59, random_state=0)
     assert_allclose(result.null_eigenvalues, default.null_eigenvalues, rtol=1e-9)
-    further = dreval.parallel_analysis(X, n_resamples=79, random_state=0)
-    assert_array_equal(further.null_eigenvalues[:59], default.null_eigenvalues)
-    other = dreval.parallel_analysis(X, n_resamples=59, random_state=1)
-    assert (other.null_eigenvalues != default.null_eigenvalues).any()
+    settings = dreval.parallel_analysis(X, n_resamples=79, random_state=0)
+    assert_array_equal(settings.null_eigenvalues[:59], default.null_eigenvalues)
+    X_form = dreval.parallel_analysis(X, n_resamples=59, random_state=1)
+    assert (X_form.null_eigenvalues != default.null_eigenvalues).any()
 
 
-def test_the_answer_comes_first_within_eighty_columns() -> None:
+def test_the_result_is_the_first_sentence_within_eighty_columns() -> None:
     """The sentence has the number of retained components and their share; without any component it differs."""
     result = dreval.parallel_analysis(table("factors"), random_state=0)
     text = str(result.summary())
@@ -121,7 +121,7 @@ def test_the_answer_comes_first_within_eighty_columns() -> None:
 
 
 def test_the_figure_shows_eigenvalues_above_permutation() -> None:
-    """Kept components are filled; the line and the null mean are those of the table."""
+    """Retained components are filled; the line and the null mean are those of the table."""
     result = dreval.parallel_analysis(table("factors"), random_state=0)
     (ax,) = result.plot().axes
     lines = [line.get_ydata() for line in ax.get_lines()]
@@ -129,14 +129,14 @@ def test_the_figure_shows_eigenvalues_above_permutation() -> None:
     assert any(np.array_equal(line, result.tidy()["null_mean"]) for line in lines)
     marks = {line.get_label(): len(line.get_xdata()) for line in ax.get_lines() if line.get_marker() == "o"}
     assert marks == {"kept": 3, "not kept": 9}
-    many = dreval.parallel_analysis(np.random.default_rng(0).normal(size=(30, 60)), n_resamples=19, random_state=0)
-    assert "29" not in many.plot().axes[0].get_xlabel()
-    assert many.plot(ax=ax) is ax
+    wide = dreval.parallel_analysis(np.random.default_rng(0).normal(size=(30, 60)), n_resamples=19, random_state=0)
+    assert "29" not in wide.plot().axes[0].get_xlabel()
+    assert wide.plot(ax=ax) is ax
 
 
 @pytest.mark.parametrize("name", ["factors", "wide"])
 @pytest.mark.parametrize("narrow", [False, True])
-def test_the_legend_lies_on_no_data(name: str, narrow: bool) -> None:
+def test_the_legend_covers_no_data(name: str, narrow: bool) -> None:
     """The label is above the Axes, or in narrow ones above the highest point; inside the figure, and on no text."""
     result = dreval.parallel_analysis(table(name), random_state=0)
     if narrow:
@@ -148,7 +148,7 @@ def test_the_legend_lies_on_no_data(name: str, narrow: bool) -> None:
     figure.draw_without_rendering()
     box = ax.get_legend().get_window_extent()
     top = max(line.get_ydata().max() for line in ax.get_lines())
-    top = max(top, *(path.vertices[:, 1].max() for item in ax.collections for path in item.get_paths()))
+    top = max(top, *(path.vertices[:, 1].max() for collection in ax.collections for path in collection.get_paths()))
     assert box.y0 > ax.transData.transform((0, top))[1]
     assert (box.y0 >= ax.get_window_extent().y1 - 1) != narrow
     assert box.x0 >= ax.get_window_extent().x0 - 1
@@ -176,11 +176,11 @@ def test_the_legend_lies_on_no_data(name: str, narrow: bool) -> None:
         (lambda X: dreval.parallel_analysis(X, n_resample=19), UnknownName, "Did you mean 'n_resamples'"),
     ],
 )
-def test_refusals(call, kind, message) -> None:
-    """Each names the argument, the rule and the cure."""
-    with pytest.raises(kind) as refused:
+def test_errors(call, kind, message) -> None:
+    """Each error names the argument, the requirement and the hint."""
+    with pytest.raises(kind) as error:
         call(table("wide"))
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_nineteen_permutations_are_enough_at_five_percent() -> None:

@@ -1,4 +1,4 @@
-"""Parts of the points in which the classes are one, or all different: no interval and a note, never an error."""
+"""Parts of the points with one class, or with all classes different: no interval and a note, never an error."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def test_a_part_without_classes_costs_the_interval_alone(case: str, ci: str) -> 
 
 
 @pytest.mark.parametrize("case", LABELS)
-def test_a_sweep_over_halves_goes_on(case: str) -> None:
-    """A measure that no half has is not judged, with its reason; the others are."""
+def test_a_sweep_over_halves_continues(case: str) -> None:
+    """A measure without a value in any half has the reason; the others have values."""
     measures = ["silhouette", "trustworthiness"]
     settings = {"n_components": [1, 2]}
     result = dreval.sweep(

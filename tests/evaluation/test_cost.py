@@ -1,4 +1,4 @@
-"""What a run costs: every step of a run is in its estimate and on its bar, and an estimate changes nothing."""
+"""The cost of a run: every step of a run is in its estimate and on its bar, and an estimate has no effect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dreval.evaluation.cost import CHANCE, CHECKS, INTERVAL, METHOD, PASS, TEST,
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5))
 LABELS = np.array(["a", "b", "c"])[np.arange(60) % 3]
-SOME = np.where(np.arange(60) % 7 == 0, None, LABELS)
+GAPPED_LABELS = np.where(np.arange(60) % 7 == 0, None, LABELS)
 SOURCES = {"a": X[:, :2], "b": X[:, 1:4] ** 3}
 
 
@@ -41,7 +41,7 @@ class Bar:
         self.n, self.steps = self.n + units, self.steps + 1
 
     def set_description(self, text: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
@@ -77,12 +77,12 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
         ({"labels": LABELS}, {}),
         ({"labels": LABELS}, {"ci": None, "tests": "all"}),
         pytest.param(
-            {"labels": SOME, "batch": LABELS},
+            {"labels": GAPPED_LABELS, "batch": LABELS},
             {"measures": "all", "tests": ["hsic", "hsic:residual"], "n_resamples": 9},
             marks=pytest.mark.slow,
         ),
         (
-            {"labels": SOME, "batch": LABELS},
+            {"labels": GAPPED_LABELS, "batch": LABELS},
             {"measures": "ilisi", "tests": ["hsic", "hsic:residual"], "n_resamples": 9},
         ),
         ({"labels": LABELS, "anchors": 30}, {}),
@@ -94,7 +94,7 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
     ids=str,
 )
 def test_the_bar_counts_the_steps_of_the_run(settings: Any, arguments: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every step that is announced is finished, by itself, nothing else is, and the total is met exactly."""
+    """Every announced step is finished exactly once, no other step is, and the total is met exactly."""
     bar, announced, finished = watched(monkeypatch)
     ev = dreval.Evaluation(X, SOURCES, random_state=0, n_jobs=1, **settings)
     with pytest.warns() if arguments.get("measures") in ("silhouette",) else nullcontext():
@@ -108,8 +108,8 @@ def test_the_bar_counts_the_steps_of_the_run(settings: Any, arguments: Any, monk
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(("test", "fewest"), [("dcov:labels", 10), ("hsic:residual", 100), ("cca", 1)])
-def test_the_bar_goes_on_within_a_test(test: str, fewest: int, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By blocks of permutations, by resamples of residuals; at once for a test that draws nothing."""
+def test_the_bar_advances_within_a_test(test: str, fewest: int, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It advances by blocks of permutations and by resamples of residuals; at once for a test without draws."""
     bar, announced, _ = watched(monkeypatch)
     ev = dreval.Evaluation(X, {"a": X[:, :2]}, labels=LABELS, random_state=0, n_jobs=jobs)
     ev.run(None, test, None, n_resamples=319)
@@ -118,7 +118,7 @@ def test_the_bar_goes_on_within_a_test(test: str, fewest: int, jobs: int, monkey
     assert bar.n == bar.total > 0
 
 
-def test_methods_that_are_run_again_are_on_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_methods_that_are_re_run_are_on_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each further run counts as long as the first one took, with its pass and its measures."""
     bar, announced, _ = watched(monkeypatch)
     ev = dreval.Evaluation(X, {"pca": "pca", "som": "som"}, random_state=0, n_jobs=1)
@@ -128,7 +128,7 @@ def test_methods_that_are_run_again_are_on_the_bar(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_embedding_that_fails_is_not_on_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The total is that of the others."""
+    """The total is that of the other embeddings."""
     bar, announced, _ = watched(monkeypatch)
 
     def fails(points: Any, n_components: int) -> Any:
@@ -140,8 +140,8 @@ def test_an_embedding_that_fails_is_not_on_the_bar(monkeypatch: pytest.MonkeyPat
     assert bar.n == bar.total > 0
 
 
-def test_a_bar_that_nobody_sees_has_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is counted for it."""
+def test_a_hidden_bar_has_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps are not counted for it."""
     monkeypatch.setattr(evaluation, "plan_steps", lambda *_: pytest.fail("a plan"))
     dreval.Evaluation(X, SOURCES, random_state=0).run("trustworthiness", None, None, progress=False)
 
@@ -168,7 +168,7 @@ def test_shares_add_up_to_the_weight_of_their_step() -> None:
 
 
 def test_threads_divide_the_share_that_they_can() -> None:
-    """Elapsed seconds of a step of which half is shared."""
+    """The elapsed seconds of a step with a shared half are computed."""
     step = Step(PASS, "", cost.NONE, "pass", 8.0, shared=0.5)
     assert [step.elapsed(threads) for threads in (1, 2, 4)] == [8.0, 6.0, 5.0]
 
@@ -183,7 +183,7 @@ def test_every_row_of_the_result_has_its_steps() -> None:
     for name in (VALUE, CHANCE):
         of = {tuple(row) for row in steps.loc[steps["step"] == name, key].to_numpy()}
         assert expected <= of
-        assert {item[1] for item in of - expected} <= {"r_nx"}  # a curve has no row
+        assert {step[1] for step in of - expected} <= {"r_nx"}  # a curve has no row
     result = measures[measures["conf_low"].notna()]
     assert {tuple(row) for row in result[key].fillna("").to_numpy()} <= {
         tuple(row) for row in steps.loc[steps["step"] == INTERVAL, key].to_numpy()
@@ -196,13 +196,13 @@ def test_every_row_of_the_result_has_its_steps() -> None:
 
 
 @pytest.mark.parametrize("anchors", [None, 20])
-def test_an_estimate_changes_nothing(anchors: int | None) -> None:
+def test_an_estimate_has_no_effect_on_a_run(anchors: int | None) -> None:
     """A run after it gives the numbers of a run without it."""
-    first, second = (
+    before, second = (
         dreval.Evaluation(X, SOURCES, labels=LABELS, anchors=anchors, random_state=0, n_jobs=1) for _ in range(2)
     )
     second.estimate_cost("all")
-    left, right = (ev.run(n_resamples=19).tidy().drop(columns="seconds") for ev in (first, second))
+    left, right = (ev.run(n_resamples=19).tidy().drop(columns="seconds") for ev in (before, second))
     assert_frame_equal(left, right)
 
 
@@ -230,20 +230,20 @@ def test_more_work_costs_more() -> None:
     """The cost grows with permutations, splits, embeddings, and anchors."""
     ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
 
-    def nominal(ev: Any, **asked: Any) -> float:
-        plan = ev._plan("default", "default", asked.pop("ci", "default"), asked.pop("n", 999), asked)
+    def nominal(ev: Any, **settings: Any) -> float:
+        plan = ev._plan("default", "default", settings.pop("ci", "default"), settings.pop("n", 999), settings)
         embedded = {name: np.asarray(ev[name].values) for name in ev}
         return sum(step.seconds for step in ev._steps(embedded, *plan, {}, 20))
 
     assert nominal(ev, n=9999) > nominal(ev) > nominal(ev, ci=None)
-    subset, many = ({"subsampling": {"n_splits": count}} for count in (5, 50))
-    assert nominal(ev, ci="subsampling", **many) > nominal(ev, ci="subsampling", **subset)
+    few, many = ({"subsampling": {"n_splits": count}} for count in (5, 50))
+    assert nominal(ev, ci="subsampling", **many) > nominal(ev, ci="subsampling", **few)
     assert nominal(ev.with_embedding("c", X[:, 2:])) > nominal(ev)
     Z = np.random.default_rng(1).normal(size=(3000, 5))
-    all_rows, some = (
+    all_rows, labeled_rows = (
         dreval.Evaluation(Z, {"a": Z[:, :2]}, labels=Z[:, 0] > 0, anchors=m, n_jobs=1) for m in (None, 300)
     )
-    assert nominal(all_rows) > nominal(some)
+    assert nominal(all_rows) > nominal(labeled_rows)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "precomputed", "file", "anchors", "manhattan", "partly labeled", "few"])
@@ -263,7 +263,7 @@ def test_kinds_of_data(kind: str, tmp_path: Any) -> None:
     elif kind == "manhattan":
         passed["metric"] = "manhattan"
     elif kind == "partly labeled":
-        passed["labels"] = SOME
+        passed["labels"] = GAPPED_LABELS
     else:
         data, passed["labels"] = X[:8], LABELS[:8]
     ev = dreval.Evaluation(data, {"a": np.asarray(X[: len(passed["labels"]), :2])}, **passed)
@@ -287,8 +287,8 @@ def test_a_table_that_is_read_by_blocks(monkeypatch: pytest.MonkeyPatch) -> None
     assert set(slow.tidy().loc[slow.tidy()["seconds"] >= 1000, "step"]) == {CHECKS, PASS}
 
 
-def test_what_must_be_run_is_not_run() -> None:
-    """Methods, estimators and callables are named; what else is computed of their embeddings is included."""
+def test_an_estimate_runs_no_methods() -> None:
+    """Methods, estimators and callables are named; the other steps for their embeddings are included."""
 
     def never(points: Any, n_components: int) -> Any:
         pytest.fail("it was run")
@@ -306,8 +306,8 @@ def test_what_must_be_run_is_not_run() -> None:
     assert "without the runs of own, pca)" in repr(result)
 
 
-def test_an_embedding_that_cannot_be_read_costs_nothing() -> None:
-    """The others are estimated; where there is no other, there is nothing to estimate."""
+def test_an_embedding_that_cannot_be_read_has_no_cost() -> None:
+    """The others are estimated; without others there is nothing to estimate."""
     ev = dreval.Evaluation(X, {"bad": X[:10, :2]}, random_state=0, n_jobs=1)
     assert ev.estimate_cost("trustworthiness").tidy().empty
     assert ev.estimate_cost("trustworthiness").seconds == 0
@@ -329,12 +329,12 @@ def test_an_embedding_that_cannot_be_read_costs_nothing() -> None:
     ],
     ids=str,
 )
-def test_it_refuses_what_a_run_refuses(arguments: dict[str, Any]) -> None:
+def test_an_estimate_raises_the_errors_of_a_run(arguments: dict[str, Any]) -> None:
     """The texts of the errors are the same."""
     ev = dreval.Evaluation(X, SOURCES, random_state=0)
-    with pytest.raises(DrevalError) as refused:
+    with pytest.raises(DrevalError) as error:
         ev.run(**arguments)
-    with pytest.raises(type(refused.value), match=re.escape(str(refused.value))):
+    with pytest.raises(type(error.value), match=re.escape(str(error.value))):
         ev.estimate_cost(**arguments)
     with pytest.raises(UnknownName):
         ev.estimate_cost(conf_level=0.9)
@@ -343,7 +343,7 @@ def test_it_refuses_what_a_run_refuses(arguments: dict[str, Any]) -> None:
 
 
 def test_the_record_is_small_and_fixed() -> None:
-    """It prints within 80 columns, ends with the total, and hands out copies."""
+    """It prints within 80 columns, ends with the total, and returns copies."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "pca": "pca"}, labels=LABELS, random_state=0, n_jobs=1)
     result = ev.estimate_cost()
     lines = str(result).splitlines()
@@ -360,7 +360,7 @@ def test_the_record_is_small_and_fixed() -> None:
     assert "<table" in result._repr_html_()
 
 
-def test_ties_cost_what_is_sorted_in_full_for_them():
+def test_ties_cost_a_full_sort():
     """Integers have a step for worst and best orders, and chance levels by permutation; other numbers have none."""
     X = np.random.default_rng(0).normal(size=(300, 4))
     measures, result = ["trustworthiness", "continuity", "r_nx_auc"], {}

@@ -1,4 +1,4 @@
-"""One failing embedding never loses the others, whatever it raises; a wanted interrupt stops."""
+"""Any exception of one embedding leaves the others unchanged; a user interrupt stops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Y = X[:, :2] + 0.1
 
 
 class Panic(BaseException):
-    """What PyO3 raises where code in Rust panics: no ``Exception``."""
+    """Represent a panic of Rust code, which PyO3 raises and which is not an ``Exception``."""
 
 
 RAISED: dict[str, Callable[[], BaseException]] = {
@@ -97,7 +97,7 @@ def ways(make: Callable[[], BaseException]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", RAISED)
 def test_others_are_evaluated(kind: str, tmp_path: Path) -> None:
-    """By an evaluation, with and without a journal; the failure says what was raised."""
+    """An evaluation with and without a journal has the others; the failure has the text of the exception."""
     for store in (None, tmp_path / "a.journal"):
         ev = dreval.Evaluation(X, {"good": Y, **ways(RAISED[kind]), "pca": "pca"}, n_neighbors=5, random_state=0)
         results = ev.run("trustworthiness", None, None, store=store)
@@ -140,7 +140,7 @@ def interrupt(*_: Any) -> Any:
     raise KeyboardInterrupt
 
 
-def ended(*_: Any) -> None:
+def end(*_: Any) -> None:
     raise SystemExit(143)
 
 
@@ -160,7 +160,7 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
 @pytest.mark.parametrize(
-    ("source", "raised"),
+    ("source", "exception"),
     [
         (interrupt, KeyboardInterrupt),
         pytest.param(terminated, SystemExit, marks=POSIX),
@@ -168,14 +168,14 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
         (lambda *_: (_ for _ in ()).throw(BaseExceptionGroup("g", [KeyboardInterrupt()])), BaseExceptionGroup),
     ],
 )
-def test_a_wanted_interrupt_stops(source: Any, raised: type[BaseException], tmp_path: Path) -> None:
-    """Ctrl-C, and SIGTERM whatever its handler raises; what was finished is in the journal."""
-    before = signal.signal(signal.SIGTERM, out_of_time if raised is Panic else ended)
+def test_a_user_interrupt_stops(source: Any, exception: type[BaseException], tmp_path: Path) -> None:
+    """Ctrl-C stops, and so does SIGTERM whatever its handler raises; finished runs are in the journal."""
+    before = signal.signal(signal.SIGTERM, out_of_time if exception is Panic else end)
     try:
         ev = dreval.Evaluation(X, {"first": "pca", "stopped": source, "never": "isomap"}, n_neighbors=5, random_state=0)
-        with pytest.raises(raised):
+        with pytest.raises(exception):
             ev.run("trustworthiness", None, None, store=tmp_path / "a.journal")
-        with pytest.raises(raised):
+        with pytest.raises(exception):
             dreval.embed(X, source)
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -213,7 +213,7 @@ sys.stderr = sys.__stderr__
 """
 
 
-BROKEN = """
+SCRIPT = """
 class Broken:
     def write(self, text): raise OSError(32, 'broken')
     def flush(self): raise OSError(32, 'broken')
@@ -230,10 +230,10 @@ def test_without_stderr(mode: str) -> None:
         "none": "sys.stderr = None",
         "closed": "sys.stderr.close()",
         "no flush": "sys.stderr = type('W', (), {'write': len})()",
-        "broken": BROKEN,
+        "broken": SCRIPT,
     }
     text = CLOSED.format(close=close.get(mode, ""))
-    if mode == "full":  # what prints there itself fails there
+    if mode == "full":  # a print here fails as well
         text = text.replace('print("text", file=sys.stderr)', "pass")
     if mode == "full" and not os.path.exists("/dev/full"):
         pytest.skip("a device of Linux")
@@ -269,7 +269,7 @@ def test_the_command_line_without_stderr(tmp_path: Path) -> None:
             assert "must" not in done.stdout
 
 
-def test_the_error_names_what_was_raised() -> None:
+def test_the_error_names_the_exception() -> None:
     with pytest.raises(
         MethodFailed, match=r"must embed the data, but function raised: got SystemExit: 1\. Run it alone"
     ):
@@ -315,7 +315,7 @@ class Silent(Exception):
 
 @pytest.mark.parametrize("kind", [Nameless, Unwrapped, Unshown], ids=["name", "wrapped", "text"])
 def test_functions_without_a_name_or_a_text(kind: Any) -> None:
-    """They embed as any other; where they are no value of an argument, the error names their type."""
+    """They embed as any other function; if they are not a value of an argument, the error names their type."""
     assert np.array_equal(np.asarray(dreval.embed(X, kind())), X[:, :2])
     results = dreval.Evaluation(X, {"u": kind()}, n_neighbors=5, random_state=0).run("trustworthiness", None, None)
     assert results.tidy()["value"][0] == dreval.trustworthiness(X, X[:, :2], n_neighbors=5)
@@ -336,7 +336,7 @@ def test_functions_without_a_name_or_a_text(kind: Any) -> None:
 LOOKED_AT: dict[str, Callable[[], Any]] = {
     "attributes": Unread,
     "path": Unpath,
-    **{f"{way}, without a text": lambda way=way: ways(Silent)[way] for way in ways(Silent)},  # type: ignore[misc]
+    **{f"{name}, without a text": lambda name=name: ways(Silent)[name] for name in ways(Silent)},  # type: ignore[misc]
 }
 
 

@@ -1,4 +1,4 @@
-"""The evaluation is an immutable description: it checks its arguments at once, and computes what is requested."""
+"""The evaluation is an immutable description: it checks its arguments at once, and computes the requested results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
 LABELS = np.array(["a", "b"] * 20)
 BATCH = np.arange(40) // 3 % 2
-WHOLE = ("replicate", "n", "n_components", "n_groups", "n_resamples")
+INTEGER_COLUMNS = ("replicate", "n", "n_components", "n_groups", "n_resamples")
 
 
 def evaluation(**settings: Any) -> dreval.Evaluation:
@@ -34,18 +34,18 @@ def names(results: dreval.Results) -> list[str]:
 
 def test_with_embedding_gives_a_copy() -> None:
     """``with_embedding`` leaves the evaluation it is called on as it was, and equals giving all embeddings at once."""
-    first = evaluation()
-    second = first.with_embedding("f", Y[:, ::-1])
+    evaluated = evaluation()
+    second = evaluated.with_embedding("f", Y[:, ::-1])
 
-    assert list(first.sources) == ["e"]
+    assert list(evaluated.sources) == ["e"]
     assert list(second.sources) == ["e", "f"]
-    assert second.data is first.data
+    assert second.data is evaluated.data
     assert repr(second) == repr(dreval.Evaluation(X, {"e": Y, "f": Y}, labels=LABELS, n_neighbors=5))
 
 
 @pytest.mark.parametrize("change", ["ev.seed = 1", "ev.new = 1", "del ev.seed", "ev.data = None"])
 def test_an_evaluation_does_not_change(change: str) -> None:
-    """No attribute can be set, added or deleted; the error says what to do instead."""
+    """Attributes cannot be set, added or deleted; the error suggests an alternative."""
     ev = evaluation()
     with pytest.raises(AttributeError, match=r"use with_embedding\(\) for a copy"):
         exec(change, {"ev": ev})
@@ -69,8 +69,8 @@ def test_a_word_that_an_evaluation_has_not_is_answered_by_the_nearest() -> None:
     assert repr(pickle.loads(pickle.dumps(ev))) == repr(ev)
 
 
-def test_what_came_in_can_change_afterwards() -> None:
-    """Estimators and embeddings are copied: what the user does to them later changes no number."""
+def test_input_can_change_afterwards() -> None:
+    """Estimators and embeddings are copied: later changes by the user have no effect on the numbers."""
     coordinates = Y.copy()
     ev = dreval.Evaluation(X, {"e": coordinates}, n_neighbors=5, random_state=0)
     expected = ev.run("trustworthiness").tidy()["value"]
@@ -80,8 +80,8 @@ def test_what_came_in_can_change_afterwards() -> None:
 
 
 @pytest.mark.parametrize("form", [np.float64, np.float32, "sparse", "list"])
-def test_data_are_kept_where_they_lie_and_a_change_is_refused(form) -> None:
-    """An array of floats and a sparse matrix in normal form are not copied; a change is noticed, by run and results."""
+def test_data_are_not_copied_and_a_change_raises_an_error(form) -> None:
+    """Float arrays and sparse matrices in normal form are not copied; the run and the results detect a change."""
     data = sparse.csr_array(X) if form == "sparse" else X.tolist() if form == "list" else X.astype(form)
     cells = data.data if form == "sparse" else data
     ev = dreval.Evaluation(data, {"pca": "method:pca"}, n_neighbors=5, random_state=0)
@@ -109,8 +109,8 @@ def test_evaluations_can_be_copied_and_pickled() -> None:
     ev = evaluation()
     expected = ev.run("trustworthiness").tidy().drop(columns="seconds")
 
-    for other in (copy.copy(ev), copy.deepcopy(ev), pickle.loads(pickle.dumps(ev))):
-        pd.testing.assert_frame_equal(other.run("trustworthiness").tidy().drop(columns="seconds"), expected)
+    for copied in (copy.copy(ev), copy.deepcopy(ev), pickle.loads(pickle.dumps(ev))):
+        pd.testing.assert_frame_equal(copied.run("trustworthiness").tidy().drop(columns="seconds"), expected)
 
 
 def test_the_table_has_the_closed_columns_and_types() -> None:
@@ -120,12 +120,12 @@ def test_the_table_has_the_closed_columns_and_types() -> None:
 
         assert list(table.columns) == list(COLUMNS)
         for name in COLUMNS:
-            kind = "object" if name in TEXT_COLUMNS else "int64" if name in WHOLE else "float64"
+            kind = "object" if name in TEXT_COLUMNS else "int64" if name in INTEGER_COLUMNS else "float64"
             assert table[name].dtype == kind, name
         assert table.loc[:, list(TEXT_COLUMNS)].map(lambda cell: isinstance(cell, str)).all(axis=None)
 
 
-def test_every_row_says_where_it_belongs() -> None:
+def test_every_row_has_its_data_set_and_embedding() -> None:
     """Each row has data set, embedding and n; each row of a measure its direction and bounds, failed ones too."""
     table = evaluation().with_embedding("bad", Y[:5]).run("all", options={"points": {"n_partitions": 2}}).tidy()
     rows = table[table["test"] == ""]
@@ -143,7 +143,7 @@ def test_every_row_says_where_it_belongs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("requested", "expected"),
     [
         ("procrustes_r", ["procrustes_r"]),
         (["procrustes_r", "continuity", "procrustes_r"], ["procrustes_r", "continuity"]),
@@ -153,19 +153,19 @@ def test_every_row_says_where_it_belongs() -> None:
         ([], []),
     ],
 )
-def test_measures_are_chosen_by_name(wanted: Any, expected: list[str]) -> None:
+def test_measures_are_chosen_by_name(requested: Any, expected: list[str]) -> None:
     """One name, several in any collection, or none; each name once and in the requested order."""
-    assert names(evaluation().run(wanted)) == expected
+    assert names(evaluation().run(requested)) == expected
 
 
 def test_default_and_all_measures() -> None:
     """The default are the cards with a place, in its order; "all" has them first and then every other one."""
     default = sorted((c for c in MEASURES.cards() if c.default is not None), key=lambda c: c.default)
     without = [c.name for c in default if "labels" not in c.needs]
-    plain = evaluation(labels=None)
+    unlabeled = evaluation(labels=None)
 
     assert names(evaluation().run()) == [c.name for c in default]
-    assert names(plain.run(ci=None)) == without
+    assert names(unlabeled.run(ci=None)) == without
     all_rows, without_latent = (
         ev.run("all", None, None) for ev in (evaluation(latent=X[:, :2], batch=BATCH), evaluation())
     )
@@ -176,7 +176,7 @@ def test_default_and_all_measures() -> None:
         c.name for c in MEASURES.cards() if {"latent", "batch"} & {*c.needs}
     }
     assert names(without_latent)[: len(default)] == [c.name for c in default]
-    assert names(plain.run(["default", "procrustes_r"], ci=None)) == [*without, "procrustes_r"]
+    assert names(unlabeled.run(["default", "procrustes_r"], ci=None)) == [*without, "procrustes_r"]
 
 
 def test_tests_are_chosen_by_name() -> None:
@@ -189,11 +189,11 @@ def test_tests_are_chosen_by_name() -> None:
         (name, target) for name in default for target in ("labels", "age", "site")
     ]
     assert len(ev.run("continuity", None).tidy()) == 1
-    assert set(ev.run(None, "all").tidy()["test"]) == set(TESTS) - {"noise"}  # which runs methods again
+    assert set(ev.run(None, "all").tidy()["test"]) == set(TESTS) - {"noise"}  # which re-runs methods
     assert set(evaluation(labels=None).run().tidy()["test"]) == {""}
 
 
-def test_a_covariate_beside_labels_has_another_name() -> None:
+def test_a_covariate_named_like_the_labels_is_renamed() -> None:
     """Rows of labels and of a covariate called labels could not be distinguished."""
     with pytest.raises(dreval.errors.InputError, match="`covariates` must not use the name of the labels"):
         evaluation(covariates={"labels": X[:, 0]})
@@ -203,13 +203,13 @@ def test_tests_are_those_of_the_plain_functions() -> None:
     """Statistic and effect of a row are those of ``dreval.hsic_test`` with the same kernels, bit for bit."""
     age = X[:, 0] ** 2
     table = evaluation(covariates={"age": age}).run(None, "hsic").tidy()
-    plain = [
+    expected = [
         dreval.hsic_test(Y, LABELS, kernel=("gaussian", "delta"), random_state=0),
         dreval.hsic_test(Y, age, random_state=0),
     ]
 
-    assert table["statistic"].tolist() == [result.statistic for result in plain]
-    assert table["effect_size"].tolist() == [result.effect_size for result in plain]
+    assert table["statistic"].tolist() == [result.statistic for result in expected]
+    assert table["effect_size"].tolist() == [result.effect_size for result in expected]
     assert table["n_resamples"].tolist() == [999, 999]
 
 
@@ -243,7 +243,7 @@ def test_p_values_are_adjusted_over_the_table(method: str) -> None:
 
 
 def test_options_of_measures_reach_them() -> None:
-    """One measure has its own list of k and number of folds; the others use the k of the evaluation."""
+    """One measure has a separate list of k and number of folds; the others use the k of the evaluation."""
     options = {"knn_accuracy": {"n_neighbors": [20, 5], "n_folds": 3}, "trustworthiness": {"n_neighbors": 7}}
     table = evaluation().run(["trustworthiness", "continuity", "knn_accuracy"], None, options=options).tidy()
     expected = dreval.knn_accuracy(X, Y, labels=LABELS, n_neighbors=[5, 20], n_folds=3, random_state=0)
@@ -257,17 +257,17 @@ def test_options_of_measures_reach_them() -> None:
     assert table["value"].tolist()[2:] == expected.tolist()
 
 
-def test_defaults_of_a_measure_never_refuse_small_data() -> None:
-    """Eight labeled points can be judged although k-NN accuracy has a default of ten neighbors."""
+def test_defaults_of_a_measure_accept_small_data() -> None:
+    """Eight labeled points can be evaluated although k-NN accuracy has a default of ten neighbors."""
     table = dreval.Evaluation(X[:8], {"e": Y[:8]}, labels=LABELS[:8], n_neighbors=3).run().tidy()
 
     assert table.loc[table["measure"] == "knn_accuracy", "parameters"].tolist() == ["n_neighbors=7, n_folds=5"]
 
 
-def test_names_are_refused_at_once() -> None:
+def test_wrong_names_raise_an_error_before_the_computation() -> None:
     """A wrong name of a measure, test, option, method or file stops before anything is computed."""
     ev = evaluation()
-    for wrong in (
+    for invalid in (
         lambda: ev.run("trustworthines"),
         lambda: ev.run(tests="hsik"),
         lambda: ev.run(options={"hsik": {}}),
@@ -276,12 +276,12 @@ def test_names_are_refused_at_once() -> None:
         lambda: ev.with_embedding("f", "isomap", n_neigbors=3),
     ):
         with pytest.raises(UnknownName, match="Did you mean"):
-            wrong()
+            invalid()
     with pytest.raises(InputError, match="variable to test against"):
         evaluation(labels=None).run(tests="hsic")
 
 
-def test_the_bar_is_silent_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
+def test_there_is_no_bar_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     """Without a terminal there is no progress bar, unless it is requested; stdout is always empty."""
     evaluation().run("continuity")
     assert capfd.readouterr() == ("", "")
@@ -293,17 +293,17 @@ def test_the_bar_is_silent_where_nobody_looks(capfd: pytest.CaptureFixture[str])
     assert "it/s" in err or "%" in err
 
 
-def test_the_recipe_makes_the_result_again() -> None:
+def test_the_recipe_reproduces_the_result() -> None:
     """Seed, settings, versions and the hash of the data are recorded; a recorded random seed gives the same numbers."""
-    first = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[3, 5])
-    recipe = first.run().recipe
+    result = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[3, 5])
+    recipe = result.run().recipe
     repeated = evaluation(n_neighbors=[3, 5], random_state=recipe["random_state"])
 
     assert recipe["n_neighbors"] == [3, 5]
     assert (recipe["n"], recipe["p"], recipe["anchors"], recipe["adjust"]) == (40, 4, None, "holm")
     assert {"dreval", "python", "numpy", "scipy", "pandas", "numba"} <= set(recipe["versions"])
     pd.testing.assert_frame_equal(
-        first.run().tidy().drop(columns="seconds"), repeated.run().tidy().drop(columns="seconds"), check_exact=True
+        result.run().tidy().drop(columns="seconds"), repeated.run().tidy().drop(columns="seconds"), check_exact=True
     )
     assert dreval.Evaluation(X + 1, {"e": Y}).run("continuity").recipe["data_sha256"] != recipe["data_sha256"]
 
@@ -342,12 +342,12 @@ def test_the_call_is_in_the_recipe() -> None:
     )
 
 
-def test_seeds_are_integers_generators_or_nothing() -> None:
+def test_seeds_are_integers_generators_or_none() -> None:
     """A Generator gives one seed, which is recorded; None gives a new seed each time; -1 and 1.5 raise an error."""
     sampled = evaluation(random_state=np.random.default_rng(3)).seed
 
     assert sampled == evaluation(random_state=np.random.default_rng(3)).seed
     assert dreval.Evaluation(X).seed != dreval.Evaluation(X).seed
-    for wrong in (-1, 1.5, "0", True):
+    for seed in (-1, 1.5, "0", True):
         with pytest.raises(InputError, match="random_state"):
-            evaluation(random_state=wrong)
+            evaluation(random_state=seed)

@@ -1,4 +1,4 @@
-"""Curves over K and full-rank measures in an evaluation: a table of their own, intervals, saved and loaded."""
+"""Curves over K and full-rank measures in an evaluation: a separate table, intervals, saved and loaded."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ ENDS = ["conf_low", "conf_high", "band_low", "band_high"]
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))
 Y = X[:, :2] + 0.2 * RNG.normal(size=(150, 2))
-OTHER = RNG.normal(size=(150, 1))
+NOISE = RNG.normal(size=(150, 1))
 
 
 def evaluation(**setting):
-    return dreval.Evaluation(X, {"b": Y, "a": OTHER}, n_neighbors=5, random_state=0, **setting)
+    return dreval.Evaluation(X, {"b": Y, "a": NOISE}, n_neighbors=5, random_state=0, **setting)
 
 
-def test_curves_have_a_table_of_their_own():
-    """No row of the tidy table, about 60 numbers of neighbors from 1 to the last, the values those of the function."""
+def test_curves_have_a_separate_table():
+    """They have no row in the tidy table, about 60 numbers of neighbors from 1 to the last, and the values of the
+    function.
+    """
     results = evaluation().run([*CURVES, "continuity"])
     assert set(results.tidy()["measure"]) == {"continuity"}
     ends = ["conf_low", "conf_high", "band_low", "band_high"]
@@ -40,10 +42,10 @@ def test_curves_have_a_table_of_their_own():
     kinds = ["object", "object", "int64", *["float64"] * 6]
     assert [str(kind) for kind in results.curves.dtypes] == kinds
     for name in CURVES:
-        wide, whole = results.curve(name), getattr(dreval, name)(X, Y)
+        wide, expected = results.curve(name), getattr(dreval, name)(X, Y)
         assert list(wide.columns) == ["b", "a"]
-        assert wide["b"].to_numpy().tolist() == whole.loc[wide.index].tolist()
-        assert wide.index[[0, -1]].tolist() == [1, len(whole)]
+        assert wide["b"].to_numpy().tolist() == expected.loc[wide.index].tolist()
+        assert wide.index[[0, -1]].tolist() == [1, len(expected)]
         assert wide.index.is_monotonic_increasing
         assert 40 <= len(wide) <= 75
         steps = np.diff(np.log(wide.index[wide.index > 20]))
@@ -69,7 +71,7 @@ def test_all_k_on_request():
 
 
 def test_curves_alone_are_a_result(tmp_path: Path):
-    """Names, sizes, summary, page and points are there without any row; nothing is printed but where the curves are."""
+    """Names, sizes, summary, page and points exist without any row; the printed text only says where the curves are."""
     results = evaluation().run("r_nx")
     assert results.tidy().empty
     assert results.names == ["b", "a"]
@@ -79,8 +81,8 @@ def test_curves_alone_are_a_result(tmp_path: Path):
     assert results.report(tmp_path / "page.html").exists()
 
 
-def test_a_failed_embedding_says_why():
-    """Once for each measure that has single values; curves have no rows, and the others keep theirs."""
+def test_a_failed_embedding_has_its_reason():
+    """The reason occurs once for each measure with single values; curves have no rows, and the others have theirs."""
     results = evaluation().with_embedding("bad", Y[:3]).run(["r_nx", "r_nx_auc"])
     bad = results.tidy().set_index("embedding").loc[["bad"]]
     assert bad["measure"].tolist() == ["r_nx_auc"]
@@ -89,8 +91,8 @@ def test_a_failed_embedding_says_why():
     assert list(results.curve("r_nx").columns) == ["b", "a"]
 
 
-def test_curves_beside_a_failure_are_not_said_to_be_missing(tmp_path: Path):
-    """Neither the summary nor a report says that an embedding has no curve which it has."""
+def test_curves_next_to_a_failure_are_not_reported_missing(tmp_path: Path):
+    """Neither the summary nor a report states that an embedding lacks a curve which it has."""
     results = evaluation().with_embedding("bad", Y[:3]).run(["r_nx", "b_nx", "continuity"])
     page = results.report(tmp_path / "page.md").read_text("utf-8")
     assert "Intrusive" not in str(results.summary(full=True))
@@ -98,7 +100,7 @@ def test_curves_beside_a_failure_are_not_said_to_be_missing(tmp_path: Path):
     assert str(results.summary()).count("bad failed") == 1
 
 
-def test_a_curve_that_is_not_there():
+def test_a_curve_that_is_missing_raises_an_error():
     """A curve that was not run raises an error that names the available ones."""
     with pytest.raises(InputError, match="there are none"):
         evaluation().run("continuity").curve("r_nx")
@@ -107,7 +109,7 @@ def test_a_curve_that_is_not_there():
 
 
 def test_saved_and_loaded(tmp_path: Path):
-    """Curves come back to the last bit."""
+    """Curves are equal to the last bit."""
     results = evaluation().run([*CURVES, "r_nx_auc"], options={"b_nx": {"all_k": True}})
     results.save(tmp_path / "new")
     loaded = dreval.load_results(tmp_path / "new")
@@ -135,8 +137,8 @@ def test_leave_a_group_out_is_the_plain_function_on_the_rest(name):
 
 
 @pytest.mark.parametrize("name", CURVES)
-def test_intervals_of_a_curve_are_those_of_the_plain_function_on_the_rest(name):
-    """At every K up to half of the points: the jackknife by hand, without each point or without each group; then none.
+def test_intervals_of_a_curve_are_those_of_the_function_on_the_other_points(name):
+    """At every K up to half of the points, the jackknife by hand without each point or each group; above it none.
 
     Between the K at which a curve without points is known the standard error is interpolated.
     """
@@ -162,7 +164,7 @@ def test_intervals_of_a_curve_are_those_of_the_plain_function_on_the_rest(name):
 
 
 def test_curves_without_intervals():
-    """Without intervals there are no ends and no differences, and the values are the same."""
+    """Without intervals there are no bounds and no differences, and the values are the same."""
     requested, bare = evaluation().run("r_nx"), evaluation().run("r_nx", ci=None)
     assert bare.curves[ENDS].isna().all(axis=None)
     assert bare.curve_differences.empty
@@ -174,8 +176,8 @@ def test_curves_without_intervals():
 
 
 @pytest.mark.parametrize("name", CURVES)
-def test_what_the_anchors_contribute_is_the_curve(name):
-    """Of each row by hand: pairs whose larger rank is within K; their mean is the curve, also of some rows."""
+def test_contributions_of_anchors_are_the_curve(name):
+    """For each row by hand: pairs whose larger rank is within K; their mean is the curve."""
     ks = [1, 2, 5, 11, 40, 148]
     ranks = [squareform(pdist(Z)) + np.diag([np.inf] * 150) for Z in (X, Y)]
     x, y = (D.argsort(axis=1, kind="stable").argsort(axis=1) + 1 for D in ranks)
@@ -187,12 +189,12 @@ def test_what_the_anchors_contribute_is_the_curve(name):
         "lcmc": common - np.array(ks) / 149,
         "r_nx": (149 * common - ks) / (149 - np.array(ks)),
     }[name]
-    whole = getattr(dreval, name)(X, Y)
+    curve_of_all = getattr(dreval, name)(X, Y)
     for rows in (None, np.array([3, 8, 100])):
         view = neighbor_pass(X, {"e": Y}, k=5, rows=rows)["e"]
         result = MEASURES.card(name).by_row(view, ks)
         np.testing.assert_allclose(result, expected if rows is None else expected[rows], atol=1e-13)
-    np.testing.assert_allclose(expected.mean(axis=0), whole.loc[ks], atol=1e-13)
+    np.testing.assert_allclose(expected.mean(axis=0), curve_of_all.loc[ks], atol=1e-13)
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -236,7 +238,7 @@ def test_the_band_of_all_points_is_wider_than_the_intervals(name):
 
 
 def test_differences_of_curves_are_those_of_the_values():
-    """Either order; the band holds the difference; more than eight embeddings are not compared."""
+    """They are equal in either order; the band contains the difference; more than eight embeddings are not compared."""
     results = evaluation(anchors=120).run(["r_nx", "b_nx"])
     wide = results.curve("r_nx")
     left, right = (results.curve("r_nx", difference=pair) for pair in (("b", "a"), ("a", "b")))
@@ -249,31 +251,38 @@ def test_differences_of_curves_are_those_of_the_values():
     for pair, text in ((("b", "b"), "two embeddings"), ("b", "two embeddings"), (("b", "c"), "known name")):
         with pytest.raises((InputError, UnknownName), match=text):
             results.curve("r_nx", difference=pair)
-    many = dreval.Evaluation(X, {f"e{i}": Y for i in range(9)}, n_neighbors=5).run("r_nx")
-    assert many.curve_differences.empty
-    assert many.curves["band_low"].notna().any()
+    result = dreval.Evaluation(X, {f"e{i}": Y for i in range(9)}, n_neighbors=5).run("r_nx")
+    assert result.curve_differences.empty
+    assert result.curves["band_low"].notna().any()
 
 
 def test_points_and_anchors():
-    """Points and anchors carry contributions of the area; what has no interval says why."""
-    whole = evaluation().run(["r_nx_auc", "k_max"])
-    points = whole.augment("b")["r_nx_auc"]
+    """Points and anchors carry contributions of the area; values without an interval have the reason."""
+    result = evaluation().run(["r_nx_auc", "k_max"])
+    points = result.augment("b")["r_nx_auc"]
     assert points.mean() == pytest.approx(dreval.r_nx_auc(X, Y), abs=1e-13)
-    subset = evaluation(anchors=40).run(["r_nx_auc", "k_max", "q_local", "r_nx"])
-    observed = subset.augment("b")["r_nx_auc"]
+    sampled = evaluation(anchors=40).run(["r_nx_auc", "k_max", "q_local", "r_nx"])
+    observed = sampled.augment("b")["r_nx_auc"]
     assert observed.notna().sum() == 40
     assert observed.dropna().tolist() == points[observed.notna()].tolist()
-    table = subset.tidy().set_index(["embedding", "measure"]).loc["b"]
+    table = sampled.tidy().set_index(["embedding", "measure"]).loc["b"]
     assert table.loc["r_nx_auc", "se"] == pytest.approx(np.sqrt((1 - 40 / 150) * observed.var() / 40))
     assert table.loc["k_max", "note"] == "no interval: the value moves in jumps"
     assert table.loc["q_local", "note"].endswith("no interval: the scale is also estimated from the anchors")
-    assert np.average(subset.curve("r_nx")["b"].loc[[1, 2]]) != np.average(dreval.r_nx(X, Y).loc[[1, 2]])
-    assert whole.tidy().set_index(["embedding", "measure"]).loc[("b", "k_max"), "note"].startswith("no interval")
+    assert np.average(sampled.curve("r_nx")["b"].loc[[1, 2]]) != np.average(dreval.r_nx(X, Y).loc[[1, 2]])
+    assert result.tidy().set_index(["embedding", "measure"]).loc[("b", "k_max"), "note"].startswith("no interval")
 
 
 def test_the_order_of_the_default_measures():
     """The order that is fixed: ranks, area, local and global Procrustes, distances, classes."""
     cards = sorted((card for card in MEASURES.cards() if card.default), key=lambda card: card.default)
-    fixed = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt"]
-    fixed += ["procrustes_disparity", "spearman_distance", "triplet_accuracy", "knn_accuracy"]
-    assert [card.name for card in cards] == fixed
+    measures = [
+        "trustworthiness",
+        "continuity",
+        "neighborhood_overlap",
+        "r_nx_auc",
+        "procrustes_rc",
+        "procrustes_rn_opt",
+    ]
+    measures += ["procrustes_disparity", "spearman_distance", "triplet_accuracy", "knn_accuracy"]
+    assert [card.name for card in cards] == measures

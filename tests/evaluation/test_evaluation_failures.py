@@ -29,7 +29,7 @@ class Raises:
 
 
 def giving(value: Any) -> Any:
-    """A callable that gives this."""
+    """Return a callable that returns this value."""
     return lambda *_: value
 
 
@@ -70,7 +70,7 @@ def run(embeddings: dict[str, Any], **options: Any) -> dreval.Results:
 
 @cache
 def good() -> dreval.Results:
-    """What the others give when nothing fails."""
+    """Return the result of the other embeddings when nothing fails."""
     return run({"first": Y, "last": "pca"})
 
 
@@ -80,7 +80,7 @@ def rows(results: dreval.Results, name: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("kind", FAILURES)
-def test_one_failure_loses_nothing(kind: str) -> None:
+def test_one_failure_does_not_affect_the_others(kind: str) -> None:
     """A failing embedding has all its rows, empty and with the reason; the others are as without it, bit for bit."""
     source, reason = FAILURES[kind]
     results = run({"first": Y, "bad": source, "last": "pca"})
@@ -104,7 +104,7 @@ def test_one_failure_loses_nothing(kind: str) -> None:
 
 
 def test_all_failing_is_a_table_of_reasons() -> None:
-    """Where no embedding can be computed the result is a table of reasons, which prints and is no exception."""
+    """If no embedding can be computed, the result is a table of reasons, which prints and raises no exception."""
     results = run({name: source for name, (source, _) in FAILURES.items()})
 
     assert list(results.failed) == list(FAILURES)
@@ -116,8 +116,8 @@ def test_all_failing_is_a_table_of_reasons() -> None:
         assert name in str(results.summary(full=True))
 
 
-def test_parameters_a_source_refuses_are_its_failure() -> None:
-    """A number of components that is none is the reason of one embedding."""
+def test_a_wrong_parameter_of_a_source_is_its_failure() -> None:
+    """An invalid number of components is the reason of one embedding."""
     ev = dreval.Evaluation(X, {"first": Y}, n_neighbors=5, random_state=0)
     ev = ev.with_embedding("word", scream, n_components="two").with_embedding("none", "pca", n_components=0)
     ev = ev.with_embedding("many", "pca", n_components=5).with_embedding("options", Y, perplexity=3)
@@ -127,8 +127,10 @@ def test_parameters_a_source_refuses_are_its_failure() -> None:
     assert "`n_components` must be an integer >= 1: got 'two'" in failed["word"]
 
 
-def test_a_constant_embedding_is_judged() -> None:
-    """All points on one spot are an embedding: measures have values, the test its reason, and a note says so."""
+def test_a_constant_embedding_is_evaluated() -> None:
+    """An embedding with all points in one place is valid: measures have values, the test a reason, and a note reports
+    it.
+    """
     results = run({"spot": np.zeros((40, 2)), "first": Y})
     table = rows(results, "spot")
     measures, tests = table[table["test"] == ""], table[table["test"] != ""]
@@ -175,8 +177,8 @@ def test_a_covariate_that_cannot_be_tested() -> None:
     assert note["fine"] == ""
 
 
-def test_a_measure_that_cannot_answer_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A measure that refuses this embedding is a row with the reason."""
+def test_a_failing_measure_does_not_affect_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A measure that rejects this embedding is a row with the reason."""
 
     def refuse(*_: Any, **__: Any) -> None:
         raise UndefinedMeasure("trustworthiness", "must be defined", "nothing", "Try another one.")
@@ -190,7 +192,7 @@ def test_a_measure_that_cannot_answer_loses_no_other(monkeypatch: pytest.MonkeyP
     pd.testing.assert_frame_equal(result.iloc[1:], expected.iloc[1:], check_exact=True)
 
 
-def test_labels_are_missed_in_a_row() -> None:
+def test_missing_labels_are_reported_in_a_row() -> None:
     """A measure of labels that is requested without labels has a row that says what to pass."""
     ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=5)
     with pytest.warns(InputWarning, match="^knn_accuracy: needs labels; pass labels= to Evaluation$"):
@@ -203,9 +205,9 @@ def test_labels_are_missed_in_a_row() -> None:
 def test_a_latent_that_is_missed_is_a_warning_and_all_is_none() -> None:
     """A measure requested by name has a row with the reason; "all" leaves it out."""
     ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=[3, 5])
-    with pytest.warns(InputWarning, match="^latent_r2: needs latent variables; pass latent= to Evaluation$") as caught:
+    with pytest.warns(InputWarning, match="^latent_r2: needs latent variables; pass latent= to Evaluation$") as records:
         ev.run(["latent_r2", "trustworthiness"], ci=None)
-    assert len(caught) == 1
+    assert len(records) == 1
     names = ev.run("all", ci=None).tidy()["measure"]
     assert not names.isin(["latent_r2", "silhouette"]).any()
 
@@ -220,20 +222,22 @@ IDLE = {
 
 
 @each("case", IDLE)
-def test_options_that_nothing_reads_are_noted(case: str) -> None:
-    """A note names them; those that were read are in none."""
+def test_unused_options_are_noted(case: str) -> None:
+    """A note names the unused options, and none of the used ones."""
     measure, ci, options, idle = IDLE[case]
     notes = dreval.Evaluation(X, {"e": Y}, n_neighbors=5).run(measure, ci=ci, options=options).notes
     result = notes[notes["code"] == "options.unused"]["text"].tolist()
-    listed = ", ".join(map(repr, idle))
-    assert result == [f"`options` of {listed} were not used: no measure or test of this run reads them."] * bool(idle)
+    names = ", ".join(map(repr, idle))
+    assert result == [f"`options` of {names} were not used: no measure or test of this run reads them."] * bool(idle)
 
 
-def test_arguments_that_nothing_reads_are_noted() -> None:
-    """Without tests those of p-values, without intervals their level; the usual values and those read are in none."""
+def test_unused_arguments_are_noted() -> None:
+    """Without tests their p-value arguments are noted, without intervals their level; default values and used ones are
+    not.
+    """
     ev = dreval.Evaluation(X, {"e": Y}, labels=np.arange(len(X)) % 2, n_neighbors=5)
 
-    def said(**arguments: object) -> list[str]:
+    def notes_of(**arguments: object) -> list[str]:
         notes = ev.run("trustworthiness", **arguments).notes
         return notes[notes["code"] == "arguments.unused"]["text"].tolist()
 
@@ -241,16 +245,16 @@ def test_arguments_that_nothing_reads_are_noted() -> None:
         "`n_resamples`, `adjust` were not used: no test was run.",
         "`conf_level` was not used: no interval was asked for.",
     ]
-    assert said(tests=None, ci=None, n_resamples=5, adjust="benjamini_hochberg", conf_level=0.9) == missing
-    assert said(tests=None, ci=None) == said(tests="hsic", n_resamples=5, conf_level=0.9, adjust="none") == []
+    assert notes_of(tests=None, ci=None, n_resamples=5, adjust="benjamini_hochberg", conf_level=0.9) == missing
+    assert notes_of(tests=None, ci=None) == notes_of(tests="hsic", n_resamples=5, conf_level=0.9, adjust="none") == []
 
 
-def test_what_cannot_be_meant_is_refused() -> None:
-    """More folds than points, a response of a method that reads none, one length of a figure, a text for a bar."""
+def test_invalid_combinations_raise_an_error() -> None:
+    """More folds than points, a response of an unsupervised method, one length of a figure, a text for a bar."""
     labels = np.arange(len(X)) % 2
     ev = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=5)
     results = ev.run("trustworthiness", None, None)
-    for wrong, text in (
+    for invalid, text in (
         (lambda: dreval.knn_accuracy(X, Y, labels=labels, n_folds=len(X) + 1), f"`n_folds` .* <= {len(X)}: got"),
         (lambda: ev.run("knn_accuracy", options={"knn_accuracy": {"n_folds": len(X) + 1}}), "`n_folds` .* <= "),
         (lambda: dreval.embed(X, "pca", response=X[:, 0]), "`response` must be left out for a method that is not"),
@@ -258,7 +262,7 @@ def test_what_cannot_be_meant_is_refused() -> None:
         (lambda: ev.run(progress="yes"), "`progress` must be True or False"),
     ):
         with pytest.raises(InputError, match=text):
-            wrong()
+            invalid()
 
 
 def test_labels_of_a_method_without_supervision_are_noted() -> None:
@@ -266,29 +270,29 @@ def test_labels_of_a_method_without_supervision_are_noted() -> None:
     labels = np.arange(len(X)) % 2
     assert [note.code for note in dreval.embed(X, "pca", labels=labels).notes].count("source.labels") == 1
     assert [note.code for note in dreval.embed(X, "sir", 1, labels=labels).notes].count("source.labels") == 0
-    both = dreval.embed(X, "sir", 1, labels=labels, response=X[:, 0])
-    assert [note.code for note in both.notes] == ["source.response"]
+    embedding = dreval.embed(X, "sir", 1, labels=labels, response=X[:, 0])
+    assert [note.code for note in embedding.notes] == ["source.response"]
 
 
-@pytest.mark.parametrize("first", [0, 1])
-def test_disjoint_row_names_are_refused(first: int) -> None:
+@pytest.mark.parametrize("start", [0, 1])
+def test_disjoint_row_names_raise_an_error(start: int) -> None:
     """Row names without a common one raise an error, as where R wrote - as a point; row numbers are not names."""
     data = pd.DataFrame(X, index=[f"a-{i}" for i in range(len(X))])
-    other = pd.DataFrame(Y, index=[f"a.{i}" for i in range(len(X))])
+    named_rows = pd.DataFrame(Y, index=[f"a.{i}" for i in range(len(X))])
     with pytest.raises(InputError, match=r"0 of \d+ ids of the data found, 'a-0' only in the data, 'a\.0' only in"):
-        dreval.trustworthiness(data, other, n_neighbors=5)
-    results = dreval.Evaluation(data, {"e": other, "f": Y}, n_neighbors=5).run("continuity", ci=None)
+        dreval.trustworthiness(data, named_rows, n_neighbors=5)
+    results = dreval.Evaluation(data, {"e": named_rows, "f": Y}, n_neighbors=5).run("continuity", ci=None)
     assert "must have the same ids as the data" in results.failed["e"]
 
-    counted = other.set_axis([str(i) for i in range(first, first + len(X))])
+    counted_rows = named_rows.set_axis([str(i) for i in range(start, start + len(X))])
     with pytest.warns(InputWarning, match="have nothing in common"):
-        assert dreval.trustworthiness(data, counted, n_neighbors=5) == dreval.trustworthiness(X, Y, n_neighbors=5)
-    notes = dreval.Evaluation(data, {"e": counted}, n_neighbors=5).run("continuity", ci=None).notes
+        assert dreval.trustworthiness(data, counted_rows, n_neighbors=5) == dreval.trustworthiness(X, Y, n_neighbors=5)
+    notes = dreval.Evaluation(data, {"e": counted_rows}, n_neighbors=5).run("continuity", ci=None).notes
     assert "rows.nothing_common" in set(notes["code"])
 
 
-def test_what_foreign_code_interrupts_stays_interrupted() -> None:
-    """Stopping by the keyboard is no failure of an embedding."""
+def test_an_interrupt_in_foreign_code_stays_an_interrupt() -> None:
+    """A keyboard interrupt is not a failure of an embedding."""
 
     def stop(X: np.ndarray, n_components: int) -> np.ndarray:
         raise KeyboardInterrupt
@@ -297,9 +301,9 @@ def test_what_foreign_code_interrupts_stays_interrupted() -> None:
         dreval.Evaluation(X, {"e": stop}).run()
 
 
-def test_refusals_at_the_door_are_no_rows() -> None:
-    """Data, labels and settings that are wrong stop the whole: there is nothing to compute with them."""
-    for wrong in (
+def test_invalid_input_raises_an_error_instead_of_rows() -> None:
+    """Invalid data, labels and settings stop the evaluation, since nothing can be computed with them."""
+    for invalid in (
         lambda: dreval.Evaluation(np.where(X == X[2, 2], np.nan, X), {"e": Y}),
         lambda: dreval.Evaluation(X, {"e": Y}, labels=LABELS[:4]),
         lambda: dreval.Evaluation(X, {"e": Y}, n_neighbors=40),
@@ -309,19 +313,19 @@ def test_refusals_at_the_door_are_no_rows() -> None:
         lambda: dreval.Evaluation(np.ones((40, 2)), {"e": Y}),
     ):
         with pytest.raises(DrevalError):
-            wrong()
+            invalid()
 
 
 @pytest.mark.parametrize("call", ["run", "function"])
 def test_a_defect_of_a_measure_names_the_measure(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
-    """An exception that is not ours goes on as it is, with the measure in its notes."""
+    """An exception that is not ours is passed on unchanged, with the measure in its notes."""
 
-    def broken(view: Any, n_neighbors: int) -> Any:
+    def fails(view: Any, n_neighbors: int) -> Any:
         return view.X[:, 99]
 
-    monkeypatch.setattr(module.trustworthiness, "rule", broken)
+    monkeypatch.setattr(module.trustworthiness, "rule", fails)
     evaluation = dreval.Evaluation(X, {"e": Y}, n_neighbors=5, random_state=0)
     run = {"run": lambda: evaluation.run(CHOSEN[:2], None), "function": lambda: dreval.trustworthiness(X, Y)}[call]
-    with pytest.raises(IndexError, match="out of bounds") as caught:
+    with pytest.raises(IndexError, match="out of bounds") as error:
         run()
-    assert caught.value.__notes__ == ["Raised by the measure 'trustworthiness'."]
+    assert error.value.__notes__ == ["Raised by the measure 'trustworthiness'."]

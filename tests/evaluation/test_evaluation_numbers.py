@@ -1,4 +1,4 @@
-"""The numbers of an evaluation: those of the plain functions, those counted by hand, and nobody else's business."""
+"""The numbers of an evaluation: those of the plain functions, hand counts, and no effect of other embeddings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rows_of(results: dreval.Results, name: str, drop: list[str] = NEVER_EQUAL) -
     return table[table["embedding"] == name].drop(columns=drop).reset_index(drop=True)
 
 
-def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
+def assert_equal_rows(left: pd.DataFrame, right: pd.DataFrame) -> None:
     """The two tables are equal to the last bit."""
     pd.testing.assert_frame_equal(left, right, check_exact=True)
 
@@ -85,24 +85,24 @@ def check_values(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> No
     table = ev.run("all", None, None).tidy().set_index(["measure", "parameters"])
     for name in dreval.list_measures():
         card, function = MEASURES.card(name), getattr(dreval, name)
-        if card.curve or "method" in card.needs:  # coordinates cannot be run again
+        if card.curve or "method" in card.needs:  # coordinates cannot be re-run
             continue
         if card.level == "algorithm":
             assert table.loc[name, "value"].tolist() == [float(function(cloud, image, random_state=3))]
             continue
-        further = {name: value for name, value in variables.items() if name in card.needs}
-        further |= {"random_state": 3} if "random_state" in inspect.signature(function).parameters else {}
+        arguments = {name: value for name, value in variables.items() if name in card.needs}
+        arguments |= {"random_state": 3} if "random_state" in inspect.signature(function).parameters else {}
         if card.shares_neighbors:
-            further["n_neighbors"] = ks
+            arguments["n_neighbors"] = ks
         elif "n_neighbors" in card.parameters:
-            further["n_neighbors"] = [min(card.parameters["n_neighbors"], len(cloud) - 1)]
+            arguments["n_neighbors"] = [min(card.parameters["n_neighbors"], len(cloud) - 1)]
         if table.loc[name, "value"].isna().all():  # as where two classes have one centroid
             with pytest.raises(UndefinedMeasure):
-                function(cloud, image, **further)
+                function(cloud, image, **arguments)
             continue
-        assert table.loc[name, "value"].tolist() == np.atleast_1d(function(cloud, image, **further)).tolist()
+        assert table.loc[name, "value"].tolist() == np.atleast_1d(function(cloud, image, **arguments)).tolist()
         if card.ties is not None:
-            expected = np.atleast_2d(function(cloud, image, **further, ties="bounds"))[:, [0, 2]]
+            expected = np.atleast_2d(function(cloud, image, **arguments, ties="bounds"))[:, [0, 2]]
             result = table.loc[[name], ["worst", "best"]].to_numpy(float)
             alike = expected[:, 0] == expected[:, 1]
             assert_array_equal(result, np.where(alike[:, None], np.nan, expected))
@@ -110,7 +110,7 @@ def check_values(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> No
 
 @few_and_all
 def test_a_list_of_k_is_as_many_runs(measures: str | tuple[str, ...]) -> None:
-    """A list of k gives, row by row, what runs with one k each give: values, chance, contributions; intervals nearly.
+    """A list of k gives, row by row, the same as runs with one k each: values, chance, contributions; intervals nearly.
 
     Groups are the same for each k, so the standard errors are equal as well.
     """
@@ -123,7 +123,9 @@ def test_a_list_of_k_is_as_many_runs(measures: str | tuple[str, ...]) -> None:
     together = pd.concat([rows_of(part, "e") for part in parts]).drop_duplicates(["measure", "test", "parameters"])
     order = ["measure", "test", "parameters"]
 
-    same(rows_of(several, "e").sort_values(order, ignore_index=True), together.sort_values(order, ignore_index=True))
+    assert_equal_rows(
+        rows_of(several, "e").sort_values(order, ignore_index=True), together.sort_values(order, ignore_index=True)
+    )
     for part in parts:
         for key, column in setting_names(part.table).items():
             if column in part.points["e"]:
@@ -132,7 +134,8 @@ def test_a_list_of_k_is_as_many_runs(measures: str | tuple[str, ...]) -> None:
 
 
 def test_small_numbers_by_hand() -> None:
-    """Six points on a line, of which the embedding exchanges the first and the last; counted with pencil and paper.
+    """Six points on a line, the first and the last of which are swapped in the embedding; counted with pencil and
+    paper.
 
     Nearest neighbors in the data 1 0 1 2 3 4, in the embedding 4 5 1 2 3 1: three of six agree. The strangers' ranks
     are 4, 5, 4 both ways: penalties 3 + 4 + 3 = 10 of G = 6 (12 - 3 - 1) / 2 = 24. S_xx = S_yy = 603 - 43^2/6,
@@ -157,7 +160,7 @@ def test_small_numbers_by_hand() -> None:
         assert number in text
 
 
-# nobody else's numbers
+# its numbers only
 
 
 def crowd(order: list[str], measures: str | tuple[str, ...] = FEW_MEASURES, **settings: Any) -> dreval.Results:
@@ -187,31 +190,35 @@ def company(measures: str | tuple[str, ...]) -> dreval.Results:
     ],
 )
 @few_and_all
-def test_others_change_no_number(order: list[str], settings: dict[str, Any], measures: str | tuple[str, ...]) -> None:
-    """Company, order and threads change no value, interval, chance, tie bound or p-value of an embedding."""
+def test_other_embeddings_change_no_number(
+    order: list[str], settings: dict[str, Any], measures: str | tuple[str, ...]
+) -> None:
+    """Other embeddings, order and threads change no value, interval, chance level, tie bound or p-value."""
     base = company(measures)
-    other = crowd(order, measures, **settings)
+    reordered = crowd(order, measures, **settings)
     for name in set(order) & {"e", "noise", "pca", "bad"}:
-        same(rows_of(other, name, NEVER_ALONE), rows_of(base, name, NEVER_ALONE))
+        assert_equal_rows(rows_of(reordered, name, NEVER_ALONE), rows_of(base, name, NEVER_ALONE))
         if name != "bad":
-            same(other.points[name], base.points[name])
-            assert (other.embeddings[name] == base.embeddings[name]).all()
+            assert_equal_rows(reordered.points[name], base.points[name])
+            assert (reordered.embeddings[name] == base.embeddings[name]).all()
 
 
 def test_a_seed_is_a_seed() -> None:
-    """The same seed gives the same result twice, a Generator in the same state too; another seed gives another one."""
-    first, repeated = crowd(["e", "noise"]), crowd(["e", "noise"])
+    """The same seed gives the same result twice, a Generator in the same state too; another seed gives a different
+    result.
+    """
+    result, repeated = crowd(["e", "noise"]), crowd(["e", "noise"])
     for table in ("table", "groups"):
         drop = ["seconds"] if table == "table" else []
-        same(getattr(first, table).drop(columns=drop), getattr(repeated, table).drop(columns=drop))
+        assert_equal_rows(getattr(result, table).drop(columns=drop), getattr(repeated, table).drop(columns=drop))
     sampled = [crowd(["noise"], random_state=np.random.default_rng(4)) for _ in range(2)]
-    same(rows_of(sampled[0], "noise"), rows_of(sampled[1], "noise"))
-    other = crowd(["e", "noise"], random_state=6)
+    assert_equal_rows(rows_of(sampled[0], "noise"), rows_of(sampled[1], "noise"))
+    reseeded = crowd(["e", "noise"], random_state=6)
 
-    assert (other.embeddings["noise"] != first.embeddings["noise"]).any()
-    changed = rows_of(first, "e").compare(rows_of(other, "e")).columns.get_level_values(0)
-    assert {"se", "chance", "p_value"} <= set(changed)
-    assert "worst" not in changed
+    assert (reseeded.embeddings["noise"] != result.embeddings["noise"]).any()
+    columns = rows_of(result, "e").compare(rows_of(reseeded, "e")).columns.get_level_values(0)
+    assert {"se", "chance", "p_value"} <= set(columns)
+    assert "worst" not in columns
 
 
 # intervals
@@ -274,7 +281,7 @@ def test_left_out_values_reproduce_the_standard_error(measures: str | tuple[str,
         g = left_out.shape[1]
         se = np.sqrt(np.mean((g - 1) / g * ((left_out - left_out.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)))
 
-        if np.isnan(row["se"]):  # no spread was seen: no interval
+        if np.isnan(row["se"]):  # no spread was observed: no interval
             assert se < 1e-10
             assert np.isnan(row["conf_low"])
             continue
@@ -303,14 +310,14 @@ def test_groups_are_recomputed_on_the_points_that_remain(
         for row in part.iloc[::31].to_dict("records"):
             stay = codes[row["partition"]] != row["group"]
             if (cloud[stay] == cloud[stay][0]).all():
-                continue  # refused as data of their own
+                continue  # invalid as separate data
             assert row["value"] == pytest.approx(
                 getattr(dreval, str(name))(cloud[stay], image[stay], **options), rel=1e-9, abs=1e-9
             )
 
 
-def test_anchors_are_drawn_by_the_seed() -> None:
-    """The same seed has the same anchors, another one has others."""
+def test_anchors_depend_on_the_seed() -> None:
+    """The same seed gives the same anchors, another seed gives others."""
     observed = []
     for seed in (1, 1, 2):
         ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=5, anchors=12, random_state=seed)
@@ -321,7 +328,7 @@ def test_anchors_are_drawn_by_the_seed() -> None:
 
 @few_and_all
 def test_anchors(measures: str | tuple[str, ...]) -> None:
-    """Only anchors contribute; the standard error is that of sampling without replacement; the text says so."""
+    """Only anchors contribute; the standard error is that of sampling without replacement, and the text names it."""
     shared: dict[str, Any] = {"labels": LABELS, "n_neighbors": 5, "random_state": 0}
     results = dreval.Evaluation(X, {"e": Y}, anchors=12, **shared).run(measures, None)
     exact = dreval.Evaluation(X, {"e": Y}, **shared).run(measures, None, None)
@@ -391,36 +398,36 @@ def test_intervals_that_cannot_be_had_say_so() -> None:
     assert table["note"].str.contains("no interval: ").tolist() == [False, True, False, True]
 
 
-def test_neighbors_in_the_data_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Up to the largest k, ties by row number; none with anchors, of too many points, and where no pass was made."""
+def test_neighbors_in_the_data_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to the largest k, ties by row number; none with anchors, with too many points, and without a pass."""
     tied = np.random.default_rng(1).integers(0, 3, size=(60, 3)).astype(float)
     stored = (
         dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=[4, 12]).run("continuity", tests=None).data_neighbors
     )
 
     assert_array_equal(stored, nearest(tied, 12)[0])
-    subset = dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=4, anchors=20)
-    assert subset.run("continuity", tests=None, ci=None).data_neighbors is None
+    sampled = dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=4, anchors=20)
+    assert sampled.run("continuity", tests=None, ci=None).data_neighbors is None
     assert dreval.Evaluation(X, {"e": Y}).run("procrustes_disparity", tests=None).data_neighbors is None
     monkeypatch.setattr("dreval.evaluation.evaluation.MOST_LISTED", 39)
     assert dreval.Evaluation(X, {"e": Y}, n_neighbors=4).run("continuity", tests=None).data_neighbors is None
 
 
 def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measures of coordinates alone, and tests alone, look at no neighborhood: a run is O(n), with equal numbers."""
+    """Measures of coordinates alone, and tests alone, use no neighborhoods: a run is O(n), with equal numbers."""
     from dreval.geometry import blocks
 
     observed: list[int] = []
     one_block: Callable[..., None] = blocks._process_block
     monkeypatch.setattr(blocks, "_process_block", lambda *a: (observed.append(1), one_block(*a)))
     ev = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, random_state=0)
-    alone = ev.run(["procrustes_disparity", "knn_accuracy"], "hsic")
+    result = ev.run(["procrustes_disparity", "knn_accuracy"], "hsic")
     assert observed == []
     together = ev.run(["procrustes_disparity", "knn_accuracy", "continuity"], "hsic")
     assert observed != []
 
     values = rows_of(together, "e")
-    same(rows_of(alone, "e"), values[values["measure"] != "continuity"].reset_index(drop=True))
+    assert_equal_rows(rows_of(result, "e"), values[values["measure"] != "continuity"].reset_index(drop=True))
 
 
 @pytest.mark.parametrize("n", [4, 5, pytest.param(7, marks=pytest.mark.slow)])
@@ -440,15 +447,15 @@ def test_the_smallest_data(n: int, d: int) -> None:
 
 
 def test_three_hundred_embeddings() -> None:
-    """Many embeddings are many rows, each with its own numbers."""
+    """Each of many embeddings has rows with correct numbers."""
     rng = np.random.default_rng(3)
     images = {f"e{i}": rng.normal(size=(30, 2)) for i in range(300)}
-    many = dreval.Evaluation(X[:30], images, n_neighbors=4, random_state=0).run("continuity")
-    alone = dreval.Evaluation(X[:30], {"e217": images["e217"]}, n_neighbors=4, random_state=0).run("continuity")
+    result = dreval.Evaluation(X[:30], images, n_neighbors=4, random_state=0).run("continuity")
+    separate = dreval.Evaluation(X[:30], {"e217": images["e217"]}, n_neighbors=4, random_state=0).run("continuity")
 
-    assert many.tidy()["embedding"].tolist() == list(images)
-    assert many.tidy()["value"].nunique() > 200
-    same(rows_of(many, "e217"), rows_of(alone, "e217"))
+    assert result.tidy()["embedding"].tolist() == list(images)
+    assert result.tidy()["value"].nunique() > 200
+    assert_equal_rows(rows_of(result, "e217"), rows_of(separate, "e217"))
 
 
 def test_the_level_of_intervals_changes_their_ends_alone():
@@ -478,7 +485,7 @@ def test_the_level_of_intervals_changes_their_ends_alone():
 
 
 @pytest.mark.parametrize("level", [0.4, 1.0, "high"])
-def test_a_level_that_is_none_is_refused(level):
+def test_an_invalid_level_raises_an_error(level):
     """It is a number from 0.5 to below 1."""
     X = np.random.default_rng(0).normal(size=(12, 3))
     with pytest.raises(InputError, match="`conf_level` must be a finite number"):

@@ -27,7 +27,7 @@ def noisy(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
     return X[:, :2] + 0.5 * np.random.default_rng(random_state).normal(size=(len(X), 2))
 
 
-def plain(measure: str, X: np.ndarray, Y: np.ndarray, labels: np.ndarray, k: int, folds_k: int = 10) -> float:
+def value_of(measure: str, X: np.ndarray, Y: np.ndarray, labels: np.ndarray, k: int, folds_k: int = 10) -> float:
     """The value of the plain function."""
     if measure == "knn_accuracy":
         return float(dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=folds_k, random_state=5))
@@ -39,7 +39,7 @@ def evaluation(**sources: Any) -> dreval.Evaluation:
 
 
 def halves(split: int) -> list[np.ndarray]:
-    """Both halves of a split of 41 points, of which one is left out."""
+    """Split 41 points into two halves and leave out one point."""
     order = stream(5, "halves", split).permutation(41)
     return [np.sort(order[:20]), np.sort(order[20:40])]
 
@@ -62,8 +62,8 @@ def rows_of(results: dreval.Results, name: str, measure: str) -> pd.DataFrame:
 def test_each_run_is_a_row(mixed: dreval.Results, measure: str) -> None:
     """Replicate r is the method with the r-th seed, by the plain function; the interval is Student's of their mean."""
     rows = rows_of(mixed, "noisy", measure)
-    seeds = [stream_seed(5, "embedding", "noisy", *further) for further in ((), (1,), (2,), (3,))]
-    values = np.array([plain(measure, X, noisy(X, 2, seed), LABELS, 7) for seed in seeds])
+    seeds = [stream_seed(5, "embedding", "noisy", *key) for key in ((), (1,), (2,), (3,))]
+    values = np.array([value_of(measure, X, noisy(X, 2, seed), LABELS, 7) for seed in seeds])
 
     assert rows["replicate"].tolist() == [0, 1, 2, 3]
     assert rows["value"].tolist() == values.tolist()
@@ -77,7 +77,7 @@ def test_each_run_is_a_row(mixed: dreval.Results, measure: str) -> None:
 
 
 def test_means_over_runs_are_printed_and_glanced(mixed: dreval.Results) -> None:
-    """Summary and glance hold the mean over runs and say so; the report reads it as well."""
+    """Summary and glance hold the mean over runs and label it so; the report reads it as well."""
     mean = rows_of(mixed, "noisy", "trustworthiness")["value"].mean()
     text = str(mixed.summary(full=True))
 
@@ -89,43 +89,43 @@ def test_means_over_runs_are_printed_and_glanced(mixed: dreval.Results) -> None:
 
 def test_runs_that_fail_have_their_reason() -> None:
     """A run that raises is a row without a value; the interval is of the others, or of none."""
-    good = {stream_seed(5, "embedding", "moody", *further) for further in ((), (2,), (3,))}
+    good = {stream_seed(5, "embedding", "moody", *key) for key in ((), (2,), (3,))}
 
-    def moody(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def fails_on_some_seeds(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         if random_state not in good:
             raise RuntimeError("not today")
         return noisy(X, n_components, random_state)
 
-    def once(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def unseeded(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         if random_state != stream_seed(5, "embedding", "once"):
             raise RuntimeError("never again")
         return noisy(X, n_components, random_state)
 
-    res = evaluation(moody=moody, once=once).run("continuity", None, "replicates", options=OPTIONS)
+    res = evaluation(moody=fails_on_some_seeds, once=unseeded).run("continuity", None, "replicates", options=OPTIONS)
     rows = rows_of(res, "moody", "continuity")
     assert rows["value"].isna().tolist() == [False, True, False, False]
     assert "not today" in rows["note"][1]
     assert rows["se"][0] == pytest.approx(stats.sem(rows["value"].dropna()))
     assert rows["note"][0].endswith("1 of 4 runs failed and are excluded from all means: " + rows["note"][1])
-    alone = rows_of(res, "once", "continuity")
-    assert alone["conf_low"].isna().all()
-    assert "no interval: of several runs only the first succeeded; 3 of 4 runs failed" in alone["note"][0]
-    assert "never again" in alone["note"][0]
+    row_of_unseeded = rows_of(res, "once", "continuity")
+    assert row_of_unseeded["conf_low"].isna().all()
+    assert "no interval: of several runs only the first succeeded; 3 of 4 runs failed" in row_of_unseeded["note"][0]
+    assert "never again" in row_of_unseeded["note"][0]
     assert "fewer than two runs" not in res.compare().pairs["note"][0]
     assert res.compare().pairs["se"][0] == pytest.approx(rows["se"][0])
 
 
-def test_runs_that_agree_up_to_rounding_are_no_certainty() -> None:
-    """Ten embeddings that differ in their last bits only: no interval, and no test that calls a difference certain."""
+def test_runs_that_agree_up_to_rounding_have_no_interval() -> None:
+    """Ten embeddings that differ in their last bits only have no interval, and no test calls a difference certain."""
 
     def wobbling(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, :2] * (1 + 1e-15 * np.random.default_rng(random_state).integers(-2, 3, size=(len(X), 1)))
 
-    def other(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def other_method(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, 1:3] * (1 + 1e-15 * np.random.default_rng(random_state).integers(-2, 3, size=(len(X), 1)))
 
     options = {"replicates": {"n_replicates": 10}}
-    res = evaluation(a=wobbling, b=other).run(["procrustes_rc", "stress"], None, "replicates", options=options)
+    res = evaluation(a=wobbling, b=other_method).run(["procrustes_rc", "stress"], None, "replicates", options=options)
     table, pairs = res.tidy(), res.compare().pairs
     assert table.groupby(["embedding", "measure"])["value"].std().gt(0).any()
     assert table[["se", "conf_low"]].isna().all(axis=None)
@@ -133,16 +133,16 @@ def test_runs_that_agree_up_to_rounding_are_no_certainty() -> None:
     assert pairs["effect_size"].isna().all()
 
 
-def test_equal_runs_are_no_certainty() -> None:
+def test_equal_runs_have_no_interval() -> None:
     """A method that does not use its seed has no interval, and no test against another such one."""
 
-    def fixed(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def first_columns(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, :2]
 
-    def other(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def other_method(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, 2:]
 
-    res = evaluation(fixed=fixed, other=other).run("continuity", None, "replicates", options=OPTIONS)
+    res = evaluation(fixed=first_columns, other=other_method).run("continuity", None, "replicates", options=OPTIONS)
     row = res.tidy().iloc[0]
     assert np.isnan(row["se"])
     assert np.isnan(row["conf_low"])
@@ -150,20 +150,20 @@ def test_equal_runs_are_no_certainty() -> None:
     assert res.compare().pairs["note"][0] == "no test: every run of both gave the same value"
 
 
-def test_nothing_is_run_anew_for_nothing() -> None:
+def test_unused_replicates_are_not_run() -> None:
     """Tests and curves have no interval of replicates: the method is run once. A measure without a value has none."""
     calls = []
 
-    def counted(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    def recorded(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         calls.append(random_state)
         return noisy(X, n_components, random_state)
 
-    ev = evaluation(counted=counted, xy=X[:, :2])
+    ev = evaluation(counted=recorded, xy=X[:, :2])
     ev.run("r_nx", "hsic", "replicates", n_resamples=9)
     assert len(calls) == 1
-    subset = dreval.Evaluation(X, {"counted": counted, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
+    resampled = dreval.Evaluation(X, {"counted": recorded, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
     with pytest.warns(InputWarning, match="needs labels"):
-        rows = subset.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
+        rows = resampled.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
     assert rows["replicate"].tolist() == [0, 0]
     assert rows["note"].str.startswith("needs labels").all()
 
@@ -178,7 +178,7 @@ def test_subsampling_is_the_plain_function_on_halves(measure: str) -> None:
     res = evaluation(xy=Y).run(MEASURES, None, "subsampling", options=OPTIONS)
     parts = [part for split in range(3) for part in halves(split)]
     k, folds_k = half_neighbors(7, 41), half_neighbors(10, 41)
-    values = [plain(measure, X[part], Y[part], LABELS[part], k, folds_k) for part in parts]
+    values = [value_of(measure, X[part], Y[part], LABELS[part], k, folds_k) for part in parts]
     stored = res.groups[res.groups["measure"] == measure]
 
     assert (k, folds_k) == (3, 5)
@@ -196,7 +196,7 @@ def test_subsampling_is_the_plain_function_on_halves(measure: str) -> None:
     ("over", "source", "kind"), [("default", "pca", "subsamples"), ("subsamples", noisy, "subsamples")]
 )
 def test_methods_are_run_on_halves(over: str, source: Any, kind: str) -> None:
-    """A method without seeds is run on each half; one with seeds on request, each run with its own."""
+    """A method without seeds is run on each half; one with seeds on request, each run with a different seed."""
     options = {"replicates": {"n_replicates": 3, "over": over}}
     res = evaluation(m=source).run("trustworthiness", None, "replicates", options=options)
     values = []
@@ -204,7 +204,7 @@ def test_methods_are_run_on_halves(over: str, source: Any, kind: str) -> None:
         for side, part in enumerate(halves(split)):
             seed = stream_seed(5, "embedding", "m", split, side)
             Y = noisy(X[part], 2, seed) if source is noisy else np.asarray(dreval.embed(X[part], "pca"))
-            values.append(plain("trustworthiness", X[part], Y, LABELS[part], 3))
+            values.append(value_of("trustworthiness", X[part], Y, LABELS[part], 3))
 
     assert_allclose(res.groups["value"], values, rtol=1e-12)
     row = res.tidy().iloc[0]
@@ -215,26 +215,26 @@ def test_methods_are_run_on_halves(over: str, source: Any, kind: str) -> None:
     assert (row["conf_method"], row["target"]) == (METHODS[kind], TARGETS[kind])
 
 
-def test_halves_that_have_no_value_give_no_interval() -> None:
-    """A class that is missing in a half, a measure that moves in jumps, too few points: each has its reason."""
+def test_halves_without_a_value_give_no_interval() -> None:
+    """A class that is missing in a half, a discontinuous measure, too few points: each has its reason."""
     rare = np.array(["rare", *["common"] * 40])
     measures = ["silhouette", "average_local_error"]
     res = dreval.Evaluation(X, {"xy": X[:, :2]}, labels=rare, n_neighbors=7, random_state=5)
     notes = res.run(measures, None, "subsampling", options=OPTIONS).tidy().set_index("measure")["note"]
-    subset = dreval.Evaluation(X[:5], {"xy": X[:5, :2]}, n_neighbors=2, random_state=5).run(
+    result = dreval.Evaluation(X[:5], {"xy": X[:5, :2]}, n_neighbors=2, random_state=5).run(
         "continuity", None, "subsampling"
     )
 
     assert "no interval: at one half of the points `labels` must have at least" in notes["silhouette"]
     assert "no interval: the largest distance" in notes["average_local_error"]
-    assert subset.tidy()["note"][0] == "no interval: too few points for halves"
+    assert result.tidy()["note"][0] == "no interval: too few points for halves"
 
 
 @pytest.mark.parametrize("form", ["sparse", "precomputed"])
 def test_halves_of_other_data(form: str) -> None:
     """Sparse data give the intervals of the dense ones; so do their distances, where no coordinates are needed.
 
-    What has no value for another reason keeps that reason.
+    A missing value with another reason keeps that reason.
     """
     dense = dreval.Evaluation(X, {"xy": X[:, :2]}, n_neighbors=7, random_state=5)
     data = sparse.csr_array(X) if form == "sparse" else np.sqrt(((X[:, None] - X) ** 2).sum(-1))
@@ -242,14 +242,14 @@ def test_halves_of_other_data(form: str) -> None:
     right = dreval.Evaluation(data, {"xy": X[:, :2]}, n_neighbors=7, random_state=5, metric=metric)
     measures = ["trustworthiness", "procrustes_rc", "knn_accuracy", "latent_r2"]
     with pytest.warns(InputWarning, match="needs l"):
-        left, two = (ev.run(measures, None, "subsampling", options=OPTIONS).tidy() for ev in (dense, right))
+        left, right_table = (ev.run(measures, None, "subsampling", options=OPTIONS).tidy() for ev in (dense, right))
     ends = ["se", "conf_low", "conf_high"]
-    assert_allclose(left.loc[0, ends].astype(float), two.loc[0, ends].astype(float), rtol=1e-12)
-    assert two["conf_low"].notna().tolist() == [True, form == "sparse", False, False]
-    assert two.loc[1, "note"].startswith("`metric` must not be 'precomputed'") == (form == "precomputed")
+    assert_allclose(left.loc[0, ends].astype(float), right_table.loc[0, ends].astype(float), rtol=1e-12)
+    assert right_table["conf_low"].notna().tolist() == [True, form == "sparse", False, False]
+    assert right_table.loc[1, "note"].startswith("`metric` must not be 'precomputed'") == (form == "precomputed")
 
 
-# who gets what
+# the kind of interval of each
 
 
 def test_coordinates_have_their_reason(mixed: dreval.Results) -> None:
@@ -267,18 +267,18 @@ def test_coordinates_have_their_reason(mixed: dreval.Results) -> None:
         evaluation(pca="pca").run(ci="replicates", options={"replicates": {"over": "seeds"}})
 
 
-def test_the_default_takes_replicates_where_they_are_asked_for() -> None:
-    """Without options all have points; with those of replicates each has what it can give; anchors come first."""
+def test_the_default_uses_replicates_where_they_are_requested() -> None:
+    """Without options all have intervals of points; with options of replicates each has the possible ones."""
     ev = evaluation(noisy=noisy, pca="pca", xy=X[:, :2])
     kinds = ev.run("continuity", None, options=OPTIONS).recipe["intervals"]
-    subset = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=7, anchors=20, random_state=5)
+    sampled = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=7, anchors=20, random_state=5)
 
     assert ev.run("continuity", None).recipe["intervals"] == dict.fromkeys(("noisy", "pca", "xy"), "points")
     assert kinds == {"noisy": "seeds", "pca": "subsamples", "xy": "points"}
-    assert subset.run("continuity", None, options=OPTIONS).recipe["intervals"] == {"noisy": "anchors"}
+    assert sampled.run("continuity", None, options=OPTIONS).recipe["intervals"] == {"noisy": "anchors"}
     assert ev.run("continuity", None, None).recipe["intervals"] == {}
     with pytest.raises(InputError, match="must fit the rows that are used: got 'replicates' with anchors=20"):
-        subset.run(ci="replicates")
+        sampled.run(ci="replicates")
 
 
 @pytest.mark.parametrize(
@@ -297,13 +297,13 @@ def test_options_are_checked(options: Any, message: str) -> None:
         evaluation(noisy=noisy).run(options={"subsampling": {"n_splits": 1}})
 
 
-def test_others_and_threads_change_no_number(mixed: dreval.Results) -> None:
+def test_other_embeddings_and_threads_change_no_number(mixed: dreval.Results) -> None:
     """An embedding has the same replicates and halves alone, with others, and on more threads."""
     for name, source in (("noisy", noisy), ("pca", "pca")):
         ev = dreval.Evaluation(X, {name: source}, labels=LABELS, n_neighbors=7, random_state=5, n_jobs=2)
-        alone = ev.run(MEASURES, None, "replicates", options=OPTIONS).tidy().drop(columns="seconds")
+        separate = ev.run(MEASURES, None, "replicates", options=OPTIONS).tidy().drop(columns="seconds")
         together = mixed.tidy()[mixed.tidy()["embedding"] == name].drop(columns="seconds").reset_index(drop=True)
-        pd.testing.assert_frame_equal(alone, together, check_exact=True)
+        pd.testing.assert_frame_equal(separate, together, check_exact=True)
 
 
 # comparisons
@@ -329,9 +329,9 @@ def test_runs_are_compared_by_welch(mixed: dreval.Results) -> None:
     assert_allclose([row["conf_low"], row["conf_high"]], [ends.low, ends.high])
     assert row["superiority"] == np.mean(b[:, None] > a)
     assert row["effect_size"] == pytest.approx((b.mean() - a.mean()) / np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2))
-    alone = stats.ttest_1samp(a, rows_of(res, "pca", "procrustes_rc")["value"][0])
+    t_test = stats.ttest_1samp(a, rows_of(res, "pca", "procrustes_rc")["value"][0])
     combined = pairs.loc[("noisy", "pca")]
-    assert combined["p_value"] == pytest.approx(alone.pvalue)
+    assert combined["p_value"] == pytest.approx(t_test.pvalue)
     assert combined["note"] == "pca is a single embedding, which is not re-run"
     text = res.compare(measure="procrustes_rc").paragraph()
     assert "differences of means over runs with other seeds, with Welch's standard errors" in text
@@ -355,11 +355,11 @@ def test_halves_are_compared_in_pairs(tmp_path: Any) -> None:
 def test_other_targets_are_not_compared(mixed: dreval.Results) -> None:
     """Intervals with different targets give no test, and the reason is in the note."""
     pairs = mixed.compare().pairs.set_index(["first", "second", "measure"])
-    other = evaluation(pca="pca", xy=X[:, :2]).run("continuity", None, options=OPTIONS).compare().pairs
+    compared_pairs = evaluation(pca="pca", xy=X[:, :2]).run("continuity", None, options=OPTIONS).compare().pairs
 
     assert pairs.loc[("pca", "xy", "trustworthiness"), "note"] == "no test: no interval of xy"
-    assert other["note"].tolist() == ["no test: their intervals refer to different targets"]
-    assert other["advantage"].notna().all()
+    assert compared_pairs["note"].tolist() == ["no test: their intervals refer to different targets"]
+    assert compared_pairs["advantage"].notna().all()
     assert "Pairs: not tested" in str(mixed.compare().summary())
     assert "3 differences could not be tested." in mixed.compare().paragraph()
     assert "1 pair could not be tested." in mixed.compare(measure="trustworthiness").paragraph()

@@ -1,4 +1,4 @@
-"""Wherever coordinates come from, equal coordinates have equal numbers."""
+"""Equal coordinates have equal numbers, whatever their source."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def rows_of(results: dreval.Results, name: str) -> pd.DataFrame:
     return table[table["embedding"] == name].drop(columns="seconds").reset_index(drop=True)
 
 
-def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
+def assert_same_rows(left: pd.DataFrame, right: pd.DataFrame) -> None:
     """The two tables are equal to the last bit."""
     pd.testing.assert_frame_equal(left, right, check_exact=True)
 
 
 def give(X: np.ndarray, n_components: int) -> np.ndarray:
-    """Coordinates that lie somewhere else."""
+    """Return coordinates that are stored elsewhere."""
     return Y
 
 
@@ -39,8 +39,8 @@ def give_seeded(X: np.ndarray, n_components: int, random_state: int) -> np.ndarr
     return Y
 
 
-class Fixed:
-    """An estimator that gives the coordinates it was made with."""
+class FixedCoordinates:
+    """Return the coordinates of the constructor from an estimator."""
 
     def __init__(self, coordinates: np.ndarray) -> None:
         self.coordinates = coordinates
@@ -59,20 +59,20 @@ def sources(folder: Path) -> dict[str, tuple[Any, dict[str, Any]]]:
     pd.DataFrame(Y).to_csv(folder / "plain.csv", index=False)
     np.save(folder / "y.npy", Y)
     np.savez(folder / "y.npz", umap=Y, tsne=-Y)
-    named = {"data": pd.DataFrame(X, index=rows)}
+    frames = {"data": pd.DataFrame(X, index=rows)}
     ids = {"data": pd.DataFrame(X).assign(id=rows.to_numpy()), "ids": "id"}
     return {
         "array": (Y, {}),
         "list": (Y.tolist(), {}),
         "Fortran order": (np.asfortranarray(Y), {}),
         "frame": (frame, {}),
-        "frame in another order": (shuffled, named),
+        "frame in another order": (shuffled, frames),
         "csv": (folder / "plain.csv", {}),
         "csv as text": (str(folder / "plain.csv"), {}),
         "csv with ids": (str(folder / "shuffled.csv"), ids),
         "npy": (folder / "y.npy", {}),
         "npz": (f"{folder / 'y.npz'}:umap", {}),
-        "estimator": (Fixed(Y), {}),
+        "estimator": (FixedCoordinates(Y), {}),
         "callable": (give, {}),
         "callable with a seed": (give_seeded, {}),
         "source": (as_source(Y, "other", as_data(X)), {}),
@@ -93,14 +93,14 @@ def from_an_array() -> dreval.Results:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_equal_coordinates_give_equal_numbers(form: str, tmp_path: Path) -> None:
-    """Wherever coordinates come from: the same coordinates give the same rows, and the same contributions."""
-    source, further = sources(tmp_path)[form]
-    settings = {"data": X, "labels": LABELS, "n_neighbors": 5, "random_state": 0, **further}
+    """The same coordinates give the same rows and the same contributions, whatever their source."""
+    source, options = sources(tmp_path)[form]
+    settings = {"data": X, "labels": LABELS, "n_neighbors": 5, "random_state": 0, **options}
     results = dreval.Evaluation(settings.pop("data"), {"e": source}, **settings).run(n_resamples=49)
     expected = from_an_array()
 
-    same(rows_of(results, "e"), rows_of(expected, "e"))
-    same(results.points["e"], expected.points["e"])
+    assert_same_rows(rows_of(results, "e"), rows_of(expected, "e"))
+    assert_same_rows(results.points["e"], expected.points["e"])
     assert (results.embeddings["e"] == Y).all()
 
 
@@ -113,7 +113,7 @@ def test_bundled_names_are_their_methods() -> None:
     for source in ("pca", dreval.methods.PCA(), dreval.methods.PCA().fit_transform(wdbc.data)):
         result = dreval.Evaluation(wdbc, {"e": source}, random_state=0).run("default", None, None)
 
-        same(rows_of(result, "e").drop(columns="dataset"), rows)
+        assert_same_rows(rows_of(result, "e").drop(columns="dataset"), rows)
         assert set(result.tidy()["dataset"]) == {"wdbc"}
 
 
@@ -124,4 +124,4 @@ def test_data_of_any_type_are_numbers(dtype: str) -> None:
     result = dreval.Evaluation(data, {"e": Y[:30]}, n_neighbors=4, random_state=0).run()
     expected = dreval.Evaluation(data.astype(np.float64), {"e": Y[:30]}, n_neighbors=4, random_state=0).run()
 
-    same(rows_of(result, "e"), rows_of(expected, "e"))
+    assert_same_rows(rows_of(result, "e"), rows_of(expected, "e"))

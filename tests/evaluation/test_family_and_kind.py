@@ -1,4 +1,4 @@
-"""Which p-values are adjusted together and how each was made stand in columns, and no note is read for it."""
+"""The family and the kind of each p-value are columns, and are not read from notes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from dreval.report.result_view import read_results
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = X[:, :2] + 0.1 * RNG.normal(size=(60, 2))
-TWO = np.where(X[:, 0] > 0, "up", "down")
+TWO_CLASSES = np.where(X[:, 0] > 0, "up", "down")
 TESTS = ["hsic", "cca", "hsic:data", "dcov:data", "hsic:residual"]
 KINDS = {"permutation", "exact", "bound", "asymptotic", "approximate", "bootstrap", "parametric_bootstrap"}
 
 
 @pytest.fixture(scope="module")
 def result():
-    ev = dreval.Evaluation(X, {"e": Y, "f": RNG.normal(size=(60, 2))}, labels=TWO, n_neighbors=5, random_state=0)
+    ev = dreval.Evaluation(
+        X, {"e": Y, "f": RNG.normal(size=(60, 2))}, labels=TWO_CLASSES, n_neighbors=5, random_state=0
+    )
     return ev.run("trustworthiness", TESTS, n_resamples=19, options={"cca": {"method": "chi2"}})
 
 
@@ -48,7 +50,7 @@ def coded(summary):
     return [block.rows for block in summary.tables]
 
 
-def test_every_row_with_a_p_value_says_how_it_was_made(result):
+def test_every_row_with_a_p_value_has_its_kind(result):
     """The values of ``p_kind`` are a closed list, and rows without a p-value have neither a kind nor a family."""
     comparisons = [result.compare(), dreval.compare(across(), tests="all", rope=0.1)]
     comparisons += [dreval.compare(across(missing=True))]
@@ -70,7 +72,9 @@ def test_every_row_with_a_p_value_says_how_it_was_made(result):
 
 
 def test_kinds_of_single_tests():
-    """A gamma law approximates, all permutations are exact, shifts of a series are not, even where all are counted."""
+    """A gamma distribution is approximate, all permutations are exact, shifts of a series are not, even if all are
+    counted.
+    """
     x, y = RNG.normal(size=(2, 30))
     kinds = {
         "permutation": dreval.hsic_test(x, y, n_resamples=19),
@@ -84,7 +88,7 @@ def test_kinds_of_single_tests():
 
 
 def test_a_certificate_is_one_family_of_bootstrap_tests(result):
-    """The frame says so, with p-values adjusted over its own tests."""
+    """The frame has the family, with p-values adjusted over its own tests."""
     frame = result.certificate("e", n_resamples=19).tidy()
     assert set(frame["family"]) == {"certificate"}
     assert set(frame["p_kind"]) == {"bootstrap"}
@@ -92,31 +96,31 @@ def test_a_certificate_is_one_family_of_bootstrap_tests(result):
 
 
 @pytest.mark.parametrize("note", ["", "Bemerkung", "read the effect size: an embedding is computed from the data"])
-def test_notes_decide_nothing_in_a_result(result, note):
+def test_notes_have_no_effect_in_a_result(result, note):
     """Adjustment, stars, families and counts of a report do not depend on the text of the notes."""
-    other = replace(result, table=result.table.assign(note=note))
-    repeated = adjust_p_values(other.table.assign(p_adjusted=np.nan), "holm")
+    altered = replace(result, table=result.table.assign(note=note))
+    repeated = adjust_p_values(altered.table.assign(p_adjusted=np.nan), "holm")
     pd.testing.assert_frame_equal(repeated.drop(columns="note"), result.table.drop(columns="note"))
-    assert coded(other.summary()) == coded(result.summary())
-    assert attainable_note(other.table, "holm") == attainable_note(result.table, "holm")
-    readings = [read_results(item) for item in (other, result)]
+    assert coded(altered.summary()) == coded(result.summary())
+    assert attainable_note(altered.table, "holm") == attainable_note(result.table, "holm")
+    readings = [read_results(results) for results in (altered, result)]
     assert len({_tested.rejection_text(view, view.tests) for view in readings}) == 1
 
 
 @pytest.mark.parametrize("missing", [False, True])
-def test_notes_decide_nothing_in_a_comparison(result, missing):
+def test_notes_have_no_effect_in_a_comparison(result, missing):
     """Tables, stars, letters and texts are the same; the text for "exact" comes from ``p_kind``."""
     for results in (result.compare(), dreval.compare(across(missing=missing), tests="all", rope=0.1)):
         tables = {name: getattr(results, name).copy() for name in ("pairs", "overall")}
         for table in tables.values():
             table["note"] = "all arrangements, exact, zzz"
-        other = replace(results, **tables, notes=results.notes.iloc[:0])
-        assert coded(other.summary()) == coded(results.summary())
-        assert other.paragraph() == results.paragraph()
-    whole = dreval.compare(across())
-    assert "exact p" in whole.paragraph()
-    kinds = whole.overall["p_kind"].where(whole.overall["test"] != "friedman_exact", "permutation")
-    assert "permutation p" in replace(whole, overall=whole.overall.assign(p_kind=kinds)).paragraph()
+        altered = replace(results, **tables, notes=results.notes.iloc[:0])
+        assert coded(altered.summary()) == coded(results.summary())
+        assert altered.paragraph() == results.paragraph()
+    comparison = dreval.compare(across())
+    assert "exact p" in comparison.paragraph()
+    kinds = comparison.overall["p_kind"].where(comparison.overall["test"] != "friedman_exact", "permutation")
+    assert "permutation p" in replace(comparison, overall=comparison.overall.assign(p_kind=kinds)).paragraph()
 
 
 @settings(max_examples=40)
@@ -124,7 +128,7 @@ def test_notes_decide_nothing_in_a_comparison(result, missing):
     st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.floats(0, 1) | st.just(np.nan)), max_size=12),
     st.sampled_from(["holm", "benjamini_hochberg"]),
 )
-def test_families_are_adjusted_each_on_its_own(rows, adjust):
+def test_families_are_adjusted_separately(rows, adjust):
     """The adjusted p-values of a family are those of statsmodels for its rows alone; no family, no adjustment."""
     table = pd.DataFrame(rows, columns=["family", "p_value"]).astype({"family": object, "p_value": float})
     results = adjust_p_values(table.assign(p_adjusted=np.nan), adjust)["p_adjusted"]

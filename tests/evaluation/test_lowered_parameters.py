@@ -1,4 +1,4 @@
-"""What a method lowers by itself: a note says it, and the recipe has what was run."""
+"""Parameters that a method lowers: a note reports it, and the recipe has the value of the run."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ def most(parameter: str, n: int) -> float:
 
 @given(case=st.sampled_from(CASES), n=st.integers(8, 16), beyond=st.integers(-2, 9), instance=st.booleans())
 @settings(max_examples=12, deadline=None)
-def test_the_recipe_has_what_was_run(case, n, beyond, instance):
-    """Above the largest value this one, with a note that has both; up to it the value that was passed, and no note."""
+def test_the_recipe_has_the_values_of_the_run(case, n, beyond, instance):
+    """Above the largest value, the largest is used, with a note on both; up to it the passed value is used without a
+    note.
+    """
     method, parameter = case
     expected, used = max(int(most(parameter, n)) + beyond, 2), most(parameter, n)
     with warnings.catch_warnings():
@@ -50,8 +52,8 @@ def test_the_recipe_has_what_was_run(case, n, beyond, instance):
 
 
 @pytest.mark.parametrize(("method", "parameter"), CASES)
-def test_an_embedding_is_made_again_by_its_parameters(method, parameter):
-    """The same coordinates without a warning, which are also those of the value that was passed."""
+def test_an_embedding_is_reproduced_by_its_parameters(method, parameter):
+    """The coordinates are the same without a warning, and equal those of the passed value."""
     X = cloud(12)
     with pytest.warns(ApproximationWarning):
         output = dreval.embed(X, method, random_state=3, **{parameter: 40})
@@ -63,19 +65,19 @@ def test_an_embedding_is_made_again_by_its_parameters(method, parameter):
     np.testing.assert_array_equal(output.coordinates, repeated.coordinates)
 
 
-def test_an_embedding_that_was_kept_has_its_notes(tmp_path):
-    """The second run reads the embedding: it warns of nothing, and says the same."""
+def test_a_stored_embedding_has_its_notes(tmp_path):
+    """The second run reads the embedding: it does not warn, and has the same notes."""
     evaluation = dreval.Evaluation(cloud(12), {"e": "umap"}, n_neighbors=3, random_state=0)
     with pytest.warns(ApproximationWarning, match="15 neighbors are too many for 12 points"):
-        first = evaluation.run("trustworthiness", None, None, store=tmp_path / "kept.journal")
+        result = evaluation.run("trustworthiness", None, None, store=tmp_path / "kept.journal")
     second = evaluation.run("trustworthiness", None, None, store=tmp_path / "kept.journal")
 
-    assert second.notes["text"].tolist() == first.notes["text"].tolist()
-    assert second.recipe["sources"] == first.recipe["sources"]
+    assert second.notes["text"].tolist() == result.notes["text"].tolist()
+    assert second.recipe["sources"] == result.recipe["sources"]
     assert second.recipe["sources"]["e"]["parameters"]["n_neighbors"] == "11"
 
 
-def test_a_page_says_what_was_run(tmp_path):
+def test_a_page_has_the_values_of_the_run(tmp_path):
     """The parameters hold the value of the run; only the note holds the requested one."""
     with pytest.warns(ApproximationWarning):
         results = dreval.Evaluation(cloud(16), {"e": "tsne"}, n_neighbors=3, random_state=0).run(
@@ -87,7 +89,7 @@ def test_a_page_says_what_was_run(tmp_path):
     assert "A perplexity of 30 is too large for 16 points; 5 was used" in page
 
 
-def test_notes_on_a_part_of_the_points_are_on_no_parameter():
+def test_notes_on_a_part_of_the_points_do_not_concern_parameters():
     """A part has fewer points than the data."""
     text = [note("neighbors.fewer", wanted=9, n=6, used=5), note("perplexity.smaller", wanted=30.0, n=16, used=5.0)]
     assert lowered_parameters(text, 16) == {"perplexity": 5.0}
@@ -95,16 +97,18 @@ def test_notes_on_a_part_of_the_points_are_on_no_parameter():
     assert lowered_parameters(text, 7) == {}
 
 
-def test_what_is_heard_in_a_block():
-    """Notes of the block and of blocks in it, also where warnings are errors; text and other blocks are not heard."""
-    subset, large = (note("neighbors.fewer", wanted=9, n=6, used=used) for used in (5, 4))
-    with warnings.catch_warnings(record=True) as caught, collect_notes() as outer:
+def test_the_notes_that_a_block_collects():
+    """Notes of the block and of nested blocks are collected, also where warnings are errors; text and other blocks are
+    not.
+    """
+    small, large = (note("neighbors.fewer", wanted=9, n=6, used=used) for used in (5, 4))
+    with warnings.catch_warnings(record=True) as records, collect_notes() as outer:
         warnings.simplefilter("always")
         with collect_notes() as inner:
-            warn(ApproximationWarning(subset))
+            warn(ApproximationWarning(small))
         warn(ApproximationWarning(large))
         warn(ApproximationWarning("text"))
     with pytest.raises(ApproximationWarning), collect_notes() as failed:
-        warn(ApproximationWarning(subset))
+        warn(ApproximationWarning(small))
 
-    assert (inner, outer, failed, len(caught)) == ([subset], [subset, large], [subset], 3)
+    assert (inner, outer, failed, len(records)) == ([small], [small, large], [small], 3)

@@ -41,9 +41,9 @@ ev.run(["trustability", "tractable_consistency"], None, "replicates")
 """
 
 
-def script(**given: object) -> str:
+def script(**values: object) -> str:
     """Return the results of these measures, tests and embeddings, with one embedding of coordinates."""
-    return "".join(f"{name.upper()} = {value!r}\n" for name, value in given.items()) + RUN
+    return "".join(f"{name.upper()} = {value!r}\n" for name, value in values.items()) + RUN
 
 
 def begin(code: str, **environment: str) -> subprocess.Popen[str]:
@@ -65,8 +65,8 @@ def test_threads_of_blas_change_rounding_only() -> None:
     """All measures and two tests with one and two threads of the linear algebra: equal to 1e-12."""
     code = script(measures="all", tests=["hsic", "dcov"], more={"isomap": "isomap"})
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    single, two = (numbers(begin(code, **dict.fromkeys(names, threads))) for threads in "12")
-    assert_allclose(single, two, rtol=1e-12, atol=1e-14)
+    single, parallel = (numbers(begin(code, **dict.fromkeys(names, threads))) for threads in "12")
+    assert_allclose(single, parallel, rtol=1e-12, atol=1e-14)
 
 
 def test_caches_of_compiled_loops_may_be_shared_or_missing(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_caches_of_compiled_loops_may_be_shared_or_missing(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("seconds", [1, 5])
-def test_an_interrupt_with_several_jobs_leaves_nothing_behind(seconds: int) -> None:
+def test_an_interrupt_with_several_jobs_leaves_no_resources(seconds: int) -> None:
     """Ctrl-C ends the process at once, without a warning of semaphores or shared memory."""
     process = begin(JOBS)
     assert process.stdout is not None
@@ -95,8 +95,8 @@ def test_an_interrupt_with_several_jobs_leaves_nothing_behind(seconds: int) -> N
     assert "resource_tracker" not in err
 
 
-def test_many_runs_keep_no_memory_and_no_handles(tmp_path: Path, n_simulations: Callable[[int], int]) -> None:
-    """200 evaluations with reports and files: after the first fifth neither grows."""
+def test_many_runs_hold_no_memory_and_no_handles(tmp_path: Path, n_simulations: Callable[[int], int]) -> None:
+    """Memory and handles do not grow after the first fifth of 200 evaluations with reports and files."""
     X = np.random.default_rng(0).normal(size=(80, 5))
     used, runs = [], n_simulations(200)
     for i in range(runs + 1):

@@ -19,14 +19,14 @@ from dreval.measures import coranking
 
 N, M = 1200, 120
 NUMBERS = ["value", "se", "conf_low", "conf_high", "n_used", "n_groups"]
-DRAWN = ["r_nx_auc"]  # from lists and drawn points
-REFUSED = ["k_max", "q_local", "q_global"]  # need all ranks
-OTHERS = ["stress", "stress_nonmetric", "distance_correlation", "density_kl", "silhouette", "clisi", "cohesiveness"]
+SAMPLED = ["r_nx_auc"]  # from lists and sampled points
+NEED_ALL_RANKS = ["k_max", "q_local", "q_global"]  # need all ranks
+UNSAMPLED = ["stress", "stress_nonmetric", "distance_correlation", "density_kl", "silhouette", "clisi", "cohesiveness"]
 CURVES = ["q_nx", "b_nx", "r_nx", "lcmc"]
 
 
-def made() -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
-    """Four clusters, a map with noise, one with ties and one that knows nothing."""
+def clouds() -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+    """Return four clusters, a map with noise, one with ties and an unrelated one."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 4, N)
     X = 2 * rng.normal(size=(4, 6))[labels] + rng.normal(size=(N, 6))
@@ -36,7 +36,7 @@ def made() -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
 
 def table(measures: Any, limit: int | None, seed: int = 0, tests: Any = None, **options: Any) -> Any:
     """The result, with this number of points up to which all ranks are computed."""
-    X, embeddings, labels = made()
+    X, embeddings, labels = clouds()
     with pytest.MonkeyPatch.context() as patch:
         for place in (blocks, rows, coranking) if limit is not None else ():
             patch.setattr(place, "ALL_RANKS", limit, raising=False)
@@ -50,21 +50,21 @@ def by_measure(result: Any) -> pd.DataFrame:
     return result.tidy().set_index(["embedding", "measure"])
 
 
-@pytest.mark.parametrize("measures", ["default", pytest.param(OTHERS, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("measures", ["default", pytest.param(UNSAMPLED, marks=pytest.mark.slow)])
 def test_values_are_those_of_the_pass_in_memory(measures: Any) -> None:
     """Values, errors and intervals exactly, and stated chance levels; those of tied maps are stated too."""
-    many, subset = by_measure(table(measures, 1000)), by_measure(table(measures, None))
-    assert_array_equal(many.index, subset.index)
-    exact = ~many.index.get_level_values("measure").isin(DRAWN)
-    columns = [column for column in NUMBERS if column in subset]
-    pd.testing.assert_frame_equal(many.loc[exact, columns], subset.loc[exact, columns], check_exact=True)
-    tied = subset["worst"].notna() & exact if "worst" in subset else ~exact & exact
-    assert many.loc[tied, "note"].str.contains("row number").all()  # in place of bounds over all orders of ties
-    closed = [name for name in subset.index if dreval.card(name[1]).chance != "permutation"]
+    limited, unlimited = by_measure(table(measures, 1000)), by_measure(table(measures, None))
+    assert_array_equal(limited.index, unlimited.index)
+    exact = ~limited.index.get_level_values("measure").isin(SAMPLED)
+    columns = [column for column in NUMBERS if column in unlimited]
+    pd.testing.assert_frame_equal(limited.loc[exact, columns], unlimited.loc[exact, columns], check_exact=True)
+    tied = unlimited["worst"].notna() & exact if "worst" in unlimited else ~exact & exact
+    assert limited.loc[tied, "note"].str.contains("row number").all()  # in place of bounds over all orders of ties
+    closed = [name for name in unlimited.index if dreval.card(name[1]).chance != "permutation"]
     distinct = [name for name in closed if name[0] != "tied"]
-    assert_array_equal(many.loc[distinct, "chance"], subset.loc[distinct, "chance"])
+    assert_array_equal(limited.loc[distinct, "chance"], unlimited.loc[distinct, "chance"])
     np.testing.assert_allclose(
-        many.loc[closed, "chance"], subset.loc[closed, "chance"], atol=0.005
+        limited.loc[closed, "chance"], unlimited.loc[closed, "chance"], atol=0.005
     )  # that without ties
 
 
@@ -72,61 +72,63 @@ def test_values_are_those_of_the_pass_in_memory(measures: Any) -> None:
 def test_chance_levels_are_those_of_random_pairings() -> None:
     """Means of chance levels over ten seeds differ by at most 4 standard errors, since the permutations differ."""
     names = ["knn_accuracy", "procrustes_rc", "stress", "silhouette"]
-    many, subset = (
+    limited, unlimited = (
         np.array([by_measure(table(names, limit, seed, ci=None))["chance"].to_numpy() for seed in range(10)])
         for limit in (1000, None)
     )
-    error = np.sqrt((many.var(axis=0, ddof=1) + subset.var(axis=0, ddof=1)) / 10)
-    assert (np.abs(many.mean(axis=0) - subset.mean(axis=0)) < 4 * error + 1e-9).all()
+    error = np.sqrt((limited.var(axis=0, ddof=1) + unlimited.var(axis=0, ddof=1)) / 10)
+    assert (np.abs(limited.mean(axis=0) - unlimited.mean(axis=0)) < 4 * error + 1e-9).all()
 
 
 def test_areas_and_curves_are_those_of_all_ranks_within_their_error() -> None:
     """The interval of the area from sampled ranks covers the area from all ranks, and both are close."""
-    expected = [*DRAWN, *CURVES]
-    many, subset = table(expected, 1000), table(expected, None)
-    sampled, is_known = by_measure(many), by_measure(subset)
+    expected = [*SAMPLED, *CURVES]
+    limited, unlimited = table(expected, 1000), table(expected, None)
+    sampled, is_known = by_measure(limited), by_measure(unlimited)
     assert (sampled["conf_low"] <= is_known["value"]).all()
     assert (is_known["value"] <= sampled["conf_high"]).all()
     assert (np.abs(sampled["value"] - is_known["value"]) < sampled["se"]).all()
     assert sampled["note"].str.contains("drawn with more weight on near points").all()
     keys = ["embedding", "measure", "K"]
-    pairs = many.curves.merge(subset.curves, on=keys, suffixes=("", "_known"))
-    assert len(pairs) >= 0.9 * len(many.curves)
+    pairs = limited.curves.merge(unlimited.curves, on=keys, suffixes=("", "_known"))
+    assert len(pairs) >= 0.9 * len(limited.curves)
     near = pairs["K"] <= 64  # as far as the lists reach
     assert_array_equal(sorted(set(pairs["measure"])), sorted(CURVES))
     np.testing.assert_allclose(pairs.loc[near, "value"], pairs.loc[near, "value_known"], atol=1e-12)
-    inside = pairs[near & pairs["band_low"].notna()]  # what anchors contribute is the same, and so is its band
+    inside = pairs[near & pairs["band_low"].notna()]  # the contributions of anchors are the same, and so is their band
     assert len(inside) > 100
     for end in ("band_low", "band_high"):
         np.testing.assert_allclose(inside[end], inside[f"{end}_known"], atol=0.02)
-    middle = (many.curves["band_low"] + many.curves["band_high"]) / 2
-    free = (many.curves["band_low"] > -0.5) & (many.curves["band_high"] < 1) & (many.curves["measure"] == "r_nx")
-    np.testing.assert_allclose(middle[free], many.curves["value"][free], atol=1e-12)
+    middle = (limited.curves["band_low"] + limited.curves["band_high"]) / 2
+    free = (
+        (limited.curves["band_low"] > -0.5) & (limited.curves["band_high"] < 1) & (limited.curves["measure"] == "r_nx")
+    )
+    np.testing.assert_allclose(middle[free], limited.curves["value"][free], atol=1e-12)
     bounded = pairs["K"] < 0.9 * N  # R_NX has no scale at the end
     np.testing.assert_allclose(pairs.loc[bounded, "value"], pairs.loc[bounded, "value_known"], atol=0.06)
 
 
-def test_what_needs_all_ranks_is_refused_by_name() -> None:
+def test_measures_that_need_all_ranks_raise_an_error_by_name() -> None:
     """The row has the reason, and all other measures have values."""
-    result = by_measure(table([*REFUSED, "trustworthiness"], 1000))
-    assert result.loc[(slice(None), REFUSED), "value"].isna().all()
-    assert result.loc[(slice(None), REFUSED), "note"].str.contains("needs all ranks").all()
+    result = by_measure(table([*NEED_ALL_RANKS, "trustworthiness"], 1000))
+    assert result.loc[(slice(None), NEED_ALL_RANKS), "value"].isna().all()
+    assert result.loc[(slice(None), NEED_ALL_RANKS), "note"].str.contains("needs all ranks").all()
     assert result.loc[(slice(None), ["trustworthiness"]), "value"].notna().all()
 
 
 def test_tests_of_permuted_embeddings_run() -> None:
-    """Statistics are those of the pass in memory, and p-values of a map that knows nothing are not small."""
+    """Statistics are those of the pass in memory, and p-values of an unrelated map are not small."""
     requested = ["kcca", "hsic"]
-    many, subset = (table(["stress"], limit, tests=requested, n_resamples=99).tidy() for limit in (1000, None))
-    many, subset = many[many["test"] != ""], subset[subset["test"] != ""]
-    assert_array_equal(many["test"], subset["test"])
-    assert sorted(set(many["test"])) == sorted(requested)
-    np.testing.assert_allclose(many["statistic"], subset["statistic"], rtol=1e-9)
-    np.testing.assert_allclose(many["p_value"], subset["p_value"], atol=0.2)
+    limited, unlimited = (table(["stress"], limit, tests=requested, n_resamples=99).tidy() for limit in (1000, None))
+    limited, unlimited = limited[limited["test"] != ""], unlimited[unlimited["test"] != ""]
+    assert_array_equal(limited["test"], unlimited["test"])
+    assert sorted(set(limited["test"])) == sorted(requested)
+    np.testing.assert_allclose(limited["statistic"], unlimited["statistic"], rtol=1e-9)
+    np.testing.assert_allclose(limited["p_value"], unlimited["p_value"], atol=0.2)
 
 
-def test_chance_values_may_be_seen_from_some_of_many_anchors(monkeypatch: Any) -> None:
-    """Where there are more anchors than a draw of the chance level needs, it reads the lists of those it has."""
+def test_chance_levels_may_use_a_part_of_many_anchors(monkeypatch: Any) -> None:
+    """If there are more anchors than a draw of the chance level needs, it reads the lists of those that it draws."""
     from dreval.measures import core
 
     monkeypatch.setattr(core, "POINTS", 40 * core.DRAWS)
@@ -136,13 +138,13 @@ def test_chance_values_may_be_seen_from_some_of_many_anchors(monkeypatch: Any) -
 
 
 class Interrupted(Exception):
-    """Stands for a kill."""
+    """Represent a kill."""
 
 
 @pytest.mark.parametrize("stop", [3, 5, 11, 14, 100])
-def test_a_run_that_was_stopped_in_a_pass_goes_on(stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_stopped_in_a_pass_continues(stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Finished blocks are not read a second time, and the numbers are those of one run."""
-    X, embeddings, labels = made()
+    X, embeddings, labels = clouds()
     embeddings = {name: embeddings[name] for name in ("some", "tied")}
     monkeypatch.setattr(streaming, "SAVE_INTERVAL_SECONDS", 0.0)
     monkeypatch.setattr(streaming, "row_blocks", lambda _, part=None: blocks_of_300(part or slice(0, N)))
@@ -151,11 +153,11 @@ def test_a_run_that_was_stopped_in_a_pass_goes_on(stop: int, tmp_path: Path, mon
     entered: list[tuple[str, slice]] = []
     for kind in (streaming.Nearest, streaming.RankCounter):
 
-        def enter(self: Any, seen: Any, part: slice, n_jobs: Any, usual: Any = kind.enter) -> None:
+        def enter(self: Any, view: Any, part: slice, n_jobs: Any, original: Any = kind.enter) -> None:
             if len(entered) == stop:
                 raise Interrupted
             entered.append((type(self).__name__, part))
-            usual(self, seen, part, n_jobs)
+            original(self, view, part, n_jobs)
 
         monkeypatch.setattr(kind, "enter", enter)
 
@@ -165,22 +167,22 @@ def test_a_run_that_was_stopped_in_a_pass_goes_on(stop: int, tmp_path: Path, mon
 
     path = tmp_path / "run.journal"
     with suppress(Interrupted):
-        first = run(store=path)
+        result = run(store=path)
     before, stop = len(entered), -1
     repeated = run(store=path)
-    all_rows, stored = 2 * 3 * 4, 3 * (before // 3)  # passes, spaces and blocks; whole rounds are kept
+    all_rows, stored = 2 * 3 * 4, 3 * (before // 3)  # passes, spaces and blocks; whole rounds are stored
     assert len(entered) - before == all_rows - stored
     entered.clear()
     expected = run()
     assert len(entered) == all_rows
     pd.testing.assert_frame_equal(repeated, expected, check_exact=True)
     if before == 24:
-        pd.testing.assert_frame_equal(first, expected, check_exact=True)
+        pd.testing.assert_frame_equal(result, expected, check_exact=True)
     entered.clear()
     embeddings["some"] = embeddings["some"][::-1].copy()
-    changed = run(store=path)
+    recomputed = run(store=path)
     assert len(entered) == 4 + 2 * 4  # its neighbors, and ranks of other points in both; the rest is as it was
-    pd.testing.assert_frame_equal(changed, run(), check_exact=True)
+    pd.testing.assert_frame_equal(recomputed, run(), check_exact=True)
 
 
 def blocks_of_300(part: slice) -> list[slice]:
@@ -190,8 +192,8 @@ def blocks_of_300(part: slice) -> list[slice]:
 
 @pytest.mark.parametrize(("field", "bad"), [("indices", N), ("indices", -2), ("values", np.nan), ("values", -1.0)])
 def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
-    """They would be read from outside of the table; what is possible is used."""
-    X, _, _ = made()
+    """They would be read from outside the table; the valid lists are used."""
+    X, _, _ = clouds()
     observed = streaming.AnchoredSpace(X, np.arange(M))
     made_of_half = streaming.Nearest.none(M, 5)
     made_of_half.add_rows(observed, slice(0, N // 2), 1)
@@ -213,16 +215,16 @@ def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
     assert not targets.fits(state, N // 2, N)
 
 
-def test_of_an_embedding_nothing_is_left_when_the_next_one_is_measured() -> None:
-    """What anchors see of an embedding is freed: what the embeddings share, as the pairs of the data, holds none."""
+def test_an_embedding_is_freed_before_the_next_one_is_measured() -> None:
+    """The anchored view of an embedding is freed: shared objects, such as the pairs of the data, do not hold it."""
     observed: dict[str, Any] = {}
     alive = []
-    first = evaluation.evaluate_where_labeled
+    evaluate = evaluation.evaluate_where_labeled
 
-    def measured(name: str, view: Any, *more: Any) -> Any:
+    def measured(name: str, view: Any, *arguments: Any) -> Any:
         alive.append([value for value, expected in observed.items() if expected() is not None])
         observed[name] = weakref.ref(view)
-        return first(name, view, *more)
+        return evaluate(name, view, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "evaluate_where_labeled", measured)

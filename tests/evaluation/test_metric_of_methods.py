@@ -1,4 +1,4 @@
-"""A metric reaches the methods that have one; of all others the header and a note say that it does not."""
+"""The metric is passed to methods that accept one; for all others the header and a note report that it is not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def counts():
 
 
 def data_for(metric):
-    """Data for which a metric is defined and says something."""
+    """Return data for which the metric is defined and not trivial."""
     return counts() if metric == "hamming" else rescaled_points()
 
 
@@ -54,9 +54,9 @@ def test_classical_scaling_reads_any_metric(metric):
     np.fill_diagonal(D, 0.0)
     H = np.eye(len(X)) - 1 / len(X)
     values, vectors = np.linalg.eigh(-0.5 * H @ D**2 @ H)
-    right = vectors[:, :-3:-1] * np.sqrt(values[:-3:-1])
+    expected = vectors[:, :-3:-1] * np.sqrt(values[:-3:-1])
     method = ClassicalMDS(metric=metric).fit(X)
-    np.testing.assert_allclose(cdist(method.embedding_, method.embedding_), cdist(right, right), atol=1e-8)
+    np.testing.assert_allclose(cdist(method.embedding_, method.embedding_), cdist(expected, expected), atol=1e-8)
     np.testing.assert_allclose(method.transform(X[3:7]), method.embedding_[3:7], atol=1e-8)
 
 
@@ -69,12 +69,12 @@ def test_lsdr_reads_any_metric(metric):
     np.fill_diagonal(D, 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DrevalWarning)  # every point is on the boundary
-        method, other = LSDR(metric=metric).fit(X), LSDR(metric="precomputed").fit(D)
-        np.testing.assert_allclose(method.embedding_, other.embedding_, atol=1e-6)
+        method, precomputed = LSDR(metric=metric).fit(X), LSDR(metric="precomputed").fit(D)
+        np.testing.assert_allclose(method.embedding_, precomputed.embedding_, atol=1e-6)
         np.testing.assert_allclose(method.transform(X[3:7]), method.embedding_[3:7], atol=1e-6)
 
 
-def test_methods_refuse_rows_without_a_direction():
+def test_methods_raise_an_error_for_rows_without_a_direction():
     """A row of zeros has no cosine, a constant one no correlation, in a fit and for new points."""
     X = rescaled_points()
     for metric, row in (("cosine", 0.0), ("correlation", 2.0)):
@@ -89,7 +89,9 @@ def test_methods_refuse_rows_without_a_direction():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_metric_reaches_a_method_that_has_one(metric):
-    """Trustworthiness is scikit-learn's of the coordinates of the class with that metric; the record says so."""
+    """Trustworthiness equals that of scikit-learn for the coordinates of the class with that metric, which the record
+    names.
+    """
     X = data_for(metric)
     results = dreval.Evaluation(X, {"m": "classical_mds"}, metric=metric, n_neighbors=7, random_state=0).run(
         "trustworthiness", None, None
@@ -179,8 +181,8 @@ def test_a_journal_does_not_reuse_runs_of_another_metric(tmp_path):
     assert len({str(identity(ev["m"])) for ev, _ in runs.values()}) == 3
 
 
-def test_a_result_is_made_again_from_its_call(tmp_path):
-    """The call of the result, also of one that was saved, has the metric once and gives the same values."""
+def test_the_call_of_a_result_reproduces_it(tmp_path):
+    """The call of the result, also of a saved one, contains the metric once and gives the same values."""
     X = rescaled_points()
     ev = dreval.Evaluation(X, {"m": "classical_mds", "p": "pca"}, metric="cosine", n_neighbors=7, random_state=0)
     results = ev.with_embedding("o", "classical_mds", metric="euclidean").run("trustworthiness", None, None)

@@ -1,4 +1,4 @@
-"""What must not depend on the order of rows, on the unit of the data, or on rounding."""
+"""Results do not depend on the order of rows, on the unit of the data, or on rounding."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ def test_variables_of_a_test_follow_the_row_names() -> None:
 def test_a_shuffled_counting_index_is_matched_with_a_frame() -> None:
     """An index of 0 .. n-1 in another order is matched to that of a data frame; with an array it raises an error."""
     embedded = pd.DataFrame(Y).sample(frac=1, random_state=0)
-    right = dreval.trustworthiness(X, Y)
+    expected = dreval.trustworthiness(X, Y)
 
-    assert dreval.trustworthiness(pd.DataFrame(X), embedded) == right
+    assert dreval.trustworthiness(pd.DataFrame(X), embedded) == expected
     for shape in (embedded, embedded.rename(index=str)):
         as_frame = dreval.trustworthiness(pd.DataFrame(X, index=map(str, range(len(X)))), shape)
-        assert as_frame == right
-    for first in (0, 1):  # files written by R count from 1
-        numbered = embedded.set_axis(embedded.index + first)
-        with pytest.raises(InputError, match=rf"row numbers {first}, {first + 1}, .* in another order.*reset_index"):
+        assert as_frame == expected
+    for start in (0, 1):  # files written by R count from 1
+        numbered = embedded.set_axis(embedded.index + start)
+        with pytest.raises(InputError, match=rf"row numbers {start}, {start + 1}, .* in another order.*reset_index"):
             dreval.trustworthiness(X, numbered)
-        assert dreval.trustworthiness(X, numbered.sort_index()) == right
+        assert dreval.trustworthiness(X, numbered.sort_index()) == expected
     assert "in another order" in dreval.Evaluation(X, {"e": embedded, "f": Y}).run(ci=None, tests=None).failed["e"]
-    assert dreval.trustworthiness(X, embedded.sort_index().reset_index(drop=True)) == right
+    assert dreval.trustworthiness(X, embedded.sort_index().reset_index(drop=True)) == expected
 
 
-def test_row_ids_are_no_coordinate() -> None:
+def test_row_ids_are_not_a_coordinate() -> None:
     """A column of row ids in an embedding raises an error: it would dominate every distance."""
     table = pd.DataFrame({"id": np.arange(60), "u": Y[:, 0], "v": Y[:, 1]})
     results = dreval.Evaluation(X, {"e": table, "pca": "pca"}).run("trustworthiness", ci=None)
@@ -69,7 +69,7 @@ def test_row_ids_are_no_coordinate() -> None:
 
 
 @pytest.mark.parametrize("classes", [1, 2, 12, 59])
-def test_classes_among_the_coordinates_are_told(classes: int) -> None:
+def test_classes_among_the_coordinates_are_noted(classes: int) -> None:
     """Repeated integers next to decimals are used, with a note; a constant column without a note."""
     table = pd.DataFrame({"u": Y[:, 0], "cluster": np.arange(len(Y)) % classes, "v": Y[:, 1]})
     results = dreval.Evaluation(X, {"e": table}).run("trustworthiness", ci=None)
@@ -80,23 +80,23 @@ def test_classes_among_the_coordinates_are_told(classes: int) -> None:
         (doubt.code, dict(doubt.values)["columns"]) for values in messages["values"] for doubt in values["doubts"]
     ]
     assert doubts == [("column.integers", ("'cluster'",))] * (classes > 1)
-    whole = dreval.Evaluation(X, {"e": table.round().astype(int)}).run("trustworthiness", ci=None)
-    assert "source.doubtful" not in set(whole.notes["code"])  # a map of integers, as of a grid
+    result = dreval.Evaluation(X, {"e": table.round().astype(int)}).run("trustworthiness", ci=None)
+    assert "source.doubtful" not in set(result.notes["code"])  # a map of integers, as of a grid
 
 
 def test_ties_of_decimal_data_are_ties() -> None:
     """Data in tenths have the tie bounds of the same data in whole units, though floats round their distances."""
-    whole = RNG.integers(0, 20, size=(80, 3))
+    integers = RNG.integers(0, 20, size=(80, 3))
     for measure in ("trustworthiness", "continuity", "neighborhood_overlap"):
         function = getattr(dreval, measure)
-        exact = function(whole, whole[:, :2], n_neighbors=7, ties="bounds")
-        decimal = function(whole / 10, whole[:, :2] / 10, n_neighbors=7, ties="bounds")
+        exact = function(integers, integers[:, :2], n_neighbors=7, ties="bounds")
+        decimal = function(integers / 10, integers[:, :2] / 10, n_neighbors=7, ties="bounds")
 
         assert_allclose(decimal[["worst", "best"]], exact[["worst", "best"]], rtol=1e-12)
         assert exact["worst"] <= decimal["value"] <= exact["best"]
 
 
-def test_an_order_of_ties_that_flatters_is_said() -> None:
+def test_a_favorable_order_of_ties_is_noted() -> None:
     """The area of repeated rows is the best over all orders, far from the worst; an accuracy is inside its range."""
     data = np.repeat(X[:6], 5, axis=0)
     ev = dreval.Evaluation(data, {"e": data[:, :2]}, n_neighbors=4, labels=list("abc") * 10, random_state=0)
@@ -105,15 +105,15 @@ def test_an_order_of_ties_that_flatters_is_said() -> None:
     key = "ties are broken by row number in both spaces, which makes this value too favorable"
     assert_allclose(area["value"], area["best"], rtol=1e-12)
     assert area["best"] - area["worst"] > 0.05
-    moved = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
-    assert area["note"] == f"{key} (worst, best: over all orders); {moved}"
+    chance_note = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
+    assert area["note"] == f"{key} (worst, best: over all orders); {chance_note}"
     assert accuracy["value"] < accuracy["best"]
     assert accuracy["note"] == "ties are broken by row number (worst, best: over all orders)"
     assert f"{key} (worst, best: over all orders)" in " ".join(str(results.summary()).split())
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e-85, 1e80, 1e150])
-def test_extreme_units_change_nothing(unit: float) -> None:
+def test_extreme_units_have_no_effect(unit: float) -> None:
     """Relative local Procrustes measures do not depend on the unit, where squares would overflow or vanish too."""
     for measure in LOCAL:
         function = getattr(dreval, measure)
@@ -121,7 +121,7 @@ def test_extreme_units_change_nothing(unit: float) -> None:
     assert dreval.procrustes_rc(X, Y * unit) == pytest.approx(dreval.procrustes_rc(X, Y), rel=1e-9)
 
 
-def test_integers_beyond_the_exact_ones_are_refused() -> None:
+def test_integers_beyond_the_exact_ones_raise_an_error() -> None:
     """Integers that a float would round raise an error, in arrays and in frames."""
     large: Any = 2**60 + RNG.integers(0, 1000, size=(60, 3))
     for data in (large, pd.DataFrame(large), large.astype(np.uint64)):
@@ -142,8 +142,8 @@ def test_equal_embeddings_have_equal_chance() -> None:
     assert accuracy[:, 0].std() < 0.025  # one exchange alone has a standard deviation near 0.06
 
 
-def test_no_spread_is_no_certainty() -> None:
-    """A value that no left-out group changes has no standard error and no interval, and says so."""
+def test_values_without_spread_have_no_interval() -> None:
+    """A value that no left-out group changes has no standard error and no interval, with a note."""
     row = dreval.Evaluation(X, {"copy": X}).run("trustworthiness").tidy().iloc[0]
 
     assert row["value"] == 1
@@ -152,7 +152,7 @@ def test_no_spread_is_no_certainty() -> None:
     assert "no interval" in row["note"]
 
 
-def test_words_for_nothing() -> None:
+def test_none_as_text() -> None:
     """ "none" is None, for tests, intervals and adjustment."""
     evaluation = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0)
     spoken = evaluation.run("trustworthiness", "none", "none", adjust="none").tidy()
@@ -179,21 +179,21 @@ def test_local_procrustes_in_extreme_units(unit: float) -> None:
         assert "must have a unit" in row["note"].iloc[0]
 
 
-def test_rounding_of_no_distance_is_none() -> None:
-    """1 - cos of equal rows is 1e-16 in a matrix of others; such an entry is 0 and carries no stress."""
+def test_rounding_of_a_zero_distance_is_zero() -> None:
+    """1 - cos of equal rows is 1e-16 in a matrix of others; such an entry is 0 and has no stress."""
     data = np.vstack([X, 3 * X[:30] / 7])
     embedding = np.vstack([Y, Y[:30] + 0.1])
     passed = pdist(data, "cosine")
     assert (passed[passed > 0]).min() < 1e-15
 
-    named = dreval.sammon_stress(data, embedding, metric="cosine")
-    assert dreval.sammon_stress(squareform(passed), embedding, metric="precomputed") == pytest.approx(named, rel=1e-9)
+    value = dreval.sammon_stress(data, embedding, metric="cosine")
+    assert dreval.sammon_stress(squareform(passed), embedding, metric="precomputed") == pytest.approx(value, rel=1e-9)
 
 
-def test_options_of_what_is_not_asked_for_are_checked() -> None:
+def test_options_of_measures_that_are_not_requested_are_checked() -> None:
     """A misspelled option raises an error whether or not its measure or test is computed."""
     evaluation = dreval.Evaluation(X, {"e": Y})
-    wrong: list[Any] = [
+    invalid: list[Any] = [
         {"stress": {"kin": "raw"}},
         {"stress": {"kind": "rough"}},
         {"r_nx": {"every": True}},
@@ -201,7 +201,7 @@ def test_options_of_what_is_not_asked_for_are_checked() -> None:
         {"trustability": {"sizes": 3}},
         {"hsic": {"kernels": "gaussian"}},
     ]
-    for options in wrong:
+    for options in invalid:
         with pytest.raises(DrevalError, match=r"options|kind|n_neighbors"):
             evaluation.run(measures="continuity", options=options)
 
@@ -235,13 +235,15 @@ def test_chance_in_closed_form_is_the_mean_of_many_permutations() -> None:
         assert table.loc[name, "chance"] == pytest.approx(np.mean(values), abs=limit)
 
 
-def test_what_equal_distances_and_anchors_do_is_noted() -> None:
-    """Measures without bounds over ties say how ties are ordered; those measured in the largest distance that it is."""
-    whole = RNG.integers(0, 4, size=(80, 3)).astype(float)
+def test_the_effect_of_ties_and_anchors_is_noted() -> None:
+    """Notes on measures without bounds over ties have the order of ties; notes on the largest distance name it."""
+    integers = RNG.integers(0, 4, size=(80, 3)).astype(float)
     kinds = np.arange(80) % 3
     requested = ["procrustes_rc", "class_aware_continuity"]
     for measures in ([requested[0]], requested):
-        tied = dreval.Evaluation(whole, {"e": whole[:, :2]}, labels=kinds, random_state=0).run(measures, tests=None)
+        tied = dreval.Evaluation(integers, {"e": integers[:, :2]}, labels=kinds, random_state=0).run(
+            measures, tests=None
+        )
         assert all("ties are broken by row number" in note for note in tied.tidy()["note"])
     free = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0).run(requested, tests=None).tidy()
     assert not free["note"].str.contains("change the chance level").any()

@@ -21,8 +21,10 @@ X = np.random.default_rng(0).normal(size=(60, 4))
 MEASURES = ["trustworthiness", "spearman_distance"]
 
 
-class Counted:
-    """Counts runs in the environment, which is no part of what a function is known by, and may stop at one of them."""
+class CountedMethod:
+    """Count runs in the environment, which is not a part of the identity of a function, and stop at one of them if
+    requested.
+    """
 
     @staticmethod
     def begin(stop_at: int = -1) -> None:
@@ -35,7 +37,7 @@ class Counted:
         return int(os.environ["DREVAL_TEST_CALLS"])
 
 
-def first(points: np.ndarray, n_components: int, random_state: int | None = None) -> np.ndarray:
+def first_columns(points: np.ndarray, n_components: int, random_state: int | None = None) -> np.ndarray:
     """A method with random numbers."""
     os.environ["DREVAL_TEST_CALLS"] = str(int(os.environ["DREVAL_TEST_CALLS"]) + 1)
     if os.environ["DREVAL_TEST_CALLS"] == os.environ["DREVAL_TEST_STOP"]:
@@ -46,19 +48,19 @@ def first(points: np.ndarray, n_components: int, random_state: int | None = None
 
 def second(points: np.ndarray, n_components: int, random_state: int | None = None) -> np.ndarray:
     """Another one."""
-    return first(points, n_components, random_state)[:, ::-1] * 2
+    return first_columns(points, n_components, random_state)[:, ::-1] * 2
 
 
 @pytest.fixture(autouse=True)
 def _counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment is what it was afterwards."""
+    """Restore the environment afterwards."""
     monkeypatch.setenv("DREVAL_TEST_CALLS", "0")
     monkeypatch.setenv("DREVAL_TEST_STOP", "-1")
 
 
-def evaluation(random_state: Any = 0, data: np.ndarray = X, **more: Any) -> dreval.Evaluation:
+def evaluation(random_state: Any = 0, data: np.ndarray = X, **arguments: Any) -> dreval.Evaluation:
     """An evaluation of two functions and of coordinates."""
-    sources = {"first": first, "second": second, "given": X[:, 2:], **more}
+    sources = {"first": first_columns, "second": second, "given": X[:, 2:], **arguments}
     return dreval.Evaluation(data, sources, n_neighbors=5, random_state=random_state)
 
 
@@ -69,37 +71,37 @@ def numbers(results: dreval.Results) -> pd.DataFrame:
 
 @pytest.mark.parametrize("ci", ["points", "replicates"])
 @pytest.mark.parametrize("over", ["seeds", "subsamples"])
-def test_a_second_run_computes_no_embedding_and_gives_the_same(tmp_path: Path, ci: str, over: str) -> None:
+def test_a_second_run_computes_no_embedding_and_is_equal(tmp_path: Path, ci: str, over: str) -> None:
     """The results equal those without a store; runs of replicates are stored as well."""
     options = {"replicates": {"n_replicates": 3, "over": over}}
-    further = {"options": options} if ci == "replicates" else {}
-    plain = numbers(evaluation().run(MEASURES, None, ci, **further))
-    Counted.begin()
-    single = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **further)
-    output = Counted.calls()
-    two = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **further)
-    assert Counted.calls() == output >= 2
-    for result in (single, two):
-        pd.testing.assert_frame_equal(numbers(result), plain, check_exact=True)
+    settings = {"options": options} if ci == "replicates" else {}
+    expected = numbers(evaluation().run(MEASURES, None, ci, **settings))
+    CountedMethod.begin()
+    single = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **settings)
+    output = CountedMethod.calls()
+    results = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **settings)
+    assert CountedMethod.calls() == output >= 2
+    for result in (single, results):
+        pd.testing.assert_frame_equal(numbers(result), expected, check_exact=True)
     assert single.tidy()["seconds"].min() > 0
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    """What was finished before the interrupt is not computed a second time."""
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
+    """Embeddings that were finished before the interrupt are not recomputed."""
     store = tmp_path / "s.journal"
     options = {"replicates": {"n_replicates": 4, "over": "seeds"}}
-    Counted.begin()
-    whole = numbers(evaluation().run(MEASURES, None, "replicates", options=options))
-    total = Counted.calls()
+    CountedMethod.begin()
+    expected = numbers(evaluation().run(MEASURES, None, "replicates", options=options))
+    total = CountedMethod.calls()
     assert total == 8
     for stop in (1, 2, 5):
-        Counted.begin(stop)
+        CountedMethod.begin(stop)
         with pytest.raises(KeyboardInterrupt):
             evaluation().run(MEASURES, None, "replicates", options=options, store=store)
-    Counted.begin()
+    CountedMethod.begin()
     result = numbers(evaluation().run(MEASURES, None, "replicates", options=options, store=store))
-    assert Counted.calls() == total - (0 + 1 + 4)
-    pd.testing.assert_frame_equal(result, whole, check_exact=True)
+    assert CountedMethod.calls() == total - (0 + 1 + 4)
+    pd.testing.assert_frame_equal(result, expected, check_exact=True)
 
 
 def test_a_store_is_of_one_data_set(tmp_path: Path) -> None:
@@ -108,54 +110,56 @@ def test_a_store_is_of_one_data_set(tmp_path: Path) -> None:
     evaluation().run(MEASURES, None, None, store=store)
     with pytest.raises(InputError, match=r"`store` must be of the data that are evaluated: got '.*s\.journal'"):
         evaluation(data=X + 1).run(MEASURES, None, None, store=store)
-    Counted.begin()
+    CountedMethod.begin()
     evaluation(1).run(MEASURES, None, None, store=store)
-    assert Counted.calls() == 2
-    wide = dreval.Evaluation(X, n_neighbors=5, random_state=0).with_embedding("first", first, n_components=3)
+    assert CountedMethod.calls() == 2
+    wide = dreval.Evaluation(X, n_neighbors=5, random_state=0).with_embedding("first", first_columns, n_components=3)
     assert wide.run(MEASURES, None, None, store=store).embeddings["first"].shape == (60, 3)
     factor = 3.0
-    same = {"pca": "pca", "changed": lambda points, n_components: points[:, :n_components] * factor}
-    before = dreval.Evaluation(X, same, random_state=0).run(MEASURES, None, None, store=store).embeddings["changed"]
+    sources = {"pca": "pca", "changed": lambda points, n_components: points[:, :n_components] * factor}
+    stored = dreval.Evaluation(X, sources, random_state=0).run(MEASURES, None, None, store=store).embeddings["changed"]
     factor = 4.0
-    after = dreval.Evaluation(X, same, random_state=0).run(MEASURES, None, None, store=store).embeddings["changed"]
-    np.testing.assert_allclose(after, before * 4 / 3)
+    recomputed = (
+        dreval.Evaluation(X, sources, random_state=0).run(MEASURES, None, None, store=store).embeddings["changed"]
+    )
+    np.testing.assert_allclose(recomputed, stored * 4 / 3)
 
 
-def test_the_file_of_a_study_is_no_store(tmp_path: Path) -> None:
+def test_the_file_of_a_study_is_not_a_store(tmp_path: Path) -> None:
     """The file raises an error and is not changed."""
     dreval.Study(tmp_path / "s.dreval", {"a": X, "b": X**2}, ["pca"], "stress", random_state=0).run()
-    before = (tmp_path / "s.dreval").read_bytes()
+    content = (tmp_path / "s.dreval").read_bytes()
     with pytest.raises(InputError, match=r"`store` must be a store of an evaluation: got .* the file of a study"):
         dreval.Evaluation(X, {"p": "pca"}, random_state=0).run("stress", None, None, store=tmp_path / "s.dreval")
-    assert (tmp_path / "s.dreval").read_bytes() == before
+    assert (tmp_path / "s.dreval").read_bytes() == content
 
 
 def test_without_a_seed_the_store_has_it(tmp_path: Path) -> None:
-    """A run that passes no seed goes on with that of the first; one that passes a seed keeps its own."""
+    """A run without a seed continues with the seed of the first run; a run with a seed uses that."""
     store = tmp_path / "s.journal"
-    Counted.begin()
+    CountedMethod.begin()
     single = evaluation(None).run(MEASURES, None, "points", store=store)
-    two = evaluation(None).run(MEASURES, None, "points", store=store)
-    assert Counted.calls() == 2
-    assert single.recipe["random_state"] == two.recipe["random_state"]
-    pd.testing.assert_frame_equal(numbers(single), numbers(two), check_exact=True)
+    results = evaluation(None).run(MEASURES, None, "points", store=store)
+    assert CountedMethod.calls() == 2
+    assert single.recipe["random_state"] == results.recipe["random_state"]
+    pd.testing.assert_frame_equal(numbers(single), numbers(results), check_exact=True)
     assert evaluation(7).run(MEASURES, None, None, store=store).recipe["random_state"] == 7
 
 
 def test_a_measure_that_re_runs_a_method_keeps_its_runs(tmp_path: Path) -> None:
     """tractable_consistency reads its runs from the same file."""
     options = {"tractable_consistency": {"n_transformations": 4, "n_replicates": 1}}
-    ev = dreval.Evaluation(X, {"first": first}, n_neighbors=5, random_state=0, n_jobs=1)
-    plain = numbers(ev.run("tractable_consistency", None, None, options=options))
+    ev = dreval.Evaluation(X, {"first": first_columns}, n_neighbors=5, random_state=0, n_jobs=1)
+    expected = numbers(ev.run("tractable_consistency", None, None, options=options))
     single = numbers(ev.run("tractable_consistency", None, None, options=options, store=tmp_path / "s.journal"))
-    Counted.begin()
-    two = numbers(ev.run("tractable_consistency", None, None, options=options, store=tmp_path / "s.journal"))
-    assert Counted.calls() == 0
-    for result in (single, two):
-        pd.testing.assert_frame_equal(result, plain, check_exact=True)
+    CountedMethod.begin()
+    stored_numbers = numbers(ev.run("tractable_consistency", None, None, options=options, store=tmp_path / "s.journal"))
+    assert CountedMethod.calls() == 0
+    for result in (single, stored_numbers):
+        pd.testing.assert_frame_equal(result, expected, check_exact=True)
 
 
-def test_failures_are_tried_again_and_other_files_are_refused(tmp_path: Path) -> None:
+def test_failures_are_repeated_and_other_files_raise_an_error(tmp_path: Path) -> None:
     """An embedding that failed is not stored; a study, a text and a folder are not accepted as stores."""
     store = tmp_path / "s.journal"
     attempts = []
@@ -170,9 +174,9 @@ def test_failures_are_tried_again_and_other_files_are_refused(tmp_path: Path) ->
     with pytest.warns(dreval.errors.EmbeddingFailed):
         ev.run(MEASURES, None, None, store=store)
     (tmp_path / "text").write_text("text" * 1000)
-    for other in (tmp_path / "text", tmp_path, tmp_path / "none" / "s.journal", 3):
+    for path in (tmp_path / "text", tmp_path, tmp_path / "none" / "s.journal", 3):
         with pytest.raises(InputError, match="`store` must"):
-            evaluation().run(MEASURES, None, None, store=other)
+            evaluation().run(MEASURES, None, None, store=path)
 
 
 KILLED = """
@@ -194,7 +198,7 @@ res.save(sys.argv[2])
 
 @pytest.mark.slow
 def test_a_killed_process_loses_no_finished_embedding(tmp_path: Path) -> None:
-    """Killed in the third of six runs: two are not made a second time, and the numbers are those of one run."""
+    """After a kill in the third of six runs, two are not repeated, and the numbers are those of one run."""
     command = [sys.executable, "-c", KILLED, tmp_path / "s.journal", tmp_path / "r"]
     run = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert run.stdout is not None

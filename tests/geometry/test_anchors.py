@@ -78,7 +78,7 @@ def assert_same(X, embeddings, rows, k, size, metric="euclidean", **options):
 
 
 @given(pair=ANY_PAIR, form=st.sampled_from(sorted(FORMS)), metric=st.sampled_from(METRICS), data=st.data())
-def test_blocks_give_what_the_pass_in_memory_gives(pair, form, metric, data):
+def test_blocks_equal_the_pass_in_memory(pair, form, metric, data):
     """For every metric and block, any k up to n - 1, anchors that are few or all; ties, duplicates and any scale."""
     X, Y = pair
     if metric == "precomputed":
@@ -184,7 +184,7 @@ def test_lists_of_any_blocks_merge_to_those_of_the_whole(X, size, seed, data):
     """The lists do not depend on the order of the blocks, their groups and the order of merging."""
     n, rng = len(X), np.random.default_rng(seed)
     space, k = AnchoredSpace(X, some_rows(data, n)), data.draw(neighbor_counts(n))
-    whole = nearest_in_parts(space, [slice(0, n)], k)
+    expected = nearest_in_parts(space, [slice(0, n)], k)
     parts = [parts_of(n, size)[at] for at in rng.permutation(len(parts_of(n, size)))]
     ends = np.sort(rng.integers(0, len(parts) + 1, rng.integers(0, 4)))
     groups = [parts[low:high] for low, high in zip([0, *ends], [*ends, len(parts)], strict=True)]
@@ -192,10 +192,10 @@ def test_lists_of_any_blocks_merge_to_those_of_the_whole(X, size, seed, data):
         nearest_in_parts(space, parts, k),
         folded([nearest_in_parts(space, group, k) for group in groups], rng),
     ):
-        assert_array_equal(merged.indices, whole.indices)
-        assert_array_equal(merged.values, whole.values)
-        assert_array_equal(merged.ties, whole.ties)
-    assert_array_equal(whole.indices, twins.orders(X)[space.rows, :k])
+        assert_array_equal(merged.indices, expected.indices)
+        assert_array_equal(merged.values, expected.values)
+        assert_array_equal(merged.ties, expected.ties)
+    assert_array_equal(expected.indices, twins.orders(X)[space.rows, :k])
 
 
 def target_twin(X, row, ids):
@@ -229,7 +229,7 @@ def test_ranks_of_targets_are_places_in_the_sorted_row(X, size, seed, data):
 
 
 @given(pair=pairs(min_n=12, max_n=90), seed=st.integers(0, 99), data=st.data())
-def test_drawn_points_are_others_with_their_exact_ranks(pair, seed, data):
+def test_sampled_points_are_others_with_their_exact_ranks(pair, seed, data):
     """No anchor draws itself, a listed point, or a point twice; ranks are those of sorted rows; weights are >= 1."""
     X, Y = pair
     n, rows = len(X), some_rows(data, len(X))
@@ -252,19 +252,19 @@ def test_drawn_points_are_others_with_their_exact_ranks(pair, seed, data):
 
 
 @pytest.mark.parametrize(("of_data", "of_embedding"), [(3.0, 1.0), (1.0, 1e-150), (1e150, 0.7)])
-def test_drawn_points_do_not_depend_on_the_unit(of_data, of_embedding):
+def test_sampled_points_do_not_depend_on_the_unit(of_data, of_embedding):
     """In another unit the same points are drawn, with the same weights and ranks."""
     rng = np.random.default_rng(0)
     X, Y, rows = rng.normal(size=(300, 4)), rng.normal(size=(300, 2)), np.arange(0, 300, 9)
-    usual, rescaled = (
+    original, rescaled = (
         anchored_pass(a * X, {"Y": b * Y}, rows, k=10, sample=np.random.default_rng(0))["Y"].sample
         for a, b in ((1.0, 1.0), (of_data, of_embedding))
     )
-    for left, right in zip(usual, rescaled, strict=True):
+    for left, right in zip(original, rescaled, strict=True):
         assert_array_equal(left, right)
 
 
-def test_weights_of_drawn_points_add_up_to_the_others():
+def test_weights_of_sampled_points_add_up_to_the_others():
     """Weights add up on average, and each point is drawn with the inverse of its weight: within 4 standard errors."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(400, 4)), rng.normal(size=(400, 2))
@@ -296,21 +296,23 @@ def excluded_points(nearest, rows, at):
 
 
 @given(X=clouds(min_n=8, max_n=30, min_p=13, max_p=20), data=st.data())
-def test_center_and_precision_change_nothing(X, data):
-    """The frame is of the anchors: any other center and precision has the same lists."""
+def test_center_and_precision_have_no_effect(X, data):
+    """The frame is that of the anchors: any other center and precision has the same lists."""
     n = len(X)
     rows, k = some_rows(data, n), data.draw(neighbor_counts(n))
-    usual, other = AnchoredSpace(X, rows), AnchoredSpace(X, rows)
-    moved = Frame(usual.frame.scale, usual.frame.center + 0.5, not usual.frame.single)
-    object.__setattr__(other, "__dict__", {**other.__dict__, "frame": moved})
-    expected, result = nearest_in_parts(usual, parts_of(n, 5), k), nearest_in_parts(other, parts_of(n, 7), k)
+    original, displaced = AnchoredSpace(X, rows), AnchoredSpace(X, rows)
+    frame = Frame(original.frame.scale, original.frame.center + 0.5, not original.frame.single)
+    object.__setattr__(displaced, "__dict__", {**displaced.__dict__, "frame": frame})
+    expected, result = nearest_in_parts(original, parts_of(n, 5), k), nearest_in_parts(displaced, parts_of(n, 7), k)
     assert_array_equal(expected.indices, result.indices)
     assert_allclose(expected.values, result.values, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("clear", [False, True])
 def test_runs_of_equal_distances_are_chained_over_all_points(clear):
-    """Distances of which each is equal to the next, and the smallest not to the largest, are one run, as in memory."""
+    """If each distance is equal to the next up to rounding, but the smallest not to the largest, they are one run, as
+    in memory.
+    """
     for seed in range(150):
         rng, n = np.random.default_rng(seed), 60
         step, k = 0.4e-12 * rng.choice([0.5, 0.9, 1.0]), int(rng.integers(1, 20))

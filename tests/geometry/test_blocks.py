@@ -21,7 +21,7 @@ ANY_WIDTH = st.one_of(pairs(), pairs(min_p=13, max_p=40, max_d=3), pairs(min_n=1
 
 @pytest.fixture(scope="module", autouse=True, params=[np.inf, 0.0], ids=["selected", "sorted"])
 def _both_ways(request):
-    """Neighbors are selected and ranked one by one, or come from sorted rows, whatever k and n are."""
+    """Test both paths: neighbors are selected and ranked one by one, or read from sorted rows, whatever k and n are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "SORTING_RATIO", request.param)
         yield
@@ -39,7 +39,7 @@ def _twin(X, Y, k):
     return near, in_embedding, data_rank, np.take_along_axis(twins.rank_table(y), near, axis=1)
 
 
-def _same(view, lists, positions=None):
+def _assert_same_view(view, lists, positions=None):
     for name, expected in zip(LISTS, lists, strict=True):
         values = getattr(view, name)
         assert_array_equal(values if positions is None or "rank" in name else positions[values], expected, err_msg=name)
@@ -50,11 +50,11 @@ def test_lists_and_cross_ranks_are_those_of_full_tables(pair, data):
     """The lists are exact for every k up to n - 1, with ties, duplicates, any scale, few columns and many."""
     X, Y = pair
     k = data.draw(neighbor_counts(len(X)))
-    _same(_view(X, Y, k), _twin(X, Y, k))
+    _assert_same_view(_view(X, Y, k), _twin(X, Y, k))
 
 
 @given(pair=pairs(min_n=14, min_p=13, max_p=40, max_d=14), single=st.booleans(), groups=st.booleans(), data=st.data())
-def test_the_precision_of_products_changes_nothing(pair, single, groups, data):
+def test_the_precision_of_products_has_no_effect(pair, single, groups, data):
     """Cross ranks from products of single or double precision are those of full tables."""
     X, Y = pair
     k, parts = data.draw(neighbor_counts(len(X) // 2)), random_groups(len(X), 3, np.random.default_rng(0))
@@ -63,7 +63,7 @@ def test_the_precision_of_products_changes_nothing(pair, single, groups, data):
         view = _view(X, Y, k, groups=parts if groups else None)
     width = view.nearest_data.shape[1]
     assert width >= k
-    _same(view, _twin(X, Y, width))
+    _assert_same_view(view, _twin(X, Y, width))
 
 
 @pytest.mark.parametrize("p", [3, 20])
@@ -97,7 +97,7 @@ def test_a_lattice_over_several_blocks(p):
     rng = np.random.default_rng(p)
     X, Y = rng.integers(0, 3, size=(280, p)).astype(float), rng.integers(0, 9, size=(280, 2)).astype(float)
     for k in (1, 15, 120, 279):
-        _same(_view(X, Y, k), _twin(X, Y, k))
+        _assert_same_view(_view(X, Y, k), _twin(X, Y, k))
 
 
 @pytest.mark.parametrize("p", [2, 20])
@@ -108,7 +108,7 @@ def test_distances_that_nearly_agree(p):
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     X[0] = 0.0
     for offset in (0.0, 1e3):
-        _same(_view(X + offset, X[::-1] * [1e-3], 299), _twin(X + offset, X[::-1] * [1e-3], 299))
+        _assert_same_view(_view(X + offset, X[::-1] * [1e-3], 299), _twin(X + offset, X[::-1] * [1e-3], 299))
 
 
 @given(pair=ANY_WIDTH, count=st.integers(2, 5), seed=st.integers(0, 99), data=st.data())
@@ -135,8 +135,8 @@ def _compare_left_out(X, Y, k, groups, view):
         reduced = view_without_group(view, group, k)
         assert_array_equal(reduced.rows, stay)
         assert_array_equal(reduced.population, stay)
-        near, in_embedding, data_rank, embedding_rank = _twin(X[stay], Y[stay], k)
-        _same(reduced, (stay[near], stay[in_embedding], data_rank, embedding_rank))
+        neighbors, in_embedding, data_rank, embedding_rank = _twin(X[stay], Y[stay], k)
+        _assert_same_view(reduced, (stay[neighbors], stay[in_embedding], data_rank, embedding_rank))
         assert reduced.n == len(stay)
 
 
@@ -151,7 +151,7 @@ def test_without_a_group_is_a_sweep_on_the_rest(pair, count, seed, data):
 
 
 @given(pair=pairs(min_n=8), seed=st.integers(0, 99))
-def test_lists_that_run_out_are_made_again(pair, seed):
+def test_exhausted_lists_are_recomputed(pair, seed):
     """Without neighbors beyond k every group needs another pass, with the same result."""
     X, Y = pair
     groups = random_groups(len(X), 3, np.random.default_rng(seed))
@@ -163,23 +163,23 @@ def test_lists_that_run_out_are_made_again(pair, seed):
     _compare_left_out(X, Y, k, groups, view)
 
 
-@pytest.mark.parametrize("kept", ["long", "short"])
-def test_groups_can_be_taken_from_anchors(kept, monkeypatch):
+@pytest.mark.parametrize("list_length", ["long", "short"])
+def test_groups_can_be_selected_from_anchors(list_length, monkeypatch):
     """Rows, labels and seed of a view do not change, whether its lists suffice or are recomputed."""
     rng = np.random.default_rng(0)
     X, Y, rows = rng.normal(size=(40, 3)), rng.normal(size=(40, 2)), np.arange(1, 40, 3)
     groups = random_groups(40, 4, rng)
-    if kept == "short":
+    if list_length == "short":
         monkeypatch.setattr(blocks, "extra_neighbors", lambda *_: 0)
     view = replace(_view(X, Y, 8, rows=rows, groups=groups), labels=np.arange(40) % 3, seed=7)
     for group in range(4):
         stay = np.flatnonzero(groups.codes != group)
         reduced = view_without_group(view, group, 8)
-        assert (view.without(group, 8) is None) == (kept == "short")
+        assert (view.without(group, 8) is None) == (list_length == "short")
         assert_array_equal(reduced.rows, [i for i in rows if i in stay])
         positions = np.searchsorted(stay, reduced.rows)
-        near, in_embedding, data_rank, embedding_rank = (part[positions] for part in _twin(X[stay], Y[stay], 8))
-        _same(reduced, (stay[near], stay[in_embedding], data_rank, embedding_rank))
+        neighbors, in_embedding, data_rank, embedding_rank = (part[positions] for part in _twin(X[stay], Y[stay], 8))
+        _assert_same_view(reduced, (stay[neighbors], stay[in_embedding], data_rank, embedding_rank))
         assert_array_equal(reduced.labels, view.labels)
         assert reduced.seed == 7
 
@@ -193,23 +193,23 @@ def test_anchors_are_rows_of_the_whole(pair, data):
     view = _view(X, Y, k, rows=rows)
     assert_array_equal(view.rows, rows)
     assert view.n == len(X)
-    _same(view, [part[rows] for part in _twin(X, Y, k)])
+    _assert_same_view(view, [part[rows] for part in _twin(X, Y, k)])
 
 
 @given(pair=pairs(min_n=20, max_p=30), rows=st.sampled_from([1, 3, 8]), jobs=st.sampled_from([1, 2]))
-def test_blocks_and_threads_change_nothing(pair, rows, jobs):
+def test_blocks_and_threads_have_no_effect(pair, rows, jobs):
     """Blocks of any size and any number of threads give the same bits, and report the share of every block once."""
     X, Y = pair
     done = []
     groups = random_groups(len(X), 3, np.random.default_rng(0))
-    whole = _view(X, Y, 6, groups=groups, n_jobs=1)
+    expected = _view(X, Y, 6, groups=groups, n_jobs=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "block_rows", lambda _: rows)
         parts = _view(X, Y, 6, groups=groups, n_jobs=jobs, advance=done.append)
         count = -(-len(X) // rows)
         assert_allclose(done, [1 / count] * count)
     for name in (*LISTS, "data_counts", "embedding_counts", "has_ties"):
-        assert_array_equal(getattr(parts, name), getattr(whole, name))
+        assert_array_equal(getattr(parts, name), getattr(expected, name))
 
 
 @given(pair=pairs(min_n=8), seed=st.integers(0, 99))
@@ -218,12 +218,12 @@ def test_many_embeddings_in_one_sweep(pair, seed):
     X, Y = pair
     embeddings = {"a": Y, "b": np.random.default_rng(seed).normal(size=(len(X), 14)), "c": X}
     for name, view in neighbor_pass(X, embeddings, k=5).items():
-        _same(view, _twin(X, embeddings[name], 5))
+        _assert_same_view(view, _twin(X, embeddings[name], 5))
         assert view.Y is embeddings[name]
 
 
 @given(pair=pairs())
-def test_without_ranks_only_data_neighbors_are_found(pair):
+def test_without_ranks_only_data_neighbors_are_searched(pair):
     """Without ranks the neighbors in the embedding are not computed."""
     X, Y = pair
     groups = Groups(np.arange(len(X)) % 2, 2)
@@ -243,10 +243,10 @@ def test_rows_where_ties_matter_are_marked(pair, data):
     view = _view(X, Y, k)
     for i in range(len(X)):
         doubtful = False
-        for A, other in ((X, view.nearest_embedding), (Y, view.nearest_data)):
+        for A, neighbors in ((X, view.nearest_embedding), (Y, view.nearest_data)):
             D = twins.squared_distances(A[i : i + 1], A)[0]
             ranked = np.sort(np.delete(D, i))
-            doubtful |= (np.diff(ranked[: k + 1]) == 0).any() or any((ranked == D[j]).sum() > 1 for j in other[i])
+            doubtful |= (np.diff(ranked[: k + 1]) == 0).any() or any((ranked == D[j]).sum() > 1 for j in neighbors[i])
         assert view.has_ties[i] == doubtful
 
 
@@ -275,7 +275,7 @@ def test_random_groups_are_of_nearly_equal_size(n, count, seed):
 
 
 @pytest.mark.parametrize("count", [1, 2, 20])
-def test_lists_are_kept_long_enough(count):
+def test_stored_lists_are_long_enough(count):
     """The number is finite even for a single group, and leaves k in every row with more than six groups."""
     rng = np.random.default_rng(count)
     X, Y = rng.normal(size=(200, 2)), rng.normal(size=(200, 2))
@@ -289,13 +289,13 @@ def test_an_unrelated_embedding_has_the_same_points():
     X, Y = rng.normal(size=(30, 3)), rng.normal(size=(30, 2))
     groups = random_groups(30, 3, rng)
     view = replace(_view(X, Y, 4, groups=groups), labels=np.arange(30) % 2).without(0, 4)
-    other = view.shuffled(rng)
-    assert_array_equal(np.sort(other.Y[view.population], axis=0), np.sort(Y[view.population], axis=0))
-    assert not np.array_equal(other.Y, Y)
-    assert_array_equal(np.delete(other.Y, view.population, axis=0), np.delete(Y, view.population, axis=0))
-    assert_array_equal(np.bincount(other.labels[view.population]), np.bincount(view.labels[view.population]))
-    assert_array_equal(other.nearest_data, view.nearest_data)
-    assert other.data_rank.size == 0
+    permuted = view.shuffled(rng)
+    assert_array_equal(np.sort(permuted.Y[view.population], axis=0), np.sort(Y[view.population], axis=0))
+    assert not np.array_equal(permuted.Y, Y)
+    assert_array_equal(np.delete(permuted.Y, view.population, axis=0), np.delete(Y, view.population, axis=0))
+    assert_array_equal(np.bincount(permuted.labels[view.population]), np.bincount(view.labels[view.population]))
+    assert_array_equal(permuted.nearest_data, view.nearest_data)
+    assert permuted.data_rank.size == 0
 
 
 def test_permuted_rows_know_where_they_were():
@@ -303,13 +303,13 @@ def test_permuted_rows_know_where_they_were():
     rng = np.random.default_rng(0)
     Y = rng.normal(size=(30, 2))
     view = _view(Y, Y, 4, groups=random_groups(30, 3, rng))
-    other = view.shuffled(rng).shuffled(rng)
-    assert_array_equal(other.Y, Y[other.origin])
-    assert other.cached_per_embedding("a", lambda: 5) == view.cached_per_embedding("a", lambda: 6) == 5
+    permuted = view.shuffled(rng).shuffled(rng)
+    assert_array_equal(permuted.Y, Y[permuted.origin])
+    assert permuted.cached_per_embedding("a", lambda: 5) == view.cached_per_embedding("a", lambda: 6) == 5
     assert view.without(0, 4).cached_per_embedding("a", lambda: 6) == 6
 
 
-def test_a_shared_value_is_made_once_per_view():
+def test_a_shared_value_is_computed_once_per_view():
     """``once`` stores a value for one view, and not for views derived from it."""
     view = _view(np.arange(8.0)[:, None], np.arange(8.0)[:, None], 2, groups=Groups(np.arange(8) % 4, 4))
     calls = []
@@ -319,7 +319,7 @@ def test_a_shared_value_is_made_once_per_view():
     assert len(calls) == 2
 
 
-def test_a_view_without_groups_says_so():
+def test_a_view_without_groups_raises_an_error():
     """Groups can only be left out after a pass that counted them."""
     with pytest.raises(RuntimeError, match="has no groups"):
         _view(np.arange(5.0)[:, None], np.arange(5.0)[:, None], 2).without(0, 1)
@@ -330,8 +330,8 @@ def test_more_neighbors_than_a_short_integer_counts():
     rng = np.random.default_rng(0)
     X, Y, row = rng.normal(size=(36_000, 1)), rng.normal(size=(36_000, 1)), 17
     view = _view(X, Y, 35_000, rows=np.array([row]))
-    near, in_embedding = (np.argsort((Z[:, 0] - Z[row]) ** 2, kind="stable")[1:] for Z in (X, Y))
+    neighbors, in_embedding = (np.argsort((Z[:, 0] - Z[row]) ** 2, kind="stable")[1:] for Z in (X, Y))
     ranks = np.empty(36_000, np.int64)
-    ranks[near] = np.arange(1, 36_000)
+    ranks[neighbors] = np.arange(1, 36_000)
     assert_array_equal(view.nearest_embedding[0], in_embedding[:35_000])
     assert_array_equal(view.data_rank[0], ranks[in_embedding[:35_000]])

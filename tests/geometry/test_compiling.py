@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_is_told_once_when_compiling_takes_long(monkeypatch) -> None:
+def test_a_terminal_gets_one_message_when_compiling_takes_long(monkeypatch) -> None:
     """The outermost of nested compilations count; a stream that is not a terminal gets no message."""
     clock, notice, terminal = [0.0], _jit.CompileNotice(), Terminal()
     monkeypatch.setattr(_jit.time, "perf_counter", lambda: clock[0])
@@ -38,9 +38,9 @@ def test_a_terminal_is_told_once_when_compiling_takes_long(monkeypatch) -> None:
 
     quiet = io.StringIO()
     monkeypatch.setattr(_jit.sys, "stderr", quiet)
-    other = _jit.CompileNotice()
-    other.spent = 10.0
-    other.on_start(None)
+    second_notice = _jit.CompileNotice()
+    second_notice.spent = 10.0
+    second_notice.on_start(None)
     assert quiet.getvalue() == ""
 
 
@@ -48,7 +48,7 @@ def test_a_terminal_is_told_once_when_compiling_takes_long(monkeypatch) -> None:
 def test_the_cache_belongs_to_all_loops(tmp_path: Path) -> None:
     """A loop is recompiled if a loop that it calls has changed in another file, and loaded from disk if not.
 
-    What other loops left beside the package a month ago is removed.
+    Files of other loops next to the package that are a month old are removed.
     """
     package, cache = tmp_path / "toy", tmp_path / "toy" / "__pycache__"
     package.mkdir()
@@ -67,7 +67,7 @@ def test_the_cache_belongs_to_all_loops(tmp_path: Path) -> None:
         return subprocess.check_output([sys.executable, "-c", code], env=variables, text=True).strip()
 
     assert run(1) == "4 0"
-    assert run(2) == "6 0"  # numba's own cache finds outer.py unchanged, and gives 4
+    assert run(2) == "6 0"  # numba's cache finds outer.py unchanged, and returns 4
     assert run(1) == "4 1"
     for folder in cache.glob("dreval-*"):
         os.utime(folder, (0, time.time() - _jit.MAX_AGE_SECONDS - 60))

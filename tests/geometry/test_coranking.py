@@ -1,4 +1,4 @@
-"""The pass over sorted rows: exact ranks with ties, curves without each group; row order and threads change nothing."""
+"""The pass over sorted rows: exact ranks with ties, curves without each group; row order and threads have no effect."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_products_that_cannot_decide_are_settled_by_direct_distances():
 
 
 @given(pair=ANY_PAIR, seed=st.integers(0, 99), data=st.data())
-def test_leaving_a_group_out_is_starting_anew(pair, seed, data):
+def test_leaving_a_group_out_equals_a_new_start(pair, seed, data):
     """Curves and areas without each group, all from one pass, are those of the data without its points."""
     X, Y = pair
     n = len(X)
@@ -126,20 +126,20 @@ def test_leaving_a_group_out_is_starting_anew(pair, seed, data):
     view = view_of(X, Y, groups=groups)
     reduced = [view_without_group(view, group, 1) for group in range(groups.count)]
     share_coranking(view, reduced)
-    alone = coranking(view_of(X, Y))
-    assert_array_equal(histograms(coranking(view)), histograms(alone))
-    assert_array_equal(coranking(view).areas, alone.areas)
+    expected_ranks = coranking(view_of(X, Y))
+    assert_array_equal(histograms(coranking(view)), histograms(expected_ranks))
+    assert_array_equal(coranking(view).areas, expected_ranks.areas)
     for group, view_without in enumerate(reduced):
         stay = groups.codes != group
         expected = coranking(view_of(np.ascontiguousarray(X[stay]), np.ascontiguousarray(Y[stay])))
         shared, recomputed = coranking(view_without), coranking(replace(view_without, _cache={}))
-        for other in (expected, recomputed):
-            assert shared.n == other.n == stay.sum()
-            assert_array_equal(histograms(shared), histograms(other))
-            assert_allclose(shared.areas, other.areas, atol=1e-13)
+        for result in (expected, recomputed):
+            assert shared.n == result.n == stay.sum()
+            assert_array_equal(histograms(shared), histograms(result))
+            assert_allclose(shared.areas, result.areas, atol=1e-13)
 
 
-def test_it_is_made_once_and_only_with_groups_shared():
+def test_the_co_ranking_is_computed_once_and_only_with_groups_shared():
     """A view stores its co-ranking; without groups it cannot be shared."""
     X = np.random.default_rng(0).normal(size=(20, 3))
     view = view_of(X, X[:, :2])
@@ -149,7 +149,7 @@ def test_it_is_made_once_and_only_with_groups_shared():
 
 
 @given(pair=pairs(min_n=6, max_n=25), limit=st.sampled_from([0, 3000, 10**8]), seed=st.integers(0, 99))
-def test_embeddings_of_one_sweep_have_what_each_has_alone(pair, limit, seed):
+def test_embeddings_of_one_pass_equal_separate_ones(pair, limit, seed):
     """In any order, more than once, and with few results stored; an embedding without a pass is computed alone."""
     X, Y = pair
     rng = np.random.default_rng(seed)
@@ -160,14 +160,17 @@ def test_embeddings_of_one_sweep_have_what_each_has_alone(pair, limit, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MAX_WAITING_BYTES", limit)
         for name in [*rng.permutation(list(views)), "c"]:
-            alone, view = view_of(X, embeddings[name]), replace(views[name], _cache={})
-            result_without, expected_without = module.coranking_without(view, ks), module.coranking_without(alone, ks)
+            separate, view = view_of(X, embeddings[name]), replace(views[name], _cache={})
+            result_without, expected_without = (
+                module.coranking_without(view, ks),
+                module.coranking_without(separate, ks),
+            )
             assert_array_equal(result_without.q_nx, expected_without.q_nx)
             assert_array_equal(result_without.areas, expected_without.areas)
             for result in (coranking(view), coranking(replace(view, _cache={}))):
-                assert_array_equal(histograms(result), histograms(coranking(alone)))
-                assert_array_equal(result.areas, coranking(alone).areas)
-                assert_array_equal(result.has_ties, coranking(alone).has_ties)
+                assert_array_equal(histograms(result), histograms(coranking(separate)))
+                assert_array_equal(result.areas, coranking(separate).areas)
+                assert_array_equal(result.has_ties, coranking(separate).has_ties)
 
 
 def test_rows_are_ambiguous_by_ties_in_either_space():
@@ -193,17 +196,17 @@ def test_the_data_are_sorted_once_for_all_embeddings(monkeypatch):
 
 
 @pytest.mark.parametrize("p", [2, 20])
-def test_blocks_and_threads_are_of_no_account(p, monkeypatch):
+def test_blocks_and_threads_have_no_effect(p, monkeypatch):
     """Blocks of 7 or 256 rows, one or three threads: the same whole numbers and the same bits."""
     rng = np.random.default_rng(1)
     X, Y = rng.integers(0, 5, size=(90, p)).astype(float), rng.normal(size=(90, 2))
-    whole = coranking(view_of(X, Y, n_jobs=1))
+    expected = coranking(view_of(X, Y, n_jobs=1))
     monkeypatch.setattr(module, "block_rows", lambda _: 7)
     for n_jobs in (1, 3):
         parts = coranking(view_of(X, Y, n_jobs=n_jobs))
-        assert_array_equal(histograms(parts), histograms(whole))
-        assert_array_equal(parts.areas, whole.areas)
-        assert_array_equal(parts.has_ties, whole.has_ties)
+        assert_array_equal(histograms(parts), histograms(expected))
+        assert_array_equal(parts.areas, expected.areas)
+        assert_array_equal(parts.has_ties, expected.has_ties)
 
 
 @given(pair=ANY_PAIR, seed=st.integers(0, 99))
@@ -212,22 +215,24 @@ def test_anchors_are_rows_of_the_whole(pair, seed):
     X, Y = pair
     rows = np.sort(np.random.default_rng(seed).choice(len(X), 3, replace=False))
     part, remainder = coranking(view_of(X, Y, rows)), coranking(view_of(X, Y, np.setdiff1d(np.arange(len(X)), rows)))
-    whole = coranking(view_of(X, Y))
-    assert_array_equal(histograms(part) + histograms(remainder), histograms(whole))
-    assert_array_equal(part.areas, whole.areas[rows])
+    full = coranking(view_of(X, Y))
+    assert_array_equal(histograms(part) + histograms(remainder), histograms(full))
+    assert_array_equal(part.areas, full.areas[rows])
 
 
 def test_ties_of_other_metrics():
     """Sums of absolute differences of one column are its Euclidean distances: the same bounds over orders of ties."""
     rng = np.random.default_rng(4)
     X, Y = rng.integers(0, 6, size=(40, 1)).astype(float), rng.integers(0, 6, size=(40, 2)).astype(float)
-    plain, other = (tied_corankings(neighbor_pass(X, {"Y": Y}, k=1, metric=m)["Y"]) for m in ("euclidean", "manhattan"))
-    for left, right in zip(plain, other, strict=True):
+    euclidean, manhattan = (
+        tied_corankings(neighbor_pass(X, {"Y": Y}, k=1, metric=m)["Y"]) for m in ("euclidean", "manhattan")
+    )
+    for left, right in zip(euclidean, manhattan, strict=True):
         assert_array_equal(histograms(left), histograms(right))
         assert_array_equal(left.areas, right.areas)
 
 
-# From lists and drawn points
+# From lists and sampled points
 
 IMAGES = {
     "good": lambda X, rng: X + 0.1 * rng.normal(size=X.shape),
@@ -238,15 +243,15 @@ IMAGES = {
 
 
 @pytest.fixture
-def many(monkeypatch):
-    """Co-rankings of anchors among more than 100 points come from lists and sampled points, sampled from 300."""
+def large_limits(monkeypatch):
+    """Set limits at which co-rankings of anchors among more than 100 points use lists and 300 sampled points."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 100)
     monkeypatch.setattr(streaming, "PILOT", 300)
     monkeypatch.setattr(streaming, "PILOTS", 3)
 
 
 @pytest.mark.parametrize("image", IMAGES)
-def test_what_is_drawn_has_no_bias(image, many):
+def test_samples_have_no_bias(image, large_limits):
     """Areas, Q_NX and B_NX of 40 anchors among 700 points: means of 60 draws within 4 standard errors of all ranks."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(700, 5))
@@ -276,7 +281,7 @@ def test_what_is_drawn_has_no_bias(image, many):
         assert not (estimate.has_ties & ~exact.has_ties).any()
 
 
-def test_drawn_areas_err_less_than_anchors(many):
+def test_sampled_areas_err_less_than_anchors(large_limits):
     """The noise of the samples is small compared with that of the choice of anchors."""
     rng = np.random.default_rng(3)
     X, rows = rng.normal(size=(700, 5)), np.arange(0, 700, 14)
@@ -289,7 +294,7 @@ def test_drawn_areas_err_less_than_anchors(many):
         assert np.std([estimate.areas.mean() for estimate in estimates]) < 0.4 * exact.std() / np.sqrt(len(rows))
 
 
-def test_a_perfect_copy_has_no_error(many):
+def test_a_perfect_copy_has_no_error(large_limits):
     """Every area and Q_NX is exactly 1, whatever the sample, and B_NX exactly 0."""
     X, rows = np.random.default_rng(0).normal(size=(500, 4)), np.arange(0, 500, 50)
     for seed in range(5):
@@ -307,12 +312,12 @@ def test_weights_of_some_ranks_are_those_of_the_table(n):
     assert_allclose(module._weight_of(ranks, n), module._weights(n)[ranks], rtol=1e-9, atol=1e-13)
 
 
-def test_the_largest_k_is_not_that_of_a_sample(many):
+def test_the_largest_k_is_not_that_of_a_sample(large_limits):
     """K_max raises an error, and so does a view without a sample."""
     X, rows = np.random.default_rng(0).normal(size=(200, 3)), np.arange(20)
     view = anchored_pass(X, {"Y": X[:, :2].copy()}, rows, k=5, sample=np.random.default_rng(0))["Y"]
     with pytest.raises(UndefinedMeasure, match="K_max, which needs all ranks"):
         coranking(view).k_max()
-    assert {item.code for item in coranking(view).notes} == {"coranking.drawn"}
+    assert {note.code for note in coranking(view).notes} == {"coranking.drawn"}
     with pytest.raises(RuntimeError, match="has no sample"):
         coranking(replace(view, sample=None, _cache={}))

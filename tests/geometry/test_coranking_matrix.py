@@ -50,13 +50,13 @@ def test_every_rank_occurs_once_in_every_row(pair):
 @given(st.integers(3, 400), st.integers(1, 60), st.data())
 def test_cells_part_the_ranks_at_the_cut(n, cells, data):
     """Edges rise from 1 to n, and one edge is just behind the cut."""
-    cut = data.draw(st.integers(1, n - 1))
-    edges = rank_edges(n, cells, cut)
+    split = data.draw(st.integers(1, n - 1))
+    edges = rank_edges(n, cells, split)
 
     assert edges[0] == 1
     assert edges[-1] == n
     assert (np.diff(edges) > 0).all()
-    assert cut + 1 in edges
+    assert split + 1 in edges
 
 
 def test_cells_add_up_the_matrix_and_rows_a_part_of_it():
@@ -64,10 +64,10 @@ def test_cells_add_up_the_matrix_and_rows_a_part_of_it():
     left out."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 2))
-    whole, edges = coranking_cells(X, Y, np.arange(1, 61)), rank_edges(60, 10, 15)
-    summed = np.add.reduceat(np.add.reduceat(whole, edges[:-1] - 1, axis=0), edges[:-1] - 1, axis=1)
+    cells, edges = coranking_cells(X, Y, np.arange(1, 61)), rank_edges(60, 10, 15)
+    summed = np.add.reduceat(np.add.reduceat(cells, edges[:-1] - 1, axis=0), edges[:-1] - 1, axis=1)
     halves = [coranking_cells(X, Y, edges, rows=rows) for rows in (np.arange(25), np.arange(25, 60))]
 
     np.testing.assert_array_equal(coranking_cells(X, Y, edges, n_jobs=2), summed)
     np.testing.assert_array_equal(halves[0] + halves[1], summed)
-    np.testing.assert_array_equal(coranking_cells(X, Y, np.arange(3, 9)), whole[2:7, 2:7])
+    np.testing.assert_array_equal(coranking_cells(X, Y, np.arange(3, 9)), cells[2:7, 2:7])

@@ -43,7 +43,7 @@ def decimal_distances(X, metric):
 
 
 def bundle(scale, n=40, p=4, seed=0):
-    """Rows that differ by ``scale`` from one row, and their differences, whose first columns are the embedding."""
+    """Return rows that differ by ``scale`` from one row, and their differences; the embedding is the first columns."""
     rng = np.random.default_rng(seed)
     w, B = rng.normal(size=p) + 1.0, rng.normal(size=(n, p))
     return w + scale * B, B[:, :2]
@@ -53,12 +53,12 @@ def at_rows(D, Y, rows, k):
     """Trustworthiness of some rows by its definition."""
     penalty = 0
     for i in rows:
-        far = np.linalg.norm(Y - Y[i], axis=1)
-        far[i] = np.inf
+        distances = np.linalg.norm(Y - Y[i], axis=1)
+        distances[i] = np.inf
         order = np.argsort(np.where(np.arange(len(D)) == i, -1.0, D[i]), kind="stable")
         rank = np.empty(len(D), int)
         rank[order] = np.arange(len(D))
-        penalty += np.maximum(rank[np.argsort(far)[:k]] - k, 0).sum()
+        penalty += np.maximum(rank[np.argsort(distances)[:k]] - k, 0).sum()
     n = len(D)
     return 1 - penalty * 2 / (len(rows) * k * (2 * n - 3 * k - 1))
 
@@ -88,23 +88,23 @@ def test_nearly_parallel_rows_in_other_forms(form):
     X = -X if form == "negative" else X
     D = decimal_distances(X, "cosine")
     table = {"sparse": sparse.csr_array, "frame": pd.DataFrame}.get(form, np.asarray)(X)
-    right = oracle(D, Y, n_neighbors=7, metric="precomputed")
-    assert dreval.trustworthiness(table, Y, metric="cosine", n_neighbors=7) == pytest.approx(right, abs=1e-12)
+    expected = oracle(D, Y, n_neighbors=7, metric="precomputed")
+    assert dreval.trustworthiness(table, Y, metric="cosine", n_neighbors=7) == pytest.approx(expected, abs=1e-12)
     results = dreval.Evaluation(table, {"Y": Y}, metric="cosine", n_neighbors=7).run("trustworthiness", None, None)
-    assert results.tidy()["value"].item() == pytest.approx(right, abs=1e-12)
+    assert results.tidy()["value"].item() == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("p", [5, 30])
 def test_bundles_in_different_directions_keep_their_digits(p):
-    """Three directions, about each of which rows differ by 1e-14: no common direction could be subtracted."""
+    """Rows differ by 1e-14 about each of three directions: no common direction could be subtracted."""
     rng = np.random.default_rng(3)
-    B, which = rng.normal(size=(45, p)), np.repeat(np.arange(3), 15)
-    X = (rng.normal(size=(3, p)) * 3)[which] + 1e-14 * B
-    Y = 100 * np.eye(3)[which][:, :2] + B[:, :2]
+    B, group = rng.normal(size=(45, p)), np.repeat(np.arange(3), 15)
+    X = (rng.normal(size=(3, p)) * 3)[group] + 1e-14 * B
+    Y = 100 * np.eye(3)[group][:, :2] + B[:, :2]
     D = decimal_distances(X, "cosine")
-    right = oracle(D, Y, n_neighbors=7, metric="precomputed")
+    expected = oracle(D, Y, n_neighbors=7, metric="precomputed")
     for data in (X, sparse.csr_array(X)):
-        assert dreval.trustworthiness(data, Y, metric="cosine", n_neighbors=7) == pytest.approx(right, abs=1e-12)
+        assert dreval.trustworthiness(data, Y, metric="cosine", n_neighbors=7) == pytest.approx(expected, abs=1e-12)
 
 
 def test_sparse_rows_with_different_columns():
@@ -119,29 +119,29 @@ def test_sparse_rows_with_different_columns():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("p", [4, 20])
 def test_anchors_among_many_points_keep_the_digits(form, p, monkeypatch):
-    """Rows that are read in blocks, of which no two anchors need be near each other."""
+    """Rows are read in blocks, and no two anchors need be near each other."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 10)
     X, Y = bundle(1e-13, n=60, p=p)
-    right = decimal_distances(X, "cosine")
+    expected = decimal_distances(X, "cosine")
     ev = dreval.Evaluation(form(X), {"Y": Y}, metric="cosine", anchors=20, n_neighbors=7, random_state=0)
     results = ev.run("trustworthiness", None, None)
     rows = results.points["Y"].index.to_numpy()
     assert len(rows) == 20
-    assert results.tidy()["value"].item() == pytest.approx(at_rows(right, Y, rows, 7), abs=1e-12)
+    assert results.tidy()["value"].item() == pytest.approx(at_rows(expected, Y, rows, 7), abs=1e-12)
 
 
 def test_a_near_row_of_an_anchor_is_found_in_its_block():
-    """Pairs of near rows, of which only one is an anchor."""
+    """Each pair of near rows has only one anchor."""
     rng = np.random.default_rng(0)
     U = rng.normal(size=(30, 5))
     units = U / np.linalg.norm(U, axis=1, keepdims=True)
-    near = units + 1e-12 * rng.normal(size=units.shape)
+    perturbed = units + 1e-12 * rng.normal(size=units.shape)
     assert not has_near_rows(units)
     assert not has_near_rows(np.concatenate([units, units]))  # repeated rows need no more digits
-    assert has_near_rows(np.concatenate([units, near]))
-    assert has_rows_near(near, units, direction_cells(units))
+    assert has_near_rows(np.concatenate([units, perturbed]))
+    assert has_rows_near(perturbed, units, direction_cells(units))
     assert not has_rows_near(units[::-1], units, direction_cells(units))
-    assert has_near_rows(sparse.csr_array(np.concatenate([units, near])))
+    assert has_near_rows(sparse.csr_array(np.concatenate([units, perturbed])))
 
 
 @each_angular
@@ -184,7 +184,7 @@ def test_rows_of_norm_one_have_twice_the_digits(metric):
 
 @each_angular
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_a_note_says_that_few_digits_are_left(metric, form):
+def test_few_remaining_digits_are_noted(metric, form):
     """Rows that differ by 1e-14 are reported; by 1e-10 they are not; by rounding alone they raise an error."""
     codes = [[n.code for n in as_data(form(bundle(scale)[0]), metric=metric).notes] for scale in (1e-14, 1e-10, 1.0)]
     assert ["data.parallel" in names for names in codes] == [True, False, False]
@@ -193,5 +193,5 @@ def test_a_note_says_that_few_digits_are_left(metric, form):
     X = bundle(0.0)[0] * np.arange(1, 41)[:, None]
     with pytest.raises(InputError, match="40 rows of one direction"):
         as_data(form(X), metric=metric)
-    assert as_data(X - X.mean(axis=0), metric=metric).n == 40  # what the error advises
+    assert as_data(X - X.mean(axis=0), metric=metric).n == 40  # the hint of the error
     assert not [n for n in as_data(form(bundle(1e-14)[0])).notes if n.code == "data.parallel"]

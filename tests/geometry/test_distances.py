@@ -23,7 +23,7 @@ def _block(space, rows):
 
 @given(X=clouds(max_p=DIRECT_COLUMNS))
 def test_few_columns_are_direct_to_the_last_bit(X):
-    """Up to twelve columns a block holds sums of squared differences, column by column, times a power of 4."""
+    """Up to twelve columns a block has sums of squared differences, column by column, times a power of 4."""
     space, rows = Space.of(X), np.arange(0, len(X), 2)
     assert space.gamma == 0
     assert_array_equal(_block(space, rows), twins.squared_distances(X[rows], X) * space.scale**2)
@@ -104,7 +104,7 @@ def test_memory_is_lent_to_one_block_at_a_time():
     pool = BufferPool()
     with pool.borrow(3, 4) as buffer, pool.borrow(2, 2):
         pass
-    with pool.borrow(2, 2) as third, pool.borrow(4, 3) as fourth:
-        third[:], fourth[:] = 1.0, 2.0
-        assert np.shares_memory(buffer, third)
-        assert ((third == 1.0).all(), (fourth == 2.0).all(), fourth.shape) == (True, True, (4, 3))
+    with pool.borrow(2, 2) as reused, pool.borrow(4, 3) as fourth:
+        reused[:], fourth[:] = 1.0, 2.0
+        assert np.shares_memory(buffer, reused)
+        assert ((reused == 1.0).all(), (fourth == 2.0).all(), fourth.shape) == (True, True, (4, 3))

@@ -42,7 +42,7 @@ def _distances(X):
 
 
 def _naive_edges(X, k):
-    """Dense lengths of the union graph, infinite where there is no edge, by a stable sort of each row."""
+    """Return dense lengths of the union graph, infinite where there is no edge, by a stable sort of each row."""
     D, n = _distances(X), len(X)
     edges = np.full((n, n), np.inf)
     np.fill_diagonal(edges, 0.0)
@@ -104,10 +104,10 @@ def test_both_ways_to_geodesics_agree_in_pieces_of_any_size(dense, pieces, case)
 def test_graph_is_exactly_symmetric_and_has_no_diagonal(X, k):
     """Entry (i, j) is bitwise entry (j, i), on every kind of cloud and scale."""
     graph = knn_graph(X, k)
-    other = graph.T.tocsr()
-    other.sort_indices()
-    np.testing.assert_array_equal(graph.indices, other.indices)
-    np.testing.assert_array_equal(graph.data, other.data)
+    transposed = graph.T.tocsr()
+    transposed.sort_indices()
+    np.testing.assert_array_equal(graph.indices, transposed.indices)
+    np.testing.assert_array_equal(graph.data, transposed.data)
     assert not (graph.tocoo().row == graph.tocoo().col).any()
 
 
@@ -183,7 +183,7 @@ def test_links_are_the_shortest_ones_of_each_component(X, linked):
 
 
 def test_links_join_the_nearest_points_by_hand():
-    """Three pairs on a line at 0, 10, 50: joined by 1-10, 11-50 and 1-50, which shortens the way from 0 to 51."""
+    """Three pairs on a line at 0, 10, 50: joined by 1-10, 11-50 and 1-50, which shortens the path from 0 to 51."""
     X = np.array([[50.0], [0.0], [11.0], [1.0], [51.0], [10.0]])
     joined, links = connect_components(knn_graph(X, 1), X)
     assert [sorted(X[link, 0]) for link in links] == [[1.0, 10.0], [11.0, 50.0], [1.0, 50.0]]
@@ -197,10 +197,10 @@ def test_paths_of_a_graph_in_parts_are_those_of_scikit_learn(count):
     X = np.repeat(10 * rng.normal(size=(count, 8)), 20, axis=0) + rng.normal(size=(20 * count, 8))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn warns of the parts, and of how it joins them
-        theirs = Isomap(n_neighbors=6).fit(X).dist_matrix_
+        reference = Isomap(n_neighbors=6).fit(X).dist_matrix_
     with pytest.warns(ApproximationWarning, match=f" {count * (count - 1) // 2} link"):
         lengths = geodesics(connected_graph(X, Reach(6), "connect"))
-    np.testing.assert_allclose(lengths, theirs, rtol=1e-10)
+    np.testing.assert_allclose(lengths, reference, rtol=1e-10)
 
 
 def test_joining_changes_no_path_within_a_component():
@@ -213,12 +213,12 @@ def test_joining_changes_no_path_within_a_component():
     assert np.isfinite(after).all()
 
 
-def test_a_graph_in_charts_is_refused_with_its_sizes_and_the_cure():
+def test_a_graph_in_charts_raises_an_error_with_sizes_and_hints():
     """The message names the components, the parameter and both remedies."""
     X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
-    with pytest.raises(MethodFailed) as caught:
+    with pytest.raises(MethodFailed) as error:
         connected_graph(X, Reach(1))
-    assert str(caught.value) == (
+    assert str(error.value) == (
         "`n_neighbors` must make the graph of nearest neighbors connected: got 2 components of 3, 2 points with "
         "n_neighbors=1. Choose a larger n_neighbors (above the number of copies of any point), or "
         'disconnected="connect" to join the components by their shortest links.'
@@ -234,13 +234,13 @@ def test_joining_is_never_silent():
 
 
 @pytest.mark.parametrize("k", [0, 5, 2.5, True, [1, 2]])
-def test_illegal_numbers_of_neighbors_are_refused(k):
+def test_illegal_numbers_of_neighbors_raise_an_error(k):
     """k must be one integer from 1 to n - 1."""
     with pytest.raises(InputError, match="n_neighbors"):
         knn_graph(np.arange(5.0)[:, None], k)
 
 
-def test_unknown_way_with_components_names_the_known_ones():
+def test_the_error_for_an_unknown_option_for_components_names_the_valid_ones():
     """The list of choices is in the message."""
     with pytest.raises(UnknownName, match="connect, error"):
         connected_graph(np.arange(5.0)[:, None], Reach(2), "conect")
@@ -252,11 +252,11 @@ def test_balls_are_those_of_scikit_learn(X, share):
     D = _distances(X)
     radius = share * (float(np.median(D[D > 0])) if D.any() else 1.0)
     assume(not np.isclose(D, radius, rtol=1e-9).any())
-    theirs = radius_neighbors_graph(X, radius, mode="distance")
+    reference = radius_neighbors_graph(X, radius, mode="distance")
     graph = radius_graph(X, radius)
-    pairs, other = graph.tocoo(), theirs.tocoo()
-    assert {*zip(pairs.row, pairs.col, strict=True)} == {*zip(other.row, other.col, strict=True)}
-    np.testing.assert_allclose(graph.toarray(), theirs.toarray(), rtol=1e-7, atol=1e-9 * np.ptp(X))
+    pairs, reference_pairs = graph.tocoo(), reference.tocoo()
+    assert {*zip(pairs.row, pairs.col, strict=True)} == {*zip(reference_pairs.row, reference_pairs.col, strict=True)}
+    np.testing.assert_allclose(graph.toarray(), reference.toarray(), rtol=1e-7, atol=1e-9 * np.ptp(X))
 
 
 @pytest.mark.parametrize("p", [2, 20])
@@ -282,12 +282,12 @@ def test_neighborhoods_of_balls_are_the_rows_of_the_graph(X, share):
     linked = {(*pair,) for pair in links.tolist()} | {(j, i) for i, j in links.tolist()}
     rows = []
     for group, members in neighborhoods(X, reach, graph, links):
-        for i, near in zip(group, members, strict=True):
+        for i, neighbors in zip(group, members, strict=True):
             rows.append(i)
             expected = {j for j in range(len(X)) if j != i and ((i, j) in linked or D[i, j] <= radius * (1 + 1e-9))}
-            assert {*near} <= expected
-            assert {j for j in expected if (i, j) in linked or D[i, j] < radius * (1 - 1e-9)} <= {*near}
-            assert (np.diff(D[i, near]) >= -1e-9 * np.ptp(X)).all()
+            assert {*neighbors} <= expected
+            assert {j for j in expected if (i, j) in linked or D[i, j] < radius * (1 - 1e-9)} <= {*neighbors}
+            assert (np.diff(D[i, neighbors]) >= -1e-9 * np.ptp(X)).all()
     assert sorted(rows) == [*range(len(X))]
 
 
@@ -300,8 +300,8 @@ def test_new_points_see_the_ball_or_else_the_nearest_point(p):
     radius = {2: 0.9, 20: 5.0}[p]
     distances, members = NearestNeighbors(radius=radius).fit(X).radius_neighbors(new, sort_results=True)
     results = {}
-    for rows, near, squared in near_new(X, Reach(radius=radius), new):
-        results |= {i: (row, lengths) for i, row, lengths in zip(rows, near, np.sqrt(squared), strict=True)}
+    for rows, neighbors, squared in near_new(X, Reach(radius=radius), new):
+        results |= {i: (row, lengths) for i, row, lengths in zip(rows, neighbors, np.sqrt(squared), strict=True)}
     assert sorted(results) == [*range(36)]
     assert len({len(row) for row, _ in results.values()}) > 5
     for i, (row, lengths) in results.items():
@@ -315,9 +315,9 @@ def test_new_points_see_the_ball_or_else_the_nearest_point(p):
 def test_the_radius_that_would_connect_is_named():
     """The error names the least radius that connects the graph, and this radius does."""
     X = np.array([[0.0], [1.0], [2.0], [10.12345], [11.0]])
-    with pytest.raises(MethodFailed) as caught:
+    with pytest.raises(MethodFailed) as error:
         connected_graph(X, Reach(radius=1.5))
-    assert str(caught.value) == (
+    assert str(error.value) == (
         "`radius` must make the graph of points within it connected: got 2 components of 3, 2 points with radius=1.5. "
         'Choose a larger radius (at least 8.124), or disconnected="connect" to join the components by their shortest '
         "links."
@@ -337,7 +337,7 @@ def _percent_of_short_cuts(X, k, fewer):
 
 
 def test_ends_within_few_long_steps_are_short_cuts():
-    """Two clumps 1 apart, which in the smaller graph only a point 5 away from both joins: two steps, but of 5 each."""
+    """Two clumps 1 apart, joined in the smaller graph only by a point 5 away from both: two steps of 5 each."""
     X = np.random.default_rng(0).normal(scale=0.01, size=(17, 2))
     X[8:16] += [1, 0]
     X[16] = [0.5, 5]
@@ -347,7 +347,7 @@ def test_ends_within_few_long_steps_are_short_cuts():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_short_cuts_between_the_turns_of_a_roll_are_found(seed):
+def test_short_cuts_between_the_turns_of_a_roll_are_detected(seed):
     """500 points: with 15 neighbors the embedding of Isomap is wrong with a note; with 7 there is no note."""
     X = dreval.simulate("swiss_roll", n=500, random_state=seed).data
     result = short_cuts(knn_graph(X, 15), X, 15)

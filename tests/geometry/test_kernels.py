@@ -80,7 +80,7 @@ def test_zero_median_takes_the_smallest_positive_distance_and_warns():
 @pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
 @given(X=clouds(4, 20, 1, 3), kernel=st.sampled_from(RADIAL), bandwidth=st.sampled_from([None, "median", 0.5, 1e-9]))
 def test_a_length_scale_is_that_of_the_matrix(X, kernel, bandwidth):
-    """The same number and notes, and refused where the matrix is."""
+    """The number and notes are the same, and the errors as well."""
 
     def answered(function):
         try:
@@ -97,15 +97,15 @@ def test_a_length_scale_is_that_of_the_matrix(X, kernel, bandwidth):
 def test_median_rule_removes_the_scale(kernel, scale):
     """Squares of very large or very small differences neither overflow nor vanish."""
     X = np.random.default_rng(3).normal(size=(12, 3))
-    plain, scaled = gram_matrix(X, "x", kernel), gram_matrix(X * scale, "x", kernel)
-    np.testing.assert_allclose(scaled.matrix, plain.matrix, rtol=1e-12)
-    assert scaled.bandwidth == pytest.approx(plain.bandwidth * scale, rel=1e-12)
+    unscaled, scaled = gram_matrix(X, "x", kernel), gram_matrix(X * scale, "x", kernel)
+    np.testing.assert_allclose(scaled.matrix, unscaled.matrix, rtol=1e-12)
+    assert scaled.bandwidth == pytest.approx(unscaled.bandwidth * scale, rel=1e-12)
     np.testing.assert_allclose(
         gram_matrix(X * scale, "x", kernel, scale).matrix, gram_matrix(X, "x", kernel, 1.0).matrix, rtol=1e-12
     )
 
 
-def test_distances_are_direct_beside_a_far_first_point():
+def test_distances_are_direct_with_a_far_first_point():
     """An outlier in the first row costs the others no digits."""
     X = np.array([1e12, 0.0, 1.0, 3.0])
     assert gram_matrix(X, "x", "gaussian", 1.0).matrix[2, 3] == pytest.approx(np.exp(-2.0), rel=1e-14)
@@ -116,12 +116,12 @@ def test_distances_are_direct_beside_a_far_first_point():
 @given(X=clouds(kinds=("normal", "duplicates", "clusters", "outlier"), min_n=5))
 def test_kernel_matrices_are_symmetric_and_positive_semi_definite(kernel, X):
     """Symmetric, no eigenvalue below rounding, and the input is not written to."""
-    before = X.copy()
-    assume(kernel != "binomial" or np.ptp(X) < 1e5 * np.median(pdist(X)))  # far outliers are refused
+    original = X.copy()
+    assume(kernel != "binomial" or np.ptp(X) < 1e5 * np.median(pdist(X)))  # far outliers raise an error
     K = gram_matrix(X, "x", kernel).matrix
     np.testing.assert_array_equal(K, K.T)
     assert np.linalg.eigvalsh(K).min() >= -1e-12 * len(K) * np.abs(K).max()
-    np.testing.assert_array_equal(X, before)
+    np.testing.assert_array_equal(X, original)
 
 
 def test_delta_kernel_by_hand():
@@ -139,7 +139,7 @@ def test_delta_kernel_by_hand():
 
 
 def test_integers_are_numbers_unless_the_kernel_is_delta():
-    """Which variables hold classes without being asked: text, booleans and categories, in one column."""
+    """Text, booleans and categories in one column are classes by default."""
     assert not is_classes([1, 2, 3])
     assert is_classes([True, False])
     assert is_classes([["a"], ["b"]])
@@ -148,13 +148,13 @@ def test_integers_are_numbers_unless_the_kernel_is_delta():
 
 
 def test_precomputed_matrix_is_copied():
-    """A precomputed kernel is used as it is, and centering the copy leaves the user's matrix alone."""
+    """A precomputed kernel is used unchanged, and centering the copy does not alter the matrix of the user."""
     K = np.exp(-euclid(np.random.default_rng(0).normal(size=(6, 2))))
-    before = K.copy()
+    original = K.copy()
     gram = gram_matrix(K, "x", "precomputed")
     np.testing.assert_array_equal(gram.matrix, K)
     center(gram.matrix)
-    np.testing.assert_array_equal(K, before)
+    np.testing.assert_array_equal(K, original)
 
 
 @given(X=clouds())
@@ -165,8 +165,8 @@ def test_centering_is_projection_on_both_sides(X):
     np.testing.assert_allclose(center(K.copy()), H @ K @ H, atol=1e-13)
 
 
-FAR = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
-REFUSED = [
+LINE_DISTANCES = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
+INVALID = [
     ((np.ones(5),), "`x` must vary: got 5 equal rows"),
     (([1.0, 2.0, 3.0],), "`x` must have at least 4 rows: got 3 rows"),
     (([1.0, 2.0, 3.0, np.nan],), "`x` must be finite: got NaN in row 3"),
@@ -184,24 +184,24 @@ REFUSED = [
     ((list("aab"),), "`x` must have at least 4 rows: got 3 rows"),
     ((np.array([0.5, 0.5, 1, 1]), "delta"), "must be classes"),
     ((np.arange(5.0), "precomputed"), "must be a symmetric"),
-    ((np.triu(FAR), "precomputed"), "got a matrix that is not symmetric"),
-    ((FAR, "precomputed"), "Distances D are not a kernel"),
+    ((np.triu(LINE_DISTANCES), "precomputed"), "got a matrix that is not symmetric"),
+    ((LINE_DISTANCES, "precomputed"), "Distances D are not a kernel"),
     ((np.eye(5), "precomputed"), "must not look the same under every permutation"),
     ((np.zeros((5, 5)), "precomputed"), "must have a usual scale"),
     ((np.ones((5, 5)), "precomputed"), "got a constant matrix"),
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), REFUSED)
-def test_refusals(call, message):
-    """What is no variable for a kernel is refused with its name, the rule and a cure."""
-    with pytest.raises(InputError) as refused:
+@pytest.mark.parametrize(("call", "message"), INVALID)
+def test_errors(call, message):
+    """The error for an invalid variable has its name, the requirement and a hint."""
+    with pytest.raises(InputError) as error:
         gram_matrix(call[0], "x", *call[1:])
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_unknown_kernel_names_the_nearest():
-    """A misspelt kernel is refused with the right one."""
+    """The error for a misspelled kernel suggests the right one."""
     with pytest.raises(UnknownName, match="Did you mean 'gaussian'"):
         gram_matrix([1.0, 2.0, 3.0, 4.0], "x", "gausian")
     assert set(RADIAL) < set(KERNELS)

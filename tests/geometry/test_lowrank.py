@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWar
 
 
 @given(n=st.integers(2, 30), r=st.integers(1, 10), seed=st.integers(0, 1000))
-def test_a_matrix_of_low_rank_is_found(n, r, seed):
+def test_a_matrix_of_low_rank_is_factored(n, r, seed):
     """A positive semi-definite matrix of rank r is factored by r columns or fewer, with nothing left."""
     A = np.random.default_rng(seed).normal(size=(n, r))
     K = A @ A.T
@@ -25,8 +25,8 @@ def test_a_matrix_of_low_rank_is_found(n, r, seed):
 
 
 @given(X=clouds(min_n=5), tolerance=st.sampled_from([1e-1, 1e-3, 1e-6]))
-def test_what_is_left_is_positive_and_small(X, tolerance):
-    """K - LL' has no negative eigenvalue, and the trace that is reported."""
+def test_the_remainder_is_positive_and_small(X, tolerance):
+    """K - LL' has no negative eigenvalue, and its trace is the reported one."""
     K = gram_matrix(X, "x").matrix
     L, omitted = pivoted_cholesky(np.ones(len(X)), lambda i: K[i], tolerance, len(X))
     remainder = K - L @ L.T
@@ -47,7 +47,7 @@ def test_factors_are_those_of_the_kernel(kernel, X):
 
 
 def test_the_number_of_columns_is_bounded():
-    """With ``most`` columns more of the trace is left over, and said."""
+    """With at most ``most`` columns more of the trace remains, and is reported."""
     X = np.random.default_rng(0).normal(size=(50, 5))
     low = low_rank_kernel(X, "x", most=7)
     assert low.factor.shape == (50, 7)

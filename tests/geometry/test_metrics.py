@@ -21,9 +21,9 @@ from dreval.geometry.procrustes import disparity
 from dreval.glossary import METRICS
 from dreval.inputs.features import check_distances
 
-NAMED = [name for name in METRICS if name != "precomputed"]
+METRIC_NAMES = [name for name in METRICS if name != "precomputed"]
 SPARSE = ["euclidean", "cosine", "manhattan", "hamming"]
-each_metric = pytest.mark.parametrize("metric", NAMED)
+each_metric = pytest.mark.parametrize("metric", METRIC_NAMES)
 
 
 def distances(X, metric):
@@ -37,8 +37,8 @@ def distances(X, metric):
 def defined(X, metric):
     """Whether scipy's definition has no division by a rounding error in any row."""
     if metric in ("cosine", "correlation"):
-        moved = X - X.mean(axis=1, keepdims=True) if metric == "correlation" else X
-        return bool((np.linalg.norm(moved, axis=1) > 1e-6 * np.abs(X).max()).all())
+        centered = X - X.mean(axis=1, keepdims=True) if metric == "correlation" else X
+        return bool((np.linalg.norm(centered, axis=1) > 1e-6 * np.abs(X).max()).all())
     return True
 
 
@@ -140,8 +140,8 @@ def test_sparse_products_stay_within_their_promised_error(seed):
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "precomputed"])
 @pytest.mark.parametrize("metric", SPARSE)
-def test_left_out_is_seen_again(metric, form):
-    """A view without a group, from kept lists or in full, is the view of the remaining points."""
+def test_a_view_without_a_group_is_recomputed(metric, form):
+    """A view without a group, from stored lists or in full, is the view of the remaining points."""
     X, Y = counts(2)
     data = {"dense": X, "sparse": sparse.csr_array(X), "precomputed": distances(X, metric)}[form]
     metric = "precomputed" if form == "precomputed" else metric
@@ -160,21 +160,21 @@ def test_left_out_is_seen_again(metric, form):
 @pytest.mark.parametrize("size", [1, 7, 100])
 @pytest.mark.parametrize("metric", METRICS)
 def test_blocks_of_any_size_give_the_same(metric, size, monkeypatch):
-    """Dense and sparse, whatever the rows of a block."""
+    """Dense and sparse data have the same result for any number of rows in a block."""
     X, Y = counts(3)
     forms = [distances(X, "manhattan")] if metric == "precomputed" else [X + np.eye(*X.shape)]
     forms += [sparse.csr_array(X)] if metric in SPARSE else []
     for data in forms:
-        whole = neighbor_pass(data, {"Y": Y}, k=9, metric=metric)["Y"]
+        full = neighbor_pass(data, {"Y": Y}, k=9, metric=metric)["Y"]
         with monkeypatch.context() as patch:
             patch.setattr(blocks, "block_rows", lambda _: size)
             parts = neighbor_pass(data, {"Y": Y}, k=9, metric=metric)["Y"]
-        assert_array_equal(parts.nearest_data, whole.nearest_data)
-        assert_array_equal(parts.data_rank, whole.data_rank)
+        assert_array_equal(parts.nearest_data, full.nearest_data)
+        assert_array_equal(parts.data_rank, full.data_rank)
 
 
 def test_neighborhoods_of_sparse_data_keep_their_differences():
-    """Gathered groups hold the columns in which they have an entry: all inner products are those of the rows."""
+    """Gathered groups have the columns in which they have an entry: all inner products are those of the rows."""
     X, _ = counts(4)
     members = np.random.default_rng(0).integers(0, 40, (6, 5))
     gathered = gather(sparse.csr_array(X), members)
@@ -184,7 +184,7 @@ def test_neighborhoods_of_sparse_data_keep_their_differences():
 
 @given(seed=st.integers(0, 99), offset=st.sampled_from([0.0, 1e6]))
 def test_disparity_of_sparse_data_is_that_of_dense_ones(seed, offset):
-    """Without centering the matrix as a whole, also where a column lies far from 0."""
+    """The matrix is not centered as a whole, also where a column is far from 0."""
     X, Y = counts(seed)
     X[:, 0] += offset
     assert disparity(sparse.csr_array(X), Y) == pytest.approx(disparity(X, Y), abs=1e-9)

@@ -40,7 +40,9 @@ def test_neighbors_are_those_of_the_full_table(X, data):
 
 @given(X=clouds(min_n=20, max_n=80, max_p=8), data=st.data())
 def test_the_tree_and_the_blocks_agree_with_the_full_table(X, data):
-    """Few columns and few neighbors: the k-d tree's answer is exact, ties by index, and so is that of the blocks."""
+    """With few columns and few neighbors, the result of the k-d tree is exact with ties by index, as is that of the
+    blocks.
+    """
     k = data.draw(st.integers(1, (len(X) - 9) // 4))
     _check(X, k)
     with pytest.MonkeyPatch.context() as patch:
@@ -48,16 +50,16 @@ def test_the_tree_and_the_blocks_agree_with_the_full_table(X, data):
         _check(X, k)
 
 
-@given(X=ANY_WIDTH, own=st.booleans(), seed=st.integers(0, 2**32 - 1), data=st.data())
-def test_queries_find_every_point(X, own, seed, data):
-    """Queries may be anything, points of the data included: these find themselves at distance 0; k may be n."""
+@given(X=ANY_WIDTH, is_fitted=st.booleans(), seed=st.integers(0, 2**32 - 1), data=st.data())
+def test_queries_find_every_point(X, is_fitted, seed, data):
+    """Queries may be any points; points of the data find themselves at distance 0; k may be n."""
     rng = np.random.default_rng(seed)
-    Q = X[rng.integers(0, len(X), 7)] if own else X.mean(axis=0) + 2 * X.std() * rng.normal(size=(7, X.shape[1]))
+    Q = X[rng.integers(0, len(X), 7)] if is_fitted else X.mean(axis=0) + 2 * X.std() * rng.normal(size=(7, X.shape[1]))
     _check(X, data.draw(st.integers(1, len(X))), Q)
 
 
 @given(X=clouds(min_n=20, max_n=60, min_p=1, max_p=40), jobs=st.sampled_from([1, 2, 3]), rows=st.sampled_from([1, 7]))
-def test_blocks_and_threads_change_nothing(X, jobs, rows):
+def test_blocks_and_threads_have_no_effect(X, jobs, rows):
     """Any number of rows in a block and any number of threads give the same bits."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbors, "block_rows", lambda _: rows)
@@ -67,8 +69,8 @@ def test_blocks_and_threads_change_nothing(X, jobs, rows):
 
 
 @given(X=clouds(max_n=60, min_p=13, max_p=60), single=st.booleans(), data=st.data())
-def test_the_precision_of_products_changes_nothing(X, single, data):
-    """Products of single or double precision: what they cannot decide is decided by direct differences."""
+def test_the_precision_of_products_has_no_effect(X, single, data):
+    """Products of single or double precision: pairs that they cannot order are ordered by direct differences."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(distances, "_single_is_enough", lambda *_: single)
         _check(X, data.draw(neighbor_counts(len(X))))
@@ -77,9 +79,9 @@ def test_the_precision_of_products_changes_nothing(X, single, data):
 
 @given(X=tie_free_clouds(min_n=10, max_p=20))
 def test_neighbors_are_those_of_scikit_learn(X):
-    """Where no two distances are alike scikit-learn finds the same neighbors in the same order."""
-    theirs = NearestNeighbors(n_neighbors=5).fit(X).kneighbors(return_distance=False)
-    assert_array_equal(nearest(X, 5)[0], theirs)
+    """If no two distances are equal, scikit-learn finds the same neighbors in the same order."""
+    reference = NearestNeighbors(n_neighbors=5).fit(X).kneighbors(return_distance=False)
+    assert_array_equal(nearest(X, 5)[0], reference)
 
 
 @pytest.mark.parametrize("p", [2, 30])
@@ -108,7 +110,7 @@ def test_distances_far_from_the_origin_keep_their_digits(p):
 
 @pytest.mark.parametrize("exponent", [-160, -90, 90, 150])
 def test_any_unit_of_measurement(exponent):
-    """Squares of the numbers as they come would vanish or overflow; the order does not change."""
+    """Squares of the unscaled numbers would underflow or overflow; the order does not change."""
     X = np.random.default_rng(0).normal(size=(50, 15))
     for width in (3, 15):
         with np.errstate(under="ignore", over="ignore"):
@@ -124,6 +126,6 @@ def test_k_is_checked(k, queries):
 
 
 def test_blocks_stay_small():
-    """A block of rows holds about eight megabytes, at least 16 rows and at most 256."""
+    """A block of rows has about eight megabytes, at least 16 rows and at most 256."""
     sizes = {n: distances.block_rows(n) for n in (4, 500, 2000, 10**6)}
     assert sizes == {4: 256, 500: 256, 2000: 256, 10**6: 16}

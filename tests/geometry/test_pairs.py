@@ -1,4 +1,4 @@
-"""The owner of pair distances: the pairs and their order, the standard error of a sample, and leaving groups out."""
+"""Pair distances: the pairs and their order, the standard error of a sample, and leaving groups out."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_all_pairs_once_in_order(pair):
     X, Y = pair
     table = pairs.pairs_of(_view(X, Y))
     assert len(table) == len(table.first) == pairs.n_pairs(_view(X, Y))
-    listed = list(zip(table.first.tolist(), table.second.tolist(), strict=True))
-    assert listed == list(itertools.combinations(range(len(X)), 2))
+    pair_list = list(zip(table.first.tolist(), table.second.tolist(), strict=True))
+    assert pair_list == list(itertools.combinations(range(len(X)), 2))
     assert_allclose(table.x * table.unit, twins.condensed(X), rtol=1e-14)
     assert_allclose(table.y * table.unit, twins.condensed(Y), rtol=1e-14)
     for side in (table.data, table.embedding):
@@ -68,8 +68,8 @@ def test_all_pairs_once_in_order(pair):
     assert_array_equal(table.order(), np.lexsort((positions, table.embedding.ranks, table.data.ranks)))
 
 
-def test_what_no_measure_reads_is_not_computed():
-    """Ranks keep no distances; distances need no ranks; embeddings of one sweep share the ranks of the data."""
+def test_unused_tables_are_not_computed():
+    """Ranks keep no distances; distances need no ranks; embeddings of one pass share the ranks of the data."""
     X, Y = _cloud()
     views = neighbor_pass(X, {"a": Y, "b": Y[:, ::-1]}, k=1)
     left, right = (pairs.pairs_of(views[name]) for name in "ab")
@@ -83,8 +83,8 @@ def test_what_no_measure_reads_is_not_computed():
 
 
 @given(pair=clouds_and_images(min_n=8, max_n=25, scales=False), seed=st.integers(0, 9))
-def test_leaving_a_group_out_is_starting_again(pair, seed):
-    """From the pairs of the whole, or from the points that stay: the same value of every measure over pairs."""
+def test_leaving_a_group_out_equals_a_new_start(pair, seed):
+    """From the pairs of all points, or from the remaining points: the same value of every measure over pairs."""
     X, Y = pair
     view = _view(X, Y, groups=random_groups(len(X), 4, np.random.default_rng(seed)))
     for group in range(4):
@@ -102,10 +102,10 @@ def test_ranks_of_some_pairs_are_ranks_among_them(pair, seed):
     for _ in range(2):
         keep = rng.random(len(table)) < 0.7
         part = table.only(keep)
-        for side, whole in ((part.data, table.data), (part.embedding, table.embedding)):
-            assert_array_equal(side.ranks, 2 * rankdata(whole.ranks[keep]) - 1 - keep.sum())
+        for side, full in ((part.data, table.data), (part.embedding, table.embedding)):
+            assert_array_equal(side.ranks, 2 * rankdata(full.ranks[keep]) - 1 - keep.sum())
             assert side.distinct == (len(np.unique(side.ranks)) == keep.sum())
-            assert_array_equal(side.values, whole.values[keep])
+            assert_array_equal(side.values, full.values[keep])
         assert_array_equal(part.second, table.second[keep])
         table = part
 
@@ -122,9 +122,9 @@ def test_ranks_of_some_pairs_are_ranks_among_them(pair, seed):
 @example(seed=0, size=140_000, kind="huge and tiny", jobs=1)
 @example(seed=0, size=140_000, kind="tied", jobs=2)
 @example(seed=0, size=140_000, kind="nearly equal", jobs=1)
-@example(seed=0, size=140_000, kind="in pairs", jobs=2)  # ties that lie in two buckets
+@example(seed=0, size=140_000, kind="in pairs", jobs=2)  # ties in two buckets
 @example(seed=0, size=140_000, kind="constant", jobs=1)
-@example(seed=0, size=300, kind="at edges", jobs=1)  # ties that lie on both sides of an edge
+@example(seed=0, size=300, kind="at edges", jobs=1)  # ties on both sides of an edge
 def test_mid_ranks_are_those_of_scipy(seed, size, kind, jobs):
     """Of distances that are joined where they are equal up to rounding, with the edges of cells and steps among them.
 
@@ -154,7 +154,7 @@ def test_mid_ranks_are_those_of_scipy(seed, size, kind, jobs):
 
 
 @given(pair=clouds_and_images())
-def test_the_ascending_fit_is_that_of_scipy(pair):
+def test_the_isotonic_fit_is_that_of_scipy(pair):
     """Pooling neighbors gives the squared distance to SciPy's isotonic regression."""
     table = pairs.pairs_of(_view(*pair))
     y = table.y[table.order()]
@@ -163,12 +163,12 @@ def test_the_ascending_fit_is_that_of_scipy(pair):
 
 
 @given(pair=clouds_and_images(), seed=st.integers(0, 9))
-def test_permuted_rows_keep_the_data(pair, seed):
-    """The pairs of an embedding with permuted rows have the distances of the data, which are not computed again."""
+def test_permuted_rows_share_the_data(pair, seed):
+    """The pairs of an embedding with permuted rows have the distances of the data, which are not recomputed."""
     view = _view(*pair)
-    whole, permuted = pairs.pairs_of(view), pairs.pairs_of(view.shuffled(np.random.default_rng(seed)))
-    assert permuted.data is whole.data
-    assert_allclose(np.sort(permuted.y), np.sort(whole.y), rtol=1e-14)
+    original, permuted = pairs.pairs_of(view), pairs.pairs_of(view.shuffled(np.random.default_rng(seed)))
+    assert permuted.data is original.data
+    assert_allclose(np.sort(permuted.y), np.sort(original.y), rtol=1e-14)
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 5, 7, 13])
@@ -176,10 +176,10 @@ def test_lines_of_distances_have_the_bits_of_listed_ones(p):
     """Columns are read some at a time, points in tiles; terms are added in the order of the columns."""
     X = np.random.default_rng(p).normal(size=(1030, p))
     space = Space.of(X)
-    listed = space.listed(*np.triu_indices(len(X), 1)) / space.scale
-    assert_array_equal(pairs.condensed_distances(space.points) / space.scale, listed)
+    distances = space.listed(*np.triu_indices(len(X), 1)) / space.scale
+    assert_array_equal(pairs.condensed_distances(space.points) / space.scale, distances)
     squares = space.direct_block(np.arange(3))
-    assert_array_equal(np.sqrt(squares[0, 1:]) / space.scale, listed[: len(X) - 1])
+    assert_array_equal(np.sqrt(squares[0, 1:]) / space.scale, distances[: len(X) - 1])
     total = np.zeros(len(X))
     for column in space.points.T:
         total += (column[2] - column) ** 2
@@ -201,7 +201,7 @@ def test_numbers_of_pairs_are_unranked():
 
 @pytest.fixture
 def small(monkeypatch):
-    """Limits at which 60 points are too many: 300 of 1770 pairs are drawn."""
+    """Set limits at which 60 points are too many: 300 of 1770 pairs are drawn."""
     monkeypatch.setattr(pairs, "EXACT_POINTS", 40)
     monkeypatch.setattr(pairs, "SAMPLED_PAIRS", 300)
 
@@ -210,11 +210,11 @@ def test_a_draw_has_no_pair_twice(small):
     """Distinct pairs i < j, the same for every embedding and thread count, others with another seed."""
     X, Y = _cloud()
     table = pairs.pairs_of(_view(X, Y))
-    listed = set(zip(table.first.tolist(), table.second.tolist(), strict=True))
-    assert len(listed) == len(table.x) == 300
-    assert all(a < b for a, b in listed)
-    other = pairs.pairs_of(_view(X, 2 * Y[:, ::-1]))
-    assert_array_equal(other.first, table.first)
+    pair_set = set(zip(table.first.tolist(), table.second.tolist(), strict=True))
+    assert len(pair_set) == len(table.x) == 300
+    assert all(a < b for a, b in pair_set)
+    reflected = pairs.pairs_of(_view(X, 2 * Y[:, ::-1]))
+    assert_array_equal(reflected.first, table.first)
     with pytest.warns(ApproximationWarning, match="300 of 1,770 pairs drawn at random, standard error of this draw"):
         values = [dreval.pearson_distance(X, Y, random_state=s, n_jobs=jobs) for s, jobs in ((0, 1), (0, 2), (1, 1))]
     assert values[0] == values[1] != values[2]
@@ -299,7 +299,7 @@ SORTING_MEASURES = {  # a second each, since they sort the pairs of each draw or
     ],
 )
 def test_intervals_from_anchors_cover(name):
-    """60 of 150 points as anchors, 80 draws: the 95 % interval holds the exact value in 85 to 100 %.
+    """60 of 150 points as anchors, 80 draws: the 95 % interval contains the exact value in 85 to 100 %.
 
     Two binomial standard errors below 95 % are 90 %; a largest difference is biased upwards in a part of the points.
     """
@@ -324,8 +324,8 @@ def test_random_triplets_are_fair():
     gap = sampled.share - complete.share
     assert abs(gap.mean()) < 4.5 * gap.std() / np.sqrt(300)
     assert np.std(gap) < 1.1 * np.sqrt(0.25 / 300)
-    some = np.array([5, 50, 299])
-    assert_array_equal(triplets(_view(X, Y, some), 300).share, sampled.share[some])
+    positions = np.array([5, 50, 299])
+    assert_array_equal(triplets(_view(X, Y, positions), 300).share, sampled.share[positions])
     grouped = _view(X, Y, groups=random_groups(300, 10, np.random.default_rng(0)))
     reduced = triplets(view_without_group(grouped, 0, 2), 300)
     assert reduced.drawn

@@ -95,7 +95,9 @@ def test_invariances(pair, seed, power, data):
     Q, size = np.linalg.qr(rng.normal(size=(Y.shape[1], Y.shape[1])))[0], np.ptp(Y)
     parts, values = _measures(X, Y, k)
     turned_parts, turned = _measures(X, Y @ Q + size * rng.normal(size=Y.shape[1]), k)
-    tiny = 1e-13 * (np.abs(Y).max() + size) ** 2 * (k + 1)  # what rounding of the moved coordinates can do to |HY|^2
+    tiny = (
+        1e-13 * (np.abs(Y).max() + size) ** 2 * (k + 1)
+    )  # the largest effect of rounding the moved coordinates on |HY|^2
     assert_allclose(turned_parts.y2, parts.y2, rtol=1e-9, atol=tiny)
     clear = parts.y2 > 1e6 * tiny
     assert_allclose(turned["procrustes_rc"][clear], values["procrustes_rc"][clear], atol=1e-5)
@@ -202,7 +204,7 @@ def test_small_singular_values_keep_their_digits():
 
 @given(pair=ANY_WIDTH)
 def test_disparity_is_that_of_scipy(pair):
-    """The narrower of the two is padded with zeros; an embedding on one spot, which scipy refuses, leaves all: 1."""
+    """The narrower of the two is padded with zeros; an embedding in one place, which scipy rejects, has 1."""
     X, Y = pair
     if (Y == Y[0]).all():
         assert disparity(X, Y) == pytest.approx(1.0, abs=1e-15)
@@ -214,7 +216,7 @@ def test_disparity_is_that_of_scipy(pair):
 
 @given(pair=ANY_WIDTH, size=st.integers(1, 9), drop=st.floats(0, 1), seed=st.integers(0, 99))
 def test_disparity_of_any_blocks_and_of_sparse_rows(pair, size, drop, seed):
-    """Whatever the blocks: of a table with zeros, in columns of which some have none, dense or sparse."""
+    """Test any blocks of a table with zeros, with some columns that have none, dense or sparse."""
     X, Y = pair
     rng = np.random.default_rng(seed)
     X = np.where((rng.random(X.shape) < drop) & (rng.random(X.shape[1]) < 0.7), 0.0, X)
@@ -222,15 +224,15 @@ def test_disparity_of_any_blocks_and_of_sparse_rows(pair, size, drop, seed):
         return
     expected = disparity(X, Y)
     with pytest.MonkeyPatch.context() as patch:
-        cut = [slice(at, min(at + size, len(X))) for at in range(0, len(X), size)]
-        patch.setattr(stored, "row_blocks", lambda _: cut)
+        parts = [slice(at, min(at + size, len(X))) for at in range(0, len(X), size)]
+        patch.setattr(stored, "row_blocks", lambda _: parts)
         assert disparity(X, Y) == pytest.approx(expected, abs=1e-12)
         assert disparity(csr_array(X), Y) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_disparity_of_a_turned_and_scaled_copy_is_zero(kind):
-    """Whatever the cloud."""
+    """The disparity is zero for any cloud."""
     rng = np.random.default_rng(3)
     X = KINDS[kind](rng, 40, 3)
     Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]

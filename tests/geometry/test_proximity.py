@@ -77,7 +77,7 @@ def test_the_tree_spans(X):
     assert connected_parts(symmetric(tree, np.ones(len(tree)), len(X)))[0] == 1
 
 
-def test_points_in_a_plane_of_space_are_tessellated_there():
+def test_points_in_a_plane_of_space_are_tessellated_in_it():
     """A plane in five dimensions gives triangles, a line gives segments, r + 1 points one simplex."""
     rng = np.random.default_rng(0)
     flat = rng.normal(size=(30, 2))

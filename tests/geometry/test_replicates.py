@@ -42,7 +42,7 @@ def all_pairs(replicates):
 
 
 @given(st.integers(0, 2**31), st.sampled_from([0.5, 1.0]), st.integers(1, 3), st.booleans())
-def test_one_map_comes_out_again(seed, share, d, doubled):
+def test_one_map_is_reproduced(seed, share, d, doubled):
     """Copies up to similarity, also of halves and with duplicates, agree in full and do not vary."""
     rng = np.random.default_rng(seed)
     Y = rng.normal(size=(60, d))
@@ -52,13 +52,13 @@ def test_one_map_comes_out_again(seed, share, d, doubled):
     lists = nearest(rng.normal(size=(60, 3)), 7)[0]
     agreement = neighbor_agreement(replicates, all_pairs(replicates), 60, 5)
     finite = np.isfinite(agreement.points)
-    if not doubled:  # rounding breaks the ties of duplicates in one way or another
+    if not doubled:  # rounding breaks the ties of duplicates in either order
         assert_allclose(agreement.points[finite], 1.0)
     assert np.nanmax(log_variation(replicates, lists, 60)) <= 1e-20
     assert np.nanmax(align(replicates, 60).radius()) < 1e-6
 
 
-def test_unrelated_maps_agree_by_chance_only():
+def test_unrelated_maps_agree_at_chance_level_only():
     rng = np.random.default_rng(0)
     values = []
     for _ in range(20):
@@ -139,9 +139,9 @@ def test_the_scale_of_a_replicate_is_not_variation():
     Y = rng.normal(size=(50, 2))
     noisy = [Y + 0.05 * rng.normal(size=Y.shape) for _ in range(6)]
     lists, all_rows = nearest(Y, 5)[0], np.arange(50)
-    plain = log_variation([Replicate(all_rows, map_of_noise) for map_of_noise in noisy], lists, 50)
+    expected = log_variation([Replicate(all_rows, map_of_noise) for map_of_noise in noisy], lists, 50)
     scaled = log_variation([Replicate(all_rows, similar(map_of_noise, rng)) for map_of_noise in noisy], lists, 50)
-    assert_allclose(plain, scaled, rtol=1e-8)
+    assert_allclose(expected, scaled, rtol=1e-8)
 
 
 def test_coincident_images_are_floored_and_counted():
@@ -170,8 +170,8 @@ def test_variance_score_is_that_of_dynamicviz():
     replicates = [Replicate(np.arange(n), Y) for Y in maps]
     lists = nearest(np.array(oracle["data"]), oracle["k"])[0]
     assert_allclose(variance_score(replicates, lists, n), oracle["local"], rtol=1e-12)
-    whole = np.broadcast_to(np.arange(n), (n, n))
-    assert_allclose(variance_score(replicates, whole, n), oracle["global"], rtol=1e-12)
+    all_points = np.broadcast_to(np.arange(n), (n, n))
+    assert_allclose(variance_score(replicates, all_points, n), oracle["global"], rtol=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
@@ -187,7 +187,7 @@ def test_the_value_without_each_replicate_is_that_of_the_others(share):
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
-def test_a_point_in_its_own_list_is_no_pair(share):
+def test_a_point_in_its_list_is_not_a_pair(share):
     rng = np.random.default_rng(4)
     Y = rng.normal(size=(40, 2))
     replicates = [Replicate(rows, Y[rows] + 0.3 * rng.normal(size=(len(rows), 2))) for rows in parts(40, 6, share, rng)]

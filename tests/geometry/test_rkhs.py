@@ -44,8 +44,8 @@ def swiss_roll(n):
     return data.data[::2], latent[::2], data.data[1::2], latent[1::2]
 
 
-def test_embedding_map_is_its_formula_and_gives_known_points_to_the_ridge():
-    """phi(x) = mean + (Y - mean)' (K + ridge I)^-1 K(x); at known points it is Y - ridge weights, and tends to Y."""
+def test_the_embedding_map_is_its_formula_and_reproduces_fitted_points_up_to_the_ridge():
+    """phi(x) = mean + (Y - mean)' (K + ridge I)^-1 K(x); at fitted points it is Y - ridge weights, and tends to Y."""
     X, Y = cloud()
     new = X[:5] + 0.1
     K = gaussian(X, X, median(X))
@@ -76,12 +76,12 @@ def test_theorem_3_keeps_the_covariance(pair):
 
 
 def test_as_printed_theorem_3_collapses_to_the_mean():
-    """Without its 1 / n the reconstruction explains next to nothing; corrected it has the covariance to 1e-12."""
+    """Without its 1 / n the reconstruction explains almost nothing; corrected it has the covariance to 1e-12."""
     X, Y = cloud(n=200)
     centered = Y - Y.mean(axis=0)
-    corrected, printed = (reconstruction_map(Y, X, rule=rule) for rule in RULES[1:])
+    corrected, as_printed = (reconstruction_map(Y, X, rule=rule) for rule in RULES[1:])
     assert np.abs(centered.T @ (corrected(Y) - X)).max() / 200 < 1e-12
-    assert printed.error > 0.97 > 0.7 > corrected.error
+    assert as_printed.error > 0.97 > 0.7 > corrected.error
 
 
 def test_left_out_errors_are_those_of_leaving_out():
@@ -126,14 +126,14 @@ def test_maps_do_not_depend_on_units(rule):
     """Data and embedding in other units, moved and turned, give the same map in those units."""
     X, Y = cloud()
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(2, 2)))[0]
-    usual = reconstruction_map(Y, X, rule=rule)
+    default = reconstruction_map(Y, X, rule=rule)
     rescaled = reconstruction_map(1e7 * (Y @ turn + 5), 1e-6 * X, rule=rule)
-    assert_allclose(rescaled(1e7 * (Y @ turn + 5)), 1e-6 * usual(Y), rtol=1e-6)
-    assert rescaled.bandwidth == pytest.approx(1e7 * usual.bandwidth)
+    assert_allclose(rescaled(1e7 * (Y @ turn + 5)), 1e-6 * default(Y), rtol=1e-6)
+    assert rescaled.bandwidth == pytest.approx(1e7 * default.bandwidth)
 
 
 def test_a_constant_embedding_reconstructs_the_mean():
-    """Where all points lie in one place every map gives the mean, with a note, and leaves all of the variance."""
+    """If all points are in one place every map gives the mean, with a note, and leaves all of the variance."""
     X, _ = cloud()
     for rule in RULES:
         f = reconstruction_map(np.full((60, 2), 0.1), X, rule=rule)
@@ -178,9 +178,9 @@ def test_transformations_are_their_formulas():
     expected[:, 2] += size * bump
     transformations = make_transformations(X, Y)
     assert_allclose(transformations.data(7, 2), expected, atol=1e-12)
-    printed = X - reconstruction
-    printed[:, 2] += bump
-    assert_allclose(make_transformations(X, Y, "definition").data(7, 2), printed, atol=1e-12)
+    residual = X - reconstruction
+    residual[:, 2] += bump
+    assert_allclose(make_transformations(X, Y, "definition").data(7, 2), residual, atol=1e-12)
     assert tuple(map(str, transformations.notes)) == ()
     assert_allclose(make_transformations(1e3 * X, Y).data(7, 2), 1e3 * transformations.data(7, 2), rtol=1e-12)
 
@@ -209,7 +209,7 @@ def test_transformations_never_fold_the_data(kernel):
 
 
 def test_choices_are_spread_over_columns_and_nested():
-    """Columns differ by at most one, no pair comes twice, and a longer choice begins with the shorter one."""
+    """Columns differ by at most one, no pair occurs twice, and a longer choice begins with the shorter one."""
     X, Y = cloud(n=30)
     transformations = make_transformations(X, Y)
     chosen = transformations.choose(50, 0)
@@ -221,7 +221,7 @@ def test_choices_are_spread_over_columns_and_nested():
     assert transformations.choose(2, 0).shape == (2, 2)
 
 
-REFUSED = {
+INVALID = {
     "rows that differ": lambda X, Y: reconstruction_map(Y[:-1], X),
     "a rule nobody knows": lambda X, Y: reconstruction_map(Y, X, rule="theorem4"),
     "a ridge for a theorem": lambda X, Y: reconstruction_map(Y, X, rule="theorem3", reg=1.0),
@@ -233,9 +233,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_refusals(case):
+@pytest.mark.parametrize("case", INVALID)
+def test_errors(case):
     """Impossible requests raise errors with four parts."""
     X, Y = cloud()
     with pytest.raises((InputError, dreval.errors.UnknownName), match="must"):
-        REFUSED[case](X, Y)
+        INVALID[case](X, Y)

@@ -1,4 +1,4 @@
-"""Which embeddings are the data and which are the same map, against scipy's Procrustes disparity."""
+"""Embeddings that are the data or the same map, against scipy's Procrustes disparity."""
 
 from __future__ import annotations
 
@@ -72,18 +72,18 @@ def test_sparse_data_are_compared_as_their_dense_values():
 
 @given(clouds())
 def test_a_rotated_cloud_is_the_same_map(X):
-    """Of any cloud: itself, turned and scaled; and with one point moved by a tenth of its extent another."""
+    """A cloud equals itself, also rotated and scaled, but not with one point moved by a tenth of its extent."""
     X = np.asarray(X, float)
     turned = 3 * (X @ rotation(X.shape[1])) if X.shape[1] > 1 else -3 * X
-    moved = X.copy()
-    moved[0] += 0.1 * max(float(np.ptp(X)), 1e-300)
+    perturbed = X.copy()
+    perturbed[0] += 0.1 * max(float(np.ptp(X)), 1e-300)
 
     assert same_map(X, X)
     assert same_map(X, turned)
-    assert not same_values(X, moved)
+    assert not same_values(X, perturbed)
 
 
-def test_the_data_are_found_by_values_under_any_metric_and_by_rotation_under_the_euclidean_one():
+def test_the_data_are_recognized_by_values_or_under_the_euclidean_metric_by_rotation():
     """A rotation keeps Euclidean distances; it changes those of other metrics, where only equal values count."""
     X = np.abs(cloud())
     maps = {"same": X.copy(), "turned": X @ rotation(4), "other": X**2, "narrow": X[:, :2]}

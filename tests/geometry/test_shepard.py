@@ -1,4 +1,4 @@
-"""The Shepard table: counts and steps against slow twins, and that it needs no further distances."""
+"""The Shepard table: counts and steps against slow twins, without further distances."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_distances_on_the_edges_of_cells():
     np.testing.assert_array_equal(table_of(points, image).counts, counts)
 
 
-def test_steps_are_the_nearest_ascending_ones():
+def test_steps_are_the_isotonic_fit():
     """Pool adjacent violators, by hand, of the means of equal parts of the ordered pairs."""
     table, x, y = table_of(X, Y), pdist(X), pdist(Y)
     y = y[np.argsort(x)]
@@ -101,8 +101,8 @@ def test_pairs_equally_far_in_the_data_share_a_step():
     np.testing.assert_allclose(table.steps, [(2 + 1 + 4) / 3, (3 + 5) / 2, 7])
 
 
-def test_nothing_is_measured_for_it(monkeypatch):
-    """Without an index of pairs there is no table; with one, pairs are made once for each embedding."""
+def test_no_shepard_table_without_a_measure_of_pairs(monkeypatch):
+    """Without a measure of pairs there is no table; with one, pairs are computed once for each embedding."""
     assert shepard(view_of(X, Y)) is None
     calls = []
     real = owner._compute_pairs
@@ -114,7 +114,7 @@ def test_nothing_is_measured_for_it(monkeypatch):
     assert len(calls) == 2
 
 
-def test_drawn_pairs_and_anchors_are_said(monkeypatch):
+def test_sampled_pairs_and_anchors_are_noted(monkeypatch):
     """Where pairs are sampled the table has their number and the total; from anchors it counts the pairs of anchors."""
     monkeypatch.setattr(owner, "EXACT_POINTS", 50)
     monkeypatch.setattr(owner, "SAMPLED_PAIRS", 1000)
@@ -129,7 +129,7 @@ def test_drawn_pairs_and_anchors_are_said(monkeypatch):
 
 
 def test_saved_and_loaded(tmp_path):
-    """The table comes back to the last bit."""
+    """The table is equal to the last bit."""
     results = dreval.Evaluation(X, {"a": Y}, n_neighbors=3, random_state=0).run("spearman_distance", ci=None)
     loaded = dreval.load_results(results.save(tmp_path / "r.dreval"))
     for name, value in vars(results.shepard["a"]).items():
@@ -138,7 +138,7 @@ def test_saved_and_loaded(tmp_path):
 
 @pytest.mark.parametrize("image", [np.zeros((12, 2)), np.full((12, 1), 1e300) * np.arange(12)[:, None] / 12])
 def test_the_ends_of_the_scale(image):
-    """All points in one place, and distances near the largest number: a table that can be drawn, or none."""
+    """All points in one place have no table; distances near the largest number have a table that can be plotted."""
     table = table_of(X[:12], image)
     assert table is None or np.isfinite(table.y_edges).all()
     assert table is None or table.counts.sum() == 66

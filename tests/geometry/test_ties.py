@@ -1,4 +1,4 @@
-"""Worst and best over all ways of breaking ties, against all of them."""
+"""Worst and best values over all orders of ties, against enumeration."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def _over(penalty, n, k):
 
 
 @given(pair=pairs(min_n=8, max_n=30, max_p=3, kinds=["grid"], images=["grid", "first_columns"], scales=False))
-def test_another_programs_tie_break_lies_within_the_bounds(pair):
-    """scikit-learn breaks ties as its search happens to; its value lies between worst and best."""
+def test_the_tie_break_of_another_program_is_within_the_bounds(pair):
+    """scikit-learn breaks ties in the order of its search; its value is between worst and best."""
     X, Y = pair
     for k in {1, 2, (len(X) - 1) // 2}:
         result = dreval.trustworthiness(X, Y, n_neighbors=k, ties="bounds")
@@ -106,7 +106,7 @@ def test_another_programs_tie_break_lies_within_the_bounds(pair):
 
 
 @given(pair=tie_free_pairs())
-def test_without_ties_there_is_nothing_to_bound(pair):
+def test_without_ties_the_bounds_are_equal(pair):
     """Worst, value and best are one number, and a list of k gives a table."""
     X, Y = pair
     for name in NAMES:
@@ -169,11 +169,11 @@ def test_bounds_at_every_k_for_anchors_and_without_a_group():
     rng = np.random.default_rng(0)
     X, Y = rng.integers(0, 4, size=(40, 3)).astype(float), rng.integers(0, 3, size=(40, 2)).astype(float)
     groups, rows = random_groups(40, 4, rng), np.array([3, 17, 30])
-    whole, view = (
+    full, view = (
         tied_corankings(neighbor_pass(X, {"Y": Y}, k=3)["Y"]),
         neighbor_pass(X, {"Y": Y}, k=3, groups=groups)["Y"],
     )
-    for part, expected in zip(tied_corankings(neighbor_pass(X, {"Y": Y}, k=3, rows=rows)["Y"]), whole, strict=True):
+    for part, expected in zip(tied_corankings(neighbor_pass(X, {"Y": Y}, k=3, rows=rows)["Y"]), full, strict=True):
         assert_array_equal(part.areas, expected.areas[rows])
     stay = groups.codes != 1
     for part, expected in zip(
@@ -191,12 +191,16 @@ def test_distances_equal_up_to_rounding_are_ties():
     turned = X @ np.array([[0.6, 0.8], [-0.8, 0.6]]) / 3
     view = neighbor_pass(X, {"Y": turned}, k=3)["Y"]
     assert coranking(view).has_ties.all()
-    for end, other in zip(tied_corankings(view), tied_corankings(neighbor_pass(X, {"Y": X}, k=3)["Y"]), strict=True):
-        assert_allclose(end.q_nx(), other.q_nx(), atol=1e-14)
+    for end, reference in zip(
+        tied_corankings(view), tied_corankings(neighbor_pass(X, {"Y": X}, k=3)["Y"]), strict=True
+    ):
+        assert_allclose(end.q_nx(), reference.q_nx(), atol=1e-14)
 
 
 def _votes(distances, codes, own_class, members, k):
-    """Whether the vote is right, for all orders of the members; and how many of the k nearest have the own class."""
+    """Return whether the vote is right, for all orders of the members; and how many of the k nearest have the class of
+    the point.
+    """
     member_distances = np.where(np.isin(np.arange(len(codes)), members), distances, np.inf)
     keep = [j for j in members if j != own_class]
     orders = [order[:k] for order in twins.orders_of_row(np.r_[member_distances[keep], -1.0], len(keep))]
@@ -206,7 +210,9 @@ def _votes(distances, codes, own_class, members, k):
 
 @given(pair=_lattices(max_n=7), data=st.data())
 def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
-    """Neighborhood hit and nearest-neighbor accuracy: the first and last over all orders, whatever the classes."""
+    """For neighborhood hit and nearest-neighbor accuracy the bounds are the first and last over all orders and any
+    classes.
+    """
     Y, n = pair[1], len(pair[1])
     codes = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     assume(2 <= len(np.unique(codes)) < n)
@@ -228,7 +234,7 @@ def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
 
 
 def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
-    """Duplicates in the embedding: worst and best of the area and the accuracy stand in their rows."""
+    """Duplicates in the embedding: worst and best of the area and the accuracy are in their rows."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(40, 3)), np.arange(40) % 3
     Y = np.round(X[:, :2])
@@ -236,8 +242,8 @@ def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
     table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, tests=None, ci=None).tidy()
     options = {"knn_accuracy": {"labels": labels, "random_state": 0}, "neighborhood_hit": {"labels": labels}}
     for name, row in table.set_index("measure").iterrows():
-        alone = getattr(dreval, name)(X, Y, **options.get(name, {}), ties="bounds")
-        assert row[["worst", "value", "best"]].tolist() == alone.tolist()
+        direct = getattr(dreval, name)(X, Y, **options.get(name, {}), ties="bounds")
+        assert row[["worst", "value", "best"]].tolist() == direct.tolist()
         assert row["worst"] < row["best"]
 
 
@@ -248,9 +254,9 @@ def test_bounds_of_anchors_are_rows_of_the_whole(name):
     X, Y, labels = rng.normal(size=(40, 3)), rng.integers(0, 4, size=(40, 2)).astype(float), np.arange(40) % 3
     card, groups, rows = MEASURES.card(name), random_groups(40, 4, rng), np.array([3, 17, 30])
     parameters = {**card.parameters, "n_neighbors": 4}.values()
-    whole, part = (replace(neighbor_pass(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
-    for end, other in zip(card.ties(whole, *parameters), card.ties(part, *parameters), strict=True):
-        assert_array_equal(end[rows], other)
+    full, part = (replace(neighbor_pass(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
+    for end, reference in zip(card.ties(full, *parameters), card.ties(part, *parameters), strict=True):
+        assert_array_equal(end[rows], reference)
     reduced = view_without_group(replace(neighbor_pass(X, {"Y": Y}, k=4, groups=groups)["Y"], labels=labels), 1, 4)
     worst, best = card.ties(reduced, *parameters)
     assert len(worst) == reduced.n

@@ -89,7 +89,7 @@ def test_derivatives_are_those_of_the_loss(case: tuple[np.ndarray, np.ndarray]) 
     assert_allclose(parts.gradient, G, rtol=0, atol=1e-14)
     assert_allclose(parts.blocks, H, rtol=0, atol=1e-14)
     size = np.abs(H).max()
-    whole = np.empty((Y.size, Y.size))
+    hessian = np.empty((Y.size, Y.size))
     for at in range(Y.size):
         move = np.zeros_like(Y)
         move.flat[at] = 1.0
@@ -97,13 +97,13 @@ def test_derivatives_are_those_of_the_loss(case: tuple[np.ndarray, np.ndarray]) 
         weights = np.array([1, -8, 8, -1]) / (12 * step)
         slope = weights @ [dense_loss(P, moved_map) for moved_map in maps]
         assert_allclose(parts.gradient.flat[at], slope, rtol=0, atol=1e-8 * np.abs(G).max())
-        whole[at] = np.tensordot(weights, [dense_parts(P, moved_map)[0] for moved_map in maps], 1).ravel()
+        hessian[at] = np.tensordot(weights, [dense_parts(P, moved_map)[0] for moved_map in maps], 1).ravel()
         product = hessian_times(affinities, Y, parts, move).ravel()
-        assert_allclose(product, whole[at], rtol=0, atol=1e-8 * size)
+        assert_allclose(product, hessian[at], rtol=0, atol=1e-8 * size)
     d = Y.shape[1]
     for i in range(len(Y)):
         coordinates = slice(i * d, i * d + d)
-        assert_allclose(parts.blocks[i], whole[coordinates, coordinates], rtol=0, atol=1e-8 * size)
+        assert_allclose(parts.blocks[i], hessian[coordinates, coordinates], rtol=0, atol=1e-8 * size)
 
 
 @pytest.mark.parametrize("p", [3, 20])
@@ -121,7 +121,7 @@ def test_affinities_of_pairs_are_those_of_the_bundled_method(p: int, perplexity:
 
 @pytest.mark.parametrize("metric", ["cosine", "manhattan", "precomputed"])
 def test_affinities_take_squared_distances_of_a_metric(metric: str) -> None:
-    """Rows have the perplexity under the squared distances of the metric, whatever its unit."""
+    """Rows have the perplexity under the squared distances of the metric in any unit."""
     X = np.random.default_rng(0).normal(size=(60, 15))
     D = squareform(pdist(X, {"manhattan": "cityblock", "precomputed": "chebyshev"}.get(metric, metric)))
     affinities = PairAffinities(D if metric == "precomputed" else X, 10.0, metric)
@@ -136,7 +136,7 @@ def test_affinities_take_squared_distances_of_a_metric(metric: str) -> None:
 
 
 def test_more_duplicates_than_the_perplexity_share_all_affinity() -> None:
-    """Among 40 equal points each has affinities with these only, whatever the rounding of products of 30 columns."""
+    """Among 40 equal points each has affinities with these only, for any rounding of products of 30 columns."""
     rng = np.random.default_rng(0)
     X = np.concatenate([np.repeat(1e3 * rng.normal(size=(1, 30)), 40, axis=0), 1e3 * rng.normal(size=(40, 30))])
     P = PairAffinities(X, 10.0).rows(np.arange(80))
@@ -152,14 +152,14 @@ def test_blocks_and_threads_change_no_digit(monkeypatch: pytest.MonkeyPatch) -> 
 
     X = np.random.default_rng(0).normal(size=(90, 4))
     Y = X[:, :2]
-    usual = loss_parts(PairAffinities(X, 8.0, n_jobs=1), Y)
+    expected = loss_parts(PairAffinities(X, 8.0, n_jobs=1), Y)
     monkeypatch.setattr(module, "MAX_STORED_POINTS", 0)
     monkeypatch.setattr(module, "block_rows", lambda _: 17)
-    other = loss_parts(PairAffinities(X, 8.0, n_jobs=2), Y)
+    recomputed = loss_parts(PairAffinities(X, 8.0, n_jobs=2), Y)
 
-    assert usual.value == other.value
-    assert_array_equal(usual.gradient, other.gradient)
-    assert_array_equal(usual.blocks, other.blocks)
+    assert expected.value == recomputed.value
+    assert_array_equal(expected.gradient, recomputed.gradient)
+    assert_array_equal(expected.blocks, recomputed.blocks)
 
 
 def test_newton_steps_decrease_the_loss_to_a_minimum() -> None:
@@ -171,9 +171,9 @@ def test_newton_steps_decrease_the_loss_to_a_minimum() -> None:
     affinities = PairAffinities(X, 12.0)
     start = 8 * X + 0.2 * rng.normal(size=(40, 2))
     near = nearest_image(start)
-    Y, parts, steps, ended = move_to_minimum(affinities, start)
+    Y, parts, steps, reason = move_to_minimum(affinities, start)
 
-    assert ended == "minimum"
+    assert reason == "minimum"
     assert steps > 1
     assert parts.value < loss_parts(affinities, start).value
     assert parts.own_steps.max() <= MAX_RELATIVE_STEP * near
@@ -193,16 +193,18 @@ def test_steps_end_where_the_map_only_expands() -> None:
     P = np.kron(np.eye(2), 1 - np.eye(10)) / 180
     start = np.random.default_rng(0).normal(size=(20, 2))
     near = nearest_image(start)
-    Y, parts, steps, ended = move_to_minimum(ListedAffinities(csr_array(P)), start)
+    Y, parts, steps, reason = move_to_minimum(ListedAffinities(csr_array(P)), start)
 
-    assert ended == "wide"
+    assert reason == "wide"
     assert steps < 100
     assert parts.own_steps.max() > MAX_RELATIVE_STEP * near
     assert 1.9 < Y.std(axis=0).max() / start.std(axis=0).max() < 20
 
 
 def test_gradient_hessian_and_singularity_are_those_of_the_authors() -> None:
-    """Of neMDBD, run in R on a map that is no minimum; and its affinities, to the tolerance of its bandwidths."""
+    """neMDBD, run in R on a map that is not a minimum, agrees, as do its affinities up to the tolerance of its
+    bandwidths.
+    """
     oracle = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd.csv")
     Y, P = oracle[["y1", "y2"]].to_numpy(), oracle.filter(regex="^p").to_numpy()
     parts = loss_parts(ListedAffinities(csr_array(P)), Y)

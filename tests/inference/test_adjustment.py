@@ -18,7 +18,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 2), VALUES), min_size=1, max_size=6)
 
 
 def closed(p, blocks):
-    """Of every set of hypotheses that holds a row: blocks in it times the smallest p in it; the largest of these."""
+    """Return, over every set of hypotheses with a row, the largest number of its blocks times its smallest p."""
     sets = [s for r in range(1, len(p) + 1) for s in itertools.combinations(range(len(p)), r)]
     tested = {s: min(1.0, len({blocks[i] for i in s}) * min(p[i] for i in s)) for s in sets}
     return [max(tested[s] for s in sets if i in s) for i in range(len(p))]
@@ -35,8 +35,8 @@ def test_holm_over_blocks_is_the_closed_test(rows):
 def test_blocks_of_one_row_are_adjusted_as_ever(p, adjust):
     """Blocks of one row are adjusted as in statsmodels; one block is not adjusted at all."""
     p = np.array(p)
-    usual = multipletests(p, method={"holm": "holm", "benjamini_hochberg": "fdr_bh"}[adjust])[1]
-    assert_allclose(over_blocks(p, np.arange(len(p)), adjust), usual, rtol=1e-12)
+    expected = multipletests(p, method={"holm": "holm", "benjamini_hochberg": "fdr_bh"}[adjust])[1]
+    assert_allclose(over_blocks(p, np.arange(len(p)), adjust), expected, rtol=1e-12)
     assert_allclose(over_blocks(p, np.zeros(len(p), dtype=int), adjust), p, rtol=1e-12)
 
 
@@ -52,7 +52,7 @@ def test_benjamini_and_bogomolov_select_blocks_first(rows, level):
 
 
 @pytest.mark.parametrize("adjust", ["holm", "benjamini_hochberg"])
-def test_adjusted_values_are_no_smaller_and_keep_the_order(adjust):
+def test_adjustment_decreases_no_p_value_and_preserves_the_order(adjust):
     """Adjustment never decreases a p-value and never changes the order."""
     rng = np.random.default_rng(0)
     for _ in range(20):

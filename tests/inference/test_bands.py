@@ -1,4 +1,4 @@
-"""Simultaneous bands: naive twins of the bootstrap and of the largest deviation, limits, and where there is none."""
+"""Simultaneous bands: naive twins of the bootstrap and of the largest deviation, limits, and missing bands."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def sample(m: int = 120, seed: int = 0) -> np.ndarray:
 
 
 def test_the_bootstrap_is_that_of_a_naive_twin() -> None:
-    """Anchors drawn with replacement one resample at a time, each studentized by its own standard error."""
+    """Anchors are drawn with replacement one resample at a time, each studentized by its standard error."""
     rows, n = sample(), 300
     band = anchor_band(rows, KS, n, np.random.default_rng(7))
     covered = [2, 3, 4, 5]
     chosen = np.random.default_rng(7).integers(120, size=(RESAMPLES, 120))
     largest = []
     for draw in chosen:
-        again = rows[draw][:, covered]
-        se = again.std(axis=0, ddof=1) / math.sqrt(120)
-        largest.append(np.abs((again.mean(axis=0) - rows.mean(axis=0)[covered]) / se).max())
+        resample = rows[draw][:, covered]
+        se = resample.std(axis=0, ddof=1) / math.sqrt(120)
+        largest.append(np.abs((resample.mean(axis=0) - rows.mean(axis=0)[covered]) / se).max())
     critical = sorted(largest)[math.ceil(0.95 * (RESAMPLES - 1))]
     se = np.sqrt((1 - 120 / 300) * rows.var(axis=0, ddof=1) / 120)[covered]
     assert band.critical == pytest.approx(critical, rel=1e-9)
@@ -62,8 +62,8 @@ def test_where_anchors_give_a_band() -> None:
     rows = sample()
     rows[:91, 3], rows[:90, 4] = 1.0, 1.0
     assert_array_equal(covered_by_anchors(rows, KS, 300), [False, False, True, False, True, True, False])
-    for few, n in ((sample(99), 300), (sample(), 120), (np.ones((120, len(KS))), 300)):
-        band = anchor_band(few, KS, n, np.random.default_rng(0))
+    for contributions, n in ((sample(99), 300), (sample(), 120), (np.ones((120, len(KS))), 300)):
+        band = anchor_band(contributions, KS, n, np.random.default_rng(0))
         assert np.isnan(band.low).all()
         assert np.isnan(band.high).all()
         assert math.isnan(band.critical)
@@ -75,8 +75,8 @@ def test_the_largest_deviation_of_independent_and_of_equal_estimates() -> None:
     for count in (1, 3, 10):
         exact = stats.norm.ppf((1 + 0.95 ** (1 / count)) / 2)
         assert max_t_band(np.zeros(count), np.eye(count), np.inf, rng(0)).critical == pytest.approx(exact, abs=0.06)
-    same = max_t_band(np.zeros(5), np.ones((5, 5)), np.inf, rng(0))
-    assert same.critical == pytest.approx(1.96, abs=0.05)
+    equal = max_t_band(np.zeros(5), np.ones((5, 5)), np.inf, rng(0))
+    assert equal.critical == pytest.approx(1.96, abs=0.05)
     student = max_t_band(np.zeros(1), np.eye(1), 5, rng(0))
     assert student.critical == pytest.approx(stats.t.ppf(0.975, 5), abs=0.1)
 
@@ -92,19 +92,19 @@ def test_the_band_is_that_of_a_naive_twin() -> None:
     assert band.critical == pytest.approx(critical, rel=0.02)
     assert_allclose(band.low, values - band.critical * se)
     assert_allclose(band.high, values + band.critical * se)
-    cut = max_t_band(values, covariance, np.inf, np.random.default_rng(0), (0.0, 1.0), 0.9)
-    assert_allclose(cut.low, np.maximum(band.low, 0))
-    assert_allclose(cut.high, np.minimum(band.high, 1))
+    bounded = max_t_band(values, covariance, np.inf, np.random.default_rng(0), (0.0, 1.0), 0.9)
+    assert_allclose(bounded.low, np.maximum(band.low, 0))
+    assert_allclose(bounded.high, np.minimum(band.high, 1))
 
 
-def test_what_has_no_spread_has_no_band() -> None:
-    """Rounding does not count as spread; the other K have the band that they have alone."""
+def test_estimates_without_spread_have_no_band() -> None:
+    """Rounding does not count as spread; the other K have the same band as without these."""
     covariance = np.diag([1.0, 1e-30, np.nan, 4.0])
     values = np.array([1.0, 2.0, 3.0, 4.0])
     band = max_t_band(values, covariance, 9, np.random.default_rng(0))
-    alone = max_t_band(values[[0, 3]], np.diag([1.0, 4.0]), 9, np.random.default_rng(0))
+    separate = max_t_band(values[[0, 3]], np.diag([1.0, 4.0]), 9, np.random.default_rng(0))
     assert_array_equal(np.isnan(band.low), [False, True, True, False])
-    assert band.critical == alone.critical
+    assert band.critical == separate.critical
     assert np.isnan(max_t_band(values, np.zeros((4, 4)), 9, np.random.default_rng(0)).low).all()
 
 

@@ -36,8 +36,10 @@ def test_independent_estimates_are_those_of_dunnetts_test():
     means = np.array([sample.mean() for sample in samples])
     result = best_set(means, pooled / 9 * np.eye(4), 4 * 8, 0.05, np.random.default_rng(3))
     for h in range(4):
-        rest = [sample for i, sample in enumerate(samples) if i != h]
-        p = stats.dunnett(*rest, control=samples[h], alternative="greater", rng=np.random.default_rng(4)).pvalue.min()
+        other_samples = [sample for i, sample in enumerate(samples) if i != h]
+        p = stats.dunnett(
+            *other_samples, control=samples[h], alternative="greater", rng=np.random.default_rng(4)
+        ).pvalue.min()
         if means[h] < means.max():
             assert result.p_value[h] == pytest.approx(p, abs=_error(p) + 2e-3)
     assert result.in_set[np.argmax(means)]
@@ -58,18 +60,18 @@ def test_the_set_does_not_depend_on_place_or_unit(estimates, seed, shift, power)
     def of(values, scale=1.0):
         return best_set(values * scale, covariance * scale**2, 30, 0.05, np.random.default_rng(5))
 
-    result, moved, scaled = of(theta), of(theta + round(shift, 3)), of(theta, 2.0**power)
+    result, shifted, scaled = of(theta), of(theta + round(shift, 3)), of(theta, 2.0**power)
 
     assert result.in_set[np.argmax(theta)]
     assert result.p_value[np.argmax(theta)] == 1.0
-    np.testing.assert_allclose(moved.p_value, result.p_value, atol=2 / DRAWS)
+    np.testing.assert_allclose(shifted.p_value, result.p_value, atol=2 / DRAWS)
     np.testing.assert_array_equal(scaled.p_value, result.p_value)
     np.testing.assert_array_equal(result.in_set, result.p_value > 0.05)
     assert (result.p_value > 0).all()
 
 
 def test_exact_values_need_no_test():
-    """Without errors nothing is tested; worse values are separated from values equal to the best."""
+    """Without errors there is no test; worse values are separated from values equal to the best."""
     result = best_set(np.array([0.5, 0.9, 0.9]), np.zeros((3, 3)), np.inf, 0.05, np.random.default_rng(0))
 
     assert result.untested.tolist() == [True, False, False]
@@ -96,11 +98,13 @@ def test_few_degrees_of_freedom_have_bonferronis_bound():
     theta, covariance = sample.mean(axis=0), np.cov(sample.T) / 8
     draws = best_set(theta, covariance, 8, 0.05, np.random.default_rng(0)).p_value
     bound = best_set(theta, covariance, 8, 0.05, None).p_value
-    few = best_set(theta, covariance, 7, 0.05, np.random.default_rng(0))
+    result = best_set(theta, covariance, 7, 0.05, np.random.default_rng(0))
 
-    steps = few.statistic[few.statistic > 0]
-    np.testing.assert_allclose(few.p_value[few.statistic > 0], np.minimum(3 * stats.t.sf(steps, 7), 1.0), rtol=1e-12)
-    assert (draws < bound)[few.statistic > 0].all()
+    steps = result.statistic[result.statistic > 0]
+    np.testing.assert_allclose(
+        result.p_value[result.statistic > 0], np.minimum(3 * stats.t.sf(steps, 7), 1.0), rtol=1e-12
+    )
+    assert (draws < bound)[result.statistic > 0].all()
     apart = best_set(theta, np.diag(np.diag(covariance)), 7, 0.05, np.random.default_rng(0)).p_value
     np.testing.assert_allclose(apart * 20_000, np.rint(apart * 20_000), rtol=1e-9)
 

@@ -39,18 +39,18 @@ def capital_by_hand(sample: np.ndarray, n: int, mean: float, bet: float) -> floa
 
 
 @given(seed=SEEDS, m=st.integers(1, 8))
-def test_capital_is_what_bets_win_draw_by_draw(seed, m):
+def test_the_capital_equals_the_gains_draw_by_draw(seed, m):
     """The mean over orders and stakes of the product of the gains; ten naive lines agree."""
     rng = np.random.default_rng(seed)
     values, mean = rng.uniform(size=m), rng.uniform(0.45, 0.9)
     orders, before = intervals._ordered_samples(values, 0.0, 1.0, 3)
-    each = [capital_by_hand(order, 20, mean, bet) for order in orders for bet in BETS]
-    assert intervals._capital(orders, before, 20, mean) == pytest.approx(np.mean(each), rel=1e-9)
+    capitals = [capital_by_hand(order, 20, mean, bet) for order in orders for bet in BETS]
+    assert intervals._capital(orders, before, 20, mean) == pytest.approx(np.mean(capitals), rel=1e-9)
     permuted = [values[stream(3, "order of bets", b).permutation(m)] for b in range(len(orders))]
     np.testing.assert_array_equal(orders, permuted)
 
 
-def test_bets_on_the_true_mean_win_nothing_on_average():
+def test_bets_on_the_true_mean_gain_nothing_on_average():
     """Over all ordered samples of 3 among 6 numbers the capital against their true mean is 1 on average, exactly."""
     numbers = np.array([0.0, 0.1, 0.5, 0.5, 0.9, 1.0])
     samples = np.array(list(itertools.permutations(numbers, 3)))
@@ -74,7 +74,7 @@ def test_capital_equals_that_of_confseq(monkeypatch):
 
 @given(seed=SEEDS, m=st.integers(2, 40), n_more=st.integers(1, 100))
 def test_ends_hold_the_mean_and_stay_in_range(seed, m, n_more):
-    """The interval holds the sample's mean, stays in range, turns with the scale; the impossible has no p."""
+    """The interval contains the sample's mean, stays in range, turns with the scale; the impossible has no p."""
     rng = np.random.default_rng(seed)
     values, n = rng.uniform(-1, 3, size=m), m + n_more
     low, high = betting_ends(values, n, -1, 3, 0)
@@ -105,28 +105,31 @@ def test_the_rule_of_three_is_hypergeometric(m, n):
     assert unseen_ends(1.0, m, n, 0.0, 1.0)[1] == 1.0
 
 
-def test_who_gets_which_interval():
+def test_the_choice_of_the_interval():
     """Student's if many anchors carry the spread, the wider of both if few do, none without bounds."""
     rng = np.random.default_rng(0)
-    many = rng.uniform(size=60)
-    student = anchor_interval(many, 500, (0.0, 1.0))
-    assert bounded_interval(many, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0) == student
-    assert bounded_interval(many, 500, (0.0, math.inf), (0.0, math.inf), math.inf, 0).kind == "anchors"
+    uniform = rng.uniform(size=60)
+    student = anchor_interval(uniform, 500, (0.0, 1.0))
+    assert bounded_interval(uniform, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0) == student
+    assert bounded_interval(uniform, 500, (0.0, math.inf), (0.0, math.inf), math.inf, 0).kind == "anchors"
 
-    few = np.r_[np.ones(58), 0.4, 0.0]
-    interval, alone = bounded_interval(few, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0), anchor_interval(few, 500, (0.0, 1.0))
-    ends = betting_ends(few, 500, 0.0, 1.0, 0)
+    mostly_ones = np.r_[np.ones(58), 0.4, 0.0]
+    interval, anchors_only = (
+        bounded_interval(mostly_ones, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0),
+        anchor_interval(mostly_ones, 500, (0.0, 1.0)),
+    )
+    ends = betting_ends(mostly_ones, 500, 0.0, 1.0, 0)
     assert interval.kind == "bets"
-    assert (interval.low, interval.high) == (min(alone.low, ends[0]), max(alone.high, ends[1]))
-    assert bounded_interval(few, 500, (0.0, 1.0), (0.0, math.inf), 0.0, 0) is None
+    assert (interval.low, interval.high) == (min(anchors_only.low, ends[0]), max(anchors_only.high, ends[1]))
+    assert bounded_interval(mostly_ones, 500, (0.0, 1.0), (0.0, math.inf), 0.0, 0) is None
 
-    near = 1 - 1e-4 * rng.uniform(size=60)  # all differ, yet one unseen point could move the mean far
-    assert bounded_interval(near, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0).kind == "bets"
-    same = bounded_interval(np.ones(60), 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0)
-    assert (same.kind, same.se, same.high) == ("unseen", 0.0, 1.0)
-    assert same.low == unseen_ends(1.0, 60, 500, 0.0, 1.0)[0]
-    all_points = bounded_interval(few, 60, (0.0, 1.0), (0.0, 1.0), 0.0, 0)
-    assert (all_points.kind, all_points.low, all_points.high) == ("exact", few.mean(), few.mean())
+    near_ones = 1 - 1e-4 * rng.uniform(size=60)  # all differ, yet one unseen point could move the mean far
+    assert bounded_interval(near_ones, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0).kind == "bets"
+    constant = bounded_interval(np.ones(60), 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0)
+    assert (constant.kind, constant.se, constant.high) == ("unseen", 0.0, 1.0)
+    assert constant.low == unseen_ends(1.0, 60, 500, 0.0, 1.0)[0]
+    all_points = bounded_interval(mostly_ones, 60, (0.0, 1.0), (0.0, 1.0), 0.0, 0)
+    assert (all_points.kind, all_points.low, all_points.high) == ("exact", mostly_ones.mean(), mostly_ones.mean())
 
 
 @given(j=st.integers(1, 40), m=st.integers(50, 200))
@@ -149,12 +152,14 @@ def test_tests_of_differences_are_never_certain():
     none = anchor_test(np.zeros(50), 2000, (-1.0, 1.0), 0, 0.95, 1.0)
     assert none[1] == 1.0
 
-    many = np.random.default_rng(0).uniform(-0.5, 1, size=80)
-    interval, p = anchor_test(many, 10**9, (-1.0, 1.0), 0, 0.95, 1.0)
-    test = stats.ttest_1samp(many, 0)
+    spread = np.random.default_rng(0).uniform(-0.5, 1, size=80)
+    interval, p = anchor_test(spread, 10**9, (-1.0, 1.0), 0, 0.95, 1.0)
+    test = stats.ttest_1samp(spread, 0)
     assert p == pytest.approx(test.pvalue, rel=1e-4)
     assert (interval.low, interval.high) == pytest.approx(tuple(test.confidence_interval(0.95)), rel=1e-5)
-    few = np.r_[np.zeros(78), 0.5, 0.6]
-    assert anchor_test(few, 1000, (-1.0, 1.0), 0, 0.95, 1.0)[1] >= stats.ttest_1samp(few, 0).pvalue * 0.9
-    assert anchor_test(few, 1000, (-math.inf, math.inf), 0, 0.95, 1.0) is None
-    assert anchor_test(many, 80, (-1.0, 1.0), 0, 0.95, 1.0) is None
+    mostly_zeros = np.r_[np.zeros(78), 0.5, 0.6]
+    assert (
+        anchor_test(mostly_zeros, 1000, (-1.0, 1.0), 0, 0.95, 1.0)[1] >= stats.ttest_1samp(mostly_zeros, 0).pvalue * 0.9
+    )
+    assert anchor_test(mostly_zeros, 1000, (-math.inf, math.inf), 0, 0.95, 1.0) is None
+    assert anchor_test(spread, 80, (-1.0, 1.0), 0, 0.95, 1.0) is None

@@ -1,4 +1,4 @@
-"""Standard errors and intervals: textbook formulas, and what they become in the limit."""
+"""Standard errors and intervals: textbook formulas and limits."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ FREE = (-np.inf, np.inf)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@given(seed=SEEDS, groups=st.integers(2, 20), each=st.integers(1, 5))
-def test_jackknife_of_a_mean_is_the_textbook_formula(seed, groups, each):
+@given(seed=SEEDS, groups=st.integers(2, 20), size=st.integers(1, 5))
+def test_jackknife_of_a_mean_is_the_textbook_formula(seed, groups, size):
     """For a mean with equal groups the delete-a-group variance is that of the group means over their number."""
-    values = np.random.default_rng(seed).normal(size=(groups, each))
+    values = np.random.default_rng(seed).normal(size=(groups, size))
     left_out = np.array([np.delete(values, g, axis=0).mean() for g in range(groups)])
     result = jackknife_interval(values.mean(), left_out, FREE)
     assert result.se == pytest.approx(values.mean(axis=1).std(ddof=1) / np.sqrt(groups), rel=1e-9, abs=1e-14)
@@ -49,7 +49,7 @@ def test_jackknife_of_single_points_is_the_standard_error_of_the_mean():
 
 @given(seed=SEEDS, m=st.integers(2, 30), extra=st.integers(0, 100))
 def test_anchors_are_a_sample_without_replacement(seed, m, extra):
-    """se = sqrt((1 - m/n) s^2 / m), Student with m - 1 degrees of freedom; 0 when all points are seen."""
+    """se = sqrt((1 - m/n) s^2 / m), Student with m - 1 degrees of freedom; 0 when all points are anchors."""
     values, n = np.random.default_rng(seed).normal(size=m), m + extra
     result = anchor_interval(values, n, FREE)
     assert result.se == pytest.approx(np.sqrt(1 - m / n) * stats.sem(values), abs=1e-14)
@@ -73,7 +73,7 @@ def test_the_design_variance_is_exact_over_all_samples():
 
 @given(value=st.floats(0, 1), spread=st.floats(0.2, 5))
 def test_intervals_end_at_the_bounds(value, spread):
-    """An interval never leaves the range of its measure, and holds its value."""
+    """An interval never exceeds the range of its measure, and contains its value."""
     left_out = np.clip(value + spread * np.array([-1.0, 0, 1, 0.5]), -9, 9)
     result = jackknife_interval(value, left_out, (0.0, 1.0))
     assert 0 <= result.low <= value <= result.high <= 1
@@ -99,15 +99,15 @@ def test_runs_are_an_independent_sample(seed, runs):
 def test_a_single_value_has_no_spread():
     """Welch's interval against one value is that of the mean of the other."""
     values = np.array([1.0, 2, 4])
-    result, alone = welch(values, np.array([0.5]), FREE), mean_interval(values, FREE)
-    assert (result.low, result.high, result.freedom) == pytest.approx((alone.low - 0.5, alone.high - 0.5, 2))
+    result, expected = welch(values, np.array([0.5]), FREE), mean_interval(values, FREE)
+    assert (result.low, result.high, result.freedom) == pytest.approx((expected.low - 0.5, expected.high - 0.5, 2))
 
 
 @given(value=st.floats(1e-3, 1e3), count=st.integers(2, 20), seed=SEEDS)
-def test_equal_values_have_no_spread_however_they_are_rounded(value, count, seed):
-    """Values that are equal up to rounding have exactly no standard error, of whatever kind; a real spread is kept.
+def test_equal_values_have_no_spread_whatever_their_rounding(value, count, seed):
+    """Values of any kind that are equal up to rounding have a standard error of exactly 0; a real spread stays.
 
-    Ten copies of 0.711 have the variance 1e-32 in floats, of which a test once made p = 5e-244.
+    Ten copies of 0.711 have the variance 1e-32 in floats, which once led to p = 5e-244 in a test.
     """
     rng = np.random.default_rng(seed)
     equal = value * (1 + 4e-16 * rng.integers(-2, 3, size=2 * count))
@@ -160,7 +160,7 @@ def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
     assert result.se == pytest.approx(stats.sem(values), rel=1e-9, abs=1e-14)
 
 
-def test_every_kind_has_its_words():
+def test_every_kind_has_its_text():
     """Each kind of interval has a method and a target."""
     anchors = {"anchors", "bets", "unseen", "exact"}
     kinds = {"points", "partitions", "classes", "subsampling", "seeds", "subsamples"}
@@ -168,7 +168,7 @@ def test_every_kind_has_its_words():
     assert {TARGETS[kind] for kind in anchors} == {"anchors"}
 
 
-def test_runs_that_fall_apart_are_counted():
+def test_runs_in_another_optimum_are_counted():
     """Three of twelve runs in another optimum are counted; similar, few, or equal runs are not."""
     runs = np.r_[0.9 + 0.01 * np.arange(9), 0.3, 0.31, 0.32]
     assert smaller_group(runs) == smaller_group(-runs) == 3
@@ -178,7 +178,7 @@ def test_runs_that_fall_apart_are_counted():
     assert np.mean([smaller_group(rng.normal(size=20)) > 0 for _ in range(1000)]) <= 0.01
 
 
-def test_what_runs_miss():
+def test_the_share_of_seeds_that_runs_miss():
     """The share q of seeds that R runs miss with probability 5 %: (1 - q)^R = 0.05, by the binomial distribution."""
     for runs in (5, 10, 30, 60):
         assert stats.binom.pmf(0, runs, unseen_share(runs)) == pytest.approx(0.05)
@@ -189,13 +189,13 @@ def test_partitions_average_squared_errors(seed, groups, partitions):
     """The squared standard error is the mean of those of the partitions; one partition alone is the jackknife."""
     values = np.random.default_rng(seed).normal(size=(partitions, groups))
     interval = partitions_interval(0.0, values, FREE)
-    each = [jackknife_interval(0.0, partition, FREE).se ** 2 for partition in values]
-    assert interval.se**2 == pytest.approx(np.mean(each), rel=1e-12)
+    variances = [jackknife_interval(0.0, partition, FREE).se ** 2 for partition in values]
+    assert interval.se**2 == pytest.approx(np.mean(variances), rel=1e-12)
     assert (interval.kind, interval.n_groups, interval.freedom) == ("partitions", partitions * groups, groups - 1)
     assert interval.doubt >= 5 * np.sqrt(2 / (groups - 1) / partitions) * (1 - 1e-12)
-    alone = partitions_interval(0.0, values[:1], FREE)
-    assert alone.se == jackknife_interval(0.0, values[0], FREE).se
-    assert alone.doubt == 0
+    first_only = partitions_interval(0.0, values[:1], FREE)
+    assert first_only.se == jackknife_interval(0.0, values[0], FREE).se
+    assert first_only.doubt == 0
 
 
 def test_the_covariance_of_means_is_the_textbook_one():
@@ -224,8 +224,8 @@ def test_the_level_is_that_of_the_quantile_of_student(level: float) -> None:
 
 def test_a_higher_level_covers_more() -> None:
     """Bets on a bounded mean, and ends where all anchors are alike, are nested in the level."""
-    few = np.r_[np.zeros(57), [0.4, 0.7, 0.9]]
-    for values, kind in ((few, "bets"), (np.ones(60), "unseen")):
+    few_nonzero = np.r_[np.zeros(57), [0.4, 0.7, 0.9]]
+    for values, kind in ((few_nonzero, "bets"), (np.ones(60), "unseen")):
         intervals = [bounded_interval(values, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0, level) for level in (0.6, 0.9, 0.99)]
         assert [interval.kind for interval in intervals] == [kind] * 3
         assert intervals[0].low > intervals[1].low > intervals[2].low

@@ -63,7 +63,7 @@ CALLS = {  # the call, the runs that it makes, and after which of them it is kil
 
 # all calls share one engine of re-runs: one of them is in every run of the tests
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "sweep")) for name in CALLS])
-def test_a_killed_call_goes_on(
+def test_a_killed_call_continues(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a kill, written runs are not repeated, and every number is the same.
@@ -90,12 +90,12 @@ def test_a_killed_call_goes_on(
     monkeypatch.setattr("dreval.scores.open_progress", lambda on: Bar() if on is None else silent(on))
     tables = {}
     for store, runs in (("killed", count - n_cells), ("other", count)):
-        Bar.shown.clear()
-        monkeypatch.setattr(dreval.methods.TSNE, "_fit", fit)  # what the program replaces
+        Bar.counts.clear()
+        monkeypatch.setattr(dreval.methods.TSNE, "_fit", fit)  # the program replaces it
         namespace = {"sys": SimpleNamespace(argv=["", str(tmp_path / store)])}
         exec(program.replace("import sys", ""), namespace)
         assert capsys.readouterr().out.count("run\n") == runs
-        assert Bar.shown == [count, count]
+        assert Bar.counts == [count, count]
         tables[store] = namespace["found"]
     assert np.isfinite(tables["other"].select_dtypes("number").to_numpy(float)).any()
     pd.testing.assert_frame_equal(tables["killed"], tables["other"], check_exact=True)
@@ -104,26 +104,26 @@ def test_a_killed_call_goes_on(
 class Bar:
     """A progress bar that keeps its total, and where it ends."""
 
-    shown: ClassVar[list[int]] = []
+    counts: ClassVar[list[int]] = []
 
     def __enter__(self) -> Bar:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.shown.append(self.n)
+        self.counts.append(self.n)
 
-    def set_description(self, what: str) -> None:
-        """What is counted."""
-        assert what
+    def set_description(self, text: str) -> None:
+        """Check that there is a description."""
+        assert text
 
     def reset(self, total: int) -> None:
-        """Begin."""
-        self.shown.append(total)
+        """Start with this total."""
+        self.counts.append(total)
         self.n = 0
 
-    def update(self, more: int) -> None:
-        """Go on."""
-        self.n += more
+    def update(self, steps: int) -> None:
+        """Count steps."""
+        self.n += steps
 
 
 def silent(requested: bool | None) -> Any:

@@ -72,7 +72,7 @@ def test_generator_is_splitmix64():
 
 @given(root=st.integers(0, 2**70), n=st.integers(1, 40))
 def test_permutations_equal_a_plain_python_twin(root, n):
-    """Every drawn row is what the algorithm gives on Python integers."""
+    """Every permutation is that of the algorithm on Python integers."""
     key = int(stream(root, "permutation", "a").integers(2**64, dtype=np.uint64))
     assert draw_permutations(n, 3, root, "a").tolist() == [slow_permutation(key, b, n) for b in range(3)]
 
@@ -94,15 +94,15 @@ def test_places_are_equally_likely_in_longer_permutations():
     assert 0.001 < stats.chi2.sf(statistic, (n - 1) ** 2) < 0.999
 
 
-@given(n=st.integers(7, 30), few=st.integers(1, 70), many=st.integers(71, 150), root=st.integers(0, 2**63))
-def test_a_longer_run_begins_like_a_shorter_one(n, few, many, root):
+@given(n=st.integers(7, 30), n_short=st.integers(1, 70), n_long=st.integers(71, 150), root=st.integers(0, 2**63))
+def test_a_longer_run_begins_like_a_shorter_one(n, n_short, n_long, root):
     """Permutation b depends on the seed and b only, so that the null distributions share their beginning."""
     x, y = data(n)
-    short, long = (permutation_null(inner(x, y), n, m, root) for m in (few, many))
-    np.testing.assert_array_equal(short.null, long.null[:few])
+    shorter, long = (permutation_null(inner(x, y), n, m, root) for m in (n_short, n_long))
+    np.testing.assert_array_equal(shorter.null, long.null[:n_short])
 
 
-def test_threads_change_nothing_and_names_do():
+def test_threads_have_no_effect_and_names_have_one():
     """One thread, two threads and all threads give the same numbers; another stream gives others."""
     x, y = data(25)
     one_thread, two_threads, all_threads = (
@@ -134,20 +134,20 @@ def test_shares_of_the_permutations_add_up_to_1(n, options, fewest, jobs):
     def statistic(permutations):
         return permutations.reshape(len(permutations), -1, n)[:, 0] @ weights
 
-    def told(share):
+    def add_share(share):
         shares.append(share)
         threads.add(threading.get_ident())
 
-    with report_progress(told):
+    with report_progress(add_share):
         result = permutation_null(statistic, n, 500, 1, n_jobs=jobs, **options)
-    alone = permutation_null(statistic, n, 500, 1, n_jobs=1, **options)
+    unobserved = permutation_null(statistic, n, 500, 1, n_jobs=1, **options)
 
     assert len(shares) >= fewest
     assert sum(shares) == pytest.approx(1)
     assert min(shares) > 0
     assert threads == {threading.get_ident()}
-    assert np.array_equal(result.null, alone.null)
-    assert (result.p_value, result.stopped, result.exact) == (alone.p_value, alone.stopped, alone.exact)
+    assert np.array_equal(result.null, unobserved.null)
+    assert (result.p_value, result.stopped, result.exact) == (unobserved.p_value, unobserved.stopped, unobserved.exact)
 
 
 def test_all_permutations_are_valued_in_blocks_as_at_once():
@@ -166,7 +166,7 @@ def test_all_permutations_are_valued_in_blocks_as_at_once():
 
 
 @pytest.mark.parametrize("name", ["cca", "dcov", "hsic", "kcca", "mmd"])
-def test_every_test_that_permutes_tells_of_its_permutations(name):
+def test_every_permutation_test_reports_progress(name):
     """Two blocks of 32 are two shares, for every test; nothing is reported without a callback."""
     rng, shares = np.random.default_rng(0), []
     x, y = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
@@ -198,17 +198,17 @@ def test_sampled_p_value_counts_the_observed_statistic(n, m, seed, ties):
 @pytest.mark.parametrize("n", [4, 5])
 @pytest.mark.parametrize("seed", range(4))
 def test_small_samples_are_enumerated(n, seed):
-    """With n! <= n_resamples p is the share of all n! orders that reach the statistic, as itertools and scipy say."""
+    """With n! <= n_resamples p is the share of all n! orders that reach the statistic, as in itertools and scipy."""
     x, y = data(n, seed)
     result = permutation_null(inner(x, y), n, 120, 0)
     naive = [sum(a * y[j] for a, j in zip(x, p, strict=True)) for p in itertools.permutations(range(n))]
     assert result.exact
     assert result.p_value == sum(t >= x @ y - 1e-12 for t in naive) / math.factorial(n)
     np.testing.assert_allclose(np.sort(result.null), np.sort(naive), atol=1e-12)
-    other = stats.permutation_test(
+    reference = stats.permutation_test(
         (x,), lambda v: float(v @ y), permutation_type="pairings", n_resamples=np.inf, alternative="greater"
     )
-    assert result.p_value == pytest.approx(other.pvalue, abs=1e-15)
+    assert result.p_value == pytest.approx(reference.pvalue, abs=1e-15)
     assert result.p_interval == (result.p_value, result.p_value)
 
 
@@ -237,8 +237,8 @@ def test_equal_statistics_count_as_reaching(value):
 def test_clopper_pearson_is_that_of_scipy(trials, share, level):
     """The interval equals scipy.stats.binomtest(...).proportion_ci(method="exact")."""
     successes = round(share * trials)
-    other = stats.binomtest(successes, trials).proportion_ci(level, method="exact")
-    np.testing.assert_allclose(clopper_pearson(successes, trials, level), (other.low, other.high), atol=1e-10)
+    reference = stats.binomtest(successes, trials).proportion_ci(level, method="exact")
+    np.testing.assert_allclose(clopper_pearson(successes, trials, level), (reference.low, reference.high), atol=1e-10)
 
 
 @given(n=st.integers(1, 30), seed=st.integers(0, 10_000))
@@ -253,8 +253,8 @@ def test_permuted_inner_products_are_the_double_sum(n, seed):
 
 @pytest.mark.parametrize(("argument", "value"), [("n_resamples", 0), ("n_resamples", 1.5), ("n_jobs", 0)])
 @pytest.mark.parametrize("n", [4, 20])
-def test_refusals(argument, value, n):
-    """A number of permutations or threads below 1 is refused, enumerated or sampled."""
+def test_errors(argument, value, n):
+    """A number of permutations or threads below 1 raises an error, enumerated or sampled."""
     x, y = data(n)
     settings = {"n_resamples": 99, "n_jobs": 1, argument: value}
     with pytest.raises(InputError, match=f"`{argument}` must be an integer >= 1"):

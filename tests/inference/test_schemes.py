@@ -1,4 +1,4 @@
-"""Restricted permutations: the admissible ones, their number, and that each is equally likely."""
+"""Restricted permutations: the admissible ones, their number, and equal probabilities."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def test_all_permutations_are_listed_and_drawn_equally(kind):
     """A scheme lists exactly the permutations it allows, the identity first, and draws each equally often."""
     scheme = make_scheme(kind, BLOCKS if kind in ("within", "blocks") else None, 6)
     expected = {tuple(p.tolist()) for p in allowed(kind, 6, BLOCKS)}
-    listed = [tuple(p) for p in scheme.enumerate_all().tolist()]
-    assert set(listed) == expected
-    assert len(listed) == scheme.count() == len(expected)
-    assert listed[0] == tuple(range(6))
+    permutations = [tuple(p) for p in scheme.enumerate_all().tolist()]
+    assert set(permutations) == expected
+    assert len(permutations) == scheme.count() == len(expected)
+    assert permutations[0] == tuple(range(6))
     draws = [tuple(p) for p in scheme.draw(KEY, 0, 40 * len(expected)).tolist()]
     counts = [draws.count(p) for p in expected]
     assert sum(counts) == len(draws)
@@ -55,10 +55,10 @@ def test_draws_depend_on_their_number_only(sizes, seed):
     if max(sizes) < 2:
         return
     scheme = make_scheme("within", blocks, len(blocks))
-    many = scheme.draw(KEY, 0, 8)
-    np.testing.assert_array_equal(many[3:5], scheme.draw(KEY, 3, 5))
-    assert (np.sort(many, axis=1) == np.arange(len(blocks))).all()
-    assert (blocks[many] == blocks).all()
+    draws = scheme.draw(KEY, 0, 8)
+    np.testing.assert_array_equal(draws[3:5], scheme.draw(KEY, 3, 5))
+    assert (np.sort(draws, axis=1) == np.arange(len(blocks))).all()
+    assert (blocks[draws] == blocks).all()
 
 
 def test_many_blocks_are_not_enumerated():
@@ -91,7 +91,7 @@ def test_sequential_interval_is_that_of_the_negative_binomial():
 
 
 class Queue:
-    """A statistic that gives the next values of a list, whatever the permutations are."""
+    """A statistic that returns the next values of a list for any permutations."""
 
     def __init__(self, values):
         self.values = iter(values)
@@ -123,8 +123,8 @@ def test_sequential_p_values_are_valid():
         ("within", [0.5] * 6, "`blocks` must be classes"),
     ],
 )
-def test_refusals(kind, blocks, message):
-    """Blocks that fit no permutation are refused."""
-    with pytest.raises(InputError) as refused:
+def test_errors(kind, blocks, message):
+    """Blocks without a permutation raise an error."""
+    with pytest.raises(InputError) as error:
         make_scheme(kind, blocks, 6)
-    assert message in str(refused.value)
+    assert message in str(error.value)

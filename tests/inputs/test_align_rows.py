@@ -34,19 +34,21 @@ def test_equal_row_names_in_any_order_give_the_same_numbers(order: list[int], na
     assert np.array_equal(source.coordinates(record), Y)
     assert record.labels.values.tolist() == list("abcabc")
     assert record.covariates["age"].tolist() == list(range(6))
-    moved = order != sorted(order)
-    assert ("Rows of `embeddings['e']` were matched to the data by row names." in [*map(str, source.notes)]) == moved
+    is_reordered = order != sorted(order)
+    assert (
+        "Rows of `embeddings['e']` were matched to the data by row names." in [*map(str, source.notes)]
+    ) == is_reordered
 
 
 @given(order=st.permutations(range(6)))
-def test_an_id_column_on_both_sides_wins(order: list[int]) -> None:
-    """With ids='cell' a column of that name in an embedding or label file matches the rows, whatever its type."""
+def test_an_id_column_on_both_sides_decides(order: list[int]) -> None:
+    """With ids='cell' a column of that name in an embedding or label file matches the rows for any type."""
     data = pd.DataFrame(X, columns=list("xyz")).assign(cell=NAMES)
-    other = pd.DataFrame(Y, columns=["u", "v"]).assign(cell=NAMES).iloc[order].reset_index(drop=True)
+    shuffled = pd.DataFrame(Y, columns=["u", "v"]).assign(cell=NAMES).iloc[order].reset_index(drop=True)
     record = as_data(data, ids="cell")
-    source = as_source(other, "e", record)
+    source = as_source(shuffled, "e", record)
     assert np.array_equal(source.coordinates(record), Y)
-    renamed = as_source(other.rename(columns={"cell": "barcode"}), "e", record, ids="barcode")
+    renamed = as_source(shuffled.rename(columns={"cell": "barcode"}), "e", record, ids="barcode")
     assert np.array_equal(renamed.coordinates(record), Y)
     vector = as_source(Y[order], "e", record, ids=np.array(NAMES)[order])
     assert np.array_equal(vector.coordinates(record), Y)
@@ -54,10 +56,10 @@ def test_an_id_column_on_both_sides_wins(order: list[int]) -> None:
 
 def test_files_are_matched_by_their_id_column(tmp_path: Path) -> None:
     """Data, embedding and labels in three files in three orders."""
-    order, other = [3, 1, 5, 0, 4, 2], [5, 4, 3, 2, 1, 0]
+    order, other_order = [3, 1, 5, 0, 4, 2], [5, 4, 3, 2, 1, 0]
     pd.DataFrame(X, columns=list("xyz")).assign(cell=range(100, 106)).to_csv(tmp_path / "data.csv", index=False)
     pd.DataFrame(Y).assign(cell=range(100, 106)).iloc[order].to_csv(tmp_path / "e.csv", index=False)
-    kinds = pd.DataFrame({"cell": range(100, 106), "kind": list("abcdef")}).iloc[other]
+    kinds = pd.DataFrame({"cell": range(100, 106), "kind": list("abcdef")}).iloc[other_order]
     kinds.to_csv(tmp_path / "labels.tsv", index=False, sep="\t")
     for path in ("labels.tsv", "labels.tsv:kind"):
         record = as_data(tmp_path / "data.csv", ids="cell", labels=str(tmp_path / path))
@@ -69,7 +71,7 @@ def test_files_are_matched_by_their_id_column(tmp_path: Path) -> None:
 
 
 def test_whole_floats_and_text_are_the_same_ids() -> None:
-    """7, 7.0 and "7" are one id, since files cannot tell them apart."""
+    """7, 7.0 and "7" are one id, since files cannot distinguish them."""
     record = as_data(X, ids=[1, 2, 3, 4, 5, 6])
     for ids in ([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], list("654321")):
         assert np.array_equal(as_source(Y[::-1], "e", record, ids=ids).coordinates(record), Y)
@@ -87,7 +89,7 @@ def test_whole_floats_and_text_are_the_same_ids() -> None:
         (None, [12, 13, 15, 17, 18, 19], 1),
     ],
 )
-def test_everything_else_goes_by_position(index: Any, embedding: Any, notes: int) -> None:
+def test_all_other_rows_are_matched_by_position(index: Any, embedding: Any, notes: int) -> None:
     """Default indexes, names on one side, and names next to row numbers do not change the order."""
     record = as_data(pd.DataFrame(X, index=index))
     source = as_source(pd.DataFrame(Y, index=embedding), "e", record)
@@ -96,7 +98,7 @@ def test_everything_else_goes_by_position(index: Any, embedding: Any, notes: int
 
 
 @pytest.mark.parametrize("embedding", [[9, 8, 7, 6, 5, 4], [2, 1, 3, 4, 5, 6], list("uvwxyz")])
-def test_names_without_a_common_one_are_refused(embedding: list[Any]) -> None:
+def test_names_without_a_common_one_raise_an_error(embedding: list[Any]) -> None:
     """By position each row would get the name of another row."""
     with pytest.raises(InputError, match="0 of 6 ids of the data found"):
         as_source(pd.DataFrame(Y, index=embedding), "e", as_data(pd.DataFrame(X, index=NAMES)))
@@ -107,15 +109,15 @@ SHIFTED = [1, 2, 3, 4, 5, 6]
 
 @pytest.mark.parametrize("index", [SHIFTED, [0, 1, 2, 3, 5, 6], [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]])
 @pytest.mark.parametrize("side", ["data", "embedding", "labels", "latent", "covariates", "function"])
-def test_rows_dropped_on_one_side_are_refused(index: list[Any], side: str) -> None:
+def test_rows_dropped_on_one_side_raise_an_error(index: list[Any], side: str) -> None:
     """A frame with dropped rows and a frame that counts its rows: by position all rows would be shifted."""
-    named, counted = pd.DataFrame(X, index=index), pd.DataFrame(Y)
-    left, second = (counted, named) if side == "embedding" else (named, counted)
+    named_rows, counted_rows = pd.DataFrame(X, index=index), pd.DataFrame(Y)
+    left, second = (counted_rows, named_rows) if side == "embedding" else (named_rows, counted_rows)
     run = {
-        "labels": lambda: as_data(named, labels=pd.Series(list("abcabc"))),
-        "latent": lambda: as_data(named, latent=counted),
-        "covariates": lambda: as_data(named, covariates={"age": pd.Series(np.arange(6.0))}),
-        "function": lambda: dreval.trustworthiness(named, counted, n_neighbors=2),
+        "labels": lambda: as_data(named_rows, labels=pd.Series(list("abcabc"))),
+        "latent": lambda: as_data(named_rows, latent=counted_rows),
+        "covariates": lambda: as_data(named_rows, covariates={"age": pd.Series(np.arange(6.0))}),
+        "function": lambda: dreval.trustworthiness(named_rows, counted_rows, n_neighbors=2),
     }.get(side, lambda: as_source(second, "e", as_data(left)))
     with pytest.raises(
         InputError, match=r"must have the same ids .* in the same order, call reset_index\(drop=True\) on both frames"
@@ -123,14 +125,18 @@ def test_rows_dropped_on_one_side_are_refused(index: list[Any], side: str) -> No
         run()
 
 
-def test_the_cures_of_dropped_rows_give_the_numbers_of_arrays() -> None:
+def test_the_hints_on_dropped_rows_give_the_numbers_of_arrays() -> None:
     """reset_index, the common rows and arrays are all accepted, and the common rows are matched by name."""
-    named, counted = pd.DataFrame(X, index=SHIFTED), pd.DataFrame(Y)
-    plain = dreval.trustworthiness(X, Y, n_neighbors=2)
-    assert dreval.trustworthiness(named.reset_index(drop=True), counted, n_neighbors=2) == plain
-    assert dreval.trustworthiness(named, Y, n_neighbors=2) == dreval.trustworthiness(X, counted, n_neighbors=2) == plain
-    both = dreval.trustworthiness(named.drop(6), counted.drop(0)[::-1], n_neighbors=1)
-    assert both == dreval.trustworthiness(X[:5], Y[1:], n_neighbors=1)
+    named_rows, counted_rows = pd.DataFrame(X, index=SHIFTED), pd.DataFrame(Y)
+    expected = dreval.trustworthiness(X, Y, n_neighbors=2)
+    assert dreval.trustworthiness(named_rows.reset_index(drop=True), counted_rows, n_neighbors=2) == expected
+    assert (
+        dreval.trustworthiness(named_rows, Y, n_neighbors=2)
+        == dreval.trustworthiness(X, counted_rows, n_neighbors=2)
+        == expected
+    )
+    common = dreval.trustworthiness(named_rows.drop(6), counted_rows.drop(0)[::-1], n_neighbors=1)
+    assert common == dreval.trustworthiness(X[:5], Y[1:], n_neighbors=1)
 
 
 @given(order=st.permutations(range(6)))
@@ -142,13 +148,13 @@ def test_row_numbers_in_another_order_are_matched_on_either_side(order: list[int
     assert np.array_equal(as_source(embedding, "e", shuffled).coordinates(shuffled), Y[order])
 
 
-def test_ids_on_one_side_are_said() -> None:
-    """Ids that only one side has are not used, and the note says which side."""
+def test_ids_on_one_side_are_noted() -> None:
+    """Ids that only one side has are not used, and the note names the side."""
     assert tuple(map(str, as_source(Y, "e", as_data(X, ids=NAMES)).notes)) == (
         "The data have ids and `embeddings['e']` has none: rows were matched by position.",
     )
-    named = pd.DataFrame(Y).assign(cell=NAMES)
-    assert tuple(map(str, as_source(named, "e", as_data(X), ids="cell").notes)) == (
+    named_rows = pd.DataFrame(Y).assign(cell=NAMES)
+    assert tuple(map(str, as_source(named_rows, "e", as_data(X), ids="cell").notes)) == (
         "`embeddings['e']` has ids and the data have none: rows were matched by position.",
     )
     assert tuple(map(str, as_source(pd.DataFrame(Y, index=NAMES), "e", as_data(X)).notes)) == (
@@ -156,17 +162,17 @@ def test_ids_on_one_side_are_said() -> None:
     )
 
 
-@pytest.mark.parametrize("many", [list, np.array, pd.Series, pd.Index])
-def test_names_that_only_the_data_have_are_said_once_for_each_thing(many: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", [list, np.array, pd.Series, pd.Index])
+def test_names_that_only_the_data_have_are_noted_once_for_each_input(form: Any, tmp_path: Path) -> None:
     """Labels, covariates, latent variables and embeddings without row names go by position, each with one note."""
     np.save(tmp_path / "y.npy", Y)
     np.save(tmp_path / "kinds.npy", np.array([0, 1, 0, 1, 0, 1]))
     data = pd.DataFrame(X, index=NAMES)
     template = "The data have row names and `{}` has none: rows were matched by position."
-    record = as_data(data, labels=many(list("abcabc")), covariates={"age": many(np.arange(6.0))}, latent=Y)
-    things = ("labels", "covariates['age']", "latent")
-    message = [str(item) for item in record.notes if item.code != "covariates.names_rows"]
-    assert tuple(message[:3]) == tuple(template.format(thing) for thing in things)
+    record = as_data(data, labels=form(list("abcabc")), covariates={"age": form(np.arange(6.0))}, latent=Y)
+    names = ("labels", "covariates['age']", "latent")
+    message = [str(note) for note in record.notes if note.code != "covariates.names_rows"]
+    assert tuple(message[:3]) == tuple(template.format(name) for name in names)
     for embedding in (Y, pd.DataFrame(Y), str(tmp_path / "y.npy")):
         assert tuple(map(str, as_source(embedding, "e", record).notes)) == (template.format("embeddings['e']"),)
     assert template.format("labels") in [*map(str, as_data(data, labels=str(tmp_path / "kinds.npy")).notes)]
@@ -175,14 +181,14 @@ def test_names_that_only_the_data_have_are_said_once_for_each_thing(many: Any, t
 
 
 @pytest.mark.parametrize("index", [NAMES[:5], [*NAMES[:5], "new"], [*NAMES, "new"], [*NAMES[:5], NAMES[0]]])
-def test_partly_matching_names_are_refused(index: list[str]) -> None:
+def test_partly_matching_names_raise_an_error(index: list[str]) -> None:
     """Row names that match in part, or occur twice, cannot be put in order."""
     values = np.random.default_rng(0).normal(size=(len(index), 2))
     with pytest.raises(InputError, match=r"must have the same ids|must have different row names"):
         as_source(pd.DataFrame(values, index=index), "e", as_data(pd.DataFrame(X, index=NAMES)))
 
 
-def test_the_data_s_own_label_column_is_no_coordinate() -> None:
+def test_the_label_column_of_the_data_is_not_a_coordinate() -> None:
     """A coordinate file that repeats the labels of the data has them left out, with a note."""
     record = as_data(pd.DataFrame(X, columns=list("xyz")).assign(kind=[0, 1] * 3), labels="kind")
     source = as_source(pd.DataFrame(Y, columns=["u", "v"]).assign(kind=[0, 1] * 3), "e", record)
@@ -192,7 +198,7 @@ def test_the_data_s_own_label_column_is_no_coordinate() -> None:
     )
 
 
-def test_another_order_of_bytes_changes_nothing() -> None:
+def test_another_order_of_bytes_has_no_effect() -> None:
     """Arrays, frames, series and ids as other machines write them, and as files of HDF5 and FITS hold them."""
     g = np.random.default_rng(0)
     X, labels, ids = g.normal(size=(40, 4)), np.repeat([0, 1], 20), g.permutation(40)

@@ -37,7 +37,7 @@ def ad() -> ModuleType:
     return anndata
 
 
-def made(ad: ModuleType, X: Any = COUNTS) -> Any:
+def example(ad: ModuleType, X: Any = COUNTS) -> Any:
     """Return cells with everything that can be selected."""
     obs = pd.DataFrame({"kind": pd.Categorical(list("abc") * 8), "depth": np.arange(24.0)}, index=CELLS)
     adata = ad.AnnData(X.copy(), obs=obs, var=pd.DataFrame(index=GENES))
@@ -51,13 +51,13 @@ def made(ad: ModuleType, X: Any = COUNTS) -> Any:
 @pytest.fixture(params=["dense", "csr", "csc"])
 def adata(request: pytest.FixtureRequest, ad: ModuleType) -> Any:
     forms = {"dense": np.asarray, "csr": sparse.csr_matrix, "csc": sparse.csc_array}
-    return made(ad, forms[request.param](COUNTS))
+    return example(ad, forms[request.param](COUNTS))
 
 
 @pytest.mark.parametrize("form", ["object", "h5ad", "zarr", "backed"])
-def test_a_pca_beside_x_is_named(ad: ModuleType, form: str, tmp_path: Path) -> None:
-    """Where X is used, in memory and in files, and not where a matrix is chosen."""
-    adata, path = made(ad), tmp_path / f"a.{form}"
+def test_a_pca_next_to_x_is_noted(ad: ModuleType, form: str, tmp_path: Path) -> None:
+    """It is noted where X is used, in memory and in files, and not where a matrix is selected."""
+    adata, path = example(ad), tmp_path / f"a.{form}"
     if form == "zarr":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # on the format of later versions
@@ -67,7 +67,7 @@ def test_a_pca_beside_x_is_named(ad: ModuleType, form: str, tmp_path: Path) -> N
         adata.write_h5ad(path)
     data = {"object": adata, "backed": ad.read_h5ad(path, backed="r") if form == "backed" else None}.get(form, path)
     for options, expected in (({}, 1), ({"layer": "counts"}, 0), ({"use_rep": "X_pca"}, 0)):
-        assert [item.code for item in as_data(data, **options).notes].count("data.pca_unused") == expected
+        assert [note.code for note in as_data(data, **options).notes].count("data.pca_unused") == expected
 
 
 @pytest.mark.parametrize("key", ["distances", "connectivities"])
@@ -99,7 +99,7 @@ def keyword_of(name: str | None) -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize(("layer", "expected"), LAYERS)
-def test_what_is_meant(adata: Any, tmp_path: Path, layer: str | None, expected: np.ndarray) -> None:
+def test_the_selected_matrix(adata: Any, tmp_path: Path, layer: str | None, expected: np.ndarray) -> None:
     """X, a layer, raw counts and an array of obsm: in memory, of a view, read from a file, and left in the file."""
     import anndata
 
@@ -129,7 +129,7 @@ def test_what_is_meant(adata: Any, tmp_path: Path, layer: str | None, expected: 
 
 def test_frames_in_obsm(ad: ModuleType) -> None:
     """An array of obsm may be a frame with its own names; without X there must be a layer."""
-    adata = made(ad)
+    adata = example(ad)
     adata.obsm["X_pca"] = pd.DataFrame(PCA, index=CELLS, columns=["PC1", "PC2", "PC3"])
     assert as_data(adata, use_rep="X_pca").columns == ("PC1", "PC2", "PC3")
     bare = ad.AnnData(obs=adata.obs.copy(), obsm={"X_pca": PCA})
@@ -153,7 +153,7 @@ def test_groups_in_obsm(
     import zarr
 
     monkeypatch.setattr(files, "MIN_BLOCKWISE_BYTES", 0 if blocks else files.MIN_BLOCKWISE_BYTES)
-    adata, path = made(ad), tmp_path / f"a.{suffix}"
+    adata, path = example(ad), tmp_path / f"a.{suffix}"
     forms = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
     if kind == "frame":
         adata.obsm["more"] = pd.DataFrame(PCA, index=CELLS, columns=list("abc"))
@@ -185,13 +185,13 @@ def test_groups_in_obsm(
 
 def test_embeddings_are_matched_by_name(ad: ModuleType, tmp_path: Path) -> None:
     """A key of obsm belongs to its cells; other objects and files are matched by obs_names, never by position."""
-    adata = made(ad)
-    other = made(ad)[RNG.permutation(24)].copy()
-    other.write(tmp_path / "other.h5ad")
+    adata = example(ad)
+    shuffled = example(ad)[RNG.permutation(24)].copy()
+    shuffled.write(tmp_path / "other.h5ad")
     data = as_data(adata, use_rep="X_pca")
     for source in (
         as_source("X_umap", "u", data),
-        as_source(other, "u", data, use_rep="X_umap"),
+        as_source(shuffled, "u", data, use_rep="X_umap"),
         as_source(f"{tmp_path / 'other.h5ad'}:obsm:X_umap", "u", data),
         as_source(pd.DataFrame(UMAP, index=CELLS).iloc[::-1], "u", data),
     ):
@@ -199,9 +199,9 @@ def test_embeddings_are_matched_by_name(ad: ModuleType, tmp_path: Path) -> None:
     kinds = adata.obs["kind"].sample(frac=1, random_state=0)
     assert as_data(adata, labels=kinds).labels.values.tolist() == adata.obs["kind"].tolist()
     with pytest.raises(InputError, match="must name one array of an AnnData object"):
-        as_source(other, "u", data)
+        as_source(shuffled, "u", data)
     with pytest.raises(InputError, match="must have the same ids as the data"):
-        as_source(other[:10].copy(), "u", data, use_rep="X_umap")
+        as_source(shuffled[:10].copy(), "u", data, use_rep="X_umap")
 
 
 def test_a_name_is_looked_up_in_obsm_first(ad: ModuleType, tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_name_is_looked_up_in_obsm_first(ad: ModuleType, tmp_path: Path) -> No
 
     The repr, the notes, the recipe and the call text state the source of the names.
     """
-    cells = made(ad)
+    cells = example(ad)
     cells.obsm["X_isomap"] = PCA[:, :2].copy()
     cells.write_h5ad(tmp_path / "cells.h5ad")
     for data in (cells, tmp_path / "cells.h5ad"):
@@ -268,14 +268,14 @@ def test_old_files(tmp_path: Path, matrix: Any) -> None:
     assert str(data.notes[0]).startswith("'old.h5ad' has the layout of an old AnnData")
 
 
-def test_what_is_no_h5ad_is_refused(tmp_path: Path, ad: ModuleType) -> None:
-    """Broken files, and HDF5 files of another kind, are refusals."""
+def test_invalid_h5ad_files_raise_an_error(tmp_path: Path, ad: ModuleType) -> None:
+    """Broken files, and HDF5 files of another kind, raise an error."""
     import h5py
 
     (tmp_path / "broken.h5ad").write_bytes(b"\x89HDF\r\n\x1a\nnonsense")
     with h5py.File(tmp_path / "other.h5ad", "w") as file:
         file["points"] = COUNTS
-    made(ad).write(tmp_path / "whole.h5ad")
+    example(ad).write(tmp_path / "whole.h5ad")
     half = (tmp_path / "whole.h5ad").read_bytes()
     (tmp_path / "half.h5ad").write_bytes(half[: len(half) // 2])
     for name in ("broken", "other", "half"):
@@ -292,9 +292,9 @@ def results(adata: Any, **options: Any) -> Results:
     return evaluation.run(["trustworthiness", "knn_accuracy", "r_nx_auc"], None)
 
 
-def test_values_go_beside_their_cells(ad: ModuleType, tmp_path: Path) -> None:
-    """Columns of obs by name whatever the order, tables in uns; all survives a file and the round through it."""
-    adata = made(ad)
+def test_values_are_written_next_to_their_cells(ad: ModuleType, tmp_path: Path) -> None:
+    """Columns of obs are matched by name in any order, tables are in uns; all survives a file and a second read."""
+    adata = example(ad)
     result = results(adata, n_neighbors=4)
     turned = adata[RNG.permutation(24)].copy()
     assert result.to_anndata(turned) is turned
@@ -302,25 +302,25 @@ def test_values_go_beside_their_cells(ad: ModuleType, tmp_path: Path) -> None:
     assert turned.obs["dreval_trustworthiness_umap"].to_dict() == expected.to_dict()
     assert "dreval_trustworthiness_b_c" in turned.obs
     turned.write(tmp_path / "out.h5ad")
-    read = ad.read_h5ad(tmp_path / "out.h5ad")
-    assert np.array_equal(read.obs["dreval_r_nx_auc_umap"], turned.obs["dreval_r_nx_auc_umap"])
-    stored = read.uns["dreval"]
+    loaded = ad.read_h5ad(tmp_path / "out.h5ad")
+    assert np.array_equal(loaded.obs["dreval_r_nx_auc_umap"], turned.obs["dreval_r_nx_auc_umap"])
+    stored = loaded.uns["dreval"]
     assert np.array_equal(stored["table"]["value"], result.tidy()["value"])
     assert stored["table"]["measure"].tolist() == result.tidy()["measure"].tolist()
-    assert set(stored["columns"]["column"]) == {name for name in read.obs if name.startswith("dreval_")}
+    assert set(stored["columns"]["column"]) == {name for name in loaded.obs if name.startswith("dreval_")}
     assert json.loads(stored["recipe"])["data_sha256"] == result.recipe["data_sha256"]
-    repeated = dreval.Evaluation(read[CELLS], {"umap": "X_umap"}, labels="kind", n_neighbors=4, random_state=0)
+    repeated = dreval.Evaluation(loaded[CELLS], {"umap": "X_umap"}, labels="kind", n_neighbors=4, random_state=0)
     assert repeated.run("trustworthiness", None, None).tidy()["value"][0] == result.tidy()["value"][0]
 
 
-def test_what_was_written_before_is_replaced(ad: ModuleType) -> None:
+def test_earlier_columns_are_replaced(ad: ModuleType) -> None:
     """A second call removes all columns of the first; another key is added; a copy does not change the object."""
-    adata = made(ad)
+    adata = example(ad)
     results(adata, n_neighbors=[3, 4]).to_anndata(adata)
     assert "dreval_trustworthiness(n_neighbors=3)_umap" in adata.obs
-    before = list(adata.obs)
+    columns = list(adata.obs)
     copied = results(adata, n_neighbors=4).to_anndata(adata, copy=True)
-    assert list(adata.obs) == before
+    assert list(adata.obs) == columns
     assert [name for name in copied.obs if "n_neighbors" in name] == []
     results(adata, n_neighbors=4).to_anndata(copied, "second")
     assert {"dreval_knn_accuracy_umap", "second_knn_accuracy_umap"} <= set(copied.obs)
@@ -329,7 +329,7 @@ def test_what_was_written_before_is_replaced(ad: ModuleType) -> None:
 
 def test_parts_views_and_files(ad: ModuleType, tmp_path: Path) -> None:
     """Results of some cells leave the others missing; views are copied; a backed object is changed and written."""
-    adata = made(ad)
+    adata = example(ad)
     part = results(adata[4:].copy(), n_neighbors=4)
     part.to_anndata(adata)
     assert adata.obs["dreval_trustworthiness_umap"].isna().tolist() == [True] * 4 + [False] * 20
@@ -338,9 +338,9 @@ def test_parts_views_and_files(ad: ModuleType, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert part.to_anndata(adata[:, :2], copy=True).shape == (24, 2)
-    plain = made(ad)
-    plain.raw = None
-    plain.write(tmp_path / "cells.h5ad")
+    example_data = example(ad)
+    example_data.raw = None
+    example_data.write(tmp_path / "cells.h5ad")
     backed = ad.read_h5ad(tmp_path / "cells.h5ad", backed="r+")
     with pytest.raises(InputError, match=r"stored in a file.*to_memory"):
         part.to_anndata(backed, copy=True)
@@ -350,9 +350,9 @@ def test_parts_views_and_files(ad: ModuleType, tmp_path: Path) -> None:
     assert "dreval_trustworthiness_umap" in ad.read_h5ad(tmp_path / "cells.h5ad").obs
 
 
-def test_what_cannot_be_written_is_refused(ad: ModuleType) -> None:
+def test_writing_invalid_results_raises_an_error(ad: ModuleType) -> None:
     """Other cells, repeated names, equal names of columns, and other objects than AnnData raise errors."""
-    adata = made(ad)
+    adata = example(ad)
     result = results(adata, n_neighbors=4)
     with pytest.raises(InputError, match=r"14 of 24 points not among obs_names \('cell10'\)"):
         result.to_anndata(adata[:10].copy())
@@ -360,12 +360,12 @@ def test_what_cannot_be_written_is_refused(ad: ModuleType) -> None:
         result.to_anndata(COUNTS)
     with pytest.raises(InputError, match="must be text without '/'"):
         result.to_anndata(adata, "a/b")
-    twice = adata.copy()
-    twice.obs_names = ["x", "x", *CELLS[2:]]
+    copied = adata.copy()
+    copied.obs_names = ["x", "x", *CELLS[2:]]
     with pytest.raises(InputError, match="'x' twice"):
-        result.to_anndata(twice)
-    both = {"a/b": "X_umap", "a_b": "X_umap"}
-    pair = dreval.Evaluation(adata, both, n_neighbors=4).run("trustworthiness", None, None)
+        result.to_anndata(copied)
+    keys = {"a/b": "X_umap", "a_b": "X_umap"}
+    pair = dreval.Evaluation(adata, keys, n_neighbors=4).run("trustworthiness", None, None)
     with pytest.raises(InputError, match="'dreval_trustworthiness_a_b' for two"):
         pair.to_anndata(adata)
     nameless = dreval.Evaluation(COUNTS, {"a": UMAP}, n_neighbors=4).run("trustworthiness", None, None)
@@ -379,14 +379,16 @@ def test_the_command_line_on_a_file(
 ) -> None:
     """The example of the help; a saved result goes into the object as well."""
     monkeypatch.chdir(tmp_path)
-    adata = made(ad)
+    adata = example(ad)
     adata.write("cells.h5ad")
     arguments = ("evaluate", "cells.h5ad", "--use-rep", "X_pca", "-e", "X_umap", "--labels", "kind", "-k", "4")
     code, out, err = call(capfd, *arguments, "--save", "r.dreval", "--random-state", "0")
     assert (code, err) == (0, "")
     expected = {"labels": "kind", "use_rep": "X_pca", "n_neighbors": 4, "random_state": 0}
-    same = dreval.Evaluation("cells.h5ad", {"X_umap": "X_umap"}, **expected)
-    message = str(same.run().summary()).replace(".summary(full=True), .report(path)", "--full, --report page.html")
+    expected_result = dreval.Evaluation("cells.h5ad", {"X_umap": "X_umap"}, **expected)
+    message = str(expected_result.run().summary()).replace(
+        ".summary(full=True), .report(path)", "--full, --report page.html"
+    )
     message = message.replace("summary(full=True)", "--full")
     assert [part.split() for part in without_call(out)[:-1]] == [part.split() for part in without_call(message)]
     dreval.load_results("r.dreval").to_anndata(adata)
@@ -399,18 +401,18 @@ def test_the_command_line_on_a_file(
 
 def test_an_unknown_label_lists_the_columns_of_obs(ad: ModuleType) -> None:
     """The error does not list the thousands of genes."""
-    adata = made(ad)
+    adata = example(ad)
     with pytest.raises(UnknownName) as error:
         dreval.Evaluation(adata, labels="leiden")
-    listed = str(error.value).partition("Columns of obs: ")[2]
-    assert listed.rstrip(".").split(", ") == sorted(adata.obs.columns)
+    columns = str(error.value).partition("Columns of obs: ")[2]
+    assert columns.rstrip(".").split(", ") == sorted(adata.obs.columns)
     with pytest.raises(UnknownName, match="`ids` must name a column of obs"):
         dreval.Evaluation(adata, ids="nme")
 
 
 def test_use_rep_and_layer_are_two_things(ad: ModuleType) -> None:
     """An array of obsm is not a layer, both together raise an error, and an unknown key gets a suggestion."""
-    adata = made(ad)
+    adata = example(ad)
     with pytest.raises(InputError, match=r"`layer` must be a layer or 'raw'.*use_rep='X_pca'"):
         dreval.Evaluation(adata, layer="obsm:X_pca")
     with pytest.raises(InputError, match="`use_rep` must be left out with `layer`"):

@@ -18,7 +18,7 @@ MAPS = {"pca": {}, "tsne": {"perplexity": 25}, "umap": {"n_neighbors": 10}}
 
 @pytest.fixture(scope="module")
 def cells() -> Any:
-    """Counts of 20 genes in cells on the way from one type to another, with three maps."""
+    """Return counts of 20 genes in cells between two types, with three maps."""
     import anndata
 
     rng = np.random.default_rng(0)
@@ -61,11 +61,11 @@ def test_stored_maps_are_scored_by_their_names(cells: Any, name: str) -> None:
         passed = {"perplexity": 25, "affinities": "neighbors"}
         soft = [dreval.singularity_score(X, embedding, **passed) for X, embedding in ((cells, "X_tsne"), (cells.X, Y))]
         np.testing.assert_array_equal(soft[0].values, soft[1].values)
-        far = [
+        distances = [
             dreval.perturbation_score(X, embedding, points=[0, 1, 65], **passed)
             for X, embedding in ((cells, "X_tsne"), (cells.X, Y))
         ]
-        np.testing.assert_array_equal(far[0].values, far[1].values)
+        np.testing.assert_array_equal(distances[0].values, distances[1].values)
 
 
 def test_dimensions_are_those_of_the_matrix(cells: Any) -> None:

@@ -27,7 +27,7 @@ FRAME = pd.DataFrame(X, columns=list("xyz")).assign(kind=KINDS)
 
 
 class Exchanged:
-    """Offers its memory by DLPack, and nothing else."""
+    """Export memory by DLPack, without other methods."""
 
     def __init__(self, array: np.ndarray, device: int = 1) -> None:
         self.array, self.device, self.shape = array, device, array.shape
@@ -61,8 +61,8 @@ def test_labels_and_embeddings_of_the_standard() -> None:
 
 
 @pytest.mark.parametrize("where", [2, 4, 8, 10])
-def test_what_lies_on_a_device_is_refused(where: int) -> None:
-    """Memory of CUDA, OpenCL, Metal or ROCm is never read: the refusal says to copy it first."""
+def test_memory_on_a_device_raises_an_error(where: int) -> None:
+    """Memory of CUDA, OpenCL, Metal or ROCm is never read: the hint is to copy it first."""
     with pytest.raises(InputError, match=r"not in main memory.*Copy it to main memory"):
         as_data(Exchanged(X, where))
     elsewhere = array_api_strict.asarray(X, device=array_api_strict.Device("device1"))
@@ -106,21 +106,21 @@ COLUMNS = {
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_are_labels(name: str) -> None:
-    """A column of polars or Arrow holds classes, goes by position, and keeps its name where it has one."""
-    value, called = COLUMNS[name]
+    """A column of polars or Arrow holds classes, is matched by position, and keeps its name if it has one."""
+    value, column_name = COLUMNS[name]
     data = as_data(pd.DataFrame(X, index=[3, 1, 2, 0, 7, 6, 5, 4]), labels=value)
-    assert (data.labels.name, data.labels.values.tolist()) == (called, KINDS)
+    assert (data.labels.name, data.labels.values.tolist()) == (column_name, KINDS)
 
 
-def test_tables_as_embeddings_and_what_functions_return() -> None:
-    """Coordinates in a table of polars, brought or returned."""
+def test_tables_as_embeddings_and_as_returned_values() -> None:
+    """Coordinates in a table of polars, passed or returned."""
     data = as_data(X)
     table = TABLES["polars"].select("x", "y")
     assert np.array_equal(as_source(table, "e", data).coordinates(data), X[:, :2])
     assert np.array_equal(as_source(lambda *_: table, "f", data).coordinates(data), X[:, :2])
 
 
-def test_gaps_and_queries_are_refused() -> None:
+def test_gaps_and_queries_raise_an_error() -> None:
     """The error for a missing cell names its column; a lazy query must be collected; the error names pyarrow."""
     gap = TABLES["polars"].drop("kind").with_columns(y=pl.Series([None, *[1.0] * 7]))
     with pytest.raises(InputError, match="NaN in row 0, column 'y'"):
@@ -140,7 +140,7 @@ def test_gaps_and_queries_are_refused() -> None:
 
 
 def test_distances_of_a_frame_follow_its_names() -> None:
-    """Columns in another order than the rows are put into theirs, with a note, and all values stay."""
+    """Columns in another order than the rows are reordered, with a note, and all values stay."""
     names = list("stuvwxyz")
     frame = pd.DataFrame(squareform(pdist(X)), index=names, columns=names)
     turned = as_data(frame[names[::-1]], metric="precomputed")
@@ -153,7 +153,7 @@ def test_distances_of_a_frame_follow_its_names() -> None:
     assert np.array_equal(as_data(unrelated, metric="precomputed").X, turned.X)
 
 
-def test_condensed_distances_are_told_how_to_be_square() -> None:
+def test_the_error_for_condensed_distances_has_a_hint() -> None:
     """The vector of ``pdist`` is recognized by its length."""
     with pytest.raises(InputError, match=r"a vector of 28, as of all pairs of 8 points.*squareform"):
         as_data(pdist(X), metric="precomputed")

@@ -1,4 +1,4 @@
-"""A column of a file keeps its row names, and a file gives what its frame gives."""
+"""A column of a file keeps its row names, and a file has the same result as its frame."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_covariates_are_matched_in_whatever_form_they_come(value: Any) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_one_column_keeps_the_names_of_its_rows() -> None:
-    """Latent variables, labels, embeddings and data of one column of a file follow its row names, and say so."""
+    """Latent variables, labels, embeddings and data of one column of a file follow its row names, with a note."""
     record = as_data("log.csv", labels="meta.csv:kind", latent="meta.csv:age")
     assert record.labels.values.tolist() == KINDS.tolist()
     assert record.latent[:, 0].tolist() == AGE.tolist()
@@ -75,14 +75,14 @@ def test_one_column_keeps_the_names_of_its_rows() -> None:
         }
     source = as_source("meta.csv:age", "e", record)
     assert source.coordinates(record)[:, 0].tolist() == AGE.tolist()
-    alone = as_data("meta.csv:age", labels=pd.Series(KINDS, NAMES))
-    assert (alone.columns, list(alone.ids)) == (("age",), [NAMES[i] for i in ORDER])
-    assert alone.labels.values.tolist() == KINDS[ORDER].tolist()
+    data = as_data("meta.csv:age", labels=pd.Series(KINDS, NAMES))
+    assert (data.columns, list(data.ids)) == (("age",), [NAMES[i] for i in ORDER])
+    assert data.labels.values.tolist() == KINDS[ORDER].tolist()
 
 
 @pytest.mark.usefixtures("folder")
-def test_one_column_is_matched_by_the_ids_beside_it() -> None:
-    """A column of ids in the same file matches the one that was chosen, as for labels."""
+def test_one_column_is_matched_by_the_ids_next_to_it() -> None:
+    """A column of ids in the same file matches the selected one, as for labels."""
     pd.DataFrame(X, columns=list("xyz")).assign(cell=NAMES).to_csv("data.csv", index=False)
     record = as_data("data.csv", ids="cell", covariates="cells.csv:age", latent="cells.csv:size")
     assert record.covariates["age"].tolist() == AGE.tolist()
@@ -100,8 +100,8 @@ def test_one_column_is_matched_by_the_ids_beside_it() -> None:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("names", [NAMES, [7 * j + 100 for j in range(N)]])
 @pytest.mark.parametrize("by", ["ids", "row names"])
-def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: str) -> None:
-    """A column with the ids of the data matches the rows, whatever its name; a partial match raises an error."""
+def test_ids_of_another_name_next_to_one_column_are_used(names: list[Any], by: str) -> None:
+    """A column with the ids of the data matches the rows under any name; a partial match raises an error."""
     data = pd.DataFrame(X, columns=list("xyz"), index=pd.Index(names, name="id"))
     table = pd.DataFrame({"barcode": names, "kind": KINDS, "age": AGE}).iloc[ORDER]
     table.to_csv("other.csv", index=False)
@@ -120,7 +120,7 @@ def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: st
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("column", "names", "noted", "refused"),
+    ("column", "names", "is_noted", "is_error"),
     [
         ("barcode", NAMES, True, True),
         ("id", [j + 1 for j in range(N)], True, True),
@@ -130,8 +130,8 @@ def test_ids_of_another_name_beside_one_column_are_used(names: list[Any], by: st
     ],
 )
 @pytest.mark.parametrize("ids_known", [False, True])
-def test_names_beside_one_column_that_the_data_lack_are_said(
-    column: str, names: list[Any], noted: bool, refused: bool, ids_known: bool
+def test_names_next_to_one_column_that_the_data_lack_are_noted(
+    column: str, names: list[Any], is_noted: bool, is_error: bool, ids_known: bool
 ) -> None:
     """Rows in another order would be matched to the wrong points; counted rows in their order are not names.
 
@@ -140,16 +140,16 @@ def test_names_beside_one_column_that_the_data_lack_are_said(
     table = pd.DataFrame({column: names, "kind": KINDS})
     table.iloc[ORDER].to_csv("other.csv", index=False)
     data = pd.DataFrame(X, index=[f"other{j}" for j in range(N)]) if ids_known else X
-    if ids_known and refused:
+    if ids_known and is_error:
         with pytest.raises(InputError, match=rf"0 of {N} ids of the data found in the column '{column}'"):
             as_data(data, labels="other.csv:kind")
         return
-    result = [item for item in as_data(data, labels="other.csv:kind").notes if item.code == "rows.ids_beside"]
-    assert [item.severity for item in result] == ["limit"] * noted
+    result = [note for note in as_data(data, labels="other.csv:kind").notes if note.code == "rows.ids_beside"]
+    assert [note.severity for note in result] == ["limit"] * is_noted
     if column == "id":
         table.to_csv("other.csv", index=False)
         notes = as_data(data, labels="other.csv:kind").notes
-        assert "rows.ids_beside" not in [item.code for item in notes]
+        assert "rows.ids_beside" not in [note.code for note in notes]
 
 
 @pytest.mark.usefixtures("folder")
@@ -161,7 +161,7 @@ def test_an_id_column_that_permutes_the_counts_of_the_data_is_used() -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("argument", ["covariates", "latent", "labels"])
-def test_fewer_rows_are_refused_by_their_names(argument: str) -> None:
+def test_fewer_rows_raise_an_error_with_their_names(argument: str) -> None:
     """Both sides have names: the error names the missing row, and does not advise to pass ids."""
     pd.DataFrame({"age": [1, 2, 1]}, NAMES[:3]).to_csv("few.csv")
     with pytest.raises(InputError, match=rf"`{argument}` must have the same ids .* 3 of {N} ids .*'cell3' only in"):
@@ -172,13 +172,13 @@ def test_fewer_rows_are_refused_by_their_names(argument: str) -> None:
 def test_columns_of_files_are_called_by_their_names() -> None:
     """By the column; by the path where two columns would share a name, or one would be called labels."""
     pd.DataFrame({"age": SIZE, "labels": AGE}, NAMES).to_csv("other.csv")
-    called = {
+    form_name = {
         ("meta.csv:age", "meta.csv:size"): ["age", "size"],
         ("meta.csv:age", "other.csv:age", "meta.csv:size"): ["meta.csv:age", "other.csv:age", "size"],
         ("x", "meta.csv:age"): ["x", "age"],
         ("meta.csv:age", "other.csv:labels"): ["age", "other.csv:labels"],
     }
-    for passed, names in called.items():
+    for passed, names in form_name.items():
         assert list(as_data("log.csv", covariates=list(passed)).covariates) == names
 
 
@@ -197,7 +197,7 @@ def test_wrong_names_of_columns_are_answered_with_right_ones() -> None:
         as_data("log.csv", covariates="meta.csv:Unnamed: 1")
 
 
-def written(frame: pd.DataFrame, form: str, name: str) -> Any:
+def write_frame(frame: pd.DataFrame, form: str, name: str) -> Any:
     """Return a frame unchanged, or in a file: as pandas writes it, as R does, or in a binary form of pandas."""
     if form == "frame":
         return frame
@@ -214,17 +214,17 @@ PAIRS = [("csv", "csv"), ("R", "R"), ("csv", "frame"), ("frame", "csv"), ("parqu
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("forms", PAIRS)
-def test_files_that_count_their_rows_give_what_their_frames_give(forms: tuple[str, str]) -> None:
+def test_files_that_count_their_rows_equal_their_frames(forms: tuple[str, str]) -> None:
     """A frame, and the same rows in another order: one value, whichever of them is a file, and whichever the data."""
     data, embedding = pd.DataFrame(X, columns=list("xyz")), pd.DataFrame(X[:, :2] ** 2, columns=["u", "v"])
     value = dreval.trustworthiness(X, X[:, :2] ** 2, n_neighbors=3)
-    left, second = written(data, forms[0], "a"), written(embedding.iloc[ORDER], forms[1], "b")
+    left, second = write_frame(data, forms[0], "a"), write_frame(embedding.iloc[ORDER], forms[1], "b")
     assert dreval.trustworthiness(left, second, n_neighbors=3) == value
     record = as_data(left)
     source = as_source(second, "e", record)
     assert BY_COUNT.format("embeddings['e']", "the data") in [*map(str, source.notes)]
     assert np.array_equal(source.coordinates(record), X[:, :2] ** 2)
-    left, second = written(data.iloc[ORDER], forms[0], "a"), written(embedding, forms[1], "b")
+    left, second = write_frame(data.iloc[ORDER], forms[0], "a"), write_frame(embedding, forms[1], "b")
     assert dreval.trustworthiness(left, second, n_neighbors=3) == pytest.approx(value, rel=1e-12)  # sums in other order
     assert BY_COUNT.format("embeddings['e']", "`embeddings['e']`") in [
         *map(str, as_source(second, "e", as_data(left)).notes)
@@ -235,8 +235,8 @@ def test_files_that_count_their_rows_give_what_their_frames_give(forms: tuple[st
 @pytest.mark.parametrize("form", ["csv", "R"])
 def test_variables_of_files_that_count_follow_too(form: str) -> None:
     """Labels, covariates and latent variables of the same rows in another order."""
-    data = written(pd.DataFrame(X, columns=list("xyz")), form, "a")
-    variables = written(pd.DataFrame({"age": AGE, "kind": KINDS}).iloc[ORDER], form, "b")
+    data = write_frame(pd.DataFrame(X, columns=list("xyz")), form, "a")
+    variables = write_frame(pd.DataFrame({"age": AGE, "kind": KINDS}).iloc[ORDER], form, "b")
     record = as_data(data, labels=f"{variables}:kind", covariates=f"{variables}:age", latent=f"{variables}:age")
     assert record.labels.values.tolist() == KINDS.tolist()
     assert record.covariates["age"].tolist() == record.latent[:, 0].tolist() == AGE.tolist()
@@ -248,7 +248,7 @@ def test_variables_of_files_that_count_follow_too(form: str) -> None:
 @pytest.mark.parametrize("forms", [("csv", "R"), ("R", "csv"), ("frame", "R"), ("R", "frame"), ("csv", "csv")])
 def test_two_counts_go_by_position(forms: tuple[str, str]) -> None:
     """If both sides only count, from 0 or from 1, rows keep their order, and no note mentions names."""
-    left, second = (written(pd.DataFrame(X), form, name) for form, name in zip(forms, "ab", strict=True))
+    left, second = (write_frame(pd.DataFrame(X), form, name) for form, name in zip(forms, "ab", strict=True))
     source = as_source(second, "e", as_data(left))
     assert np.array_equal(source.coordinates(as_data(left)), X)
     assert not any("Row" in str(note) for note in source.notes)
@@ -256,20 +256,20 @@ def test_two_counts_go_by_position(forms: tuple[str, str]) -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("forms", [("csv", "R"), ("R", "csv"), ("R", "frame")])
-def test_names_that_are_counts_of_another_base_are_refused(forms: tuple[str, str]) -> None:
+def test_names_that_are_counts_of_another_base_raise_an_error(forms: tuple[str, str]) -> None:
     """0..n-1 in another order next to 1..n is ambiguous."""
-    left = written(pd.DataFrame(X), forms[0], "a")
-    second = written(pd.DataFrame(X).iloc[ORDER], forms[1], "b")
+    left = write_frame(pd.DataFrame(X), forms[0], "a")
+    second = write_frame(pd.DataFrame(X).iloc[ORDER], forms[1], "b")
     with pytest.raises(InputError, match=rf"got {N - 1} of {N} ids .* \(write files without row names\)"):
         as_source(second, "e", as_data(left))
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("form", ["csv", "R", "frame"])
-def test_some_rows_of_a_count_are_refused_as_named_ones_are(form: str) -> None:
-    """Fewer rows, whose names are among the count: the rows that are missing are named."""
-    left = written(pd.DataFrame(X), form, "a")
-    second = written(pd.DataFrame(X).iloc[3:8], form, "b")
+def test_a_part_of_counted_rows_raises_the_error_of_named_ones(form: str) -> None:
+    """With fewer rows, whose names are among the count, the missing rows are named."""
+    left = write_frame(pd.DataFrame(X), form, "a")
+    second = write_frame(pd.DataFrame(X).iloc[3:8], form, "b")
     with pytest.raises(InputError, match=rf"must have the same ids .* 5 of {N} ids of the data found"):
         as_source(second, "e", as_data(left))
     with pytest.raises(InputError, match="must have the same ids"):
@@ -281,27 +281,27 @@ def test_files_without_row_names_have_none_in_reserve() -> None:
     """Next to a plain file, or a parquet file without index, shuffled row numbers raise an error."""
     pd.DataFrame(X, columns=list("xyz")).to_csv("plain.csv", index=False)
     pd.DataFrame(X, columns=list("xyz")).to_parquet("plain.parquet", index=False)
-    shuffled = written(pd.DataFrame(X).iloc[ORDER], "csv", "b")
-    for plain in ("plain.csv", "plain.parquet"):
-        record = as_data(plain)
+    shuffled = write_frame(pd.DataFrame(X).iloc[ORDER], "csv", "b")
+    for path in ("plain.csv", "plain.parquet"):
+        record = as_data(path)
         with pytest.raises(InputError, match=r"0, 1, ... in another order"):
             as_source(shuffled, "e", record)
 
 
 @pytest.mark.usefixtures("folder")
-def test_ids_that_were_asked_for_beside_a_count() -> None:
+def test_requested_ids_next_to_a_count() -> None:
     """Ids of a table match the rows that the data count; counts of a table are not matched to ids of the data."""
-    counted = written(pd.DataFrame(X, columns=list("xyz")), "csv", "a")
+    counted_rows = write_frame(pd.DataFrame(X, columns=list("xyz")), "csv", "a")
     embedding = pd.DataFrame(X[:, :2], columns=["u", "v"]).assign(id=range(N)).iloc[ORDER].reset_index(drop=True)
-    record = as_data(counted)
+    record = as_data(counted_rows)
     source = as_source(embedding, "e", record, ids="id")
     assert np.array_equal(source.coordinates(record), X[:, :2])
     assert "by ids; the row names of the data only count the rows." in str(source.notes[-1])
     strange = as_source(embedding.assign(id=range(1, N + 1)), "e", record, ids="id")
     assert str(strange.notes[-1]) == "`embeddings['e']` has ids and the data have none: rows were matched by position."
-    named = pd.DataFrame(X, columns=list("xyz")).assign(id=ORDER)
-    named.to_csv("named.csv", index=False)
-    for kinds in (pd.Series(KINDS), written(pd.DataFrame({"kind": KINDS}), "csv", "k")):
+    named_rows = pd.DataFrame(X, columns=list("xyz")).assign(id=ORDER)
+    named_rows.to_csv("named.csv", index=False)
+    for kinds in (pd.Series(KINDS), write_frame(pd.DataFrame({"kind": KINDS}), "csv", "k")):
         record = as_data("named.csv", ids="id", labels=kinds)
         assert record.labels.values.tolist() == KINDS.tolist()
         assert "The data have ids and `labels` has none: rows were matched by position." in [*map(str, record.notes)]
@@ -316,7 +316,7 @@ def test_columns_of_distances_follow_rows_that_only_count() -> None:
 
 
 def test_default_names_of_anndata_are_a_count() -> None:
-    """Text "0", "1", ... next to 1, 2, ... of R: both only count, and the note says that names were not used."""
+    """Text "0", "1", ... next to 1, 2, ... of R: both only count, with a note that names were not used."""
     record = as_data(pd.DataFrame(X, [str(i) for i in range(N)]))
     frame = pd.DataFrame(X, columns=list("xyz"))
     frame.insert(0, "Unnamed: 0", range(1, N + 1))
@@ -332,27 +332,27 @@ def test_row_names_that_pandas_makes_of_too_many_fields() -> None:
         as_data(pd.read_csv(io.StringIO(table)))
     frame = pd.read_csv(io.StringIO(table.replace(";", ",")))
     assert frame.index.nlevels == 2
-    assert [item.severity for item in as_data(frame).notes if item.code == "data.levels"] == ["limit"]
+    assert [note.severity for note in as_data(frame).notes if note.code == "data.levels"] == ["limit"]
     frame.index.names = ["block", "plot"]
-    assert "data.levels" not in [item.code for item in as_data(frame).notes]
+    assert "data.levels" not in [note.code for note in as_data(frame).notes]
 
 
-def test_classes_that_differ_in_spaces_are_said() -> None:
+def test_classes_that_differ_in_spaces_are_noted() -> None:
     record = as_data(X, labels=[["a", "a ", "b"][j % 3] for j in range(N)])
-    result = [item for item in record.notes if item.code == "labels.spaces"]
-    assert [(item.severity, dict(item.values)["values"]) for item in result] == [("assumption", ("'a '",))]
+    result = [note for note in record.notes if note.code == "labels.spaces"]
+    assert [(note.severity, dict(note.values)["values"]) for note in result] == [("assumption", ("'a '",))]
     assert record.labels.classes.tolist() == ["a", "b"]
-    assert "labels.spaces" not in [item.code for item in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
+    assert "labels.spaces" not in [note.code for note in as_data(X, labels=["a b", "b"] * (N // 2)).notes]
 
 
-def test_the_ids_in_a_whole_table_are_no_variable() -> None:
-    """A column with the ids of the data, whatever its name, aligns covariates, latent variables and coordinates."""
+def test_the_ids_in_a_whole_table_are_not_a_variable() -> None:
+    """A column with the ids of the data, under any name, aligns covariates, latent variables and coordinates."""
     rng = np.random.default_rng(0)
     X, names = rng.normal(size=(12, 2)), [f"g{i}" for i in range(12)]
     data = pd.DataFrame({"id": names, "a": X[:, 0], "b": X[:, 1]})
     order = rng.permutation(12)
-    moved = pd.DataFrame({"cell": names, "u": X[:, 0], "v": X[:, 1]}).iloc[order].reset_index(drop=True)
-    ev = dreval.Evaluation(data, {"e": moved}, ids="id", covariates=moved, latent=moved, n_neighbors=2)
+    shuffled = pd.DataFrame({"cell": names, "u": X[:, 0], "v": X[:, 1]}).iloc[order].reset_index(drop=True)
+    ev = dreval.Evaluation(data, {"e": shuffled}, ids="id", covariates=shuffled, latent=shuffled, n_neighbors=2)
     assert list(ev.data.covariates) == ["u", "v"]
     for result in (np.c_[ev.data.covariates["u"], ev.data.covariates["v"]], ev.data.latent):
         np.testing.assert_array_equal(result, X)
@@ -405,20 +405,18 @@ def test_a_column_of_a_parquet_file_is_as_if_all_columns_were_read(
             return str(error), None
         return [str(note) for note in data.notes], data.covariates["c"].tolist()
 
-    def whole(path: Any, argument: str, id_columns: Any = None, **settings: Any) -> Any:
+    def evaluate_file(path: Any, argument: str, id_columns: Any = None, **settings: Any) -> Any:
         return files.read_table(path, argument, **settings)
 
     result = covariate()
-    monkeypatch.setattr(variables, "read_table", whole)
+    monkeypatch.setattr(variables, "read_table", evaluate_file)
     assert result == covariate()
     if result[1] is not None:
         assert result[1] == WIDE[name].tolist()
 
 
-def test_of_a_parquet_file_numbers_that_are_not_asked_for_are_not_read(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Fractions and truth values stay in the file, but for the first two columns; an unknown name lists all."""
+def test_unrequested_numbers_of_a_parquet_file_are_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fractions and truth values are not read, except for the first two columns; an unknown name lists all."""
     WIDE.to_parquet("wide.parquet")
     recorded = []
 
@@ -436,7 +434,7 @@ def test_of_a_parquet_file_numbers_that_are_not_asked_for_are_not_read(
 
 
 @pytest.mark.usefixtures("folder")
-def test_row_names_that_repeat_or_have_no_header_are_named_as_the_cause() -> None:
+def test_row_names_that_repeat_or_have_no_header_are_the_stated_cause() -> None:
     """One name twice in the unnamed first column; names in a file without column names."""
     table = pd.DataFrame(X[:, :2], columns=["u", "v"], index=["c0", *(f"c{i}" for i in range(N - 1))])
     table.to_csv("twice.csv")
@@ -463,9 +461,9 @@ def test_row_numbers_of_a_file_without_header_are_noted_where_the_data_have_none
     _headless(pd.DataFrame({"kind": KINDS}, index=np.arange(N) ** 2 + 7), "squares.csv")
     pd.DataFrame({"kind": KINDS}).to_csv("in_order.csv", header=False)
     _headless(pd.DataFrame({"kind": KINDS}, index=np.arange(N) // 2), "pairs.csv")
-    for file, noted in {"numbered": True, "squares": True, "in_order": False, "pairs": False}.items():
+    for file, is_noted in {"numbered": True, "squares": True, "in_order": False, "pairs": False}.items():
         record = as_data(X, labels=f"{file}.csv:1")
-        assert ("rows.ids_beside" in [note.code for note in record.notes]) == noted
+        assert ("rows.ids_beside" in [note.code for note in record.notes]) == is_noted
         assert record.labels.values.tolist() == (KINDS if file == "in_order" else KINDS[ORDER]).tolist()
     _headless(pd.DataFrame(X[:, :2]), "map.csv")
     record = as_data(X)
@@ -528,7 +526,7 @@ def test_a_column_with_all_names_of_the_data_is_used_where_the_index_has_none(in
     assert "by the ids in 'id'" in " ".join(map(str, source.notes))
 
 
-def test_an_index_with_names_of_the_data_comes_before_a_column() -> None:
+def test_an_index_with_names_of_the_data_precedes_a_column() -> None:
     """The index decides if it has the names of the data; a column with a part of them is not used."""
     data = pd.DataFrame(X, index=NAMES, columns=list("xyz"))
     table = pd.DataFrame({"id": NAMES[::-1], "kind": KINDS}, index=NAMES).iloc[ORDER]
@@ -542,7 +540,7 @@ def test_an_index_with_names_of_the_data_comes_before_a_column() -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("separator", [",", "\t"])
-def test_a_first_row_with_the_name_of_a_point_is_no_header(separator: str) -> None:
+def test_a_first_row_with_the_name_of_a_point_is_not_a_header(separator: str) -> None:
     """Texts without a header would lose a point; the data have a header, and a note tells the difference."""
     file = "known.csv" if separator == "," else "known.tsv"
     variables = pd.DataFrame({"kind": KINDS, "site": [f"site {kind}" for kind in KINDS]}, NAMES)
@@ -568,14 +566,14 @@ def test_a_header_with_a_word_that_names_a_point_stays_a_header() -> None:
     data = pd.DataFrame(X, index=["kind", *NAMES[1:]], columns=list("xyz"))
     pd.DataFrame({"cell": data.index, "kind": KINDS}).iloc[ORDER].to_csv("known.csv", index=False)
     assert as_data(data, labels="known.csv:kind").labels.values.tolist() == KINDS.tolist()
-    twice = pd.DataFrame({"kind": data.index, "other": KINDS}).iloc[ORDER]  # the word is a name below, too
-    twice.to_csv("known.csv", index=False)
+    frame = pd.DataFrame({"kind": data.index, "other": KINDS}).iloc[ORDER]  # the word is a name below, too
+    frame.to_csv("known.csv", index=False)
     assert as_data(data, labels="known.csv:other").labels.values.tolist() == KINDS.tolist()
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("index_col", [None, 0])
-def test_a_header_that_is_a_row_is_named_as_the_cause(index_col: int | None) -> None:
+def test_a_header_that_is_a_row_is_the_stated_cause(index_col: int | None) -> None:
     """A frame, or a file that the caller says has a header, lacks the point of its first row."""
     pd.DataFrame({"kind": KINDS}, NAMES).iloc[ORDER].to_csv("known.csv", header=False)
     cause = r"'cell\d+' above them\. The first row of `labels` was read as names of columns"

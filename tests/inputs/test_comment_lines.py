@@ -50,7 +50,7 @@ def test_row_names_below_a_comment_as_r_writes_them(tmp_path: Path) -> None:
     np.testing.assert_array_equal(values.iloc[:, 1:], Y)
 
 
-def test_colors_are_no_comments(tmp_path: Path) -> None:
+def test_colors_are_not_comments(tmp_path: Path) -> None:
     """Cells that begin with # and no blank are values."""
     pd.DataFrame({"c": ["#ff0000", "#00ff00"] * 4}).to_csv(tmp_path / "c.csv", index=False, header=False)
     values = read_table(tmp_path / "c.csv").values
@@ -72,8 +72,8 @@ def test_a_byte_order_mark_and_other_line_ends(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table.values, [[1, 2], [3, 4]])
 
 
-def test_a_file_of_comments_alone_is_no_table_of_comments(tmp_path: Path) -> None:
-    """Nothing is left out where no row would be left."""
+def test_a_file_of_comments_alone_is_not_a_table_of_comments(tmp_path: Path) -> None:
+    """If no row would remain, none is left out."""
     Path(tmp_path / "only.csv").write_text("# a,b\n")
     with pytest.raises(InputError, match="header only"):
         read_table(tmp_path / "only.csv")

@@ -76,11 +76,11 @@ def test_the_example_of_the_rule() -> None:
 
 def codes_of(notes: Any) -> list[str]:
     """The codes of notes."""
-    return [item.code for item in notes]
+    return [note.code for note in notes]
 
 
 @pytest.mark.parametrize(
-    ("values", "noted"),
+    ("values", "is_noted"),
     [
         (np.arange(N) % 20, True),
         (np.arange(N) % 21, False),
@@ -98,14 +98,14 @@ def codes_of(notes: Any) -> list[str]:
         (np.ones(N, int), False),
     ],
 )
-def test_integers_that_may_be_codes_are_noted(values: Any, noted: bool) -> None:
+def test_integers_that_may_be_codes_are_noted(values: Any, is_noted: bool) -> None:
     """At most 20 repeating whole numbers, also with missing values, get a note, unless the type is passed."""
     data = as_data(X, covariates={"v": values})
-    assert ("covariates.integers" in codes_of(data.notes)) == noted
+    assert ("covariates.integers" in codes_of(data.notes)) == is_noted
     typed = as_data(X, covariates={"v": values}, covariate_types={"v": "number"})
     assert "covariates.integers" not in codes_of(typed.notes)
-    if noted:
-        message = next(str(item) for item in data.notes if item.code == "covariates.integers")
+    if is_noted:
+        message = next(str(note) for note in data.notes if note.code == "covariates.integers")
         assert "covariate_types={'v': 'class'}" in message
         by_type = as_data(X, covariates={"v": values}, covariate_types={"v": "class"})
         assert by_type.covariates["v"].dtype.kind in "UO"
@@ -135,7 +135,7 @@ def test_types_decide_otherwise() -> None:
         ({"age": ["12", *["x7"] * (N - 1)]}, {"age": "number"}, "got 'x7' in row 1"),
     ],
 )
-def test_types_that_do_not_fit_are_refused(values: Any, types: Any, message: str) -> None:
+def test_types_that_do_not_fit_raise_an_error(values: Any, types: Any, message: str) -> None:
     """Errors for unknown names and types have suggestions; the error for a cell that is not a number names it."""
     with pytest.raises((InputError, UnknownName)) as error:
         as_data(X, covariates=values, covariate_types=types)
@@ -179,7 +179,7 @@ def test_the_call_of_a_result_has_the_types() -> None:
 
 
 def test_missing_texts_are_those_of_files(tmp_path: Path) -> None:
-    """A file of each text has a missing cell there, and of other spellings it has none."""
+    """A file with each text has a missing cell, and with other spellings it has none."""
     path = tmp_path / "t.csv"
     texts = [*sorted(MISSING_TEXTS), "none", "na", "Nan", "missing", "NONE"]
     pd.DataFrame({"id": [f"r{i}" for i in range(len(texts) + 1)], "kind": [*texts, "a"]}).to_csv(path, index=False)
@@ -192,23 +192,23 @@ def test_missing_texts_are_those_of_files(tmp_path: Path) -> None:
     "make",
     [list, np.array, lambda v: np.array(v, dtype=object), pd.Series, pd.Categorical, lambda v: pd.array(v, "string")],
 )
-def test_texts_that_stand_for_missing_values(text: str, make: Any) -> None:
+def test_texts_that_mean_missing_values(text: str, make: Any) -> None:
     """They are missing in every container, like None, with a note; a batch with such a name raises an error."""
     kinds = [text, text, *["a"] * 28, *["b"] * 30]
     data = as_data(X, labels=make(kinds), covariates={"site": make(kinds)})
-    other = as_data(X, labels=[kind if kind != text else None for kind in kinds])
+    with_gaps = as_data(X, labels=[kind if kind != text else None for kind in kinds])
     assert data.labels is not None
-    assert other.labels is not None
-    np.testing.assert_array_equal(data.labels.codes, other.labels.codes)
+    assert with_gaps.labels is not None
+    np.testing.assert_array_equal(data.labels.codes, with_gaps.labels.codes)
     assert pd.isna(data.covariates["site"]).sum() == 2
-    notes = [dict(item.values) for item in data.notes if item.code == "missing.text"]
-    assert [(item["argument"], item["count"]) for item in notes] == [("labels", 2), ("covariates['site']", 2)]
+    notes = [dict(note.values) for note in data.notes if note.code == "missing.text"]
+    assert [(note["argument"], note["count"]) for note in notes] == [("labels", 2), ("covariates['site']", 2)]
     with pytest.raises(InputError, match=r"2 points without a batch .*means a missing value"):
         as_data(X, batch=make(kinds))
 
 
 def test_floats_that_are_whole_are_codes_of_classes() -> None:
-    """Whole floats of labels and batches get a note; with missing values pandas made them, and there is no note."""
+    """Whole floats of labels and batches get a note, unless pandas converted them because values are missing."""
     codes = np.repeat([0.0, 1.0, 2.0], 20)
     for passed in (codes, codes.tolist(), pd.Series(codes), [Decimal(int(code)) for code in codes]):
         data = as_data(X, labels=passed, batch=passed)
@@ -226,9 +226,9 @@ def test_floats_that_are_whole_are_codes_of_classes() -> None:
 def test_tests_of_variables_note_integers_that_may_be_codes(test: str) -> None:
     """The same rule in the functions: whole numbers are numbers; few of them are named in a note."""
     run = getattr(dreval, f"{test}_test")
-    few, floats = (run(Y, values, n_resamples=19, random_state=0) for values in (AGE % 3, (AGE % 3).astype(float)))
-    assert few.statistic == floats.statistic
-    assert "variable.integers" in codes_of(few.notes)
+    integers, floats = (run(Y, values, n_resamples=19, random_state=0) for values in (AGE % 3, (AGE % 3).astype(float)))
+    assert integers.statistic == floats.statistic
+    assert "variable.integers" in codes_of(integers.notes)
     assert "variable.integers" in codes_of(floats.notes)
     assert "variable.integers" not in codes_of(run(Y, AGE % 3 / 2, n_resamples=9, random_state=0).notes)
     assert "variable.integers" not in codes_of(run(Y, AGE, n_resamples=9, random_state=0).notes)
@@ -251,7 +251,7 @@ def test_codes_of_groups_and_blocks_may_be_whole_floats() -> None:
 
 
 def test_a_text_among_numbers_is_named() -> None:
-    """One word makes classes of a column of numbers: the note names it; a column whose type was passed has none."""
+    """One text turns a column of numbers into classes: the note names it; with a passed type there is no note."""
     ages = ["unknown", *(str(age) for age in AGE[1:])]
     notes = [note for note in as_data(X, covariates={"age": ages}).notes if note.code == "covariates.numbers"]
     assert len(notes) == 1
@@ -262,10 +262,10 @@ def test_a_text_among_numbers_is_named() -> None:
 
 @pytest.mark.parametrize("kind", [int, float])
 @pytest.mark.parametrize("types", [None, {"v": "number"}])
-def test_an_evaluation_says_once_that_whole_numbers_may_be_codes(kind: type, types: Any) -> None:
+def test_an_evaluation_notes_once_that_whole_numbers_may_be_codes(kind: type, types: Any) -> None:
     """Of the covariate, as integers and as floats alike; the rows of its tests do not repeat it."""
     ev = dreval.Evaluation(X, {"p": Y}, covariates={"v": (AGE % 3).astype(kind)}, covariate_types=types, random_state=0)
-    codes = [item for item in ev.run(None, "hsic", n_resamples=19).notes["code"] if item.endswith(".integers")]
+    codes = [code for code in ev.run(None, "hsic", n_resamples=19).notes["code"] if code.endswith(".integers")]
     assert codes == ([] if types else ["covariates.integers"])
 
 

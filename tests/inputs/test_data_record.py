@@ -1,4 +1,4 @@
-"""Whatever holds the numbers, the data in normal form are the same."""
+"""The data in normal form are the same for every container of the numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16
 
 
 class Tensor:
-    """A stand-in for a tensor on another device with a gradient."""
+    """Stand in for a tensor on another device with a gradient."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -81,7 +81,7 @@ def test_dtype_and_form_do_not_matter(dtype: str, data: st.DataObject) -> None:
     kind = np.dtype(dtype)
     cells: Any = st.integers(0, 100).map(float) if kind.kind == "f" else None
     if kind.itemsize == 8 and kind.kind in "iu":
-        cells = st.integers(0 if kind.kind == "u" else -(2**53), 2**53)  # larger ones are refused
+        cells = st.integers(0 if kind.kind == "u" else -(2**53), 2**53)  # larger ones raise an error
     X = data.draw(arrays(kind, shape, elements=cells))
     assume(not (X == X[0]).all())
     expected = X.astype(np.float64)
@@ -95,18 +95,18 @@ def test_dtype_and_form_do_not_matter(dtype: str, data: st.DataObject) -> None:
 
 
 @given(X=clouds())
-def test_data_are_taken_as_they_are(X: np.ndarray) -> None:
+def test_valid_data_are_unchanged(X: np.ndarray) -> None:
     """Real clouds of any scale, with ties and duplicates, pass unchanged; frames and sparse matrices hold the same.
 
     A sparse matrix stays sparse, with the notes of the dense one.
     """
-    before = X.copy()
+    original = X.copy()
     for value in (X, pd.DataFrame(X), sparse.csr_array(X), sparse.coo_matrix(X)):
         record = as_data(value)
         assert np.array_equal(record.dense(), X)
         assert record.sparse == sparse.issparse(value)
         assert record.notes == as_data(X).notes
-    assert np.array_equal(X, before)
+    assert np.array_equal(X, original)
 
 
 def test_nullable_and_arrow_columns_are_numbers() -> None:
@@ -164,7 +164,7 @@ def test_labels_of_every_kind(labels: Any, codes: list[int], classes: list[Any])
     assert np.array_equal(np.asarray(record.labels), np.asarray(record.labels.classes)[codes])
 
 
-def test_named_columns_are_no_features() -> None:
+def test_named_columns_are_not_features() -> None:
     """Label, id and covariate columns leave the features; the user's frame keeps them."""
     record = as_data(FRAME.assign(id=list("wxyz")), labels="t", ids="id", covariates=["k", "y"])
     assert record.columns == ("x", "4")
@@ -198,12 +198,12 @@ def test_labels_and_covariates_from_files(tmp_path: Path) -> None:
     for name, text in {"one": "kind\na\nb\na\nb\n", "bare": "a\nb\na\nb\n", "whole": "1\n0\n1\n0\n"}.items():
         (tmp_path / f"{name}.csv").write_text(text)
     (tmp_path / "wide.csv").write_text("kind,age\na,1\nb,2\na,3\nb,4\n")
-    item = as_data(X, labels=tmp_path / "one.csv").labels
+    labels = as_data(X, labels=tmp_path / "one.csv").labels
     bare = as_data(X, labels=tmp_path / "bare.csv")
-    assert item is not None
+    assert labels is not None
     assert bare.labels is not None
-    assert item.name == "kind"
-    assert item.codes.tolist() == bare.labels.codes.tolist() == [0, 1, 0, 1]
+    assert labels.name == "kind"
+    assert labels.codes.tolist() == bare.labels.codes.tolist() == [0, 1, 0, 1]
     assert "The first row 'a' of 'bare.csv' was read as a value, not as a name." in [*map(str, bare.notes)]
     assert as_data(X, labels=tmp_path / "whole.csv").labels.classes.tolist() == [0, 1]
     assert as_data(X, labels=f"{tmp_path / 'wide.csv'}:kind").labels.codes.tolist() == [0, 1, 0, 1]
@@ -221,7 +221,7 @@ def test_latent_variables_are_a_table() -> None:
 
 
 def test_anndata_gives_names_columns_and_layers() -> None:
-    """Names, obs columns, layers and obsm come along; sparse X stays sparse, and a gene can be a covariate."""
+    """Names, obs columns, layers and obsm are read; sparse X stays sparse, and a gene can be a covariate."""
     X = np.arange(12.0).reshape(4, 3) ** 2
     record = as_data(anndata(sparse.csr_matrix(X), layers={"counts": X + 1}), labels="kind", covariates="depth")
     assert record.columns == ("gene0", "gene1", "gene2")
@@ -246,7 +246,7 @@ def test_data_sets_bring_their_labels() -> None:
     assert str(iris.notes[0]).startswith("The target of the data set was not used")
 
 
-def test_notes_name_what_is_odd() -> None:
+def test_notes_describe_unusual_data() -> None:
     """Notes on constant columns, a dominating column, repeated rows and columns like ids have hand-counted numbers."""
     frame = pd.DataFrame({"id": [4, 1, 2, 9, 7], "x": [0.0, 1, 0, 1, 0], "c": [5] * 5})
     record = as_data(pd.concat([frame, frame.iloc[:1]], ignore_index=True).assign(y=0.25))
@@ -261,7 +261,7 @@ def test_notes_name_what_is_odd() -> None:
 
 @given(X=clouds())
 def test_repeated_rows_are_counted(X: np.ndarray) -> None:
-    """The note counts the rows that numpy finds to be repeats."""
+    """The note has numpy's count of repeated rows."""
     repeats = len(X) - len(np.unique(X + 0.0, axis=0))
     notes = [note for note in as_data(X).notes if note.code == "data.repeated"]
     assert [dict(note.values)["rows"] for note in notes] == ([repeats] if repeats else [])
@@ -289,7 +289,7 @@ def test_measure_columns_of_files_are_row_names(tmp_path: Path) -> None:
 
 
 def test_normal_form_stays(tmp_path: Path) -> None:
-    """Data in normal form come back as the same record, and take no further arguments."""
+    """Data in normal form are returned as the same record, and take no further arguments."""
     record = as_data(np.eye(4))
     assert as_data(record) is record
     with pytest.raises(InputError, match="must be passed once"):
@@ -302,8 +302,8 @@ CELLS = st.one_of(
 
 
 @given(columns=st.lists(st.lists(CELLS, min_size=6, max_size=6), min_size=1, max_size=4), names=st.data())
-def test_any_frame_is_taken_or_refused(columns: list[list[Any]], names: st.DataObject) -> None:
-    """Columns of anything, used as data, labels, ids, covariates and latent variables, raise nothing but refusals."""
+def test_any_frame_is_accepted_or_raises_an_error(columns: list[list[Any]], names: st.DataObject) -> None:
+    """Columns of anything, used as data, labels, ids, covariates and latent variables, raise only errors of dreval."""
     keys = names.draw(
         st.lists(st.sampled_from(["a", "b", "", 0, 1, "id", "Unnamed: 0", ("a", 1)]), min_size=4, max_size=4)
     )
@@ -327,8 +327,8 @@ def test_any_frame_is_taken_or_refused(columns: list[list[Any]], names: st.DataO
 
 
 @given(text=st.lists(st.lists(st.sampled_from(["1", "2.5", "a", "", "NA", "0", '"x"', "1,5"]), max_size=4), max_size=7))
-def test_any_text_file_is_taken_or_refused(text: list[list[str]]) -> None:
-    """Text files of any content, as data, labels and covariates, raise nothing but refusals."""
+def test_any_text_file_is_accepted_or_raises_an_error(text: list[list[str]]) -> None:
+    """Text files of any content, as data, labels and covariates, raise only errors of dreval."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "t.csv")
         path.write_text("\n".join(",".join(row) for row in text))
@@ -343,13 +343,16 @@ def test_any_text_file_is_taken_or_refused(text: list[list[str]]) -> None:
 
 
 def test_the_column_of_the_labels_may_be_another_variable_too() -> None:
-    """As with arrays and columns of obs, labels, batch and a covariate may be the same column, which is no feature."""
+    """As with arrays and columns of obs, labels, batch and a covariate may be one column, which is not a feature."""
     frame = FRAME.assign(u=[0.5, 1.5, 3.5, 2.5])
     record = as_data(frame, labels="t", batch="t", covariates=["t:class", "u"])
     assert record.labels is not None
     assert record.batch is not None
     values = frame["t"].astype(str).tolist()
-    assert [str(item) for item in record.labels.values] == [str(item) for item in record.batch.values] == values
-    assert {name: list(item) for name, item in record.covariates.items()} == {"t": values, "u": [0.5, 1.5, 3.5, 2.5]}
+    assert [str(value) for value in record.labels.values] == [str(value) for value in record.batch.values] == values
+    assert {name: list(column) for name, column in record.covariates.items()} == {
+        "t": values,
+        "u": [0.5, 1.5, 3.5, 2.5],
+    }
     assert record.columns == ("x", "y", "k", "4")
     assert list(as_data(frame, labels="t", covariates="t").covariates["t"]) == values

@@ -58,30 +58,30 @@ def test_rounding_becomes_zero(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_larger_entries_are_refused(case: str) -> None:
+def test_larger_entries_raise_an_error(case: str) -> None:
     """Data, methods and the test of independence raise an error with the size of entries larger than rounding."""
-    what = "negative entry" if case == "negative" else "on the diagonal, in row"
-    with pytest.raises(InputError, match=what):
+    fault = "negative entry" if case == "negative" else "on the diagonal, in row"
+    with pytest.raises(InputError, match=fault):
         as_data(WRONG[case], metric="precomputed")
-    with pytest.raises(InputError, match=what):
+    with pytest.raises(InputError, match=fault):
         dreval.methods.ClassicalMDS(metric="precomputed").fit(WRONG[case])
-    with pytest.raises(InputError, match=what):
+    with pytest.raises(InputError, match=fault):
         dreval.dcov_test(WRONG[case], D, metric="precomputed", random_state=0)
 
 
 def test_the_advice_works() -> None:
     """A diagonal set to 0 by the call that the error names is accepted."""
-    wrong = WRONG["large diagonal"].copy()
+    invalid = WRONG["large diagonal"].copy()
     with pytest.raises(InputError, match=r"numpy\.fill_diagonal\(D, 0\)"):
-        as_data(wrong, metric="precomputed")
-    np.fill_diagonal(wrong, 0)
-    np.testing.assert_allclose(as_data(wrong, metric="precomputed").table, D, rtol=1e-15)
+        as_data(invalid, metric="precomputed")
+    np.fill_diagonal(invalid, 0)
+    np.testing.assert_allclose(as_data(invalid, metric="precomputed").table, D, rtol=1e-15)
 
 
 @pytest.mark.parametrize(
     "K", [np.exp(-D), np.exp(-0.1 * D**2), np.corrcoef(X), X @ X.T], ids=["exp", "rbf", "correlations", "products"]
 )
-def test_similarities_become_distances_as_the_error_says(K: np.ndarray) -> None:
+def test_similarities_become_distances_as_the_error_advises(K: np.ndarray) -> None:
     """A diagonal of 0 would make the least similar points the nearest: it is not advised, but the distances of K are.
 
     Those of the products are the distances of the points.

@@ -47,13 +47,13 @@ def value_of(data: Any, embedding: Any, **settings: Any) -> float:
 def doubts_of(embedding: Any, data: Any = X) -> dict[str, tuple[str, ...]]:
     """Return the columns of the note on an embedding, by the reason."""
     source = as_source(embedding, "u", as_data(data))
-    result = [item for item in source.notes if item.code == "source.doubtful"]
+    result = [note for note in source.notes if note.code == "source.doubtful"]
     assert len(result) <= 1
-    return {doubt.code: dict(doubt.values)["columns"] for item in result for doubt in dict(item.values)["doubts"]}
+    return {doubt.code: dict(doubt.values)["columns"] for entry in result for doubt in dict(entry.values)["doubts"]}
 
 
 def returns(value: Any) -> Callable[..., Any]:
-    """Return a method that gives the same value for all data."""
+    """Return a method that returns the same value for all data."""
 
     def method(points: Any, n_components: int) -> Any:
         return value
@@ -120,13 +120,13 @@ def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
                 "column.spread": ("'total'",),
             },
         ),
-        ({"c": X[ORDER, 2]}, {}),  # the name alone is no copy
+        ({"c": X[ORDER, 2]}, {}),  # the name alone does not make a copy
         ({"z": X[:, 2]}, {"column.copied": ("'z'",)}),  # a copy under another name
         ({"pa": SHARES[:, 0], "pb": SHARES[:, 1], "pc": SHARES[:, 2]}, {"column.shares": ("'pa'", "'pb'", "'pc'")}),
         ({"p": SHARES[:, 0].round(3), "q": 1 - SHARES[:, 0].round(3)}, {"column.shares": ("'p'", "'q'")}),
         (
             {"t": 100 * SHARES[:, 0], "u": 100 * SHARES[:, 1], "v": 100 * SHARES[:, 2], "s": SHARES[::-1, 0]},
-            {"column.shares": ("'t'", "'u'", "'v'")},  # not the one that lies in the same range
+            {"column.shares": ("'t'", "'u'", "'v'")},  # not the column with the same range
         ),
         ({"pa": SHARES[:, 0], "pb": SHARES[:, 1]}, {}),  # a part of the shares
         ({"constant": np.full(N, 7)}, {}),
@@ -135,13 +135,13 @@ def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["frame", "csv"])
-def test_each_reason_and_what_is_none(columns: dict[str, Any], reasons: dict[str, Any], form: str) -> None:
+def test_each_reason_and_valid_columns(columns: dict[str, Any], reasons: dict[str, Any], form: str) -> None:
     """A column has the first reason that applies; valid coordinates have none."""
     assert doubts_of(in_form(MAP.assign(**columns), form), DATA) == reasons
 
 
 def test_arrays_have_numbers_of_columns() -> None:
-    """Columns without names are called by their numbers, and the way to leave them out works."""
+    """Columns without names are called by their numbers, and the suggested selection works."""
     table = np.column_stack([Y, COUNTS, RNG.integers(20, 80, N)])
     assert doubts_of(table) == {"column.integers": ("column 3",), "column.spread": ("column 2",)}
     source = as_source(table, "u", as_data(X))
@@ -154,8 +154,8 @@ def test_arrays_have_numbers_of_columns() -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
-def test_the_way_to_leave_columns_out_of_a_file_works(suffix: str) -> None:
-    """Also of a file without header, whose columns have numbers, and next to a column of row names."""
+def test_the_hint_to_leave_columns_out_of_a_file_works(suffix: str) -> None:
+    """Also for a file without header, whose columns have numbers, and next to a column of row names."""
     table = pd.DataFrame(np.column_stack([Y, COUNTS]))
     if suffix == "parquet":
         table.columns = ["x", "y", "n"]
@@ -168,7 +168,7 @@ def test_the_way_to_leave_columns_out_of_a_file_works(suffix: str) -> None:
     assert np.array_equal(as_source(advice, "u", as_data(X)).coordinates(as_data(X)), Y)
 
 
-def test_no_selection_is_named_where_no_column_would_be_left() -> None:
+def test_no_selection_is_suggested_if_no_column_would_remain() -> None:
     """One column has the name of a variable, and the other holds integers."""
     record = as_data(X, covariates={"kind": COUNTS})
     (message,) = as_source(pd.DataFrame({"kind": Y[:, 0], "age": ORDER // 2}), "u", record).notes
@@ -176,7 +176,7 @@ def test_no_selection_is_named_where_no_column_would_be_left() -> None:
 
 
 def test_a_copy_of_a_feature_is_found_in_any_order_and_form() -> None:
-    """By its values, among sparse features and others, after rows were matched by name, and without names."""
+    """It is found by its values, in sparse features and others, after rows were matched by name or without names."""
     from scipy import sparse
 
     names = [f"c{i}" for i in range(N)]
@@ -222,7 +222,7 @@ def test_a_column_of_the_name_of_a_variable_must_have_its_values(case: str, by_n
         assert doubts_of(table, record) == {"column.of_variable": ("'kind'",)}
 
 
-def test_columns_that_are_no_numbers_are_refused_with_a_selection_that_works() -> None:
+def test_the_error_for_columns_that_are_not_numbers_has_a_selection_that_works() -> None:
     """Names of rows, classes and both: the argument ``ids`` is named only where the data have the column."""
     names = [f"c{i}" for i in range(N)]
     for columns in ({"cell": names}, {"cell": np.repeat(list("ab"), 30)}, {"cell": names, "kind": list("ab") * 30}):
@@ -234,7 +234,7 @@ def test_columns_that_are_no_numbers_are_refused_with_a_selection_that_works() -
     assert np.array_equal(as_source("e.csv:x,y", "u", as_data(X)).coordinates(as_data(X)), Y)
     frame = MAP.assign(cell=names).iloc[ORDER].reset_index(drop=True)
     record = as_data(pd.DataFrame(X, names))
-    assert np.array_equal(as_source(frame, "u", record).coordinates(record), Y)  # what the sentence says
+    assert np.array_equal(as_source(frame, "u", record).coordinates(record), Y)  # the advice of the sentence
     MAP.assign(cell=IDS).to_csv("e.csv", index=False)
     with pytest.raises(InputError, match=r"same ids, too\. Only if .* order of the data, pass 'e\.csv:x,y'"):
         as_source("e.csv", "u", as_data(X))
@@ -250,7 +250,7 @@ def test_the_fewer_columns_of_another_spread_are_doubtful() -> None:
     score = RNG.normal(0.5, 1e-4, N)
     table = MAP.assign(score=score)
     assert doubts_of(table) == {"column.narrow": ("'score'",)}
-    note = next(item for item in as_source(table, "u", as_data(X)).notes if item.code == "source.doubtful")
+    note = next(note for note in as_source(table, "u", as_data(X)).notes if note.code == "source.doubtful")
     ratio = Y.std(axis=0).min() / score.std()
     assert f"the other columns vary {ratio:,.0f} times as much as 'score' (if it holds the coordinates, leave" in str(
         note
@@ -266,22 +266,22 @@ def test_the_fewer_columns_of_another_spread_are_doubtful() -> None:
 
 @pytest.mark.parametrize("start", [0, 1])
 @pytest.mark.parametrize("form", ["frame", "csv"])
-def test_row_numbers_become_the_ids_of_the_data_as_the_error_says(form: str, start: int) -> None:
+def test_row_numbers_become_the_ids_of_the_data_as_the_error_advises(form: str, start: int) -> None:
     """The advice to match rows comes first; leaving the column out is advised only for rows in order."""
     table = MAP.assign(id=np.arange(N) + start).iloc[ORDER].reset_index(drop=True)
     ids = range(start, start + N)
-    counted = f"{start} to {start + 59} as a vector, or as a column with ids='id'"
+    hint = f"{start} to {start + 59} as a vector, or as a column with ids='id'"
     for data in (X, DATA):
         with pytest.raises(InputError) as error:
             as_source(in_form(table, form), "u", as_data(data))
         text = str(error.value)
-        assert f"give the data these ids, {counted}, to match rows by it. Only if the rows are in" in text
+        assert f"give the data these ids, {hint}, to match rows by it. Only if the rows are in" in text
         for record in (as_data(data, ids=ids), as_data(DATA.assign(id=[*ids]), ids="id")):
             assert np.array_equal(as_source(in_form(table, form), "u", record).coordinates(record), Y)
 
 
-def test_row_numbers_of_a_returned_frame_become_its_index_as_the_error_says() -> None:
-    """A function got rows without names: it returns their numbers as the index, which is matched."""
+def test_row_numbers_of_a_returned_frame_become_its_index_as_the_error_advises() -> None:
+    """A function with rows without names returns their numbers as the index, which is matched."""
     table = MAP.assign(id=np.arange(N)).iloc[ORDER].reset_index(drop=True)
     record = as_data(X)
     with pytest.raises(
@@ -307,7 +307,7 @@ def test_valid_coordinates_have_no_note() -> None:
 
 @pytest.mark.parametrize("form", ["frame", "csv", "parquet"])
 def test_a_feature_of_different_integers_is_a_coordinate_where_columns_are_selected(form: str) -> None:
-    """A map made of columns of the data keeps them all, without a note, and so do the data."""
+    """A map of columns of the data has all of them, without a note, and so do the data."""
     data = DATA.assign(population=IDS)
     chosen = data[["population", "a"]]
     assert doubts_of(in_form(chosen, form), data) == {}
@@ -317,8 +317,8 @@ def test_a_feature_of_different_integers_is_a_coordinate_where_columns_are_selec
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "csv.gz", "parquet", "frame", "polars"])
 @pytest.mark.parametrize("order", [np.arange(N), ORDER])
-def test_an_id_column_in_both_tables_is_refused_and_its_cure_is_right(form: str, order: Any) -> None:
-    """In any order of rows, `ids` takes it from the features and the coordinates, and matches rows."""
+def test_an_id_column_in_both_tables_raises_an_error_and_its_hint_works(form: str, order: Any) -> None:
+    """In any order of rows, `ids` removes it from the features and the coordinates, and matches rows."""
     data, table = DATA.assign(gene_id=IDS), MAP.assign(gene_id=IDS).iloc[order].reset_index(drop=True)
     table = in_form(table, form)
     with pytest.warns(dreval.errors.EmbeddingFailed, match=r"the column 'gene_id' of the data.* pass ids='gene_id'"):
@@ -355,7 +355,7 @@ def test_a_table_with_numbered_patients(shared_data: Path) -> None:
     result = ev.run("trustworthiness", None, None).tidy()["value"].iloc[0]
     assert result == pytest.approx(expected, abs=1e-9)
     with_ids = trustworthiness(np.c_[scaled, patients], np.c_[scores, patients], n_neighbors=K)
-    assert with_ids > 0.999 > expected  # what the repeated column would give
+    assert with_ids > 0.999 > expected  # the value with the repeated column
 
 
 def test_many_notes_on_the_data_do_not_hide_the_columns() -> None:
@@ -372,7 +372,7 @@ def test_many_notes_on_the_data_do_not_hide_the_columns() -> None:
 
 
 def test_functions_without_notes_warn() -> None:
-    """A function that returns a number has no other way to say it."""
+    """A function that returns a number has only warnings to report it."""
     table = MAP.assign(nCount=COUNTS)
     with pytest.warns(InputWarning, match=r"`Y` may have columns that are not coordinates.*'nCount' varies"):
         dreval.trustworthiness(X, table)
@@ -400,7 +400,7 @@ def test_frames_that_functions_return_are_checked_and_estimators_are_not() -> No
         source.coordinates(data)
 
 
-def test_the_batch_of_the_data_is_no_coordinate() -> None:
+def test_the_batch_of_the_data_is_not_a_coordinate() -> None:
     """As the labels and covariates of the data, it is left out by its name, with a note."""
     batch = np.arange(N) % 3
     DATA.assign(run=batch).to_csv("d.csv", index=False)
@@ -408,14 +408,14 @@ def test_the_batch_of_the_data_is_no_coordinate() -> None:
     record = as_data("d.csv", batch="run")
     source = as_source("e.csv", "u", record)
     assert np.array_equal(source.coordinates(record), Y)
-    assert [str(item) for item in source.notes if item.code == "source.column"] == [
+    assert [str(note) for note in source.notes if note.code == "source.column"] == [
         "`embeddings['u']` has the column 'run' of the data, which was left out."
     ]
 
 
 @pytest.mark.parametrize("form", FORMS[1:6])
-def test_columns_named_behind_a_path_are_read_in_that_order(form: str) -> None:
-    """Of an embedding, of data, of latent variables, and of covariates; spaces around names do not count."""
+def test_columns_after_a_path_are_read_in_that_order(form: str) -> None:
+    """The columns of an embedding, of data, of latent variables, and of covariates; spaces around names are ignored."""
     path = in_form(MAP.assign(nCount=COUNTS, kind=list("ab") * 30), form)
     record = as_data(X)
     assert np.array_equal(as_source(f"{path}:y,x", "u", record).coordinates(record), Y[:, ::-1])
@@ -461,7 +461,7 @@ def test_ids_next_to_selected_columns_match_rows() -> None:
 
 
 def test_the_command_line_selects_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same text as in Python, with and without a name; an id column in both files is refused."""
+    """The text is the same as in Python, with and without a name; an id column in both files raises an error."""
     DATA.assign(gene_id=IDS).to_csv("d.csv", index=False)
     MAP.assign(gene_id=IDS, nCount=COUNTS).iloc[ORDER].to_csv("e.csv", index=False)
     options = ["--measures", "trustworthiness", "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]
@@ -502,8 +502,8 @@ def test_the_ratio_of_the_note_is_that_of_standard_deviations() -> None:
     assert spearmanr(table[:, 2], source.values[:, 2]).statistic == pytest.approx(1)
 
 
-def test_copies_beside_a_constant_are_the_coordinates() -> None:
-    """Nothing that varies is left without them, so that no note says to leave them out."""
+def test_copies_next_to_a_constant_are_the_coordinates() -> None:
+    """Without them no column varies, so that no note advises to leave them out."""
     frame = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "const": 0.1})
     assert [note.code for note in as_source(frame, "u", as_data(X)).notes if note.code == "source.doubtful"] == []
     frame["const"] = np.random.default_rng(1).normal(size=N)

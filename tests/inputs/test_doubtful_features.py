@@ -62,7 +62,7 @@ def test_truth_values_next_to_numbers(form: str, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("separator", [" ", ",", "\t"])
-def test_quoted_row_names_without_a_header_are_no_feature(separator: str) -> None:
+def test_quoted_row_names_without_a_header_are_not_a_feature(separator: str) -> None:
     """``write.table(col.names = FALSE)`` of R: counts in quotes next to bare numbers are the names of the rows."""
     lines = [f'"{i + 1}"{separator}' + separator.join(map(str, row)) for i, row in enumerate(X.tolist())]
     path = "r.tsv" if separator == "\t" else "r.csv"
@@ -76,7 +76,7 @@ def test_quoted_row_names_without_a_header_are_no_feature(separator: str) -> Non
 
 @pytest.mark.parametrize("start", [0, 1])
 @pytest.mark.parametrize("header", [False, ["time", "x", "y", "z", "w"]])
-def test_a_column_that_counts_the_rows_is_named(start: int, header: Any) -> None:
+def test_a_column_that_counts_the_rows_is_noted(start: int, header: Any) -> None:
     """It could be a time: it is a feature, and the advice of the note works."""
     table = pd.DataFrame(np.column_stack([np.arange(N) + start, X])).astype({0: int})
     table.to_csv("d.csv", index=False, header=header)
@@ -93,7 +93,7 @@ IDS = RNG.permutation(N) + 7001
 
 @pytest.mark.parametrize("form", ["array", "unnamed frame", "V0", "csv", "parquet"])
 @pytest.mark.parametrize("ids", [IDS, IDS - 7001, np.sort(IDS)], ids=["shuffled", "from 0", "in order"])
-def test_a_different_integer_in_every_row_is_named(form: str, ids: Any) -> None:
+def test_a_different_integer_in_every_row_is_noted(form: str, ids: Any) -> None:
     """Numbers that may name the rows are a feature next to decimals, and the advice of the note works."""
     table: Any = pd.DataFrame(np.column_stack([ids, X]))
     name, code = "0", "data.names_rows"
@@ -113,7 +113,7 @@ def test_a_different_integer_in_every_row_is_named(form: str, ids: Any) -> None:
     assert code not in [note.code for note in record.notes]
 
 
-def test_integers_that_are_no_row_ids() -> None:
+def test_integers_that_are_not_row_ids() -> None:
     """Repeating integers, integers alone, integers of few rows, and integers with another note get no note."""
     code = "data.names_rows"
     repeated = np.r_[IDS[:-1], IDS[0]]
@@ -123,8 +123,8 @@ def test_integers_that_are_no_row_ids() -> None:
     assert columns_of(np.column_stack([IDS, X])[:10], code) == [("'0'",)]
     assert columns_of(pd.DataFrame(X).add_prefix("x").assign(patient=IDS), code) == []
     assert columns_of(np.column_stack([np.arange(N), X]), code) == []
-    many = np.column_stack([IDS, X, IDS[::-1], IDS * 2, IDS * 3])
-    assert columns_of(many, code) == [("'0'", "'5'", "'6'", "...")]
+    columns = np.column_stack([IDS, X, IDS[::-1], IDS * 2, IDS * 3])
+    assert columns_of(columns, code) == [("'0'", "'5'", "'6'", "...")]
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits", "diabetes", "linnerud"])
@@ -144,14 +144,14 @@ KERNELS = {
 
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_array])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_similarities_as_features_are_named(kernel: str, form: Any) -> None:
+def test_similarities_as_features_are_noted(kernel: str, form: Any) -> None:
     """A symmetric matrix of all pairs of points is used as features with a warning, as distances are."""
     with pytest.warns(InputWarning, match="The data are a symmetric matrix and were used as features"):
         record = as_data(form(KERNELS[kernel]))
     assert [note.code for note in record.notes if "like" in note.code] == ["data.like_similarities"]
 
 
-READ = {
+READERS = {
     "distances by name": (cdist(X, X), "classical_mds", {"metric": "precomputed"}),
     "distances by an instance": (cdist(X, X), dreval.methods.ClassicalMDS(metric="precomputed"), {}),
     "a kernel, other code": (X @ X.T, TheirKernelPCA(kernel="precomputed"), {}),
@@ -159,19 +159,19 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("case", READ)
+@pytest.mark.parametrize("case", READERS)
 def test_pairs_that_a_method_reads_are_not_called_features(case: str) -> None:
-    """The method is set to read the matrix: there is no warning and no note, and the embedding is correct."""
-    table, method, options = READ[case]
+    """The method is configured to read the matrix: there is no warning and no note, and the embedding is correct."""
+    table, method, options = READERS[case]
     result = dreval.embed(table, method, random_state=0, **options)
     assert [note.code for note in result.notes if "like" in note.code] == []
     if case.startswith("distances by"):
         np.testing.assert_allclose(result.coordinates, dreval.embed(X, "classical_mds").coordinates, atol=1e-9)
     if options:
         with pytest.warns(InputWarning, match="were used as features"):
-            other = dreval.embed(table, method, random_state=0)
-        assert [note.code for note in other.notes if "like" in note.code] != []
-        assert not np.allclose(other.coordinates, result.coordinates)
+            other_result = dreval.embed(table, method, random_state=0)
+        assert [note.code for note in other_result.notes if "like" in note.code] != []
+        assert not np.allclose(other_result.coordinates, result.coordinates)
 
 
 def test_advice_on_distances_holds_without_a_metric() -> None:
@@ -192,6 +192,6 @@ def test_symmetric_kinds(form: Any) -> None:
     noise = RNG.normal(size=(N, N))
     for features in (np.eye(N), np.diag(np.arange(1.0, N)), noise, np.zeros((N, N)), X):
         assert symmetric_kind(form(features)) is None
-    other = D.copy()
-    other[3, 7] += 0.1
-    assert symmetric_kind(form(other)) is None
+    altered = D.copy()
+    altered[3, 7] += 0.1
+    assert symmetric_kind(form(altered)) is None

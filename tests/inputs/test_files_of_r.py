@@ -25,13 +25,13 @@ LINES = [
     "5,5.33333333333333",
 ]
 X = np.array([[float(cell) for cell in line.split(",")] for line in LINES])
-NAMED = [f'"n{i + 1}",{line},"{kind}"' for i, (line, kind) in enumerate(zip(LINES, "ababc", strict=True))]
+NAMED_LINES = [f'"n{i + 1}",{line},"{kind}"' for i, (line, kind) in enumerate(zip(LINES, "ababc", strict=True))]
 FILES = {
-    "csv.csv": ['"","x","y","kind"', *NAMED],
-    "csv2.csv": ['"";"x";"y";"kind"', *(line.replace(",", ";").replace(".", ",") for line in NAMED)],
-    "plain.csv": ['"x","y","kind"', *(line.partition(",")[2] for line in NAMED)],
-    "table.tsv": ["\t".join(('"x"', '"y"', '"kind"')), *(line.replace(",", "\t") for line in NAMED)],
-    "quote.tsv": ["\tx\ty\tkind", *(line.replace(",", "\t").replace('"', "") for line in NAMED)],
+    "csv.csv": ['"","x","y","kind"', *NAMED_LINES],
+    "csv2.csv": ['"";"x";"y";"kind"', *(line.replace(",", ";").replace(".", ",") for line in NAMED_LINES)],
+    "plain.csv": ['"x","y","kind"', *(line.partition(",")[2] for line in NAMED_LINES)],
+    "table.tsv": ["\t".join(('"x"', '"y"', '"kind"')), *(line.replace(",", "\t") for line in NAMED_LINES)],
+    "quote.tsv": ["\tx\ty\tkind", *(line.replace(",", "\t").replace('"', "") for line in NAMED_LINES)],
 }
 
 
@@ -47,7 +47,7 @@ def test_data_frames(tmp_path: Path, name: str) -> None:
     assert ("2 columns of 'csv2.csv' had decimal commas." in [*map(str, data.notes)]) == (name == "csv2.csv")
 
 
-def test_row_numbers_are_no_feature(tmp_path: Path) -> None:
+def test_row_numbers_are_not_a_feature(tmp_path: Path) -> None:
     """Default row names of ``write.csv`` count 1, 2, 3 and are left out; NA is a missing cell, and named."""
     (tmp_path / "d.csv").write_text('"","x","y"\n"1",1,2\n"2",3,5\n"3",5,6\n"4",7,9\n')
     data = as_data(tmp_path / "d.csv")
@@ -73,15 +73,15 @@ def test_matrices_of_distances(tmp_path: Path) -> None:
         "x;y\n1,5;2.5\n2;3\n3;4\n4;5\n",
     ],
 )
-def test_commas_with_two_readings_are_refused(tmp_path: Path, text: str) -> None:
-    """Where a comma may part thousands, or points are there too, nothing is guessed."""
+def test_ambiguous_commas_raise_an_error(tmp_path: Path, text: str) -> None:
+    """If a comma may separate thousands, or points occur too, nothing is guessed."""
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(InputError, match=r"decimal commas|must hold numbers"):
         as_data(tmp_path / "t.csv")
 
 
-def test_whole_numbers_beside_decimal_commas(tmp_path: Path) -> None:
-    """Cells without a comma, missing cells and spaces do not hide the others; text stays text."""
+def test_whole_numbers_with_decimal_commas(tmp_path: Path) -> None:
+    """Cells without a comma, missing cells and spaces do not prevent decimal commas; text stays text."""
     (tmp_path / "t.csv").write_text("x;y;kind\n1,5;2; u,v\n2; -3,25e2;w\n3;4;w\n4;5,125;w\n")
     data = as_data(tmp_path / "t.csv", labels="kind")
     assert data.X.tolist() == [[1.5, 2], [2, -325], [3, 4], [4, 5.125]]
@@ -116,7 +116,7 @@ def test_whole_numbers_beside_decimal_commas(tmp_path: Path) -> None:
 # write.table(mn, "matrix_bare.csv", quote=FALSE); write.csv(mn, "matrix_comma.csv")
 # write.csv2(mn, "matrix_semicolon.csv")
 # write.table(m, "matrix_alone.csv", row.names=FALSE)
-WRITTEN = {
+R_FILES = {
     "factor.csv": (
         '"Species"\n"1" "setosa"\n"2" "virginica"\n"3" "setosa"\n"4" "I. versi color"\n"5" "virginica"\n"6" "setosa"\n'
     ),
@@ -359,10 +359,10 @@ def expected(name: str) -> tuple[pd.DataFrame, list[object] | None]:
     return table, names
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_what_r_writes_is_read(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", R_FILES)
+def test_files_written_by_r_are_read(tmp_path: Path, name: str) -> None:
     """Spaces, tabs, commas and semicolons; quotes, row names, factors, decimal commas and numbers as names."""
-    (tmp_path / name).write_text(WRITTEN[name])
+    (tmp_path / name).write_text(R_FILES[name])
     table, names = expected(name)
     values = read_table(tmp_path / name).values
     first_column = values.columns[0]
@@ -381,17 +381,17 @@ def test_what_r_writes_is_read(tmp_path: Path, name: str) -> None:
             assert received[received.notna()].tolist() == target[target.notna()].tolist()
 
 
-@pytest.mark.parametrize("name", [name for name in WRITTEN if name.startswith(("factor", "mixed", "numbered", "more"))])
+@pytest.mark.parametrize("name", [name for name in R_FILES if name.startswith(("factor", "mixed", "numbered", "more"))])
 def test_factors_of_r_are_labels(tmp_path: Path, name: str) -> None:
     """The classes of six points, by rows and by names, are correct; the silhouette equals that of scikit-learn."""
     metrics = pytest.importorskip("sklearn.metrics")
-    (tmp_path / name).write_text(WRITTEN[name])
+    (tmp_path / name).write_text(R_FILES[name])
     table, names = expected(name)
     Y = np.array(list(NUMBERS.values())).T
     order = [3, 1, 0, 2, 5, 4] if names else list(range(6))
     data = pd.DataFrame(Y[order], index=None if names is None else [names[i] for i in order])
-    item = name.startswith("factor")
-    labels = str(tmp_path / name) if item else f"{tmp_path / name}:Species"
+    is_factor = name.startswith("factor")
+    labels = str(tmp_path / name) if is_factor else f"{tmp_path / name}:Species"
     ev = dreval.Evaluation(data, {"u": Y[order]}, labels=labels, n_neighbors=2)
     is_known = table["Species"].notna().to_numpy()[order]
     target = table["Species"].to_numpy()[order]
@@ -401,7 +401,7 @@ def test_factors_of_r_are_labels(tmp_path: Path, name: str) -> None:
 
 
 def test_text_that_may_be_one_column_stays_one(tmp_path: Path) -> None:
-    """Without quotes, numbers or counted rows nothing says that a space separates columns."""
+    """Without quotes, numbers or counted rows there is no evidence that a space separates columns."""
     for text in ("name\nAnna Smith\nBob Jones\nCleo Smith\n", "kind\nT cell\nB cell\n", '"kind"\n"T cell"\n"B cell"\n'):
         (tmp_path / "t.csv").write_text(text)
         assert read_table(tmp_path / "t.csv").values.shape[1] == 1

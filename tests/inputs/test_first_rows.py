@@ -24,7 +24,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)).round(3) + np.repeat([0, 1, 2], 20)[:, None]
 IDS = [f"s{i}" for i in range(60)]
 BODY = pd.DataFrame(X).to_csv(index=False, header=False)
-NAMED = "".join(f"{name},{line}\n" for name, line in zip(IDS, BODY.splitlines(), strict=True))
+NAMED_TEXT = "".join(f"{name},{line}\n" for name, line in zip(IDS, BODY.splitlines(), strict=True))
 HEADERS = {
     "equal steps": "400,410,420,430",
     "other steps": "400,412,431,499",
@@ -76,7 +76,7 @@ def test_numbers_unlike_the_rows_below_are_names(tmp_path: Path, name: str, sepa
 @pytest.mark.parametrize("numbers", ["400,410,420,430", "400.5,401.5,402.5,403.5", "0.1,0.2,0.3,0.4", "7,3,9,1"])
 def test_names_of_rows_next_to_names_of_numbers(tmp_path: Path, corner: str, numbers: str) -> None:
     """With the name of the ids, or an empty cell, in the corner the file can be used."""
-    (tmp_path / "h.csv").write_text(f"{corner},{numbers}\n{NAMED}")
+    (tmp_path / "h.csv").write_text(f"{corner},{numbers}\n{NAMED_TEXT}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ev = dreval.Evaluation(tmp_path / "h.csv", {"pca": "pca"}, ids=corner or None)
@@ -93,14 +93,14 @@ def test_names_of_rows_next_to_names_of_numbers(tmp_path: Path, corner: str, num
         ("0.13,0.52,0.9", "fractions"),
         ("400,410", "counts"),
         ("0.3,0.12,0.2,0.4", "fractions"),
-        ("3,5,5,8", "counts"),  # a number that repeats is no name
+        ("3,5,5,8", "counts"),  # a number that repeats is not a name
         ("0,0,0,0", "fractions"),  # a curve may begin at 0
-        ("401,417,422,439", "counts"),  # sorted by chance
+        ("401,417,422,439", "counts"),  # sorted at random
         ("7.5,-3.21,4.4,6.1", "fractions"),  # far from the others
     ],
 )
 def test_rows_like_the_others_are_data_without_a_note(top: str, rows: str) -> None:
-    """Nothing is doubtful about them."""
+    """Such rows are not doubtful."""
     p = len(top.split(","))
     below = X[:, [0, 1, 2, 3][:p]].round(2) if rows == "fractions" else RNG.poisson(400, (60, p))
     table = TextTable(top.split(","), [list(map(str, row)) for row in below.tolist()], ",")
@@ -148,7 +148,7 @@ def test_doubtful_rows_are_data_with_a_note(tmp_path: Path, top: str, below: np.
         lambda g, n, p: (g.integers(9) + np.arange(n * p)).reshape(n, p) / 7,
     ],
 )
-def test_first_rows_of_data_are_seldom_taken_for_names(make: Any) -> None:
+def test_first_rows_of_data_are_seldom_read_as_names(make: Any) -> None:
     """Of 300 tables without header none loses a row; at most two are doubtful, except rows that count."""
     doubtful = 0
     for seed in range(50):
@@ -163,7 +163,7 @@ def test_first_rows_of_data_are_seldom_taken_for_names(make: Any) -> None:
 
 
 def test_a_sorted_row_above_some_sorted_rows_is_data() -> None:
-    """Two of ten rows below are sorted: a sorted header would not differ from a third such row, whatever its length."""
+    """Two of ten rows below are sorted: a sorted header would not differ from a third such row of any length."""
     g = np.random.default_rng(0)
     rows = g.permuted(np.cumsum(g.uniform(1, 2, (11, 20)), 1), axis=1).round(3)
     rows[[0, 4, 7]] = np.sort(rows[[0, 4, 7]])
@@ -227,10 +227,10 @@ def test_header_reaches_every_text_file_of_a_call(tmp_path: Path) -> None:
 
 def test_header_is_checked() -> None:
     """Other values, and names read as data, raise errors with a remedy."""
-    for wrong in ("yes", 1, None, 0.0, ["auto"]):
+    for invalid in ("yes", 1, None, 0.0, ["auto"]):
         with pytest.raises(InputError, match=r"`header` must be 'auto', True or False: .* Pass header=True if"):
-            dreval.Evaluation(X, header=wrong) if wrong is not None else dreval.Study(
-                "s", {"a": X}, "pca", header=wrong
+            dreval.Evaluation(X, header=invalid) if invalid is not None else dreval.Study(
+                "s", {"a": X}, "pca", header=invalid
             )
 
 
@@ -342,8 +342,8 @@ def test_a_header_that_could_be_a_point_is_never_silent(tmp_path: Path, header: 
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
-def test_a_frame_without_names_keeps_its_points(tmp_path: Path, columns: int) -> None:
-    """pandas writes 0, 1, 2 above them; the number of points of the data tells this row from a point."""
+def test_a_frame_without_names_loses_no_point(tmp_path: Path, columns: int) -> None:
+    """pandas writes 0, 1, 2 above them; the number of points of the data distinguishes this row from a point."""
     values = np.random.default_rng(3).integers(0, 50, (60, columns))
     pd.DataFrame(values).to_csv(tmp_path / "e.csv", index=False)
     pd.DataFrame(values).to_csv(tmp_path / "bare.csv", index=False, header=False)
@@ -358,7 +358,7 @@ def test_a_header_of_numbers_with_an_empty_name(tmp_path: Path, top: str) -> Non
     """An empty cell above a complete column, next to numbers unlike those below: names of columns, with a note."""
     p = top.count(",") + 1
     (tmp_path / "h.csv").write_text(top + "\n" + pd.DataFrame(X[:, :p]).to_csv(index=False, header=False))
-    if top.startswith(","):  # the first column is that of row names, and has values that repeat
+    if top.startswith(","):  # the first column has the row names, with values that repeat
         with pytest.raises(InputError, match="column 'Unnamed: 0'"):
             as_data(tmp_path / "h.csv", header="auto")
         return
@@ -368,7 +368,7 @@ def test_a_header_of_numbers_with_an_empty_name(tmp_path: Path, top: str) -> Non
     assert codes(data.notes) == ["file.header_compared"]
 
 
-def test_an_empty_cell_of_data_is_no_name(tmp_path: Path) -> None:
+def test_an_empty_cell_of_data_is_not_a_name(tmp_path: Path) -> None:
     """Below other empty cells, and as the only reason, it is data: of labels, where a value may be missing."""
     kinds = ["", *list("ab") * 10]
     (tmp_path / "l.csv").write_text("".join(f"{i % 3},{kind}\n" for i, kind in enumerate(kinds)))
@@ -403,7 +403,7 @@ def test_one_row_more_or_less_names_the_header(tmp_path: Path, role: str, missin
     use(right)
 
 
-def test_the_header_of_the_data_is_named_where_it_explains_the_rows(tmp_path: Path) -> None:
+def test_the_hint_names_the_header_of_the_data_if_it_explains_the_rows(tmp_path: Path) -> None:
     """One row more in the data than in the embedding; text above numbers cannot be data, and is not."""
     (tmp_path / "d.csv").write_text("17,23,19\n" + pd.DataFrame(X[:, :3] + 20).to_csv(index=False, header=False))
     for header, remedy in (("auto", "pass header=True"), (True, None)):
@@ -437,15 +437,15 @@ def test_the_recipe_has_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     results.save("r.dreval")
     loaded = dreval.load_results("r.dreval")
     assert loaded.recipe["header"] == header
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         certificate = loaded.certificate("e", data="h.csv", n_resamples=19)
-    assert [warning.category for warning in caught] == ([InputWarning] if header == "auto" else [])
+    assert [warning.category for warning in records] == ([InputWarning] if header == "auto" else [])
     assert certificate.held_out == results.certificate("e", n_resamples=19).held_out
 
 
-def test_a_sweep_reads_the_file_in_one_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it turns out that seeds change nothing, and it goes on with halves; the call names the header."""
+def test_a_sweep_reads_the_file_consistently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if seeds have no effect, and it continues with halves; the call names the header."""
     monkeypatch.chdir(tmp_path)
     Path("h.csv").write_text(f"{HEADERS['equal steps']}\n{BODY}")
 

@@ -72,7 +72,7 @@ LAYOUTS = st.builds(
 
 
 @dataclass
-class Written:
+class WrittenFiles:
     """The arrays of a layout, and the texts of its files."""
 
     X: np.ndarray
@@ -81,7 +81,7 @@ class Written:
     data: str = ""
     embedding: str = ""
     label_file: str = ""
-    named: list[str] = field(default_factory=list)  # rows and columns, as notes write them
+    places: list[str] = field(default_factory=list)  # rows and columns, as notes write them
 
 
 def cells(values: np.ndarray, numbers: str) -> list[list[str]]:
@@ -127,7 +127,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def write(layout: Layout) -> Written:
+def write(layout: Layout) -> WrittenFiles:
     """Return the arrays and texts of a layout."""
     rng = np.random.default_rng(layout.seed)
     n, p = layout.n, layout.p
@@ -137,9 +137,9 @@ def write(layout: Layout) -> Written:
         X = np.rint(4 * X).astype(int) if layout.numbers == "integers" else rng.poisson(200, (n, p))
     X = X.round(3) if layout.numbers == "decimals" else X
     Y = (X[:, :2] + (0.2 if layout.numbers in ("decimals", "floats") else 5) * rng.normal(size=(n, 2))).round(4)
-    result = Written(np.asarray(X, float), Y, labels)
-    whole = layout.ids == "whole numbers"
-    ids = [str(1000 + 7 * i) if whole else f"c{i}-1" for i in range(n)]
+    result = WrittenFiles(np.asarray(X, float), Y, labels)
+    has_integer_ids = layout.ids == "whole numbers"
+    ids = [str(1000 + 7 * i) if has_integer_ids else f"c{i}-1" for i in range(n)]
     order = rng.permutation(n) if layout.shuffled and "none" not in (layout.ids, layout.embedding_ids) else np.arange(n)
     columns, embedding_names = names(layout.header, p, "v", rng), names(layout.embedding_header, 2, "y", rng)
     result.data = text_of(
@@ -158,12 +158,12 @@ def write(layout: Layout) -> Written:
             "cluster": [str(value) for value in labels.tolist()],
         }[layout.extra]
         name = columns[0] if layout.extra.startswith("copy") and columns else layout.extra.split(maxsplit=1)[0]
-        moved = [values[i] for i in order]
-        rows = [[cell, *row] if layout.extra_first else [*row, cell] for cell, row in zip(moved, rows, strict=True)]
+        reordered = [values[i] for i in order]
+        rows = [[cell, *row] if layout.extra_first else [*row, cell] for cell, row in zip(reordered, rows, strict=True)]
         embedding_names = embedding_names and (
             [name, *embedding_names] if layout.extra_first else [*embedding_names, name]
         )
-        result.named.append(name)
+        result.places.append(name)
     result.embedding = text_of(
         rows,
         embedding_names,
@@ -172,10 +172,10 @@ def write(layout: Layout) -> Written:
         layout.ids_last,
         layout.separator,
     )
-    result.named = [f"'{name}'" for name in (*result.named, *{"id", "Barcode"} & {layout.ids, layout.embedding_ids})]
+    result.places = [f"'{name}'" for name in (*result.places, *{"id", "Barcode"} & {layout.ids, layout.embedding_ids})]
     for text in (result.data, result.embedding):
         top_row = [cell.strip('"') for cell in text.split("\n", 1)[0].split(layout.separator)]
-        result.named.append(f"({', '.join([cell for cell in top_row if cell][:2])}")  # as a note shows a row
+        result.places.append(f"({', '.join([cell for cell in top_row if cell][:2])}")  # as a note shows a row
     visible = rng.permutation(n) if layout.labels_file == "by name" else np.arange(n)
     result.label_file = (
         "Barcode,kind\n" + "".join(f"{ids[i]},{'ab'[labels[i]]}\n" for i in visible)
@@ -186,7 +186,7 @@ def write(layout: Layout) -> Written:
 
 
 def is_plain(layout: Layout) -> bool:
-    """Whether nothing has to be guessed: this must be read right."""
+    """Return whether the input is unambiguous and must be read correctly."""
     return (
         layout.header in ("text", "none")
         and layout.embedding_header in ("text", "none")
@@ -202,7 +202,7 @@ def disparity(X: np.ndarray, Y: np.ndarray) -> float:
     return float(procrustes(X, np.hstack([Y, np.zeros((len(Y), X.shape[1] - Y.shape[1]))]))[2])
 
 
-def read(layout: Layout, files: Written, folder: str) -> tuple[dict[str, float] | None, list[str]]:
+def read_values(layout: Layout, files: WrittenFiles, folder: str) -> tuple[dict[str, float] | None, list[str]]:
     """Return Procrustes disparity and silhouette by ``Evaluation`` (None for an error), and notes and warnings."""
     suffix = SEPARATORS[layout.separator]
     data, embedding, labels = (Path(folder, name) for name in (f"data{suffix}", f"map{suffix}", "labels.csv"))
@@ -213,7 +213,7 @@ def read(layout: Layout, files: Written, folder: str) -> tuple[dict[str, float] 
         options["ids"] = "id" if layout.ids == "whole numbers" else layout.ids
     if layout.labels_file != "none":
         options["labels"] = str(labels) + (":kind" if layout.labels_file == "by name" else "")
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         try:
             results = dreval.Evaluation(data, {"map": embedding}, **options).run(
@@ -222,13 +222,13 @@ def read(layout: Layout, files: Written, folder: str) -> tuple[dict[str, float] 
         except DrevalError as error:
             return None, [str(error)]
     table = results.tidy().set_index("measure")
-    texts = [*results.notes.text, *(str(warning.message) for warning in caught), *table.note]
+    texts = [*results.notes.text, *(str(warning.message) for warning in records), *table.note]
     values = table.value.dropna().to_dict()
     return (values or None), texts
 
 
 def looks_like_data(layout: Layout) -> bool:
-    """Whether a header of numbers is a row that data like the others have by chance too often for a note."""
+    """Return whether a header of numbers is a row that data like the others contain by chance too often for a note."""
     return layout.numbers == "counts" and (
         (layout.header == "even numbers" and layout.p < 4) or (layout.header == "sorted numbers" and layout.p < 8)
     )
@@ -236,12 +236,12 @@ def looks_like_data(layout: Layout) -> bool:
 
 @given(layout=LAYOUTS)
 @settings(deadline=None)
-def test_nothing_is_guessed_in_silence(layout: Layout) -> None:
+def test_no_guess_is_silent(layout: Layout) -> None:
     """The numbers are correct, or a note or warning names the row or column, or an error is raised."""
     assume(not looks_like_data(layout))
     result = write(layout)
     with tempfile.TemporaryDirectory() as folder:
-        values, texts = read(layout, result, folder)
+        values, texts = read_values(layout, result, folder)
     if values is None:
         assert not is_plain(layout), (layout, texts)
         return
@@ -251,20 +251,20 @@ def test_nothing_is_guessed_in_silence(layout: Layout) -> None:
     if all(values[name] == pytest.approx(truth[name], abs=1e-9) for name in truth):
         return
     assert not is_plain(layout), (layout, values, truth)
-    assert any(name in text for name in result.named for text in texts), (layout, values, truth, texts)
+    assert any(name in text for name in result.places for text in texts), (layout, values, truth, texts)
 
 
 def test_the_truth_is_missed_by_a_wrong_reading() -> None:
     """The property can fail: a header read as a point, and rows in another order, give other numbers."""
     layout = Layout(1, 30, 4, "decimals", "even numbers", "text", ",", "none", "none", False, False, "none", False)
     result = write(layout)
-    right = disparity(result.X, result.Y)
+    expected = disparity(result.X, result.Y)
     for X, Y in (
         (np.vstack([[400, 410, 420, 430], result.X]), np.vstack([[0, 0], result.Y])),
         (result.X, np.roll(result.Y, 1, axis=0)),
     ):
-        assert abs(disparity(X, Y) - right) > 1e-3
+        assert abs(disparity(X, Y) - expected) > 1e-3
     with tempfile.TemporaryDirectory() as folder:
-        values, texts = read(layout, result, folder)
-    assert values == {"procrustes_disparity": pytest.approx(right, abs=1e-12)}
+        values, texts = read_values(layout, result, folder)
+    assert values == {"procrustes_disparity": pytest.approx(expected, abs=1e-12)}
     assert any("The first row of 'data.csv'" in text for text in texts)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="memory is measu
 
 @pytest.mark.slow
 def test_no_file_takes_memory_or_raises_a_raw_error(tmp_path: Path) -> None:
-    """Bombs, headers that say too much, places outside the matrix, pickles: an InputError, within the limit."""
+    """Bombs, headers with false sizes, places outside the matrix, pickles: an InputError, within the limit."""
     import hostile
 
     result = hostile.measure(tmp_path)
@@ -37,9 +37,9 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "zeros.npz"
     np.savez_compressed(path, X=np.eye(40))
     monkeypatch.setenv("DREVAL_READ_LIMIT", "1000")
-    with pytest.raises(InputError, match=r"must unpack to at most 1e\+03 bytes.*DREVAL_READ_LIMIT=") as caught:
+    with pytest.raises(InputError, match=r"must unpack to at most 1e\+03 bytes.*DREVAL_READ_LIMIT=") as error:
         as_data(path)
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", error.value.hint.rpartition("=")[2].rstrip("."))
     assert as_data(path).n == 40
     monkeypatch.setenv("DREVAL_READ_LIMIT", "much")
     with pytest.raises(InputError, match="`DREVAL_READ_LIMIT` must be a number of bytes"):
@@ -48,26 +48,28 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
 @pytest.mark.parametrize("line", [b"1" * 3000, b"," * 200])
-def test_a_line_that_no_table_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, line: bytes) -> None:
+def test_an_oversized_line_raises_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, line: bytes
+) -> None:
     """Too many fields or bytes in a line raise an error during reading; the value in the error allows to read it."""
     monkeypatch.setattr("dreval.inputs.sizes.MAX_LINE_FIELDS", 40)
     path = tmp_path / f"wide{suffix}"
     path.write_bytes(gzip.compress(b"a\n1\n" + line) if suffix.endswith(".gz") else b"a\n1\n" + line)
-    with pytest.raises(InputError, match="must have at most 40 fields in a line") as caught:
+    with pytest.raises(InputError, match="must have at most 40 fields in a line") as error:
         as_data(path)
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
-    with pytest.raises(InputError) as after:  # it is no table all the same
+    monkeypatch.setenv("DREVAL_READ_LIMIT", error.value.hint.rpartition("=")[2].rstrip("."))
+    with pytest.raises(InputError) as read_error:  # it is still not a table
         as_data(path)
-    assert "in a line" not in str(after.value)
+    assert "in a line" not in str(read_error.value)
 
 
 def test_the_limit_of_dense_data_can_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the value that the error names, sparse data are made dense."""
+    """With the limit in the error, sparse data are converted to dense data."""
     monkeypatch.setattr("dreval.inputs.features.DENSE_LIMIT", 100)
     matrix = scipy.sparse.eye_array(30, format="csr")
-    with pytest.raises(InputError, match=r"must take at most .* GiB when made dense") as caught:
+    with pytest.raises(InputError, match=r"must take at most .* GiB when made dense") as error:
         densify(matrix, "data")
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", error.value.hint.rpartition("=")[2].rstrip("."))
     assert np.array_equal(densify(matrix, "data")[0], np.eye(30))
 
 
@@ -124,9 +126,9 @@ def test_a_shape_that_the_file_cannot_fill(tmp_path: Path, monkeypatch: pytest.M
     assert as_data(path).n == 4500
     monkeypatch.setattr("dreval.inputs.sizes.MAX_SPARSE_SHAPE", 100)
     requirement = r"must have at most 919 rows and columns together: got .* 919 bytes of a matrix of 4,500 x 4\."
-    with pytest.raises(InputError, match=requirement) as caught:
+    with pytest.raises(InputError, match=requirement) as error:
         as_data(path)
-    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.hint.rpartition("=")[2].rstrip("."))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", error.value.hint.rpartition("=")[2].rstrip("."))
     assert as_data(path).n == 4500
 
 
@@ -138,7 +140,7 @@ def test_a_symmetric_matrix_is_square(tmp_path: Path, symmetry: str) -> None:
         as_data(path)
 
 
-def test_what_a_column_of_parquet_takes(tmp_path: Path) -> None:
+def test_the_estimated_memory_of_a_parquet_column(tmp_path: Path) -> None:
     """Objects and lists are counted as such, numbers of any name by 8 bytes, and values of one length by it."""
     import pyarrow as pa
     from pyarrow import parquet

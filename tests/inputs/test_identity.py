@@ -29,7 +29,7 @@ def maker(power: Any) -> Callable[..., Any]:
     return lambda X, n_components: X[:, :n_components] ** power
 
 
-def raised(X: Any, n_components: int, power: Any = 2) -> Any:
+def power_method(X: Any, n_components: int, power: Any = 2) -> Any:
     return X[:, :n_components] ** power
 
 
@@ -43,7 +43,7 @@ class Estimator:
         return X[:, :2] ** self.power
 
 
-class Other(Estimator):
+class OtherEstimator(Estimator):
     """The same with another rule."""
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -95,14 +95,14 @@ class SlottedMore(SlottedCallee):
 
     __slots__ = ("__dict__", "empty")
 
-    def __init__(self, power: int, **others: Any) -> None:
+    def __init__(self, power: int, **options: Any) -> None:
         super().__init__(power)
-        vars(self).update(others)
+        vars(self).update(options)
 
 
 @dataclass(slots=True, repr=False)
 class Settings:
-    """Settings that print nothing."""
+    """Settings without a printed form."""
 
     power: int = 2
     names: tuple[str, ...] = ()
@@ -122,23 +122,23 @@ class Number(float):
 class Parameters(Slotted):
     """An estimator with parameters, and an attribute that is none of them."""
 
-    __slots__ = ("beside",)
+    __slots__ = ("offset",)
 
-    def __init__(self, power: int = 2, beside: int = 0) -> None:
+    def __init__(self, power: int = 2, offset: int = 0) -> None:
         super().__init__(power)
-        self.beside = beside
+        self.offset = offset
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {"power": self.power}
 
 
 def array_of(change: float) -> Any:
-    """A long array whose middle differs."""
+    """Return a long array whose middle differs."""
     return np.arange(5000.0) + change * (np.arange(5000) == 2000)
 
 
 def reads(**variables: Any) -> Callable[..., Any]:
-    """The same function of a module of no package, whose global variables are these."""
+    """Return the same function of a module outside packages, with these global variables."""
     body = "def run(X, n_components):\n    return helper(X[:, :n_components]) * POWER['a'] + SHIFT + tools.K\n"
     body += "def helper(X):\n    return deeper(X)\ndef deeper(X):\n    return X ** LAST if X.ndim else helper(X)\n"
     module = ModuleType("mine")
@@ -173,8 +173,8 @@ PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
         lambda: maker(np.arange(2000.0) + (np.arange(2000) == 999)),
     ),
     "bodies": (lambda: lambda X, d: X[:, :d] + 1, lambda: lambda X, d: X[:, :d] + 2),
-    "bound arguments": (lambda: partial(raised, power=2), lambda: partial(raised, power=3)),
-    "bound functions": (lambda: partial(raised, power=2), lambda: partial(maker(2))),
+    "bound arguments": (lambda: partial(power_method, power=2), lambda: partial(power_method, power=3)),
+    "bound functions": (lambda: partial(power_method, power=2), lambda: partial(maker(2))),
     "state of an object": (lambda: Callee(2), lambda: Callee(3)),
     "state of a bound method": (lambda: Callee(2).run, lambda: Callee(3).run),
     "state of an estimator": (lambda: Estimator(2), lambda: Estimator(3)),
@@ -197,19 +197,19 @@ PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "a slotted object closed over": (lambda: maker(Settings(2)), lambda: maker(Settings(2, ("a",)))),
     "numbers of another class": (lambda: maker(Number(2)), lambda: maker(Number(3))),
     "what is no parameter": (lambda: Parameters(2, 0), lambda: Parameters(2, 1)),
-    "rule of an estimator": (lambda: Estimator(2), lambda: Other(2)),
+    "rule of an estimator": (lambda: Estimator(2), lambda: OtherEstimator(2)),
 }
 
 
 @pytest.mark.parametrize("case", PAIRS)
-def test_what_differs_is_seen(case: str) -> None:
+def test_differences_are_detected(case: str) -> None:
     """Equal objects have the same identity; changed ones have another."""
-    item, other = PAIRS[case]
-    assert of(item()) == of(item()) != of(other())
+    left, right = PAIRS[case]
+    assert of(left()) == of(left()) != of(right())
 
 
 @pytest.mark.slow
-def test_it_has_no_addresses_and_is_the_same_in_another_process() -> None:
+def test_an_identity_has_no_addresses_and_is_the_same_in_another_process() -> None:
     """The identity does not depend on addresses in memory."""
     code = (
         "import sys; sys.path[:0] = ['tests/inputs', 'tests']\n"
@@ -225,7 +225,7 @@ def test_it_has_no_addresses_and_is_the_same_in_another_process() -> None:
     assert "0x" not in result.pop()
 
 
-def test_what_code_does_not_read_changes_nothing() -> None:
+def test_unread_values_change_no_identity() -> None:
     """Unused variables, the order of a set and the address of an object do not change the identity."""
     assert of(reads()) == of(reads(unread=1))
     assert of(reads(LAST={"a", "b", "c"})) == of(reads(LAST={"c", "b", "a"}))

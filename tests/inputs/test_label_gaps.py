@@ -24,37 +24,41 @@ X = RNG.normal(size=(60, 4))
 Y = X[:, :2] + 0.3 * RNG.normal(size=(60, 2))
 CLASSES = np.array(list("abc") * 20)
 BATCH = np.arange(60) // 3 % 2
-KNOWN = RNG.permutation(60) < 40
-GAPPED = np.where(KNOWN, CLASSES.astype(object), None)
+IS_LABELED = RNG.permutation(60) < 40
+GAPPED = np.where(IS_LABELED, CLASSES.astype(object), None)
 OF_LABELS = [card.name for card in MEASURES.cards() if "labels" in card.needs and card.level != "algorithm"]
 SETTINGS: dict[str, Any] = {"n_neighbors": 5, "random_state": 0}
 
 FORMS = {
     "None": GAPPED,
-    "NaN among text": np.where(KNOWN, CLASSES.astype(object), np.nan),
+    "NaN among text": np.where(IS_LABELED, CLASSES.astype(object), np.nan),
     "list": GAPPED.tolist(),
-    "list with NaN": [label if known else float("nan") for label, known in zip(CLASSES, KNOWN, strict=True)],
-    "list with masked": [label if known else np.ma.masked for label, known in zip(CLASSES, KNOWN, strict=True)],
+    "list with NaN": [
+        label if is_labeled else float("nan") for label, is_labeled in zip(CLASSES, IS_LABELED, strict=True)
+    ],
+    "list with masked": [
+        label if is_labeled else np.ma.masked for label, is_labeled in zip(CLASSES, IS_LABELED, strict=True)
+    ],
     "pandas NA": pd.Series(GAPPED, dtype="string"),
     "array with NA": pd.array(GAPPED, dtype="string"),
     "categories": pd.Series(pd.Categorical(GAPPED)),
-    "NaT": np.where(KNOWN, CLASSES.astype(object), pd.NaT),
-    "masked": np.ma.array(CLASSES, mask=~KNOWN),
+    "NaT": np.where(IS_LABELED, CLASSES.astype(object), pd.NaT),
+    "masked": np.ma.array(CLASSES, mask=~IS_LABELED),
 }
 INTEGERS = {
-    "float codes": np.where(KNOWN, np.arange(60) % 2, np.nan),
-    "Int64": pd.array(np.where(KNOWN, (np.arange(60) % 2).astype(object), None), dtype="Int64"),
-    "Float64": pd.array(np.where(KNOWN, (np.arange(60) % 2).astype(object), None), dtype="Float64"),
-    "objects": np.where(KNOWN, (np.arange(60) % 2).astype(object), None),
-    "masked": np.ma.array(np.arange(60) % 2, mask=~KNOWN),
-    "list": [i % 2 if known else None for i, known in enumerate(KNOWN)],
+    "float codes": np.where(IS_LABELED, np.arange(60) % 2, np.nan),
+    "Int64": pd.array(np.where(IS_LABELED, (np.arange(60) % 2).astype(object), None), dtype="Int64"),
+    "Float64": pd.array(np.where(IS_LABELED, (np.arange(60) % 2).astype(object), None), dtype="Float64"),
+    "objects": np.where(IS_LABELED, (np.arange(60) % 2).astype(object), None),
+    "masked": np.ma.array(np.arange(60) % 2, mask=~IS_LABELED),
+    "list": [i % 2 if is_labeled else None for i, is_labeled in enumerate(IS_LABELED)],
 }
 
 
-def evaluated(labels: Any, part: Any = slice(None), **more: Any) -> dreval.Results:
+def evaluated(labels: Any, part: Any = slice(None), **settings: Any) -> dreval.Results:
     """Return all measures of labels, and trustworthiness, of one embedding (of some of the points)."""
     variables = {"labels": labels, "batch": BATCH[part]}
-    ev = dreval.Evaluation(X[part], {"e": Y[part]}, **variables, **{**SETTINGS, **more})
+    ev = dreval.Evaluation(X[part], {"e": Y[part]}, **variables, **{**SETTINGS, **settings})
     return ev.run([*OF_LABELS, "trustworthiness"], ["hsic", "kcca", "dcov"], n_resamples=99)
 
 
@@ -67,7 +71,7 @@ def with_gaps() -> dreval.Results:
 @pytest.fixture(scope="module")
 def labeled_only() -> dreval.Results:
     """Return the results for the labeled points alone."""
-    return evaluated(CLASSES[KNOWN], KNOWN)
+    return evaluated(CLASSES[IS_LABELED], IS_LABELED)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -77,24 +81,24 @@ def test_a_gap_is_a_gap_in_every_container(form: str) -> None:
 
     assert data.labels is not None
     assert data.labels.classes.tolist() == ["a", "b", "c"]
-    assert np.array_equal(data.labels.has_label, KNOWN)
+    assert np.array_equal(data.labels.has_label, IS_LABELED)
     assert data.labels.values.tolist() == GAPPED.tolist()
     assert "has no class for 20 of 60 points" in " ".join(map(str, data.notes))
     assert repr(data.labels).endswith("60 points, 3 classes, 20 without)")
 
 
 @pytest.mark.parametrize("form", INTEGERS)
-def test_integers_that_became_floats_are_classes_again(form: str) -> None:
+def test_integers_that_became_floats_are_restored_to_classes(form: str) -> None:
     """0.0 and 1.0 with NaN are the classes 0 and 1 and are printed so; fractions raise an error."""
     data = as_data(X, labels=INTEGERS[form])
 
     assert data.labels is not None
-    assert [str(item) for item in data.labels.classes] == ["0", "1"]
-    assert [str(item) for item in data.labels.values[:60] if item is not None][:3] == [
-        str(i % 2) for i in np.flatnonzero(KNOWN)[:3]
+    assert [str(name) for name in data.labels.classes] == ["0", "1"]
+    assert [str(value) for value in data.labels.values[:60] if value is not None][:3] == [
+        str(i % 2) for i in np.flatnonzero(IS_LABELED)[:3]
     ]
     with pytest.raises(InputError, match="must be classes"):
-        as_data(X, labels=np.where(KNOWN, 0.5, np.nan))
+        as_data(X, labels=np.where(IS_LABELED, 0.5, np.nan))
 
 
 def test_every_measure_of_labels_is_that_of_the_labeled_points(
@@ -113,8 +117,8 @@ def test_every_measure_of_labels_is_that_of_the_labeled_points(
     for name in full.points["e"].columns:
         if name.partition("(")[0] in OF_LABELS:
             recorded = full.points["e"][name].to_numpy()
-            np.testing.assert_array_equal(recorded[KNOWN], part.points["e"][name])
-            assert np.isnan(recorded[~KNOWN]).all()
+            np.testing.assert_array_equal(recorded[IS_LABELED], part.points["e"][name])
+            assert np.isnan(recorded[~IS_LABELED]).all()
 
 
 def test_a_point_without_label_has_no_influence(with_gaps: dreval.Results, labeled_only: dreval.Results) -> None:
@@ -125,8 +129,8 @@ def test_a_point_without_label_has_no_influence(with_gaps: dreval.Results, label
 
     assert label_columns
     for name in label_columns:
-        np.testing.assert_array_equal(full.left_out["e"][name][KNOWN], part.left_out["e"][name])
-        assert (full.left_out["e"][name][~KNOWN] == values[name.partition("(")[0]]).all()
+        np.testing.assert_array_equal(full.left_out["e"][name][IS_LABELED], part.left_out["e"][name])
+        assert (full.left_out["e"][name][~IS_LABELED] == values[name.partition("(")[0]]).all()
 
 
 def test_everything_else_uses_all_points(with_gaps: dreval.Results) -> None:
@@ -145,9 +149,9 @@ def test_tests_are_on_complete_cases() -> None:
     kind = pd.array(np.where(np.arange(60) % 3 == 0, None, (X[:, 1] > 0).astype(object)), dtype="Int64")
     ev = dreval.Evaluation(X, {"e": Y}, labels=GAPPED, covariates={"age": age, "kind": kind}, **SETTINGS)
     table = ev.run("stress", ["hsic", "dcov", "kcca"], n_resamples=99).table.set_index(["test", "variable"])
-    kinds = {"labels": (KNOWN, "delta"), "age": (~np.isnan(age), "gaussian"), "kind": (~pd.isna(kind), "gaussian")}
+    kinds = {"labels": (IS_LABELED, "delta"), "age": (~np.isnan(age), "gaussian"), "kind": (~pd.isna(kind), "gaussian")}
     for target, (is_known, kernel) in kinds.items():
-        values = {"labels": CLASSES[KNOWN], "age": age[is_known], "kind": (X[is_known, 1] > 0).astype(int)}[target]
+        values = {"labels": CLASSES[IS_LABELED], "age": age[is_known], "kind": (X[is_known, 1] > 0).astype(int)}[target]
         row = table.loc["hsic", target]
         direct = dreval.hsic_test(Y[is_known], values, kernel=("gaussian", kernel), n_resamples=9)
 
@@ -162,14 +166,16 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
     """The function gives the value of the labeled points, and one warning that points at the caller's line."""
     function = getattr(dreval, name)
     seed = {"random_state": 0} if "random_state" in signature(function).parameters else {}
-    batch, part = ({"batch": item} if "batch" in MEASURES.card(name).needs else {} for item in (BATCH, BATCH[KNOWN]))
-    with warnings.catch_warnings(record=True) as caught:
+    batch, part = (
+        {"batch": batches} if "batch" in MEASURES.card(name).needs else {} for batches in (BATCH, BATCH[IS_LABELED])
+    )
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         value = function(X, Y, labels=GAPPED, **batch, **seed)
 
-    assert value == function(X[KNOWN], Y[KNOWN], labels=CLASSES[KNOWN], **part, **seed)
-    assert [(w.category, w.filename) for w in caught] == [(InputWarning, __file__)]
-    assert caught[0].message.note == note("labels.partly", name, labeled=40, n=60)
+    assert value == function(X[IS_LABELED], Y[IS_LABELED], labels=CLASSES[IS_LABELED], **part, **seed)
+    assert [(w.category, w.filename) for w in records] == [(InputWarning, __file__)]
+    assert records[0].message.note == note("labels.partly", name, labeled=40, n=60)
 
 
 @pytest.mark.slow
@@ -177,8 +183,8 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
 def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int) -> None:
     """With any few labeled points a measure has the value of those points or a reason, and no row is missing."""
     n, is_known = len(labels), np.array([label is not None for label in labels])
-    fixed = {"n_neighbors": k, "random_state": 0}
-    ev = dreval.Evaluation(X[:n], {"e": Y[:n]}, labels=labels, batch=BATCH[:n], **fixed)
+    options = {"n_neighbors": k, "random_state": 0}
+    ev = dreval.Evaluation(X[:n], {"e": Y[:n]}, labels=labels, batch=BATCH[:n], **options)
     table = ev.run([*OF_LABELS, "trustworthiness"], None, None).table.set_index("measure")
 
     assert np.isfinite(table.loc["trustworthiness", "value"])
@@ -186,9 +192,9 @@ def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int
         row = table.loc[name]
         assert np.isfinite(row["value"]) or row["note"]
     if is_known.sum() > max(k, 3):
-        alone = np.array(labels, dtype=object)[is_known].tolist()
-        subset = {"labels": alone, "batch": BATCH[:n][is_known]}
-        part = dreval.Evaluation(X[:n][is_known], {"e": Y[:n][is_known]}, **subset, **fixed)
+        labels_without_gaps = np.array(labels, dtype=object)[is_known].tolist()
+        variables = {"labels": labels_without_gaps, "batch": BATCH[:n][is_known]}
+        part = dreval.Evaluation(X[:n][is_known], {"e": Y[:n][is_known]}, **variables, **options)
         expected = part.run(OF_LABELS, None, None).table.set_index("measure")["value"]
         np.testing.assert_array_equal(table.loc[OF_LABELS, "value"], expected[OF_LABELS])
 
@@ -204,8 +210,8 @@ def test_other_intervals_know_of_gaps(ci: str) -> None:
     rows = results.table[results.table["value"].notna()]
 
     assert set(rows["measure"]) == set(OF_LABELS)
-    assert results.points["e"].to_numpy()[~KNOWN].size
-    assert np.isnan(results.points["e"].to_numpy()[~KNOWN]).all()
+    assert results.points["e"].to_numpy()[~IS_LABELED].size
+    assert np.isnan(results.points["e"].to_numpy()[~IS_LABELED]).all()
     assert rows["se"].notna().any()
 
 
@@ -222,11 +228,11 @@ def test_files_frames_and_records_have_gaps(tmp_path: Path) -> None:
 
     results = left.run(["silhouette", "continuity"], None)
     results.save(tmp_path / "r.dreval")
-    for item in (results, dreval.load_results(tmp_path / "r.dreval")):
-        augmented = item.augment("e")
-        assert np.array_equal(augmented["label"].isna(), ~KNOWN)
-        assert augmented.loc[KNOWN, "label"].tolist() == CLASSES[KNOWN].tolist()
-        legend = item.plot("scatter").legends[0].get_texts()
+    for result in (results, dreval.load_results(tmp_path / "r.dreval")):
+        augmented = result.augment("e")
+        assert np.array_equal(augmented["label"].isna(), ~IS_LABELED)
+        assert augmented.loc[IS_LABELED, "label"].tolist() == CLASSES[IS_LABELED].tolist()
+        legend = result.plot("scatter").legends[0].get_texts()
         assert [text.get_text() for text in legend] == ["a", "b", "c", "unlabeled"]
     results.report(tmp_path / "r.html")
     assert "unlabeled" in (tmp_path / "r.html").read_text()
@@ -243,7 +249,7 @@ def test_no_label_at_all_and_methods_that_need_all_labels() -> None:
     with pytest.raises(InputError, match=r"`labels` must have a class for at least one point: got 60 missing values"):
         as_data(X, labels=[None] * 60)
     with pytest.raises(InputError, match=r"`response` must be complete: got 'y' without a value at 20 points"):
-        dreval.embed(pd.DataFrame(X).assign(y=np.where(KNOWN, X[:, 0], np.nan)), "sir", 1, response="y")
+        dreval.embed(pd.DataFrame(X).assign(y=np.where(IS_LABELED, X[:, 0], np.nan)), "sir", 1, response="y")
     ev = dreval.Evaluation(X, {"sir": "sir", "mine": callable_, "e": Y}, labels=GAPPED, **SETTINGS)
     table = ev.run("silhouette", None, None).table.set_index("embedding")
 

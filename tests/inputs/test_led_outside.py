@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX"),
     pytest.mark.filterwarnings("ignore"),  # of the libraries that write the files
 ]
-REFUSED = "must (hold all of its data itself|refer to its own objects only|be a readable|be a .zarr folder)"
+REQUIREMENT = "must (hold all of its data itself|refer to its own objects only|be a readable|be a .zarr folder)"
 
 
 @contextmanager
@@ -45,24 +45,24 @@ def ends() -> Iterator[None]:
 
 @pytest.mark.parametrize("blocks", [False, True])
 @pytest.mark.parametrize("name", led_outside.ATTACKS)
-def test_what_leads_outside_is_refused(
+def test_references_outside_raise_an_error(
     name: str, blocks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of files that are read whole, and of those that are read by blocks."""
+    """Both for files that are read whole, and for those that are read by blocks."""
     write, file = led_outside.ATTACKS[name]
-    inner, other = tmp_path / "inner", tmp_path / "other"
+    inner, outside = tmp_path / "inner", tmp_path / "other"
     inner.mkdir()
-    other.mkdir()
-    write(inner, other)
+    outside.mkdir()
+    write(inner, outside)
     if blocks:
         monkeypatch.setattr(files, "MIN_BLOCKWISE_BYTES", 0)
 
-    if name == "zarr: metadata of all parts that name another folder":  # each part has metadata of its own
+    if name == "zarr: metadata of all parts that name another folder":  # each part has separate metadata
         assert as_data(inner / file).X.shape == (led_outside.N, led_outside.P)
         return
     X = np.random.default_rng(0).normal(size=(led_outside.N, 3))
     with ends():
-        with pytest.raises(InputError, match=REFUSED):
+        with pytest.raises(InputError, match=REQUIREMENT):
             as_data(inner / file)
         for call in (
             ()
@@ -73,7 +73,7 @@ def test_what_leads_outside_is_refused(
                 lambda: dreval.trustworthiness(X, f"{inner / file}:obsm:X_pca"),
             )
         ):
-            with pytest.raises(InputError, match=REFUSED):
+            with pytest.raises(InputError, match=REQUIREMENT):
                 call()
 
 
@@ -105,13 +105,13 @@ def opened(kind: str, folder: Path, shape: tuple[int, ...]) -> Any:
     """An array of HDF5 that the caller has opened."""
     import h5py
 
-    other = folder / "other"
-    other.mkdir()
+    outside = folder / "other"
+    outside.mkdir()
     with h5py.File(folder / "x.h5", "w") as file:
         file["group/x"] = np.zeros(shape)
         old = file["group/x"]
         del file["group/x"]
-        led_outside.KINDS[kind](file["group"], "x", old, other)
+        led_outside.KINDS[kind](file["group"], "x", old, outside)
     return h5py.File(folder / "x.h5", "r")
 
 
@@ -164,7 +164,7 @@ def test_links_within_a_file_are_followed(tmp_path: Path) -> None:
     path = tmp_path / "cells.h5ad"
     result = led_outside.cells()
     result.write_h5ad(path)
-    plain = as_data(path, labels="kind")
+    read_data = as_data(path, labels="kind")
     with h5py.File(path, "r+") as file:
         file["uns/store"] = file["X"]
         about = dict(file["X"].attrs)
@@ -179,7 +179,7 @@ def test_links_within_a_file_are_followed(tmp_path: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(files, "MIN_BLOCKWISE_BYTES", size)
             data = as_data(path, labels="kind")
-            assert np.array_equal(np.asarray(data.dense()), plain.X)
+            assert np.array_equal(np.asarray(data.dense()), read_data.X)
             assert np.array_equal(np.asarray(data.obsm["X_pca"]), result.obsm["X_pca"])
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["x"] = np.random.default_rng(0).normal(size=(30, 2))
@@ -274,7 +274,7 @@ def test_too_many_links_or_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_anndata_in_a_file_that_leads_outside(tmp_path: Path) -> None:
-    """AnnData that the caller opened, whose matrix is still in the file."""
+    """AnnData that the caller opened, whose matrix is still in the file, is checked."""
     import anndata
     import h5py
     import scipy.sparse

@@ -55,13 +55,13 @@ class Returns:
 
 def statistic_of(name: str, side: str, A: Any) -> float:
     """Return the statistic of a test for one argument."""
-    other = X[::-1] + 1.0
-    x, y = (A, other) if side == "x" else (other, A)
+    shifted = X[::-1] + 1.0
+    x, y = (A, shifted) if side == "x" else (shifted, A)
     return float(getattr(dreval, name)(x, y, n_resamples=9, random_state=0).statistic)
 
 
 def found_or_raised(source: Any) -> float:
-    """The value of an embedding in an evaluation, whose reason is raised where it has none."""
+    """Return the value of an embedding in an evaluation, or raise its reason if it has none."""
     row = dreval.Evaluation(X, {"e": source}, random_state=0).run("stress", None, None).tidy().iloc[0]
     if row["note"].startswith("`embeddings['e']`"):
         raise InputError("e", "must have a value", row["note"], "See the note.")
@@ -69,21 +69,21 @@ def found_or_raised(source: Any) -> float:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_masked_cell_is_refused_and_a_mask_without_one_is_none(call: str) -> None:
+def test_a_masked_cell_raises_an_error_and_an_empty_mask_is_ignored(call: str) -> None:
     """A huge number under a mask is never used; an array with an empty mask gives the same result as its data."""
     poisoned = X.copy()
     poisoned[2, 0] = 1e9
     with pytest.raises(DrevalError, match=r"must have no masked cells: got 1 masked cell, the first in row 2"):
         CALLS[call](np.ma.array(poisoned, mask=poisoned == 1e9))
 
-    plain, masked = CALLS[call](X), CALLS[call](np.ma.array(X, mask=np.zeros(X.shape, bool)))
+    expected, masked = CALLS[call](X), CALLS[call](np.ma.array(X, mask=np.zeros(X.shape, bool)))
 
-    assert np.array_equal(plain, masked)
+    assert np.array_equal(expected, masked)
     assert not isinstance(masked, np.ma.MaskedArray)
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if "response" not in call and "inverse" not in call])
-def test_lists_of_masked_rows_are_refused(call: str) -> None:
+def test_lists_of_masked_rows_raise_an_error(call: str) -> None:
     """numpy would unmask a list of masked rows, with the numbers under the masks: it raises an error before that."""
     rows = list(np.ma.masked_greater(X, 2.0))
     with pytest.raises(DrevalError, match="must have no masked cells"):
@@ -91,18 +91,18 @@ def test_lists_of_masked_rows_are_refused(call: str) -> None:
 
 
 @given(st.lists(st.booleans(), min_size=6, max_size=6), st.booleans())
-def test_every_mask_is_seen_where_it_is(mask: list[bool], listed: bool) -> None:
+def test_every_mask_is_located(mask: list[bool], as_list: bool) -> None:
     """The error has the number of masked cells and the row of the first, for arrays and for lists of rows."""
     array = np.ma.array(np.arange(6.0).reshape(3, 2), mask=np.reshape(mask, (3, 2)))
-    passed = list(array) if listed else array
+    passed = list(array) if as_list else array
     if not any(mask):
         assert np.array_equal(np.asarray(check_unmasked(passed, "A")), array.data)
         return
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as error:
         check_unmasked(passed, "A")
 
-    assert caught.value.received.startswith(f"{sum(mask)} masked cell{'s' if sum(mask) > 1 else ''}, ")
-    assert f"in row {mask.index(True) // 2}" in caught.value.received
+    assert error.value.received.startswith(f"{sum(mask)} masked cell{'s' if sum(mask) > 1 else ''}, ")
+    assert f"in row {mask.index(True) // 2}" in error.value.received
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_the_statistic_of_the_issue() -> None:
     """Distance covariance of a masked variable was 2.8e16 because of the masked number; now it raises an error."""
     x = np.random.default_rng(1).normal(size=40)
     masked = np.ma.array(np.r_[1e17, x[1:]], mask=np.arange(40) == 0)
-    for item, other in ((masked, x), (x, masked)):
+    for left, right in ((masked, x), (x, masked)):
         with pytest.raises(InputError, match="masked"):
-            dreval.dcov_test(item, other, n_resamples=9)
+            dreval.dcov_test(left, right, n_resamples=9)
 
 
 def test_masked_labels_and_covariates_are_gaps() -> None:

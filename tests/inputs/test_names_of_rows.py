@@ -39,9 +39,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def write(names: Any, form: str = "csv", column: str = "Barcode", rows: Any = ORDER, **others: Any) -> str:
+def write(names: Any, form: str = "csv", column: str = "Barcode", rows: Any = ORDER, **columns: Any) -> str:
     """Write names, kinds, ages and coordinates of the points in ``rows``, in this order."""
-    table = pd.DataFrame({column: names, "ct": KINDS, "age": AGE, "x": Y[:, 0], "y": Y[:, 1], **others}).iloc[rows]
+    table = pd.DataFrame({column: names, "ct": KINDS, "age": AGE, "x": Y[:, 0], "y": Y[:, 1], **columns}).iloc[rows]
     path = f"l.{form}"
     if form == "parquet":
         table.to_parquet(path, index=False)
@@ -70,7 +70,7 @@ def coordinates(value: Any, data: Data) -> Any:
 
 
 def returns(value: Any) -> Callable[..., Any]:
-    """Return a method that gives the same value for all data."""
+    """Return a method that returns the same value for all data."""
 
     def method(points: Any, n_components: int) -> Any:
         return value
@@ -80,7 +80,7 @@ def returns(value: Any) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("form", ["csv", "tsv", "csv.gz", "parquet"])
-def test_names_that_are_not_those_of_the_data_are_refused(reader: str, form: str) -> None:
+def test_names_of_other_rows_raise_an_error(reader: str, form: str) -> None:
     """With a lost suffix no name matches, and by position rows would be shuffled. The error has a name of each side."""
     path = write(BARE, form)
     with pytest.raises(InputError, match="got 0 of 60 ids of the data found in the column 'Barcode', 'c0-1' only in"):
@@ -88,10 +88,10 @@ def test_names_that_are_not_those_of_the_data_are_refused(reader: str, form: str
     assert READERS[reader](CELLS, write(NAMES, form)).tolist() == KINDS.tolist()
 
 
-def test_the_cures_give_the_silhouette_of_scikit_learn() -> None:
+def test_the_hints_lead_to_the_silhouette_of_scikit_learn() -> None:
     """The same names, or a file without the column whose rows are in the order of the data."""
     CELLS.to_csv("x.csv")
-    right = silhouette_score(Y, KINDS)
+    expected = silhouette_score(Y, KINDS)
 
     def value(labels: Any) -> float:
         ev = dreval.Evaluation("x.csv", {"u": Y}, labels=labels, random_state=0)
@@ -101,16 +101,16 @@ def test_the_cures_give_the_silhouette_of_scikit_learn() -> None:
         InputError, match=r"'c0-1' only in the data, 'c\d+' only in `labels`.*drop the column 'Barcode'"
     ):
         value(f"{write(BARE)}:ct")
-    assert value(f"{write(NAMES)}:ct") == pytest.approx(right, abs=1e-12)
+    assert value(f"{write(NAMES)}:ct") == pytest.approx(expected, abs=1e-12)
     pd.DataFrame({"ct": KINDS, "age": AGE}).to_csv("l.csv", index=False)
-    assert value("l.csv:ct") == pytest.approx(right, abs=1e-12)
-    assert value(pd.read_csv("l.csv")["ct"].to_numpy()) == pytest.approx(right, abs=1e-12)
+    assert value("l.csv:ct") == pytest.approx(expected, abs=1e-12)
+    assert value(pd.read_csv("l.csv")["ct"].to_numpy()) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("share", [1, 12, 29, 30, 31, 59])
 @pytest.mark.parametrize("reader", READERS)
-def test_names_that_match_in_part_are_refused_whatever_their_share(share: int, reader: str) -> None:
-    """One name in common is as wrong as all but one."""
+def test_names_that_match_in_part_raise_an_error_whatever_their_share(share: int, reader: str) -> None:
+    """One common name is as invalid as all but one."""
     path = write([*NAMES[:share], *BARE[share:]])
     with pytest.raises(InputError, match=rf"got {share} of 60 ids of the data found in the column 'Barcode'"):
         READERS[reader](CELLS, path)
@@ -124,7 +124,7 @@ def test_variables_of_more_rows_are_matched_by_their_names(reader: str, names: l
     part = np.sort(RNG.permutation(N)[:40])
     data = pd.DataFrame(X[part], pd.Index(np.array(names)[part]))
     assert READERS[reader](data, path).tolist() == KINDS[part].tolist()
-    (unused,) = [item for item in as_data(data, labels=f"{path}:ct").notes if item.code == "rows.unused"]
+    (unused,) = [note for note in as_data(data, labels=f"{path}:ct").notes if note.code == "rows.unused"]
     assert str(unused) == "20 of 60 rows of `labels` have names that the data lack, and were not used."
     with pytest.raises(InputError, match="must have the same ids as the data"):
         READERS["embedding"](data, path)
@@ -133,15 +133,15 @@ def test_variables_of_more_rows_are_matched_by_their_names(reader: str, names: l
 def test_series_and_frames_of_more_rows_are_matched_too() -> None:
     """As in pandas after rows were dropped; not where the data only count their rows."""
     part = np.flatnonzero(np.arange(N) % 5)
-    whole = pd.Series(KINDS)
+    labels = pd.Series(KINDS)
     data = pd.DataFrame(X).iloc[part]
-    assert as_data(data, labels=whole).labels.values.tolist() == KINDS[part].tolist()
+    assert as_data(data, labels=labels).labels.values.tolist() == KINDS[part].tolist()
     record = as_data(data, covariates=pd.DataFrame({"age": AGE}))
     assert record.covariates["age"].tolist() == AGE[part].tolist()
-    named = as_data(CELLS.iloc[part], labels=pd.Series(KINDS, NAMES).iloc[ORDER])
-    assert named.labels.values.tolist() == KINDS[part].tolist()
+    matched = as_data(CELLS.iloc[part], labels=pd.Series(KINDS, NAMES).iloc[ORDER])
+    assert matched.labels.values.tolist() == KINDS[part].tolist()
     with pytest.raises(InputError, match="got 60 rows for 48 points"):
-        as_data(data.reset_index(drop=True), labels=whole)
+        as_data(data.reset_index(drop=True), labels=labels)
     with pytest.raises(InputError, match="59 of 60 ids"):
         as_data(CELLS, labels=pd.Series(KINDS, NAMES).drop(NAMES[3]))
 
@@ -155,13 +155,13 @@ def test_series_and_frames_of_more_rows_are_matched_too() -> None:
         (pd.DataFrame(X, [str(j + 1) for j in range(N)]), NAMES),
     ],
 )
-def test_names_beside_rows_that_only_count_are_noted(data: Any, names: Any) -> None:
+def test_names_next_to_rows_that_only_count_are_noted(data: Any, names: Any) -> None:
     """Rows are matched by position, and the note names the column."""
     record = as_data(data, labels=f"{write(names)}:ct")
     assert record.labels.values.tolist() == KINDS[ORDER].tolist()
-    assert [dict(item.values)["column"] for item in record.notes if item.code == "rows.ids_beside"] == ["Barcode"]
-    whole = as_data(data, covariates=write(names))
-    assert "rows.ids_beside" in [item.code for item in whole.notes]
+    assert [dict(note.values)["column"] for note in record.notes if note.code == "rows.ids_beside"] == ["Barcode"]
+    covariates = as_data(data, covariates=write(names))
+    assert "rows.ids_beside" in [note.code for note in covariates.notes]
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,11 @@ def test_other_columns_name_no_rows(columns: dict[str, Any]) -> None:
     pd.DataFrame({"ct": KINDS, **columns}).to_csv("l.csv", index=False)
     record = as_data(CELLS, labels="l.csv:ct")
     assert record.labels.values.tolist() == KINDS.tolist()
-    assert [item.code for item in record.notes if item.code.startswith("rows.")] == ["rows.data_alone"]
+    assert [note.code for note in record.notes if note.code.startswith("rows.")] == ["rows.data_alone"]
 
 
-def test_the_names_are_used_beside_other_text_of_all_rows() -> None:
-    """A comment on each row, or a second name, does not hide the names of the data."""
+def test_the_names_are_used_next_to_other_text_of_all_rows() -> None:
+    """A comment on each row, or a second name, does not prevent a match by the names of the data."""
     comments = [f"comment {j}" for j in range(N)]
     for column in ("A", "Z"):  # before and behind the names
         path = write(comments, column=column, cell=NAMES)
@@ -191,8 +191,8 @@ def test_the_names_are_used_beside_other_text_of_all_rows() -> None:
 
 @pytest.mark.parametrize(("row", "name"), [(5, "c6-1"), (5, None)])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_names_with_a_repeated_or_missing_one_are_refused(row: int, name: str | None, form: str) -> None:
-    """They clearly are names of the data, and one of them is wrong."""
+def test_names_with_a_repeated_or_missing_one_raise_an_error(row: int, name: str | None, form: str) -> None:
+    """They are names of the data, and one of them is wrong."""
     names = [*NAMES[:row], name, *NAMES[row + 1 :]]
     with pytest.raises(InputError, match=r"must be (different in every row|complete)"):
         as_data(CELLS, labels=f"{write(names, form)}:ct")
@@ -208,7 +208,7 @@ def test_categories_are_names_too() -> None:
 
 
 def test_ids_that_were_passed_follow_the_same_rule() -> None:
-    """Text and integers, of which none or some match."""
+    """They hold for text and integers, if none or a part of them match."""
     data = CELLS.reset_index(names="cell")
     for names in (BARE, [*NAMES[:20], *BARE[20:]]):
         with pytest.raises(InputError, match="ids of the data found in the column 'Barcode'"):
@@ -237,7 +237,7 @@ class Frames:
 
 
 SHUFFLED = pd.DataFrame(Y, NAMES, columns=["x", "y"]).iloc[ORDER]
-COUNTED = pd.DataFrame(Y, columns=["x", "y"])
+COUNTED_FRAME = pd.DataFrame(Y, columns=["x", "y"])
 
 
 @pytest.mark.parametrize("make", [returns, Frames])
@@ -245,18 +245,18 @@ COUNTED = pd.DataFrame(Y, columns=["x", "y"])
     ("data", "frame", "code"),
     [
         (CELLS, SHUFFLED, "rows.matched"),
-        (CELLS, COUNTED, None),
-        (CELLS, COUNTED.set_axis(range(1, N + 1)), None),
-        (CELLS, COUNTED.iloc[ORDER], "rows.counted"),
-        (X, COUNTED.iloc[ORDER], "rows.counted"),
-        (pd.DataFrame(X), COUNTED.iloc[ORDER], "rows.counted"),
-        (pd.DataFrame(X, [j * 3 for j in range(N)]), COUNTED, None),  # an array is given, which has no names
+        (CELLS, COUNTED_FRAME, None),
+        (CELLS, COUNTED_FRAME.set_axis(range(1, N + 1)), None),
+        (CELLS, COUNTED_FRAME.iloc[ORDER], "rows.counted"),
+        (X, COUNTED_FRAME.iloc[ORDER], "rows.counted"),
+        (pd.DataFrame(X), COUNTED_FRAME.iloc[ORDER], "rows.counted"),
+        (pd.DataFrame(X, [j * 3 for j in range(N)]), COUNTED_FRAME, None),  # an array is passed, which has no names
         (
             pd.DataFrame(X, [j * 3 for j in range(N)]),
-            COUNTED.set_axis([j * 3 for j in range(N)]).iloc[ORDER],
+            COUNTED_FRAME.set_axis([j * 3 for j in range(N)]).iloc[ORDER],
             "rows.matched",
         ),
-        (pd.DataFrame(X, ORDER), COUNTED.set_axis(ORDER), None),
+        (pd.DataFrame(X, ORDER), COUNTED_FRAME.set_axis(ORDER), None),
         (X, SHUFFLED.iloc[np.argsort(ORDER)], "rows.names_unused"),
         (CELLS, SHUFFLED.reset_index(names="cell"), "rows.matched"),
     ],
@@ -268,8 +268,8 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
     source = make(frame)
     results = dreval.Evaluation(data, {"u": source}, random_state=0).run("trustworthiness", None, None)
     assert results.tidy()["value"].iloc[0] == pytest.approx(trustworthiness(X, Y, n_neighbors=15), abs=1e-12)
-    noted = [item for item in results.notes["code"] if item.startswith("rows.")]
-    assert noted == ([] if code is None else [code])
+    codes = [code for code in results.notes["code"] if code.startswith("rows.")]
+    assert codes == ([] if code is None else [code])
     unused = pytest.warns(InputWarning, match="not used") if code == "rows.names_unused" else nullcontext()
     with unused:
         assert dreval.trustworthiness(data, source) == pytest.approx(results.tidy()["value"].iloc[0])
@@ -285,16 +285,16 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
         lambda data, frame: dreval.silhouette(data, Y, labels=(frame["x"] > 0).astype(str)),
     ],
 )
-def test_functions_say_of_row_names_what_an_evaluation_notes(call: Any, data: Any) -> None:
+def test_functions_warn_of_the_row_names_that_an_evaluation_notes(call: Any, data: Any) -> None:
     """Names next to data without names are ignored, with a warning; row numbers in another order raise an error."""
-    plain = call(data, pd.DataFrame(SHUFFLED.to_numpy(), columns=["x", "y"]))
+    expected = call(data, pd.DataFrame(SHUFFLED.to_numpy(), columns=["x", "y"]))
     with pytest.warns(InputWarning, match="Row names of `(Y|source|labels)` were not used, since the data have none"):
-        assert call(data, SHUFFLED) == plain
+        assert call(data, SHUFFLED) == expected
     if data is X:
         with pytest.raises(InputError, match="in another order, and data without row names"):
-            call(data, COUNTED.iloc[ORDER])
+            call(data, COUNTED_FRAME.iloc[ORDER])
         return
-    assert call(data, COUNTED.iloc[ORDER]) == pytest.approx(call(data, COUNTED), rel=1e-9)
+    assert call(data, COUNTED_FRAME.iloc[ORDER]) == pytest.approx(call(data, COUNTED_FRAME), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -303,32 +303,32 @@ def test_functions_say_of_row_names_what_an_evaluation_notes(call: Any, data: An
         (CELLS, SHUFFLED.set_axis(BARE), "0 of 60 ids"),
         (CELLS, SHUFFLED.rename({NAMES[0]: "new"}), "59 of 60 ids"),
         (CELLS, SHUFFLED.rename({NAMES[0]: NAMES[1]}), "must have different row names"),
-        (pd.DataFrame(X, ORDER), COUNTED.iloc[ORDER[::-1]], "which are names in the data, too"),
-        (X, COUNTED.set_axis(range(1, N + 1)).iloc[ORDER], "in another order"),
+        (pd.DataFrame(X, ORDER), COUNTED_FRAME.iloc[ORDER[::-1]], "which are names in the data, too"),
+        (X, COUNTED_FRAME.set_axis(range(1, N + 1)).iloc[ORDER], "in another order"),
         (CELLS, SHUFFLED.iloc[:-1], "59"),
     ],
 )
-def test_the_frame_that_is_returned_is_refused_as_one_that_is_passed(data: Any, frame: Any, why: str) -> None:
+def test_a_returned_frame_raises_the_errors_of_a_passed_one(data: Any, frame: Any, why: str) -> None:
     """Names that match in part or not at all, that repeat, or that could be either names or row numbers."""
     record = as_data(data)
     with pytest.raises(MethodFailed, match=why):
         as_source(returns(frame), "u", record).coordinates(record)
 
 
-def test_other_forms_of_what_is_returned() -> None:
+def test_other_forms_of_returned_values() -> None:
     """A series, a table of polars with a column of names, a frame of scikit-learn, and arrays."""
     record = as_data(CELLS)
     series = pd.Series(Y[:, 0], NAMES).iloc[ORDER]
     assert coordinates(returns(series), record)[:, 0].tolist() == Y[:, 0].tolist()
     table = pytest.importorskip("polars").from_pandas(SHUFFLED.reset_index(names="cell"))
     assert np.array_equal(coordinates(returns(table), record), Y)
-    plain, framed = PCA(2, random_state=0), PCA(2, random_state=0).set_output(transform="pandas")
-    assert np.array_equal(coordinates(plain, record), coordinates(framed, record))
+    array_estimator, framed = PCA(2, random_state=0), PCA(2, random_state=0).set_output(transform="pandas")
+    assert np.array_equal(coordinates(array_estimator, record), coordinates(framed, record))
     assert np.array_equal(coordinates(returns(Y[ORDER]), record), Y[ORDER])
 
 
-def test_runs_again_are_matched_too(tmp_path: Path) -> None:
-    """Further seeds, halves, a journal that is read again, and `embed` have the rows of the first run."""
+def test_re_runs_are_matched_too(tmp_path: Path) -> None:
+    """Further seeds, halves, a journal that is read a second time, and `embed` have the rows of the first run."""
 
     def method(points: Any, d: int, random_state: Any = None) -> Any:
         rng = np.random.default_rng(random_state)
@@ -345,15 +345,15 @@ def test_runs_again_are_matched_too(tmp_path: Path) -> None:
         values = results.tidy()["value"].to_numpy()
         assert len(values) == 3
         assert values == pytest.approx(expected, abs=1e-6)
-        assert [item for item in results.notes["code"] if item.startswith("rows.")] == ["rows.matched"]
+        assert [code for code in results.notes["code"] if code.startswith("rows.")] == ["rows.matched"]
     embedding = dreval.embed(CELLS, method, random_state=1)
     assert np.asarray(embedding) == pytest.approx(X[:, :2], abs=1e-6)
-    assert "rows.matched" in [item.code for item in embedding.notes]
+    assert "rows.matched" in [note.code for note in embedding.notes]
     stable = dreval.stability(CELLS, method, n_replicates=3, over="halves", n_neighbors=5, random_state=0)
     assert stable.value > 0.99
 
 
-def test_a_failed_match_of_one_embedding_loses_no_other() -> None:
+def test_a_failed_match_of_one_embedding_affects_no_other() -> None:
     """The other embeddings have values, and the row has the reason."""
     ev = dreval.Evaluation(CELLS, {"bad": returns(SHUFFLED.set_axis(BARE)), "good": Y}, random_state=0)
     with pytest.warns(dreval.errors.EmbeddingFailed, match="bad: .*0 of 60 ids of the data found"):

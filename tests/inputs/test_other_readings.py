@@ -67,7 +67,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_a_graph_is_not_features(graph, form):
-    """Whatever its weights and its form."""
+    """It is not for any weights and any form."""
     with pytest.raises(InputError, match="not a graph") as error:
         as_data(FORMS[form](GRAPHS[graph]()))
     assert "metric='precomputed'" in error.value.hint
@@ -102,7 +102,7 @@ def test_a_graph_that_is_not_in_memory(graph, tmp_path, monkeypatch):
         as_data(table)
 
 
-def test_what_the_error_advises_works():
+def test_the_hints_of_the_error_work():
     """The points; all distances; a column of zeros where the rows are features, whose distances do not change."""
     graph = kneighbors_graph(X, 10, mode="distance")
     assert dreval.trustworthiness(X, Y, n_neighbors=7) == pytest.approx(oracle(X, Y, n_neighbors=7))
@@ -111,13 +111,13 @@ def test_what_the_error_advises_works():
         oracle(X, Y, n_neighbors=7)
     )
     wide = sparse.hstack([graph, sparse.csr_array((60, 1))])
-    right = oracle(graph.toarray(), Y, n_neighbors=7)
-    assert dreval.trustworthiness(wide, Y, n_neighbors=7) == pytest.approx(right, abs=1e-12)
+    expected = oracle(graph.toarray(), Y, n_neighbors=7)
+    assert dreval.trustworthiness(wide, Y, n_neighbors=7) == pytest.approx(expected, abs=1e-12)
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(5, 80), density=st.sampled_from([0.02, 0.05, 0.1, 0.3, 0.9]))
 def test_square_tables_of_counts_are_features(seed, n, density):
-    """Also with a diagonal of zeros, which few entries have by chance."""
+    """Also with a diagonal of zeros, to which few entries are equal by chance."""
     rng = np.random.default_rng(seed)
     table = np.where(rng.random((n, n)) < density, rng.poisson(3.0, (n, n)) + 1.0, 0.0)
     np.fill_diagonal(table, 0.0)
@@ -157,20 +157,20 @@ TABLES = {
 
 
 @pytest.mark.parametrize(
-    ("table", "named"), [*((table, True) for table in TABLES), *((table, False) for table in [*TABLES][:-1])]
+    ("table", "has_names"), [*((table, True) for table in TABLES), *((table, False) for table in [*TABLES][:-1])]
 )
-def test_transposed_data_are_refused_with_the_cure(table, named):
+def test_transposed_data_raise_an_error_with_a_hint(table, has_names):
     """The number of columns decides, or their names among other names; the advice works."""
-    embedding = pd.DataFrame(Y, index=IDS) if named else Y
+    embedding = pd.DataFrame(Y, index=IDS) if has_names else Y
     data = TABLES[table]()
     assert "a point in each row" in failure(data, embedding)
     with pytest.raises(InputError, match=r"a point in each row, not in each column.*Pass data\.T"):
         dreval.trustworthiness(data, embedding)
-    right = oracle(X, Y, n_neighbors=15)
-    unnamed = named and table in ("array", "sparse")
+    expected = oracle(X, Y, n_neighbors=15)
+    unnamed = has_names and table in ("array", "sparse")
     with pytest.warns(InputWarning, match="matched by position") if unnamed else nullcontext():
         if table != "with annotation":
-            assert dreval.trustworthiness(data.T, embedding, n_neighbors=15) == pytest.approx(right, abs=1e-12)
+            assert dreval.trustworthiness(data.T, embedding, n_neighbors=15) == pytest.approx(expected, abs=1e-12)
 
 
 def test_transposed_files(tmp_path):
@@ -184,7 +184,7 @@ def test_transposed_files(tmp_path):
 
 
 def test_square_tables_are_transposed_by_their_names_only():
-    """As many columns as rows say nothing; columns that are the points by name do."""
+    """As many columns as rows are no evidence; columns with the names of the points are."""
     Z, at = RNG.normal(size=(60, 60)), pd.DataFrame(Y, index=IDS)
     genes = [f"g{i}" for i in range(60)]
     assert dreval.trustworthiness(Z, Y, n_neighbors=7) == pytest.approx(oracle(Z, Y, n_neighbors=7), abs=1e-12)
@@ -192,10 +192,10 @@ def test_square_tables_are_transposed_by_their_names_only():
         dreval.trustworthiness(pd.DataFrame(Z, index=genes, columns=IDS), at)
     with pytest.raises(InputError, match="by their names the rows of the embedding"):
         dreval.trustworthiness(pd.DataFrame(Z, columns=IDS), at)
-    right = oracle(Z, Y, n_neighbors=7)
+    expected = oracle(Z, Y, n_neighbors=7)
     for columns in (genes, IDS):
         result = dreval.trustworthiness(pd.DataFrame(Z, index=IDS, columns=columns), at, n_neighbors=7)
-        assert result == pytest.approx(right, abs=1e-12)
+        assert result == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("argument", ["labels", "batch", "ids", "latent"])
@@ -207,19 +207,19 @@ def test_variables_show_transposed_data(argument):
             as_data(X.T, **{argument: value})
 
 
-def test_named_labels_of_more_points_do_not_show_transposed_data():
+def test_named_labels_of_more_points_do_not_indicate_transposed_data():
     """As many labels as columns, with names of rows, are matched by name or raise an error."""
-    few = pd.DataFrame(np.c_[X, X @ RNG.normal(size=(4, 56))][:30], index=IDS[:30])
+    small = pd.DataFrame(np.c_[X, X @ RNG.normal(size=(4, 56))][:30], index=IDS[:30])
     message = ""
     try:
-        as_data(few, labels=pd.Series(np.repeat(list("abc"), 20), index=IDS))
+        as_data(small, labels=pd.Series(np.repeat(list("abc"), 20), index=IDS))
     except InputError as error:
         message = str(error)
     assert "a point in each row" not in message
 
 
-def test_transposed_coordinates_are_refused_with_the_cure():
-    """Components in rows."""
+def test_transposed_coordinates_raise_an_error_with_a_hint():
+    """The components are in rows."""
     assert "Transpose it" in failure(X, Y.T)
     with pytest.raises(InputError, match="Transpose it"):
         dreval.trustworthiness(X, pd.DataFrame(Y.T, columns=IDS))
@@ -236,8 +236,8 @@ def adata(keys):
     return result
 
 
-def test_a_pca_beside_x_is_named():
-    """Where X is used, not where a matrix is chosen, and not for an embedding."""
+def test_a_pca_next_to_x_is_noted():
+    """It is noted where X is used, not where a matrix is selected, and not for an embedding."""
 
     def codes(**options):
         return [note.code for note in as_data(adata(["X_pca", "X_umap"]), **options).notes]

@@ -36,7 +36,7 @@ def write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".tsv.gz", ".npy", ".npz", ".parquet"])
 @given(X=TABLES)
 def test_round_trips_are_exact(X: np.ndarray, suffix: str) -> None:
-    """Any finite table comes back to the last bit from every kind of file."""
+    """Any finite table is equal to the last bit after each kind of file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table" + suffix)
         frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(X.shape[1])])
@@ -85,7 +85,7 @@ def test_the_counting_header_of_pandas_is_a_header(tmp_path: Path) -> None:
 
 
 def test_small_whole_numbers_that_count_are_data(tmp_path: Path) -> None:
-    """A binary table whose first row happens to be 0, 1 keeps that row."""
+    """A binary table whose first row is 0, 1 keeps that row."""
     table = read_table(write(tmp_path, "b.csv", "0,1\n1,1\n1,0\n"))
     assert table.columns is None
     assert np.array_equal(table.values, [[0, 1], [1, 1], [1, 0]])
@@ -123,12 +123,12 @@ def test_columns_of_numbers_may_be_separated_by_spaces(X: np.ndarray, data: st.D
     """Any number of spaces, also at the ends of lines, with or without a header: a note, and no bit is lost."""
     spaces = st.integers(1, 3).map(" ".__mul__)
     lines = ["".join(f"{data.draw(spaces)}{value!r}" for value in row) + " " for row in X.tolist()]
-    named = data.draw(st.booleans())
-    lines = [" ".join(f"v{j}" for j in range(X.shape[1]))] * named + lines
+    has_names = data.draw(st.booleans())
+    lines = [" ".join(f"v{j}" for j in range(X.shape[1]))] * has_names + lines
     with tempfile.TemporaryDirectory() as folder:
-        table = read_table(write(Path(folder), "t.csv", "\n".join(lines)), reading=HeaderOptions(header=named))
+        table = read_table(write(Path(folder), "t.csv", "\n".join(lines)), reading=HeaderOptions(header=has_names))
     assert [note.code for note in table.notes] == ["file.separator"]
-    assert (table.columns is not None) == named
+    assert (table.columns is not None) == has_names
     np.testing.assert_array_equal(np.asarray(table.values, dtype=float), X)
 
 
@@ -143,8 +143,8 @@ def test_one_column_of_text_with_spaces_stays_one(tmp_path: Path, text: str) -> 
 @pytest.mark.parametrize(
     ("top", "lines"), [("3\n", "line 1:"), ("3\n2\n# made by x\n", "lines 1 to 3:"), ("My data\nx,y\n", "line 1:")]
 )
-def test_lines_on_top_of_a_table_are_named(tmp_path: Path, top: str, lines: str) -> None:
-    """Not the first row of the table, nor the last."""
+def test_lines_above_a_table_are_named(tmp_path: Path, top: str, lines: str) -> None:
+    """Neither the first nor the last row of the table is named."""
     with pytest.raises(InputError) as error:
         read_table(write(tmp_path, "t.csv", top + "1.5,2\n3,4\n5,6\n"))
     assert "1 in line 1" in str(error.value)
@@ -184,12 +184,14 @@ def test_commas_in_numbers_of_a_comma_file_have_two_meanings(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("separator", "name"), [(";", "t.csv"), ("\t", "t.tsv"), ("\t", "t.csv")])
 @given(X=arrays(np.float64, (5, 3), elements=st.integers(-(10**9), 10**9).map(lambda k: k / 1000)))
-def test_numbers_as_germans_write_them(X: np.ndarray, separator: str, name: str) -> None:
-    """Decimal commas, and points between thousands, are read where they can mean nothing else; a note says so."""
+def test_german_numbers(X: np.ndarray, separator: str, name: str) -> None:
+    """Decimal commas, and points between thousands, are read if they are unambiguous, with a note."""
     X = np.vstack([X, [1234.5, 2345678.0, 0.25]])
     cells = [[f"{x:,.3f}".translate(str.maketrans(",.", ".,")) for x in row] for row in X]
-    whole = [[cell.removesuffix(",000") for cell in row] for row in cells]  # also 1.234 for a whole number
-    for rows in (cells, whole):
+    cells_without_zeros = [
+        [cell.removesuffix(",000") for cell in row] for row in cells
+    ]  # also 1.234 for a whole number
+    for rows in (cells, cells_without_zeros):
         with tempfile.TemporaryDirectory() as folder:
             text = "\n".join(separator.join(row) for row in [["a", "b", "c"], *rows])
             table = read_table(write(Path(folder), name, text))
@@ -206,7 +208,7 @@ def test_numbers_as_germans_write_them(X: np.ndarray, separator: str, name: str)
         (["1,5\t2.5", "2\t3"], r"sep='\\t', decimal=','"),
     ],
 )
-def test_the_cure_of_commas_knows_the_separator(tmp_path: Path, rows: list[str], hint: str) -> None:
+def test_the_hint_on_commas_names_the_separator(tmp_path: Path, rows: list[str], hint: str) -> None:
     separator = "\t" if "\t" in rows[0] else ";"
     with pytest.raises(InputError, match=hint):
         as_data(write(tmp_path, "t.csv", "\n".join([f"a{separator}b", *rows, *rows])))
@@ -221,12 +223,12 @@ def test_decimal_commas_that_commas_separate(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", [2, 5, 40])
-def test_a_quote_that_is_never_closed_is_found_where_it_opens(tmp_path: Path, line: int) -> None:
+def test_an_unclosed_quote_is_located(tmp_path: Path, line: int) -> None:
     rows = [f"{j}.5,{j},b{j}" for j in range(60)]
     rows[line - 2] = '"' + rows[line - 2]
     with pytest.raises(InputError, match=rf"got a quote in line {line} of"):
         read_table(write(tmp_path, "t.csv", "\n".join(["x,y,z", *rows])))
-    rows[line - 2] = f'1.5,2,{5 + line}" tall'  # a mark of inches opens nothing
+    rows[line - 2] = f'1.5,2,{5 + line}" tall'  # a mark of inches does not open a quote
     assert len(read_table(write(tmp_path, "t.csv", "\n".join(["x,y,z", *rows]))).values) == 60
 
 
@@ -238,7 +240,7 @@ def test_a_quote_that_is_never_closed_is_found_where_it_opens(tmp_path: Path, li
         ([*"12345678901", "1 000"], r"got '1 000' in row 11"),
     ],
 )
-def test_numbers_with_marks_are_no_labels(tmp_path: Path, cells: list[str], received: str) -> None:
+def test_numbers_with_marks_are_not_labels(tmp_path: Path, cells: list[str], received: str) -> None:
     """The error shows the faulty cell and its fault; it does not offer a column of numbers as labels."""
     rows = "".join(f"{cell},{j}\n" for j, cell in enumerate(cells))
     with pytest.raises(InputError, match=received) as error:
@@ -246,9 +248,9 @@ def test_numbers_with_marks_are_no_labels(tmp_path: Path, cells: list[str], rece
     assert "labels" not in str(error.value)
 
 
-def test_a_damaged_gz_is_not_said_to_lack_an_encoding(tmp_path: Path) -> None:
-    whole = gzip.compress(b"a,b\n1,2\n" * 10)
-    for name, raw in (("cut", whole[:-6]), ("sum", whole[:-8] + b"\1\2\3\4" + whole[-4:])):
+def test_the_error_for_a_damaged_gz_does_not_suggest_an_encoding(tmp_path: Path) -> None:
+    content = gzip.compress(b"a,b\n1,2\n" * 10)
+    for name, raw in (("cut", content[:-6]), ("sum", content[:-8] + b"\1\2\3\4" + content[-4:])):
         (tmp_path / f"{name}.csv.gz").write_bytes(raw)
         with pytest.raises(InputError, match=r"must be a complete \.gz file: got .* Copy or compress it again"):
             read_table(tmp_path / f"{name}.csv.gz")
@@ -258,14 +260,14 @@ def test_a_damaged_gz_is_not_said_to_lack_an_encoding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("last", "columns", "noted"), [([0, 1], None, True), ([0, 1, 2], None, False), ([0, 1], list("abc"), False)]
+    ("last", "columns", "is_noted"), [([0, 1], None, True), ([0, 1, 2], None, False), ([0, 1], list("abc"), False)]
 )
-def test_a_last_column_of_two_values_without_a_name_is_noted(last: list[int], columns: Any, noted: bool) -> None:
+def test_a_last_column_of_two_values_without_a_name_is_noted(last: list[int], columns: Any, is_noted: bool) -> None:
     """It may hold labels; not if it has a name, nor if other columns have two values as well."""
     X = np.random.default_rng(0).normal(size=(12, 3))
     X[:, 2] = np.resize(last, 12)
     codes = {note.code for note in as_data(pd.DataFrame(X, columns=columns)).notes}
-    assert ("data.binary_last" in codes) == noted
+    assert ("data.binary_last" in codes) == is_noted
     X[:, 1] = np.resize([1, 0, 0], 12)
     assert "data.binary_last" not in {note.code for note in as_data(X).notes}
 
@@ -284,7 +286,7 @@ def test_raw_files_of_repositories_keep_their_first_row(tmp_path: Path) -> None:
     assert table.values.shape == (2, 3)
 
 
-def test_parts_of_files_are_named_behind_a_colon(tmp_path: Path) -> None:
+def test_parts_of_files_follow_a_colon(tmp_path: Path) -> None:
     """A column of a table and an array of an archive."""
     path = write(tmp_path, "labels.csv", "id,species\n1,a\n2,b\n")
     assert read_table(f"{path}:species").selected == ("species",)
@@ -304,8 +306,8 @@ def test_parts_of_files_are_named_behind_a_colon(tmp_path: Path) -> None:
         ("folder.csv:/x.npy", ("folder.csv:/x.npy", None)),
     ],
 )
-def test_drive_letters_are_no_columns(text: str, parts: tuple[str, str | None]) -> None:
-    """Only text behind a known suffix names a part of a file."""
+def test_drive_letters_are_not_columns(text: str, parts: tuple[str, str | None]) -> None:
+    """Only text after a known suffix names a part of a file."""
     assert split_member(text) == parts
 
 
@@ -344,8 +346,8 @@ def test_no_bytes_break_the_reader(raw: bytes, suffix: str, head: bytes) -> None
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet", ".csv.gz"])
 @given(data=st.data())
-def test_damaged_files_are_refused_or_read(data: st.DataObject, suffix: str) -> None:
-    """A good file with some bytes overwritten, or cut short, raises nothing but a refusal."""
+def test_damaged_files_are_read_or_raise_an_error(data: st.DataObject, suffix: str) -> None:
+    """A good file with some bytes overwritten, or truncated, raises only errors of dreval."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "good" + suffix)
         X = np.arange(12.0).reshape(4, 3)
@@ -372,8 +374,8 @@ def test_byte_order_marks_within_a_file(tmp_path: Path) -> None:
     """Marks of joined files and in cells are removed, with a note: a class with a mark would be a different class."""
     path = tmp_path / "x.csv"
     lines = ["x,y,kind", *(f"{i},{i * i},{'ab'[i % 2]}" for i in range(12))]
-    plain = "\n".join(lines) + "\n"
-    path.write_text("\ufeff" + plain, encoding="utf-8")
+    text = "\n".join(lines) + "\n"
+    path.write_text("\ufeff" + text, encoding="utf-8")
     assert "file.marks" not in [note.code for note in read_table(path).notes]
     expected = read_table(path)
     lines[3], lines[5] = f"\ufeff{lines[3]}", lines[5].replace(",b", ",\ufeffb").replace(",a", ",a\ufeff")

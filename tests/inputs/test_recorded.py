@@ -60,15 +60,15 @@ def test_embed_gives_the_recorded_embedding() -> None:
         (lambda: SOURCE.embed(X + 2, 2, 7), ProtocolError, "`4.csv` must have been returned"),
     ],
 )
-def test_what_was_not_run_is_refused(call: Any, error: type[Exception], message: str) -> None:
-    """Another seed, another number of columns, other data, and a run that has not come back: each has its reason."""
+def test_missing_runs_raise_an_error(call: Any, error: type[Exception], message: str) -> None:
+    """Another seed, another number of columns, other data, and a run that has not returned: each has its reason."""
     with pytest.raises(error, match=message):
         call()
 
 
 @given(A=clouds(), seed=st.integers(0, 99))
-def test_rounding_finds_the_run_and_nothing_else_does(A: Any, seed: int) -> None:
-    """Of data that differ in one column by a bump, rounding still finds the right one, and half a bump finds none."""
+def test_rounding_does_not_prevent_a_match(A: Any, seed: int) -> None:
+    """If data differ in one column by a bump, rounded data match the right one, and half a bump matches none."""
     A = np.asarray(A, dtype=np.float64)
     scale = float(np.abs(A).max()) or 1.0
     rng = np.random.default_rng(seed)
@@ -85,15 +85,15 @@ def test_rounding_finds_the_run_and_nothing_else_does(A: Any, seed: int) -> None
 
 def test_a_source_keeps_its_name_and_its_journal_key() -> None:
     """An evaluation uses its own name; the key of the runs changes with the returned embedding, not with the copy."""
-    other = recording((X, 2, 7, Y + 1))
-    named = dreval.Evaluation(X, {"a": SOURCE}, n_neighbors=3).sources["a"]
+    perturbed = recording((X, 2, 7, Y + 1))
+    source = dreval.Evaluation(X, {"a": SOURCE}, n_neighbors=3).sources["a"]
 
-    assert (named.name, named.argument, named.recording) == ("a", "embeddings['a']", SOURCE.recording)
+    assert (source.name, source.argument, source.recording) == ("a", "embeddings['a']", SOURCE.recording)
     assert identity(SOURCE) == identity(replace(SOURCE, notes=("x",)))
-    assert identity(SOURCE)["recording"] != identity(other)["recording"]
+    assert identity(SOURCE)["recording"] != identity(perturbed)["recording"]
 
 
-def test_a_seed_that_changes_nothing_is_no_baseline() -> None:
+def test_a_seed_without_an_effect_is_not_a_baseline() -> None:
     """The reseed baseline is missing where none was run, none came back, or every seed gave the same."""
     assert SOURCE.reseed_reason is None
     assert recording((X, 2, 7, Y)).reseed_reason == "none was exported"

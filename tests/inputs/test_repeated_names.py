@@ -16,9 +16,9 @@ from dreval.inputs.source import as_source
 from dreval.inputs.variables import Rows, as_covariates
 
 X = np.random.default_rng(0).normal(size=(20, 3))
-TWICE = ["a", "a", *map(str, range(18))]
+REPEATED_NAMES = ["a", "a", *map(str, range(18))]
 INDEXES: dict[str, Any] = {
-    "text": TWICE,
+    "text": REPEATED_NAMES,
     "appended frames": [*range(10), *range(10)],
     "classes": list("ab") * 10,
     "levels": pd.MultiIndex.from_tuples([("a", i // 2) for i in range(20)]),
@@ -27,8 +27,8 @@ INDEXES: dict[str, Any] = {
 
 @pytest.mark.parametrize("case", INDEXES)
 @pytest.mark.parametrize("role", ["data", "embedding", "latent", "covariates"])
-def test_frames_with_repeated_row_names_are_refused(case: str, role: str) -> None:
-    """Whatever the frame is for; with the index reset, as the error says, the frame is accepted."""
+def test_frames_with_repeated_row_names_raise_an_error(case: str, role: str) -> None:
+    """The rule holds for every argument; with the index reset, as the error advises, the frame is accepted."""
     frame = pd.DataFrame(X, index=INDEXES[case], columns=list("xyz"))
 
     def use(table: pd.DataFrame) -> Any:
@@ -43,9 +43,9 @@ def test_frames_with_repeated_row_names_are_refused(case: str, role: str) -> Non
     use(frame.reset_index(drop=True))
 
 
-def test_files_refuse_them_too(tmp_path: Path) -> None:
+def test_files_with_repeated_row_names_raise_an_error(tmp_path: Path) -> None:
     """A frame and the file that pandas writes of it have one rule, also in parquet."""
-    frame = pd.DataFrame(X, index=TWICE, columns=list("xyz"))
+    frame = pd.DataFrame(X, index=REPEATED_NAMES, columns=list("xyz"))
     frame.to_csv(tmp_path / "twice.csv")
     with pytest.raises(InputError, match="must have different row names"):
         dreval.Evaluation(tmp_path / "twice.csv")
@@ -57,8 +57,10 @@ def test_files_refuse_them_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["frame", "csv", "tsv"])
 @pytest.mark.parametrize("role", ["data", "embedding", "latent", "callable"])
-def test_columns_of_one_name_are_refused(form: str, role: str, tmp_path: Path) -> None:
-    """Repeated columns raise an error in frames and files; without names, as the hint for arrays says, they work."""
+def test_columns_of_one_name_raise_an_error(form: str, role: str, tmp_path: Path) -> None:
+    """Repeated columns raise an error in frames and files; without names, as the hint for arrays advises, they are
+    valid.
+    """
     frame = pd.DataFrame(X, columns=list("aab"))
     table: Any = frame
     if form != "frame":
@@ -89,7 +91,7 @@ def test_genes_of_one_symbol_are_accepted() -> None:
     assert dreval.Evaluation(adata).data.columns == ("g", "g", "h")
 
 
-def test_covariates_of_one_name_are_refused() -> None:
+def test_covariates_of_one_name_raise_an_error() -> None:
     """One of the two columns would be lost."""
     with pytest.raises(InputError, match="must have different column names: got 'a', the name of 2 columns"):
         as_covariates(pd.DataFrame(X, columns=list("aab")), Rows(20, None))

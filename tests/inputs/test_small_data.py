@@ -35,7 +35,7 @@ def test_auto_is_fifteen_or_below_half(n: int) -> None:
 
 @pytest.mark.parametrize("n", [4, 5, 6, 8, 12])
 def test_no_number_of_points_is_an_error(n: int) -> None:
-    """Every default index of few points has the value that it has at its k, or a reason; functions give the same."""
+    """Every default measure of few points has the value at its k, or a reason; functions have the same."""
     X = np.random.default_rng(n).normal(size=(n, 3))
     labels = list("ab" * n)[:n]
     results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=labels, random_state=0).run(tests=None)
@@ -55,22 +55,22 @@ def test_no_number_of_points_is_an_error(n: int) -> None:
     assert separate == dreval.knn_accuracy(X, X[:, :2], labels=labels, n_neighbors=min(10, n - 1), random_state=0)
 
 
-def test_what_was_used_is_shown() -> None:
+def test_the_selected_number_is_reported() -> None:
     """Recipe, call text, repr and a note have the number that "auto" selected; at 31 points there is no note."""
-    few, many = (np.random.default_rng(0).normal(size=(n, 3)) for n in (10, 31))
-    ev = dreval.Evaluation(few, {"e": few[:, :2]}, random_state=0)
+    small, large = (np.random.default_rng(0).normal(size=(n, 3)) for n in (10, 31))
+    ev = dreval.Evaluation(small, {"e": small[:, :2]}, random_state=0)
     results = ev.run("trustworthiness", None, None)
 
     assert results.recipe["n_neighbors"] == [4]
     assert "n_neighbors=[4]" in results.recipe["call"]
     assert "n_neighbors=[4]" in repr(ev)
     assert 'n_neighbors="auto" is 4 for 10 points; it is 15 for 31 points or more.' in set(results.notes["text"])
-    other = dreval.Evaluation(many, {"e": many[:, :2]}, random_state=0).run("trustworthiness", None, None)
-    assert other.recipe["n_neighbors"] == [15]
-    assert not len(other.notes)
+    large_result = dreval.Evaluation(large, {"e": large[:, :2]}, random_state=0).run("trustworthiness", None, None)
+    assert large_result.recipe["n_neighbors"] == [15]
+    assert not len(large_result.notes)
 
 
-def test_half_of_the_points_is_noted_and_no_error() -> None:
+def test_half_of_the_points_is_noted_without_an_error() -> None:
     """k of at least half of the points has its value and a note in its rows; k = n raises an error."""
     X = np.random.default_rng(1).normal(size=(12, 3))
     table = (
@@ -98,12 +98,12 @@ def test_distances_as_features_warn_once(form: str) -> None:
         "function": lambda: dreval.trustworthiness(D, points[:, :2]),
     }
     for call in calls.values():
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as records:
             warnings.simplefilter("always")
             call()
 
-        assert [(w.category, w.filename) for w in caught] == [(InputWarning, __file__)]
-        assert 'pass metric="precomputed"' in str(caught[0].message)
+        assert [(w.category, w.filename) for w in records] == [(InputWarning, __file__)]
+        assert 'pass metric="precomputed"' in str(records[0].message)
     with pytest.warns(InputWarning):
         assert "zeros on the diagonal" in " ".join(map(str, as_data(D).notes))
 
@@ -142,7 +142,7 @@ def test_method_before_a_name_is_the_bundled_method(name: str) -> None:
 
 
 def test_an_embedding_has_the_registered_name_of_its_method() -> None:
-    """The record has the registered name, whatever accepted name was passed."""
+    """The record has the registered name for any accepted name."""
     X = np.random.default_rng(3).normal(size=(12, 3))
     names = {name: dreval.embed(X, name, random_state=0).method for name in ("mds", "PCA", "method:cmds")}
     assert names == {"mds": "metric_mds", "PCA": "pca", "method:cmds": "classical_mds"}

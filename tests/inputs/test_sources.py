@@ -1,4 +1,4 @@
-"""Every source has the same face, and running it changes nothing that the user holds."""
+"""Every source has the same interface, and running it does not change objects of the user."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Recorder:
 
 
 class Method:
-    """Stands for a bundled method."""
+    """A stand-in for a bundled method."""
 
     card = SimpleNamespace(name="noise", deterministic=False, supervised=False)
 
@@ -66,13 +66,13 @@ class Method:
 
 
 class Supervised(Method):
-    """Stands for a bundled method that uses labels."""
+    """A stand-in for a bundled method that uses labels."""
 
     card = SimpleNamespace(name="guided", deterministic=True, supervised=True)
 
 
 class Shelf(dict):
-    """Stands for the registry."""
+    """A stand-in for the registry."""
 
     listing = ("dreval.list_methods()",)
 
@@ -143,15 +143,15 @@ def test_estimators_are_copied_and_set() -> None:
     assert (source.kind, source.can_embed, source.reseed_reason) == ("estimator", True, None)
 
 
-def test_estimators_of_scikit_learn_give_their_own_numbers() -> None:
-    """The same numbers as the estimator alone, with and without a seed, in pipelines too."""
+def test_estimators_of_scikit_learn_give_their_numbers() -> None:
+    """The numbers are those of the estimator alone, with and without a seed, in pipelines too."""
     assert np.array_equal(as_source(PCA(3), "p", DATA).coordinates(DATA), PCA(3).fit_transform(X))
-    alone = TruncatedSVD(2, random_state=3).fit_transform(X)
-    assert np.array_equal(as_source(TruncatedSVD(), "t", DATA).embed(X, 2, 3), alone)
+    expected = TruncatedSVD(2, random_state=3).fit_transform(X)
+    assert np.array_equal(as_source(TruncatedSVD(), "t", DATA).embed(X, 2, 3), expected)
     pipeline = make_pipeline(StandardScaler(), TruncatedSVD())
     source = as_source(pipeline, "s", DATA)
-    alone = make_pipeline(StandardScaler(), TruncatedSVD(3, random_state=4)).fit_transform(X)
-    assert np.array_equal(source.embed(X, 3, 4), alone)
+    expected = make_pipeline(StandardScaler(), TruncatedSVD(3, random_state=4)).fit_transform(X)
+    assert np.array_equal(source.embed(X, 3, 4), expected)
     assert source.n_components == 2
     tsne = as_source(TSNE(init="random"), "t", DATA, perplexity=3, max_iter=250)
     assert np.array_equal(tsne.embed(X, 2, 1), tsne.embed(X, 2, 1))
@@ -159,7 +159,7 @@ def test_estimators_of_scikit_learn_give_their_own_numbers() -> None:
 
 
 def test_labels_reach_supervised_sources_only() -> None:
-    """Labels go where ``fit`` demands them, or where the user says so; an optional y stays unused."""
+    """Labels are passed where ``fit`` requires them, or where the user requests it; an optional y stays unused."""
     lda = as_source(LinearDiscriminantAnalysis(), "lda", DATA)
     assert lda.supervised
     expected = LinearDiscriminantAnalysis(n_components=1).fit_transform(X, [0, 1, 2] * 4)
@@ -171,7 +171,7 @@ def test_labels_reach_supervised_sources_only() -> None:
         lda.embed(X, 1, 0)
 
 
-def test_callables_get_what_they_accept() -> None:
+def test_callables_receive_the_arguments_they_accept() -> None:
     """n_components by name or by place, random_state and labels only where they are parameters, options as keywords."""
     recorded: dict[str, Any] = {}
 
@@ -185,9 +185,9 @@ def test_callables_get_what_they_accept() -> None:
     source.embed(X, 1, np.random.default_rng(0))
     assert isinstance(recorded["seed"], int)
     assert source.reseed_reason is None
-    plain = as_source(lambda points, d: points[:, :d], "g", DATA)
-    assert plain.embed(X, 2, 0).shape == (12, 2)
-    assert plain.reseed_reason == "<lambda> does not accept random_state"
+    embedding = as_source(lambda points, d: points[:, :d], "g", DATA)
+    assert embedding.embed(X, 2, 0).shape == (12, 2)
+    assert embedding.reseed_reason == "<lambda> does not accept random_state"
     keyword = as_source(lambda X, **settings: X[:, : settings["n_components"]], "h", DATA)
     assert keyword.embed(X, 1, 0).shape == (12, 1)
     labeled = as_source(lambda *_, labels: np.asarray(labels, dtype=float), "l", DATA)
@@ -195,7 +195,7 @@ def test_callables_get_what_they_accept() -> None:
     assert labeled.coordinates(DATA)[:, 0].tolist() == [0, 1, 2] * 4
 
 
-def test_what_foreign_code_does_to_its_data_stays_there() -> None:
+def test_foreign_code_does_not_change_the_data() -> None:
     """A callable that writes into its data writes into a copy."""
     before = DATA.X.copy()
 
@@ -231,17 +231,17 @@ def test_real_methods_agree_with_their_class() -> None:
 
 
 def test_failures_keep_their_cause() -> None:
-    """Whatever a source raises arrives as MethodFailed with the cause; an interruption is not swallowed."""
+    """Any exception of a source is raised as MethodFailed with the cause; an interruption is not suppressed."""
 
     class OddError(Exception):
-        """Derives from nothing more special."""
+        """An exception that derives directly from Exception."""
 
     def fail(X: np.ndarray, n_components: int) -> np.ndarray:
         raise OddError("no luck today")
 
-    with pytest.raises(MethodFailed, match="OddError: no luck today") as caught:
+    with pytest.raises(MethodFailed, match="OddError: no luck today") as error:
         as_source(fail, "f", DATA).coordinates(DATA)
-    assert isinstance(caught.value.__cause__, OddError)
+    assert isinstance(error.value.__cause__, OddError)
 
     def stop(X: np.ndarray, n_components: int) -> np.ndarray:
         raise KeyboardInterrupt
@@ -263,20 +263,20 @@ def test_failures_keep_their_cause() -> None:
         np.zeros((12, 2, 2)),
     ],
 )
-def test_what_is_no_embedding_is_refused(result: Any) -> None:
+def test_results_that_are_not_embeddings_raise_an_error(result: Any) -> None:
     """NaN, other rows, more columns than rows, complex, text, None, tuples and cubes are MethodFailed."""
     with pytest.raises(MethodFailed):
         as_source(lambda *_: result, "f", DATA).coordinates(DATA)
 
 
 @pytest.mark.parametrize("result", [X[:, 0], pd.DataFrame(X), sparse.csr_array(X), np.ma.MaskedArray(X), X.astype(int)])
-def test_what_is_an_embedding_is_taken(result: Any) -> None:
+def test_results_that_are_embeddings_are_accepted(result: Any) -> None:
     """Vectors, frames, sparse and masked arrays and integers are coordinates."""
     assert as_source(lambda *_: result, "f", DATA).coordinates(DATA).dtype == np.float64
 
 
 def test_the_data_themselves_and_constants_are_embeddings() -> None:
-    """The data may be their own embedding; a constant one is allowed and noted."""
+    """The data may be an embedding of themselves; a constant one is valid and noted."""
     assert np.array_equal(as_source(DATA.X, "same", DATA).coordinates(DATA), X)
     assert tuple(map(str, as_source(np.ones((12, 2)), "c", DATA).notes)) == (
         "`embeddings['c']` puts all points in one place.",
@@ -293,7 +293,7 @@ def test_sources_are_renamed_and_pickled() -> None:
 
 
 @pytest.mark.usefixtures("shelf")
-def test_embed_gives_a_record_that_can_be_run_again() -> None:
+def test_embed_returns_a_record_that_can_be_re_run() -> None:
     """The record holds the seed that was drawn; with it the coordinates are the same."""
     left = embed(pd.DataFrame(X, index=list("abcdefghijkl")), "noise", 3, spread=0.5)
     renamed = embed(X, "noise", 3, random_state=left.random_state, spread=0.5)
@@ -306,14 +306,14 @@ def test_embed_gives_a_record_that_can_be_run_again() -> None:
     assert embed(X, Recorder(), 2, random_state=3).random_state == 3
 
 
-def test_what_is_no_response_is_refused_as_such() -> None:
+def test_the_errors_for_an_invalid_response_name_it() -> None:
     """The errors for unmatched rows and unknown columns name ``response``, and no other argument."""
-    for wrong, message in (
+    for invalid, message in (
         (np.arange(5.0), "`response` must have one row per point"),
         ("zz", "`response` must be a vect"),
     ):
         with pytest.raises(DrevalError, match=message) as refusal:
-            embed(X, "sir", 1, response=wrong)
+            embed(X, "sir", 1, response=invalid)
         assert "covariate" not in str(refusal.value)
 
 
@@ -339,9 +339,9 @@ def test_a_source_takes_another_number_of_components(kind):
         "callable": lambda X, n_components: X[:, :n_components],
     }[kind]
     source = as_source(value, "a", data)
-    other = source.with_components(3)
+    wider = source.with_components(3)
 
-    assert other.coordinates(data).shape == (20, 3)
+    assert wider.coordinates(data).shape == (20, 3)
     assert source.coordinates(data).shape[1] == (2 if kind in ("method", "callable") else 1)
 
 
@@ -353,7 +353,7 @@ def test_coordinates_stay_as_they_are():
     assert source.with_components(3) is source
 
 
-class Plain:
+class ClosedEstimator:
     """An estimator without parameters: three columns of noise, seeded by an attribute."""
 
     n_components = 3
@@ -366,7 +366,7 @@ class Plain:
 
 
 class Closed:
-    """The same, where nothing can be set."""
+    """The same, but no parameter can be set."""
 
     def fit_transform(self, X: np.ndarray) -> np.ndarray:
         return np.random.default_rng().normal(size=(len(X), 3))
@@ -379,7 +379,7 @@ def notes_of(**sources: Any) -> list[str]:
 
 def test_attributes_are_set_of_estimators_without_set_params() -> None:
     """Seed and number of columns reach the copy, by the source, by options, and in a study; the estimator stays."""
-    estimator = Plain()
+    estimator = ClosedEstimator()
     source = as_source(estimator, "e", DATA)
     expected = np.random.default_rng(7).normal(size=(12, 2))
     assert np.array_equal(source.embed(X, 2, 7), expected)
@@ -391,7 +391,7 @@ def test_attributes_are_set_of_estimators_without_set_params() -> None:
         as_source(estimator, "e", DATA, n_component=2)
 
 
-def test_what_cannot_be_set_is_said() -> None:
+def test_parameters_that_cannot_be_set_are_noted() -> None:
     """Another width than requested raises an error; a note names the parameters that cannot be set."""
     source = as_source(Closed(), "c", DATA)
     assert source.reseed_reason == "Closed has no set_params and no attribute random_state"
@@ -404,7 +404,7 @@ def test_what_cannot_be_set_is_said() -> None:
     ]
 
 
-def test_an_estimator_brings_its_own_seed() -> None:
+def test_the_seed_of_an_estimator_is_the_default() -> None:
     """It is the default; a passed seed takes precedence; an evaluation uses other seeds, with a note."""
     for estimator in (TruncatedSVD(random_state=7), make_pipeline(StandardScaler(), TruncatedSVD(random_state=7))):
         assert as_source(estimator, "t", DATA).own_seed == 7

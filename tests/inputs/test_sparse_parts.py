@@ -20,7 +20,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 4))
 
 
-def changed(form: str, **parts: Any) -> Any:
+def with_parts(form: str, **parts: Any) -> Any:
     """Return a valid sparse matrix whose parts are then replaced, so that its constructor does not check them."""
     matrix = sp.random_array((30, 4), density=0.5, format=form, rng=0)
     for name, value in parts.items():
@@ -28,7 +28,7 @@ def changed(form: str, **parts: Any) -> Any:
     return matrix
 
 
-def far(matrix: Any) -> Any:
+def with_large_index(matrix: Any) -> Any:
     """An index far beyond the shape."""
     matrix.indices[1] = 10**7
     return matrix
@@ -42,32 +42,34 @@ def pointers(matrix: Any, at: int, value: int) -> Any:
 
 def coordinate(at: int, value: int) -> Any:
     """A place outside of the shape."""
-    matrix = changed("coo")
+    matrix = with_parts("coo")
     matrix.coords[at][0] = value
     return matrix
 
 
 def rows_of_lists() -> Any:
-    matrix = changed("lil")
+    matrix = with_parts("lil")
     matrix.rows[0], matrix.data[0] = [10**7], [1.0]
     return matrix
 
 
 BAD: dict[str, Callable[[], Any]] = {
-    "csr: an index beyond": lambda: far(changed("csr")),
-    "csc: an index beyond": lambda: far(changed("csc")),
-    "bsr: an index beyond": lambda: far(sp.bsr_array(np.kron(np.eye(15, 2), np.ones((2, 2))), blocksize=(2, 2)).copy()),
-    "csr: a negative index": lambda: changed("csr", indices=changed("csr").indices - 4),
-    "csr: indptr descends": lambda: pointers(changed("csr"), 5, 0),
-    "csr: indptr goes beyond": lambda: pointers(changed("csr"), -1, 10**7),
-    "csr: indptr begins late": lambda: pointers(changed("csr"), 0, 3),
-    "csr: indptr is short": lambda: changed("csr", indptr=np.array([0, 1, 2], np.int32)),
-    "csr: indptr of two dimensions": lambda: changed("csr", indptr=np.zeros((31, 1), np.int32)),
-    "csr: fewer values": lambda: changed("csr", data=np.ones(3)),
-    "csr: indices are floats": lambda: changed("csr", indices=changed("csr").indices * 1.5),
+    "csr: an index beyond": lambda: with_large_index(with_parts("csr")),
+    "csc: an index beyond": lambda: with_large_index(with_parts("csc")),
+    "bsr: an index beyond": lambda: with_large_index(
+        sp.bsr_array(np.kron(np.eye(15, 2), np.ones((2, 2))), blocksize=(2, 2)).copy()
+    ),
+    "csr: a negative index": lambda: with_parts("csr", indices=with_parts("csr").indices - 4),
+    "csr: indptr descends": lambda: pointers(with_parts("csr"), 5, 0),
+    "csr: indptr goes beyond": lambda: pointers(with_parts("csr"), -1, 10**7),
+    "csr: indptr begins late": lambda: pointers(with_parts("csr"), 0, 3),
+    "csr: indptr is short": lambda: with_parts("csr", indptr=np.array([0, 1, 2], np.int32)),
+    "csr: indptr of two dimensions": lambda: with_parts("csr", indptr=np.zeros((31, 1), np.int32)),
+    "csr: fewer values": lambda: with_parts("csr", data=np.ones(3)),
+    "csr: indices are floats": lambda: with_parts("csr", indices=with_parts("csr").indices * 1.5),
     "coo: a row beyond": lambda: coordinate(0, 10**7),
     "coo: a negative column": lambda: coordinate(1, -3),
-    "coo: fewer values": lambda: changed("coo", data=np.ones(3)),
+    "coo: fewer values": lambda: with_parts("coo", data=np.ones(3)),
     "lil: a column beyond": rows_of_lists,
 }
 
@@ -91,18 +93,18 @@ ENTRY_POINTS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_parts_are_refused(name: str) -> None:
-    """One clear error, by each way that makes them dense or sums their entries."""
+def test_bad_parts_raise_an_error(name: str) -> None:
+    """There is one clear error, for each conversion that makes them dense or sums their entries."""
     for entry_point, call in ENTRY_POINTS.items():
         if name.startswith("bsr") and entry_point == "embedding":
             continue
-        with pytest.raises(DrevalError, match=r"entries within its shape: got .* with") as caught:
+        with pytest.raises(DrevalError, match=r"entries within its shape: got .* with") as error:
             call(BAD[name]())
-        assert len(str(caught.value)) < 400, entry_point
+        assert len(str(error.value)) < 400, entry_point
 
 
-def test_in_a_process_of_its_own(tmp_path: Path) -> None:
-    """None of them ends the process."""
+def test_in_a_separate_process(tmp_path: Path) -> None:
+    """The process does not crash."""
     text = CALL.format(folder=str(Path(__file__).parent))
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -90,21 +90,21 @@ def sparse_dask(folder: Path, X: np.ndarray) -> Any:
 doors = pytest.mark.doors
 DENSE = [mapped, parquet, *(pytest.param(kind, marks=doors) for kind in (hdf5, contiguous_hdf5, in_zarr, in_dask))]
 SPARSE = [pytest.param(kind, marks=doors) for kind in (sparse_rows, sparse_dask)]
-FEW = settings(deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck))
 FLOATS = [np.float32, np.float64]
 
 
 @contextmanager
 def blocks_of(size: int) -> Iterator[None]:
-    """Blocks of so many rows, wherever tables are read."""
+    """Return blocks of that many rows for all tables."""
 
-    def cut(table: Any, part: slice | None = None) -> list[slice]:
+    def split(table: Any, part: slice | None = None) -> list[slice]:
         start, stop = (0, table.shape[0]) if part is None else (part.start, part.stop)
         return [slice(at, min(at + size, stop)) for at in range(start, stop, size)]
 
     with pytest.MonkeyPatch.context() as patch:
         for module in (features, stored, streaming):
-            patch.setattr(module, "row_blocks", cut)
+            patch.setattr(module, "row_blocks", split)
         yield
 
 
@@ -124,35 +124,41 @@ def table(seed: int, n: int, p: int, dtype: Any, zeros: float = 0.0) -> np.ndarr
     return X.astype(dtype)
 
 
-def check_same(made: Any, X: Any, size: int, metric: str = "euclidean") -> None:
+def check_same(table: Any, X: Any, size: int, metric: str = "euclidean") -> None:
     """Check that the record, the summary, single rows, and anchored passes equal those of the array in memory."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = as_data(X, metric=metric)
         with blocks_of(size):
-            data = as_data(made, metric=metric)
+            data = as_data(table, metric=metric)
             assert isinstance(data.table, LazyTable)
             assert data.sha256 == expected.sha256 == digest_of(data.table)
-            assert [item.code for item in data.notes] == [item.code for item in expected.notes]
+            assert [note.code for note in data.notes] == [note.code for note in expected.notes]
             data.check_unchanged()
-            whole = expected.dense()
-            np.testing.assert_array_equal(data.dense(), whole)
-            subset = np.sort(RNG.choice(data.n, min(7, data.n), replace=False))
-            for positions in (subset, subset[::-1], slice(1, 3), slice(2, None, 2), np.isin(np.arange(data.n), subset)):
+            dense = expected.dense()
+            np.testing.assert_array_equal(data.dense(), dense)
+            chosen_rows = np.sort(RNG.choice(data.n, min(7, data.n), replace=False))
+            for positions in (
+                chosen_rows,
+                chosen_rows[::-1],
+                slice(1, 3),
+                slice(2, None, 2),
+                np.isin(np.arange(data.n), chosen_rows),
+            ):
                 rows = data.table[positions]
                 rows = rows.toarray() if data.sparse else rows
-                np.testing.assert_array_equal(rows, whole[positions])
-            np.testing.assert_array_equal(data.table[:, 1], whole[:, 1])
-            Y = whole[:, :2] ** 2
-            received = anchored_pass(data.table, {"y": Y}, subset, k=3, metric=metric)["y"]
-        recorded = anchored_pass(expected.X, {"y": Y}, subset, k=3, metric=metric)["y"]
+                np.testing.assert_array_equal(rows, dense[positions])
+            np.testing.assert_array_equal(data.table[:, 1], dense[:, 1])
+            Y = dense[:, :2] ** 2
+            received = anchored_pass(data.table, {"y": Y}, chosen_rows, k=3, metric=metric)["y"]
+        recorded = anchored_pass(expected.X, {"y": Y}, chosen_rows, k=3, metric=metric)["y"]
     for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "has_ties"):
         np.testing.assert_array_equal(getattr(received, name), getattr(recorded, name))
 
 
 @pytest.mark.parametrize("kind", DENSE)
 @given(data=st.data())
-@FEW
+@QUICK
 def test_dense_tables_are_as_arrays(kind: Callable[..., Any], data: Any) -> None:
     n, p = data.draw(st.integers(8, 40)), data.draw(st.integers(3, 5))
     dtype = data.draw(st.sampled_from([*FLOATS, np.float16, np.int32, np.uint8] if kind is not parquet else FLOATS))
@@ -166,7 +172,7 @@ def test_dense_tables_are_as_arrays(kind: Callable[..., Any], data: Any) -> None
 
 @pytest.mark.parametrize("kind", SPARSE)
 @given(data=st.data())
-@settings(FEW, max_examples=5)
+@settings(QUICK, max_examples=5)
 def test_sparse_tables_are_as_matrices(kind: Callable[..., Any], data: Any) -> None:
     n, p = data.draw(st.integers(8, 40)), data.draw(st.integers(3, 5))
     X = table(data.draw(st.integers(0, 99)), n, p, data.draw(st.sampled_from(FLOATS)), zeros=0.5)
@@ -176,8 +182,8 @@ def test_sparse_tables_are_as_matrices(kind: Callable[..., Any], data: Any) -> N
         assert as_data(result, metric="correlation").table.shape == X.shape if (np.ptp(X, axis=1) > 0).all() else True
 
 
-def test_the_hash_of_sparse_rows_knows_no_blocks() -> None:
-    """Neither blocks nor the integers that count the places change it; another place does."""
+def test_the_hash_of_sparse_rows_does_not_depend_on_blocks() -> None:
+    """Neither blocks nor the type of the indices change it; another position does."""
     X = sparse.csr_array(table(0, 30, 4, np.float64, zeros=0.6))
     wide = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), X.shape)
     result = {digest_of(X), digest_of(wide)}
@@ -191,7 +197,7 @@ LARGE_N = 200
 
 
 @pytest.fixture
-def many(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few points count as many."""
     monkeypatch.setattr(blocks, "ALL_RANKS", 100)
     monkeypatch.setattr(coordinates, "MAX_COPIED_ROWS", 100)
@@ -208,16 +214,16 @@ NAMES = [
 ]
 
 
-def numbers(X: Any, Y: Any, labels: Any, **more: Any) -> tuple[np.ndarray, Any]:
+def numbers(X: Any, Y: Any, labels: Any, **settings: Any) -> tuple[np.ndarray, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ev = dreval.Evaluation(X, {"y": Y}, labels=labels, anchors=40, n_neighbors=4, random_state=1, **more)
+        ev = dreval.Evaluation(X, {"y": Y}, labels=labels, anchors=40, n_neighbors=4, random_state=1, **settings)
         results = ev.run(NAMES, "hsic", n_resamples=9)
     return results.tidy()[["value", "conf_low", "conf_high", "p_value"]].to_numpy(float), results
 
 
 @pytest.mark.parametrize("kind", DENSE)
-def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, many: None) -> None:
+def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, small_limits: None) -> None:
     """Data and coordinates are not copied, and every number equals that of arrays."""
     X = table(0, LARGE_N, 5, np.float32)
     Y = (X[:, :2] + RNG.normal(size=(LARGE_N, 2))).astype(np.float32)
@@ -227,7 +233,7 @@ def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, ma
     with blocks_of(37):
         coordinates = mapped(tmp_path / "y", Y) if kind is parquet else kind(tmp_path / "y", Y)
         result, results = numbers(kind(tmp_path, X), coordinates, labels)
-        assert type(vars(results)["embeddings"]._values["y"]) is np.ndarray  # not what the file may hold later
+        assert type(vars(results)["embeddings"]._values["y"]) is np.ndarray  # not the later content of the file
         assert results.embeddings["y"].dtype == np.float32
         assert isinstance(results.data, LazyTable)
     np.testing.assert_allclose(result, expected, rtol=1e-12)
@@ -237,7 +243,7 @@ def test_an_evaluation_reads_blocks(kind: Callable[..., Any], tmp_path: Path, ma
     np.testing.assert_array_equal(dreval.load_results(tmp_path / "r.dreval").embeddings["y"], Y)
 
 
-def test_coordinates_of_many_points_are_not_copied(many: None, tmp_path: Path) -> None:
+def test_coordinates_of_many_points_are_not_copied(small_limits: None, tmp_path: Path) -> None:
     """They are the caller's table, protected from writing through the results, and a change raises an error."""
     X, Y = table(0, LARGE_N, 5, np.float64), RNG.normal(size=(LARGE_N, 2)).astype(np.float32)
     np.save(tmp_path / "y.npy", Y)
@@ -250,16 +256,16 @@ def test_coordinates_of_many_points_are_not_copied(many: None, tmp_path: Path) -
         separate[3] += 1
         with pytest.warns(UserWarning, match="must stay as they were when they were passed"):
             ev.run("trustworthiness", None, None)
-    few = dreval.Evaluation(X[:50], {"y": Y[:50]}, random_state=0)
-    assert not np.shares_memory(few["y"].values, Y)
+    small = dreval.Evaluation(X[:50], {"y": Y[:50]}, random_state=0)
+    assert not np.shares_memory(small["y"].values, Y)
 
 
 @pytest.mark.parametrize("kind", ["array", "map", "stored"])
 @pytest.mark.parametrize("owned", [1 << 20, 0])
 def test_results_do_not_change_with_the_coordinates(
-    kind: str, owned: int, many: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, owned: int, small_limits: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They keep a copy, also of a file that is gone; of very large ones none, and refuse those that have changed."""
+    """They store a copy, also of a deleted file; of very large ones none, and raise an error for changed ones."""
     monkeypatch.setattr(source_kinds, "MAX_COPIED_BYTES", owned)
     X, path = table(0, LARGE_N, 5, np.float64), tmp_path / "y.npy"
     Y = RNG.normal(size=(LARGE_N, 2)).astype(np.float32)
@@ -340,7 +346,7 @@ def test_names_are_held_once() -> None:
 def test_few_chunks_of_zarr_are_read_at_once(
     chunk: tuple[int, int], usual: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many as 2 MiB hold, no more than the user lets be read; the setting is as before, also after errors."""
+    """As many as fit into 2 MiB, and at most the user's limit; the setting is restored, also after errors."""
     import zarr
 
     if not hasattr(zarr, "config"):
@@ -370,7 +376,7 @@ def test_few_chunks_of_zarr_are_read_at_once(
 
 @pytest.mark.doors
 def test_threads_that_read_zarr_leave_its_setting(tmp_path: Path) -> None:
-    """Two tables that are read by turns in two threads: the last one to finish restores what the user had set."""
+    """Two tables that are read in turn in two threads: the last one to finish restores the user's setting."""
     import zarr
 
     if not hasattr(zarr, "config"):
@@ -446,8 +452,10 @@ def test_anndata_in_files(tmp_path: Path) -> None:
         assert np.array_equal(as_data(f"{tmp_path / form.__name__}.zarr:raw").dense(), X)
         assert np.array_equal(as_data(f"{tmp_path / form.__name__}.zarr:obsm:X_umap").dense(), X[:, :2])
         with every_file_is_large():
-            other = as_source(f"{tmp_path / form.__name__}.zarr:obsm:X_umap", "u", as_data(cells[::-1].copy()))
-        np.testing.assert_array_equal(np.asarray(other.coordinates(as_data(cells[::-1].copy()))), X[::-1, :2])
+            reversed_source = as_source(
+                f"{tmp_path / form.__name__}.zarr:obsm:X_umap", "u", as_data(cells[::-1].copy())
+            )
+        np.testing.assert_array_equal(np.asarray(reversed_source.coordinates(as_data(cells[::-1].copy()))), X[::-1, :2])
     with pytest.raises(UnknownName, match="counts"):
         as_data(tmp_path / f"{form.__name__}.zarr", layer="count")
     by_columns = anndata.AnnData(sparse.csc_matrix(X))
@@ -459,11 +467,11 @@ def test_anndata_in_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("suffix", "lazy", "form"), [("h5ad", False, "dense"), ("zarr", False, "sparse"), ("h5ad", True, "sparse")]
 )
-def test_memory_is_that_of_blocks(tmp_path: Path, many: None, suffix: str, lazy: bool, form: str) -> None:
+def test_memory_is_that_of_blocks(tmp_path: Path, small_limits: None, suffix: str, lazy: bool, form: str) -> None:
     """Intake and evaluation of a lazy object allocate less than the matrix takes."""
     import anndata
 
-    def written(n: int) -> tuple[Path, int]:
+    def write_tables(n: int) -> tuple[Path, int]:
         X = sparse.random(n, 1000, 0.04, format="csr", dtype=np.float32, random_state=0)
         X = RNG.normal(size=(n, 200)).astype(np.float32) if form == "dense" else X
         cells, path = anndata.AnnData(X, obsm={"X_umap": RNG.normal(size=(n, 2))}), tmp_path / f"c{n}.{suffix}"
@@ -478,8 +486,8 @@ def test_memory_is_that_of_blocks(tmp_path: Path, many: None, suffix: str, lazy:
             ev = dreval.Evaluation(value, {"u": "umap"}, anchors=20, n_neighbors=4, random_state=0)
             return ev.run("trustworthiness", None, None)
 
-    evaluated(written(2000)[0])  # so that neither compilation nor imports count
-    path, size = written(40_000)
+    evaluated(write_tables(2000)[0])  # so that neither compilation nor imports count
+    path, size = write_tables(40_000)
     tracemalloc.start()
     try:
         results = evaluated(path)
@@ -505,7 +513,7 @@ class Rows:
 
 
 @doors
-def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dask_sends_the_passes_to_workers(small_limits: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In two processes the numbers are those of arrays, also where one of them is killed in a pass."""
     import cloudpickle
     import dask.array
@@ -517,8 +525,8 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
     labels, names = np.arange(LARGE_N) % 3, ["trustworthiness", "procrustes_disparity", "triplet_accuracy"]
     np.save(tmp_path / "x.npy", X)
     cuts = tuple(min(60, LARGE_N - at) for at in range(0, LARGE_N, 60))
-    read = Rows(tmp_path / "x.npy")
-    lazy = dask.array.map_blocks(read, chunks=(cuts, (5,)), dtype=np.float32, meta=X[:0])
+    rows = Rows(tmp_path / "x.npy")
+    lazy = dask.array.map_blocks(rows, chunks=(cuts, (5,)), dtype=np.float32, meta=X[:0])
     passed = {"labels": labels, "anchors": 40, "n_neighbors": 4, "random_state": 1}
     expected = dreval.Evaluation(X, {"y": Y.astype(float)}, **passed).run(names, None).tidy()
     monkeypatch.setattr(stored, "MAX_TASK_BYTES", 60 * 40)  # a task for every chunk
@@ -528,15 +536,15 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
         with LocalCluster(**options) as cluster, Client(cluster) as client:
             before = set(client.run(os.getpid).values())
             calls: list[str] = []
-            sent = stored.on_workers
+            original = stored.on_workers
             monkeypatch.setattr(
-                streaming, "on_workers", lambda *args, **more: calls.append(args[2]) or sent(*args, **more)
+                streaming, "on_workers", lambda *args, **keywords: calls.append(args[2]) or original(*args, **keywords)
             )
             for chunks in (60, 250):
                 ev = dreval.Evaluation(lazy.rechunk((chunks, 5)), {"y": Y}, **passed)
-                read.order.touch()
+                rows.order.touch()
                 result = ev.run(names, None).tidy()
-                assert not read.order.exists()
+                assert not rows.order.exists()
                 for column in ("value", "conf_low", "conf_high", "chance"):
                     np.testing.assert_allclose(result[column], expected[column], rtol=1e-12)
             client.wait_for_workers(2)
@@ -546,8 +554,10 @@ def test_dask_sends_the_passes_to_workers(many: None, tmp_path: Path, monkeypatc
 
 @doors
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
-def test_dask_without_a_cluster(scheduler: str, many: None) -> None:
-    """What is sent gives the same with any scheduler: chunks of any shape, more than one leg, sparse rows."""
+def test_dask_without_a_cluster(scheduler: str, small_limits: None) -> None:
+    """The submitted functions give the same with any scheduler: chunks of any shape, more than one column block, sparse
+    rows.
+    """
     import dask
     import dask.array
     from scipy.sparse import csr_matrix
@@ -568,7 +578,7 @@ def test_dask_without_a_cluster(scheduler: str, many: None) -> None:
 
 
 @doors
-def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_tables_raise_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values that are not tables of real numbers, cannot be read, run code or fill the memory raise errors."""
     import dask.array
     import h5py

@@ -45,7 +45,7 @@ def summarized(table: Any, size: int, columns: tuple[str, ...] | None = None) ->
 
 def notes_by_code(summary: TableSummary) -> dict[str, dict[str, Any]]:
     """Codes and values of the notes."""
-    return {item.code: dict(item.values) for item in summary.notes()}
+    return {note.code: dict(note.values) for note in summary.notes()}
 
 
 def shares_of(X: np.ndarray) -> np.ndarray:
@@ -56,8 +56,8 @@ def shares_of(X: np.ndarray) -> np.ndarray:
 
 
 @given(X=clouds(min_p=1, max_p=6), form=st.sampled_from(sorted(FORMS)), data=st.data())
-def test_a_survey_is_what_numpy_says_of_the_whole(X: np.ndarray, form: str, data: Any) -> None:
-    """Whatever the size of the blocks: hash, sizes, ranges, special rows, and all notes."""
+def test_a_survey_equals_numpy_on_the_whole_table(X: np.ndarray, form: str, data: Any) -> None:
+    """Hash, sizes, ranges, special rows, and all notes are equal for any size of the blocks."""
     X = np.ascontiguousarray(FORMS[form](X))
     n, p = X.shape
     result, size = summarized(X, data.draw(st.integers(1, n))), np.abs(X)
@@ -78,8 +78,8 @@ def test_a_survey_is_what_numpy_says_of_the_whole(X: np.ndarray, form: str, data
     if "data.one_column" in notes:
         assert notes["data.one_column"]["column"] == str(np.argmax(shares))
         assert notes["data.one_column"]["percent"] == pytest.approx(100 * shares.max(), rel=1e-6)
-    few = [len(np.unique(column)) for column in X.T]
-    labels = p > 2 and few[-1] == 2 and 2 not in few[:-1]
+    n_distinct = [len(np.unique(column)) for column in X.T]
+    labels = p > 2 and n_distinct[-1] == 2 and 2 not in n_distinct[:-1]
     assert ("data.binary_last" in notes) == labels
     if labels:
         assert list(notes["data.binary_last"]["values"]) == [X[:, -1].min(), X[:, -1].max()]
@@ -95,29 +95,29 @@ def test_shares_of_the_variance_are_those_about_the_means(X: np.ndarray, size: i
 @given(X=clouds(scales=False), size=st.integers(1, 40))
 def test_numbers_have_one_hash_in_any_type(X: np.ndarray, size: int) -> None:
     """float32 and float64 of the same numbers, whole numbers, and a table stored by column."""
-    few = X.astype(np.float32)
-    expected = summarized(few.astype(np.float64), size)
-    for table in (few, np.asfortranarray(few), np.asfortranarray(few.astype(np.float64))):
+    single = X.astype(np.float32)
+    expected = summarized(single.astype(np.float64), size)
+    for table in (single, np.asfortranarray(single), np.asfortranarray(single.astype(np.float64))):
         result = summarized(table, len(X))
         assert result.sha256 == expected.sha256 == digest_of(table)
         assert_array_equal(result._keys, expected._keys)
-    whole = np.round(X).astype(np.int64)
-    assert summarized(whole, size).sha256 == summarized(whole.astype(np.float64), len(X)).sha256
+    integers = np.round(X).astype(np.int64)
+    assert summarized(integers, size).sha256 == summarized(integers.astype(np.float64), len(X)).sha256
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("at", [0, 7, 29])
-def test_a_number_that_is_none_is_refused_in_any_block(bad: float, at: int) -> None:
-    """With the row and the column."""
+def test_a_value_that_is_not_finite_raises_an_error_in_any_block(bad: float, at: int) -> None:
+    """The error has the row and the column."""
     X = np.random.default_rng(0).normal(size=(30, 3))
     X[at, 1] = bad
-    with pytest.raises(InputError, match=f"row {at}") as refused:
+    with pytest.raises(InputError, match=f"row {at}") as error:
         summarized(X, 8, ("a", "b", "c"))
-    assert "'b'" in str(refused.value)
+    assert "'b'" in str(error.value)
 
 
-def test_ids_are_found_by_their_name() -> None:
-    """A column called id with another whole number in each row."""
+def test_ids_are_recognized_by_their_name() -> None:
+    """A column called id has a different integer in each row."""
     X = np.c_[np.random.default_rng(0).normal(size=(30, 2)), np.arange(30)[::-1]]
     assert notes_by_code(summarized(X, 7, ("a", "b", "id")))["data.ids_used"] == {"column": "id"}
     for name in (
@@ -169,9 +169,9 @@ def test_rows_in_another_order(kind: Any, n: int, seed: int, data: Any) -> None:
         result, expected = PermutedRows(table, order), X[order[np.arange(n)]]
         assert result.shape == (n, 4)
         assert len(result) == n
-        for subset in (slice(None), slice(low, high), positions):
-            part = rows_of(result, subset)
+        for selection in (slice(None), slice(low, high), positions):
+            part = rows_of(result, selection)
             if isinstance(part, csr_array):
                 part = part.toarray()
             assert part.dtype == np.float64
-            assert_array_equal(part, expected[subset])
+            assert_array_equal(part, expected[selection])

@@ -47,7 +47,7 @@ def test_sparse_tensors_stay_sparse(torch: ModuleType) -> None:
     """The layouts in coordinates, rows and columns hold the numbers of the dense tensor."""
     T = torch.tensor(X)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch says that its rows and columns are a beta
+        warnings.simplefilter("ignore")  # torch warns that its rows and columns are a beta
         rows, columns = T.to_sparse_csr(), T.to_sparse_csc()
     for value in (T.to_sparse(), rows, columns, T.bfloat16().to_sparse()):
         data = as_data(value)
@@ -67,7 +67,7 @@ def test_tensors_as_labels_and_embeddings(torch: ModuleType) -> None:
     assert np.allclose(encoder.coordinates(data), expected, rtol=1e-12)
 
 
-def test_tensors_that_hold_nothing_are_refused(torch: ModuleType) -> None:
+def test_empty_or_complex_tensors_raise_an_error(torch: ModuleType) -> None:
     """A tensor without memory, and complex ones."""
     with pytest.raises(InputError, match="must become an array of numpy"):
         as_data(torch.empty(9, 3, device="meta"))

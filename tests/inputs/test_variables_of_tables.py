@@ -1,4 +1,4 @@
-"""Whole tables of variables: columns that name the rows are none; texts count without the spaces at their ends."""
+"""Whole tables of variables: columns that name the rows are left out; spaces at the ends of texts count."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NAMING = {
 @pytest.mark.parametrize("case", NAMING)
 @pytest.mark.parametrize("form", ["csv", "tsv", "frame"])
 @pytest.mark.parametrize("argument", ["covariates", "latent"])
-def test_a_column_that_names_the_rows_is_no_variable(case: str, form: str, argument: str) -> None:
+def test_a_column_that_names_the_rows_is_not_a_variable(case: str, form: str, argument: str) -> None:
     """It is dropped with a note that names it, and the tests of the other columns do not change."""
     name, values = NAMING[case]
     table: Any = pd.DataFrame({name: values, "age": AGE, "weight": X[:, 0]})
@@ -82,7 +82,7 @@ def test_integers_that_differ_in_every_row_are_numbers_with_a_note() -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "array", "frame", "row names"])
-def test_latent_variables_are_told_of_columns_that_name_the_rows(form: str) -> None:
+def test_latent_variables_have_a_note_on_columns_that_name_the_rows(form: str) -> None:
     """A column of ids next to decimals is used, with a note; without it the value is that of the variables."""
     ids = np.arange(N) + 7001
     table, message = pd.DataFrame({"key": ids, "t1": X[:, 2], "t2": X[:, 3]}), "latent['key']"
@@ -132,11 +132,11 @@ def test_spaces_at_the_ends_of_a_class_do_not_count(form: str, argument: str) ->
 def test_padded_classes_have_the_value_of_scikit_learn() -> None:
     """As labels of an evaluation and of the plain function."""
     padded = [f"{kind} " if i % 2 else kind for i, kind in enumerate(KINDS)]
-    right = silhouette_score(X[:, :2], KINDS)
+    expected = silhouette_score(X[:, :2], KINDS)
     results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=padded).run("silhouette", None, None)
-    assert results.tidy().value.iloc[0] == pytest.approx(right, abs=1e-12)
+    assert results.tidy().value.iloc[0] == pytest.approx(expected, abs=1e-12)
     with pytest.warns(InputWarning, match="differ from others only in spaces at their ends"):
-        assert dreval.silhouette(X, X[:, :2], labels=padded) == pytest.approx(right, abs=1e-12)
+        assert dreval.silhouette(X, X[:, :2], labels=padded) == pytest.approx(expected, abs=1e-12)
     with pytest.raises(InputError, match="stands for a missing value"):
         dreval.mmd_test(X, groups=[" nan ", *padded[1:]])
     assert codes(as_data(X, labels=[f"{kind} " for kind in KINDS]).notes, "labels.spaces") == []

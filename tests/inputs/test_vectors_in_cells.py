@@ -121,7 +121,7 @@ VARIABLES: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 
 @pytest.mark.parametrize("case", VARIABLES)
-def test_vectors_are_no_classes_and_no_names(case: str) -> None:
+def test_vectors_are_neither_classes_nor_names(case: str) -> None:
     """The error for vectors in a variable has the row and a hint, and is not a raw error."""
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "emb": list(Y)})
     with pytest.raises(InputError, match=r"must be one value per point.*in row 0"):

@@ -19,16 +19,16 @@ X = np.cumsum(RNG.normal(size=(N, 5)), axis=0) * 3
 Y = X[:, :2]
 ORDER = RNG.permutation(N)
 FRAME = pd.DataFrame(X, columns=list("abcde"))
-NAMED = pd.DataFrame(X, [f"s{i}" for i in range(N)])
+NAMED_FRAME = pd.DataFrame(X, [f"s{i}" for i in range(N)])
 LABELS = np.array(list("ABC"))[np.arange(N) // 20]
 
 
-def warned(function: Any, *args: Any, **options: Any) -> list[str]:
+def warnings_of(function: Any, *args: Any, **options: Any) -> list[str]:
     """Return the warnings of a function."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         function(*args, **options)
-    return [str(item.message) for item in caught if issubclass(item.category, InputWarning)]
+    return [str(record.message) for record in records if issubclass(record.category, InputWarning)]
 
 
 FUNCTIONS = {
@@ -51,23 +51,23 @@ FUNCTIONS = {
         (FRAME.assign(sick=X[:, 0] > 0), "'sick' holds True and False"),
     ],
 )
-def test_columns_of_the_data_that_may_be_no_features(name: str, data: Any, message: str) -> None:
+def test_columns_of_the_data_that_may_not_be_features(name: str, data: Any, message: str) -> None:
     """They change the number, with or without a record."""
-    assert [text[: len(message)] for text in warned(FUNCTIONS[name], data)] == [message]
+    assert [text[: len(message)] for text in warnings_of(FUNCTIONS[name], data)] == [message]
 
 
 def test_a_metric_that_does_not_reach_the_method() -> None:
     """The method ran on Euclidean distances."""
-    (message,) = warned(dreval.trustworthiness, X, "isomap", metric="cosine")
+    (message,) = warnings_of(dreval.trustworthiness, X, "isomap", metric="cosine")
     assert message.startswith("isomap has no parameter `metric`")
 
 
 def test_labels_that_become_one() -> None:
     """Values that differ in spaces, and a text for a missing value."""
     padded = np.where(np.arange(N) < 10, "A ", LABELS)
-    (message,) = warned(dreval.silhouette, X, Y, labels=padded)
+    (message,) = warnings_of(dreval.silhouette, X, Y, labels=padded)
     assert "differs from another only in spaces" in message
-    left, second = warned(dreval.silhouette, X, Y, labels=np.where(LABELS == "C", "NA", LABELS))
+    left, second = warnings_of(dreval.silhouette, X, Y, labels=np.where(LABELS == "C", "NA", LABELS))
     assert "the text 'NA' stands for a missing value" in left
     assert "40 labeled points of 60" in second
 
@@ -75,17 +75,21 @@ def test_labels_that_become_one() -> None:
 @pytest.mark.parametrize("argument", ["Y", "labels"])
 def test_names_of_the_data_alone(argument: str) -> None:
     """An array has no names, so that its rows can only go by position: no warning; tables with names are matched."""
-    frame, other = NAMED.iloc[ORDER], pd.DataFrame(Y, NAMED.index)
-    passed = {"Y": (Y, pd.Series(LABELS, NAMED.index)), "labels": (other, LABELS)}[argument]
-    assert warned(dreval.silhouette, frame, passed[0], labels=passed[1]) == []
-    right = dreval.silhouette(NAMED, other, labels=pd.Series(LABELS, NAMED.index))
-    assert dreval.silhouette(frame, other, labels=pd.Series(LABELS, NAMED.index)) == pytest.approx(right)
+    frame, named_embedding = NAMED_FRAME.iloc[ORDER], pd.DataFrame(Y, NAMED_FRAME.index)
+    passed = {"Y": (Y, pd.Series(LABELS, NAMED_FRAME.index)), "labels": (named_embedding, LABELS)}[argument]
+    assert warnings_of(dreval.silhouette, frame, passed[0], labels=passed[1]) == []
+    expected = dreval.silhouette(NAMED_FRAME, named_embedding, labels=pd.Series(LABELS, NAMED_FRAME.index))
+    assert dreval.silhouette(frame, named_embedding, labels=pd.Series(LABELS, NAMED_FRAME.index)) == pytest.approx(
+        expected
+    )
 
 
-def test_notes_that_change_no_number_are_not_warned_of() -> None:
+def test_notes_without_an_effect_on_numbers_issue_no_warning() -> None:
     """Constant columns, repeated rows, a dominating column, and rows matched by names cause no warning."""
-    data = pd.DataFrame(np.vstack([X[:-1], X[0]]), NAMED.index).assign(none=0.5, most=100 * X[[*range(N - 1), 0], 0])
+    data = pd.DataFrame(np.vstack([X[:-1], X[0]]), NAMED_FRAME.index).assign(
+        none=0.5, most=100 * X[[*range(N - 1), 0], 0]
+    )
     data.columns = data.columns.map(str)
     codes = {note.code for note in dreval.Evaluation(data, {}).data.notes}
     assert codes == {"data.constant", "data.one_column", "data.repeated"}
-    assert warned(dreval.trustworthiness, data, pd.DataFrame(Y, NAMED.index).iloc[ORDER]) == []
+    assert warnings_of(dreval.trustworthiness, data, pd.DataFrame(Y, NAMED_FRAME.index).iloc[ORDER]) == []

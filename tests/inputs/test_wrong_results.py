@@ -70,8 +70,8 @@ def test_the_function_in_the_error_works(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", USELESS)
-def test_what_is_no_embedding_is_named(case: str) -> None:
-    """Other results are described, as a failure of the method."""
+def test_results_that_are_not_embeddings_are_described(case: str) -> None:
+    """The description is that of a failure of the method."""
     result, received = USELESS[case]
     with pytest.raises(MethodFailed, match=re.escape(f"got {received}")):
         dreval.embed(X, lambda X, n_components: result)  # noqa: ARG005

@@ -40,14 +40,14 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def hold(path: Path) -> subprocess.Popen[str]:
-    """A process that holds the cell "held"."""
+    """Claim the cell "held" in a process."""
     process = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "True\n"
     return process
 
 
-def test_a_cell_has_one_holder_and_one_answer(store: Store) -> None:
+def test_a_cell_has_one_holder_and_one_result(store: Store) -> None:
     """Claimed, released, claimed by another process, finished; then nobody can claim it."""
     with Claims(store, "run") as left:
         left.add_cells(["a", "b"])
@@ -123,7 +123,7 @@ def test_a_claim_without_its_lock_file_is_taken_over(store: Store) -> None:
 
 
 def test_lock_files_go_with_their_claimants(store: Store) -> None:
-    """A claimant removes its own lock file, and the next one that of a killed process, but none of a working one."""
+    """A claimant removes its lock file, and the next one that of a killed process, but not that of a working one."""
     process = hold(store.path)
     process.kill()
     process.wait()
@@ -136,11 +136,11 @@ def test_lock_files_go_with_their_claimants(store: Store) -> None:
 
 
 def test_links_lead_to_the_same_locks(store: Store, tmp_path: Path) -> None:
-    """A journal that is opened by a symbolic link shares the claims of those who use its own name."""
+    """A journal that is opened by a symbolic link shares the claims of processes that use its name."""
     (tmp_path / "elsewhere").mkdir()
     link = tmp_path / "elsewhere" / "link"
     link.symlink_to(store.path)
-    with Store(link) as other, Claims(store, "run") as left, Claims(other, "run") as right:
+    with Store(link) as linked, Claims(store, "run") as left, Claims(linked, "run") as right:
         assert left.claim("a")
         assert not right.claim("a")
 

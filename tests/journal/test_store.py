@@ -48,15 +48,15 @@ def test_cells_come_back_in_every_digit(tmp_path: Path) -> None:
         assert store.cells(run).keys() == {"a", "b"}
 
 
-def test_runs_are_apart_and_the_first_answer_stays(tmp_path: Path) -> None:
+def test_runs_are_separate_and_the_first_result_stays(tmp_path: Path) -> None:
     """Another recipe is another run; an existing cell is not overwritten."""
     with Store(tmp_path / "cells") as store:
-        run, other = store.open_run(RECIPE), store.open_run({**RECIPE, "n": 4})
+        run, other_run = store.open_run(RECIPE), store.open_run({**RECIPE, "n": 4})
         store.put(run, "a", {"u": 1.0})
         store.put(run, "a", {"u": 2.0})
         assert store.cells(run) == {"a": ({"u": 1.0}, None)}
-        assert store.cells(other) == {}
-        assert run == cell_key(RECIPE) != other
+        assert store.cells(other_run) == {}
+        assert run == cell_key(RECIPE) != other_run
 
 
 def test_four_processes_write_at_once(tmp_path: Path) -> None:
@@ -73,11 +73,11 @@ def test_four_processes_write_at_once(tmp_path: Path) -> None:
 def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
     """SQLite rejects a new file while another process creates its log; the journal waits."""
     path = tmp_path / "cells"
-    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with closing(sqlite3.connect(path)) as alone, pytest.raises(sqlite3.OperationalError, match="locked"):
-            alone.execute("PRAGMA journal_mode=WAL")
-        release = threading.Timer(0.2, other.execute, ["COMMIT"])
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other_connection:
+        other_connection.execute("BEGIN IMMEDIATE")
+        with closing(sqlite3.connect(path)) as connection, pytest.raises(sqlite3.OperationalError, match="locked"):
+            connection.execute("PRAGMA journal_mode=WAL")
+        release = threading.Timer(0.2, other_connection.execute, ["COMMIT"])
         release.start()
         with Store(path) as store:
             store.put(store.open_run(RECIPE), "a")
@@ -85,21 +85,21 @@ def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> 
         release.join()
 
 
-def test_a_damaged_file_is_refused_by_name(tmp_path: Path) -> None:
-    """Where pages are overwritten the refusal names the file, whether it opens or not."""
+def test_a_damaged_file_raises_an_error_with_its_name(tmp_path: Path) -> None:
+    """If pages are overwritten the error names the file, whether it opens or not."""
     path = tmp_path / "cells"
     with Store(path) as store:
         run = store.open_run(RECIPE)
         for i in range(200):
             store.put(run, str(i), {"u": i / 7}, np.zeros(200))
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] + b"\xff" * (len(whole) - len(whole) // 2))
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] + b"\xff" * (len(content) - len(content) // 2))
     with pytest.raises(InputError, match=r"`store` must be a file .*cells"), Store(path) as store:
         store.cells(run)
 
 
-def test_other_files_are_refused(tmp_path: Path) -> None:
-    """A text, a folder, a file in no folder and a journal of a later format are refused by name."""
+def test_other_files_raise_an_error(tmp_path: Path) -> None:
+    """The error for a text, a folder, a file in a missing folder and a journal of a later format names it."""
     (tmp_path / "text").write_text("no journal at all, but long enough to be read as one" * 40)
     with Store(tmp_path / "later"):
         pass
@@ -128,7 +128,7 @@ def test_a_journal_is_read_without_being_changed(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["cells"]
 
 
-def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
+def test_a_transaction_is_atomic(tmp_path: Path) -> None:
     """Writes before an error within a transaction are not kept."""
 
     def write_and_fail(store: Store) -> None:
@@ -142,7 +142,7 @@ def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
         assert store.rows("SELECT * FROM runs") == []
 
 
-def test_a_journal_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+def test_a_journal_is_recognized_by_its_first_bytes(tmp_path: Path) -> None:
     """Texts, folders and missing files are not journals."""
     with Store(tmp_path / "cells"):
         pass

@@ -1,4 +1,4 @@
-"""Measures of batches and labels as single-cell integration uses them, against scib-metrics and plain twins."""
+"""Measures of batches and labels in single-cell integration, against scib-metrics and plain twins."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_numbers_are_those_of_scib_metrics(case: dict[str, object]) -> None:
 
 
 def _weights(distances: np.ndarray, perplexity: int) -> np.ndarray:
-    """Weights exp(-beta d) whose entropy is that of the perplexity, by scipy's root finder."""
+    """Return weights exp(-beta d) whose entropy is that of the perplexity, by scipy's root finder."""
     from scipy.optimize import brentq
 
     def weights(power: float) -> np.ndarray:
@@ -75,9 +75,9 @@ def test_lisi_of_a_plain_twin(tied: bool) -> None:
         neighbors = np.array([j for j in np.argsort(np.round(D[i], 9), kind="stable") if j != i])
         far = np.round(D[i, neighbors], 9)
         w, edge = _weights(far[:14], 5), far == far[13]
-        each = np.where(edge, w[edge[:14]].sum() / edge.sum(), np.r_[w, np.zeros(45)])
+        weights = np.where(edge, w[edge[:14]].sum() / edge.sum(), np.r_[w, np.zeros(45)])
         for name, codes in (("ilisi", batch), ("clisi", labels)):
-            effective = 1 / sum(each[codes[neighbors] == c].sum() ** 2 for c in range(3))
+            effective = 1 / sum(weights[codes[neighbors] == c].sum() ** 2 for c in range(3))
             expected[name].append((effective - 1) / 2 if name == "ilisi" else (3 - effective) / 2)
     assert dreval.ilisi(Y, Y, batch=batch, perplexity=5) == pytest.approx(np.mean(expected["ilisi"]), abs=1e-8)
     assert dreval.clisi(Y, Y, labels=labels, perplexity=5) == pytest.approx(np.mean(expected["clisi"]), abs=1e-8)
@@ -151,11 +151,11 @@ def test_random_places_mix_batches_completely() -> None:
         assert row["conf_low"] <= row["value"] <= row["conf_high"]
 
 
-def test_what_is_noted() -> None:
+def test_notes_on_batches() -> None:
     """Notes report a reduced perplexity, rough tests, labels that are left out, and the isolated labels."""
     Y, labels, batch = cells(0, 40)
     rare = np.where(np.arange(40) < 2, 5, batch)
-    alone = np.where(labels == 1, 1, batch)
+    expected = np.where(labels == 1, 1, batch)
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=rare, random_state=0)
     results = ev.run(["ilisi", "kbet", "isolated_labels"], None, None, options={"kbet": {"size": 20}})
     results = results.tidy().set_index("measure")["note"]
@@ -163,7 +163,7 @@ def test_what_is_noted() -> None:
     assert "expected to hold 1 points of the smallest batch" in results["kbet"]
     assert "only about 2 neighborhoods are independent" in results["kbet"]
     assert "1 of 3 labels are in 2 of 4 batches" in results["isolated_labels"]
-    ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=alone, random_state=0)
+    ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=expected, random_state=0)
     results = ev.run(["silhouette_batch"], None, None).tidy().set_index("measure")["note"]
     assert "are left out: 1" in results["silhouette_batch"]
 
@@ -178,8 +178,8 @@ def test_batches_come_as_labels_do() -> None:
     assert ev.data.columns == ("u", "v")
     assert ev.run("ilisi", **run).tidy()["value"].item() == value
     assert "batch=batch" in ev.run("ilisi", **run).recipe["call"]
-    moved = frame[["site"]].sample(frac=1, random_state=0)
-    ev = dreval.Evaluation(frame.drop(columns="site"), {"e": Y}, batch=moved, random_state=0)
+    shuffled = frame[["site"]].sample(frac=1, random_state=0)
+    ev = dreval.Evaluation(frame.drop(columns="site"), {"e": Y}, batch=shuffled, random_state=0)
     assert ev.run("ilisi", **run).tidy()["value"].item() == value
     with pytest.raises(InputError, match="`batch` must be complete: got 1 points without a batch"):
         dreval.ilisi(Y, Y, batch=[None, *batch[1:].tolist()])
@@ -187,7 +187,7 @@ def test_batches_come_as_labels_do() -> None:
         dreval.ilisi(Y, Y, batch=Y[:, 0])
     with pytest.raises(InputError, match=r"^`batch` must be one value .* Name one: batch='file.csv:column'"):
         dreval.ilisi(Y, Y, batch=frame)
-    assert [str(item) for item in dreval.Evaluation(Y, {"e": Y}, batch=np.arange(60)).data.notes] == [
+    assert [str(note) for note in dreval.Evaluation(Y, {"e": Y}, batch=np.arange(60)).data.notes] == [
         "`batch` has 60 different values for 60 points."
     ]
     with pytest.raises(UnknownName, match="Did you mean 'site'"):
@@ -204,7 +204,7 @@ def test_batches_come_as_labels_do() -> None:
         dreval.kbet(Y, Y, batch=batch, size=1)
 
 
-def test_without_batches_the_rest_is_not_lost() -> None:
+def test_a_missing_batch_variable_affects_no_other_measure() -> None:
     """A measure without batches has a row with the reason and a warning; "all" leaves it out; a study says more."""
     Y, labels, _ = cells(0, 60)
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, random_state=0)
@@ -230,11 +230,11 @@ def test_labels_with_gaps_keep_their_batches() -> None:
     """The value is that of the labeled points with their batches."""
     Y, labels, batch = cells(0, 60)
     gaps = [None if i < 10 else int(c) for i, c in enumerate(labels)]
-    alone = dreval.silhouette_batch(Y[10:], Y[10:], labels=labels[10:], batch=batch[10:])
+    expected = dreval.silhouette_batch(Y[10:], Y[10:], labels=labels[10:], batch=batch[10:])
     with pytest.warns(dreval.errors.InputWarning):
-        assert dreval.silhouette_batch(Y, Y, labels=gaps, batch=batch) == alone
+        assert dreval.silhouette_batch(Y, Y, labels=gaps, batch=batch) == expected
     ev = dreval.Evaluation(sparse.csr_array(Y), {"e": Y}, labels=gaps, batch=batch, random_state=0)
-    assert ev.run("silhouette_batch", None, None).tidy()["value"].item() == alone
+    assert ev.run("silhouette_batch", None, None).tidy()["value"].item() == expected
 
 
 @given(seed=st.integers(0, 50), n=st.integers(24, 60))
@@ -271,7 +271,7 @@ def test_equal_batches_on_two_places_are_mixed() -> None:
     assert dreval.clisi(np.eye(60), np.zeros((60, 2)), labels=np.repeat([0, 1], 30)) < 0.01
 
 
-def test_no_test_is_made_that_cannot_reject() -> None:
+def test_no_test_is_computed_that_cannot_reject() -> None:
     """With nearly all points in each neighborhood no test can reject; the bound for many batches agrees."""
     from dreval.measures.batches import _most_uneven
 
@@ -293,10 +293,10 @@ def test_no_test_is_made_that_cannot_reject() -> None:
         assert largest <= n - k + 1e-9
 
 
-@pytest.mark.parametrize(("measures", "noted"), [("trustworthiness", True), (["trustworthiness", "ilisi"], False)])
-def test_batches_that_nothing_reads_are_said(measures, noted):
+@pytest.mark.parametrize(("measures", "is_noted"), [("trustworthiness", True), (["trustworthiness", "ilisi"], False)])
+def test_unused_batches_are_noted(measures, is_noted):
     """A note says that no requested measure uses the batches, and names measures that do."""
     X = np.random.default_rng(0).normal(size=(40, 4))
     ev = dreval.Evaluation(X, {"a": X[:, :2]}, batch=np.arange(40) % 2, n_neighbors=5, random_state=0)
 
-    assert ("batch.unused" in set(ev.run(measures, None, None).notes["code"])) == noted
+    assert ("batch.unused" in set(ev.run(measures, None, None).notes["code"])) == is_noted

@@ -1,4 +1,4 @@
-"""The value by chance where equal distances of the embedding count; at full length in ``tests/calibration``."""
+"""The chance level with ties in the embedding; at full length in ``tests/calibration``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dreval.measures.core import chance_value
 from dreval.registry import MEASURES
 
 RANKS = ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard", "mrre_false", "mrre_missing"]
-MOVED = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
+CHANCE_NOTE = "ties in the embedding change the chance level: it is the mean over 20 row permutations"
 
 
 def _binary(seed=0, n=80):
@@ -40,16 +40,16 @@ def test_an_unrelated_map_of_binary_data_is_not_above_chance():
     }
     for name, closed in (("trustworthiness", chance_rank_measure(80, 10)), ("r_nx_auc", 0.0)):
         mean, spread = np.mean(values[name]), np.std(values[name], ddof=1)
-        stated = row.loc[("a", name), "chance"]
-        assert abs(stated - mean) <= 4 * spread * np.sqrt(1 / 20 + 1 / 100)
-        assert min(stated, mean) - closed > 4 * spread * np.sqrt(1 / 20)
-        assert MOVED in row.loc[("a", name), "note"]
+        chance = row.loc[("a", name), "chance"]
+        assert abs(chance - mean) <= 4 * spread * np.sqrt(1 / 20 + 1 / 100)
+        assert min(chance, mean) - closed > 4 * spread * np.sqrt(1 / 20)
+        assert CHANCE_NOTE in row.loc[("a", name), "note"]
     assert chance_rank_measure(80, 10) == pytest.approx(0.526, abs=5e-4)
     assert np.mean(values["trustworthiness"]) == pytest.approx(0.565, abs=0.01)
 
 
 def test_chance_is_the_mean_of_all_pairings():
-    """The closed form is the mean without ties in the embedding, also of tied data; with ties permutations are drawn.
+    """The closed form is the mean without ties in the embedding, also for tied data; with ties permutations are drawn.
 
     Five points in 120 orders; of six points with two places 15 orders differ, and stand for 720. The draws are within 4
     standard errors of the mean of all pairings by the public functions; the closed form is off by more than .01, with
@@ -115,7 +115,7 @@ def test_the_curve_and_its_area_have_one_chance():
     assert row["chance"] > 0.01
 
 
-def test_what_counts_as_one_however_points_are_paired():
+def test_values_of_one_for_every_permutation():
     """Equal distances in both spaces, or no triplet with an order: value and chance level are 1."""
     X = np.eye(6)
     table = dreval.Evaluation(X, {"e": X}, n_neighbors=2, random_state=0).run(

@@ -30,11 +30,11 @@ def _labels(n, classes, seed):
     return np.random.default_rng(seed).permutation(np.minimum(np.arange(n) % (classes + 2), classes - 1))
 
 
-def _class_aware(chosen, judge, labels, k, same):
+def _class_aware(chosen, judge, labels, k, is_member):
     """Return 1 - the sum of (rank - k) over neighbors of the same, or of other classes, over the largest sum."""
     n, R = len(labels), twins.rank_table(judge)
     worst = twins.largest_penalty(n, k)
-    penalty = sum(max(R[i, j] - k, 0) for i in range(n) for j in chosen[i, :k] if (labels[i] == labels[j]) == same)
+    penalty = sum(max(R[i, j] - k, 0) for i in range(n) for j in chosen[i, :k] if (labels[i] == labels[j]) == is_member)
     return 1.0 if worst == 0 else 1.0 - penalty / worst
 
 
@@ -70,7 +70,7 @@ def test_both_kinds_of_neighbors_make_up_the_whole(pair, classes, k, seed):
 
 
 @pytest.mark.parametrize("name", CLASS_AWARE)
-def test_chance_seen_from_some_rows_is_chance(name, monkeypatch):
+def test_the_chance_level_from_a_part_of_the_rows(name, monkeypatch):
     """The chance level from random rows is the mean over permuted embeddings with all rows."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(120, 3)), rng.normal(size=(120, 2))
@@ -79,8 +79,8 @@ def test_chance_seen_from_some_rows_is_chance(name, monkeypatch):
     monkeypatch.setattr(core, "MIN_RANKED_ROWS", 40)
     chance = chance_value(function, view, {"n_neighbors": 5}, 0).value
     orders = [rng.permutation(120) for _ in range(30)]
-    whole = [getattr(dreval, name)(X, Y[order], labels=labels, n_neighbors=5) for order in orders]
-    assert abs(chance - np.mean(whole)) <= 4.5 * np.std(whole, ddof=1) * np.sqrt(3 / 20 + 1 / 30)
+    values = [getattr(dreval, name)(X, Y[order], labels=labels, n_neighbors=5) for order in orders]
+    assert abs(chance - np.mean(values)) <= 4.5 * np.std(values, ddof=1) * np.sqrt(3 / 20 + 1 / 30)
 
 
 @pytest.mark.parametrize("name", [*CLASS_AWARE, "label_retrieval_auc"])

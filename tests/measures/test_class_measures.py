@@ -31,8 +31,8 @@ def _labels(n, classes, seed):
     return np.random.default_rng(seed).permutation(np.minimum(np.arange(n) % (classes + 2), classes - 1))
 
 
-def _view(X, Y, labels, **more):
-    return replace(neighbor_pass(X, {"Y": Y}, k=5, groups=more.pop("groups", None))["Y"], labels=labels, **more)
+def _view(X, Y, labels, **fields):
+    return replace(neighbor_pass(X, {"Y": Y}, k=5, groups=fields.pop("groups", None))["Y"], labels=labels, **fields)
 
 
 @given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), seed=SEEDS)
@@ -61,9 +61,9 @@ def test_neighborhood_hit_by_hand():
     Y = np.array([0.0, 1.0, 2.0, 2.5, 2.6, 2.7])[:, None]
     labels = list("aaabbb")
     assert dreval.neighborhood_hit(Y, Y, labels=labels, n_neighbors=2) == pytest.approx(10 / 12)
-    twice = np.array([0.0, 0.0, 5.0, 5.0])[:, None]
-    assert dreval.neighborhood_hit(twice, twice, labels=list("abab"), n_neighbors=1) == 0
-    assert dreval.neighborhood_hit(twice, twice, labels=list("aabb"), n_neighbors=1) == 1
+    points = np.array([0.0, 0.0, 5.0, 5.0])[:, None]
+    assert dreval.neighborhood_hit(points, points, labels=list("abab"), n_neighbors=1) == 0
+    assert dreval.neighborhood_hit(points, points, labels=list("aabb"), n_neighbors=1) == 1
 
 
 @given(pair=tie_free_pairs(min_n=8, max_p=3), classes=st.integers(2, 4), seed=SEEDS)
@@ -102,8 +102,8 @@ def test_label_measures_are_their_definition(pair, classes, seed):
     labels = _labels(len(Y), classes, seed)
     change = []
     for a, b in itertools.combinations(range(classes), 2):
-        both = (labels == a) | (labels == b)
-        before, after = (2 * _consistency(Z[both], labels[both]) - 1 for Z in (X, Y))
+        in_pair = (labels == a) | (labels == b)
+        before, after = (2 * _consistency(Z[in_pair], labels[in_pair]) - 1 for Z in (X, Y))
         change.append(after - before)
     compressed, won = np.maximum(-np.array(change), 0).mean(), np.maximum(change, 0).mean()
     assert dreval.label_trustworthiness(X, Y, labels=labels) == pytest.approx(1 - compressed, abs=1e-12)
@@ -111,7 +111,7 @@ def test_label_measures_are_their_definition(pair, classes, seed):
 
 
 def test_label_measures_by_hand():
-    """Two classes apart in the data, swapped in part in the embedding: 6 of 6 and 4 of 6 points at home, so 1 - 2/3."""
+    """Two separate classes in the data, partly swapped in the embedding: 6 of 6 and 4 of 6 are right, so 1 - 2/3."""
     apart = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])[:, None]
     mixed = np.array([0.0, 10.0, 2.0, 1.0, 11.0, 12.0])[:, None]
     labels = list("aaabbb")
@@ -121,7 +121,7 @@ def test_label_measures_by_hand():
 
 
 @given(pair=pairs(min_n=6), classes=st.integers(2, 4), seed=SEEDS)
-def test_what_one_space_loses_the_other_wins(pair, classes, seed):
+def test_losses_of_one_space_are_gains_of_the_other(pair, classes, seed):
     """Swapping data and embedding swaps the two measures."""
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
@@ -153,7 +153,7 @@ def test_silhouette_is_that_of_scikit_learn(pair, classes, seed):
 
 
 def test_silhouette_of_many_blocks_and_threads():
-    """More points than one block holds, in any number of threads, give scikit-learn's widths."""
+    """More points than one block, in any number of threads, have scikit-learn's widths."""
     rng = np.random.default_rng(1)
     Y, labels = rng.normal(size=(1500, 2)), rng.integers(0, 5, 1500)
     view = _view(Y, Y, labels)
@@ -178,7 +178,7 @@ def test_left_out_points_are_gone(name):
 
 
 @pytest.mark.parametrize("kind", ["duplicates", "plain"])
-def test_anchors_among_duplicates_have_the_neighbors_of_the_whole(kind):
+def test_anchors_among_duplicates_have_the_neighbors_of_all_points(kind):
     """A point with more than k duplicates is not its own neighbor."""
     rng = np.random.default_rng(4)
     Y = np.repeat(rng.normal(size=(3, 2)), 20, axis=0) if kind == "duplicates" else rng.normal(size=(60, 2))
@@ -192,14 +192,14 @@ def test_anchors_among_duplicates_have_the_neighbors_of_the_whole(kind):
     "name",
     ["silhouette", "label_trustworthiness", "label_continuity", "neighborhood_hit", "distance_consistency"],
 )
-def test_one_class_is_refused(name):
+def test_one_class_raises_an_error(name):
     """One class raises an error, since all embeddings would have the same value."""
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(UndefinedMeasure, match="`labels` must have at least 2 classes: got 1"):
         getattr(dreval, name)(Y, Y, labels=["a"] * 10)
 
 
-def test_a_class_that_vanishes_with_a_group_costs_the_interval_only():
+def test_a_class_that_vanishes_with_a_group_removes_the_interval_only():
     """A class of one point: the value has no interval, and a note gives the reason."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(60, 3)), np.arange(60) == 7

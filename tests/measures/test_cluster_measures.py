@@ -58,9 +58,9 @@ def test_agreement_is_that_of_scikit_learn(pair, classes, k, seed):
     labels = _labels(len(Y), classes, seed)
     starts = clusters(_view(Y, labels), k, 3)
     best = starts.codes[starts.best]
-    for name, theirs in AGREEMENT.items():
+    for name, reference in AGREEMENT.items():
         result = MEASURES.get(name).rule(_view(Y, labels), k, 3)[0]
-        assert result == pytest.approx(theirs(labels, best), abs=1e-9)
+        assert result == pytest.approx(reference(labels, best), abs=1e-9)
     assert metrics.v_measure_score(labels, best) == pytest.approx(
         MEASURES.get("kmeans_nmi").rule(_view(Y, labels), k, 3)[0], abs=1e-9
     )
@@ -70,11 +70,11 @@ def test_agreement_is_that_of_scikit_learn(pair, classes, k, seed):
 def test_expected_information_is_that_of_scikit_learn(seed, a, b, n):
     """The mean of the mutual information over permutations agrees for tables of any sizes."""
     rng = np.random.default_rng(seed)
-    first, second = rng.integers(0, a, n), rng.integers(0, b, n)
-    table = metrics.cluster.contingency_matrix(first, second)
+    left, second = rng.integers(0, a, n), rng.integers(0, b, n)
+    table = metrics.cluster.contingency_matrix(left, second)
     expected = metrics.cluster.expected_mutual_information(table, n)
     assert expected_information(table) == pytest.approx(expected, abs=1e-10)
-    assert mutual_information(table) == pytest.approx(metrics.mutual_info_score(first, second), abs=1e-10)
+    assert mutual_information(table) == pytest.approx(metrics.mutual_info_score(left, second), abs=1e-10)
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -90,10 +90,10 @@ def test_chance_is_the_mean_over_all_pairings(name, tied):
     orders = {tuple(labels[np.argsort(order)]): list(order) for order in itertools.permutations(range(6))}
     assert len(orders) == 60
     values = [getattr(dreval, name)(Y, Y[order], **options) for order in orders.values()]
-    stated = chance_value(MEASURES.get(name), _view(Y, labels), {"n_clusters": None, "n_init": 4}, 0)
-    assert stated.draws == 0
-    assert stated.value == pytest.approx(np.mean(values), abs=1e-12)
-    assert (stated.value > 0.3) == (name == "kmeans_nmi")
+    chance = chance_value(MEASURES.get(name), _view(Y, labels), {"n_clusters": None, "n_init": 4}, 0)
+    assert chance.draws == 0
+    assert chance.value == pytest.approx(np.mean(values), abs=1e-12)
+    assert (chance.value > 0.3) == (name == "kmeans_nmi")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -101,11 +101,11 @@ def test_clusters_have_the_smallest_sum_of_squares_of_scikit_learn(seed):
     """The best of ten starts is the best of a hundred starts of scikit-learn."""
     Y, labels = _blobs(seed)
     starts = clusters(_view(Y, labels), 4, 10)
-    theirs = KMeans(4, n_init=100, random_state=0, tol=0, algorithm="lloyd").fit(Y)
+    reference = KMeans(4, n_init=100, random_state=0, tol=0, algorithm="lloyd").fit(Y)
     best = starts.codes[starts.best]
     squares = sum(((Y[best == c] - Y[best == c].mean(axis=0)) ** 2).sum() for c in range(4))
-    assert squares == pytest.approx(theirs.inertia_, rel=1e-7)
-    assert metrics.adjusted_rand_score(theirs.labels_, best) == 1
+    assert squares == pytest.approx(reference.inertia_, rel=1e-7)
+    assert metrics.adjusted_rand_score(reference.labels_, best) == 1
 
 
 def test_each_start_is_a_fixed_point_of_lloyds_algorithm():
@@ -121,14 +121,14 @@ def test_the_measures_share_one_clustering(monkeypatch):
     import scipy.cluster.vq as module
 
     calls = []
-    plain = module.kmeans2
-    monkeypatch.setattr(module, "kmeans2", lambda *a, **k: (calls.append(k["minit"]), plain(*a, **k))[1])
+    original = module.kmeans2
+    monkeypatch.setattr(module, "kmeans2", lambda *a, **k: (calls.append(k["minit"]), original(*a, **k))[1])
     Y, labels = _blobs()
     dreval.Evaluation(Y, {"Y": Y}, labels=labels, random_state=0).run(list(AGREEMENT), None, None)
     assert calls.count("++") == 10
 
 
-def test_what_all_indices_say_of_the_starts_is_said_once():
+def test_notes_common_to_all_starts_are_joined():
     """The note on the clusters is shared; notes on differing values of the starts are separate."""
     Y, labels = _blobs(2, n=200, c=8, apart=2.0)
     embeddings = {"mixed": Y, "apart": Y + 100.0 * np.eye(8)[labels, :2]}
@@ -139,8 +139,8 @@ def test_what_all_indices_say_of_the_starts_is_said_once():
         str(results.summary(full=True)).count("smallest sum of squares")
         == results.notes.query("code == 'kmeans.starts'")["text"].nunique()
     )
-    alone = dreval.Evaluation(_blobs()[0], {"Y": _blobs()[0]}, labels=_blobs()[1], random_state=0)
-    codes = set(alone.run(list(AGREEMENT), None, None).notes["code"])
+    evaluation = dreval.Evaluation(_blobs()[0], {"Y": _blobs()[0]}, labels=_blobs()[1], random_state=0)
+    codes = set(evaluation.run(list(AGREEMENT), None, None).notes["code"])
     assert codes == {"kmeans.starts", "data.reference"}
 
 
@@ -160,18 +160,18 @@ def test_the_note_has_the_distribution_over_the_starts():
     assert value == pytest.approx(values[starts.best], abs=1e-12)
 
 
-def test_fewer_distinct_points_than_clusters_are_clusters_of_their_own():
+def test_fewer_distinct_points_than_clusters_are_separate_clusters():
     """Three places for four classes give three clusters without a warning; one place gives one cluster."""
     Y, labels = np.repeat([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0]], 4, axis=0), np.arange(12) % 4
     assert dreval.kmeans_ari(Y, Y, labels=labels, random_state=0) == pytest.approx(
         metrics.adjusted_rand_score(labels, np.repeat([0, 1, 2], 4))
     )
-    same = np.full((12, 2), 7.1)
-    assert [getattr(dreval, name)(Y, same, labels=labels, random_state=0) for name in AGREEMENT] == [0, 0, 0]
+    copies = np.full((12, 2), 7.1)
+    assert [getattr(dreval, name)(Y, copies, labels=labels, random_state=0) for name in AGREEMENT] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("options", [{"n_clusters": 1}, {"n_clusters": 2.5}, {"n_init": 1}, {"n_clusters": 99}])
-def test_impossible_numbers_are_refused(options):
+def test_impossible_numbers_raise_an_error(options):
     """Fewer than two clusters or starts, or more clusters than points, raise an error that names the argument."""
     Y, labels = _blobs(n=20)
     with pytest.raises(InputError, match=f"`{next(iter(options))}` must be an integer"):
@@ -185,8 +185,8 @@ def test_ratios_of_centroids_are_those_of_scikit_learn(pair, classes, seed):
     labels = _labels(len(Y), classes, seed)
     centers = np.array([Y[labels == c].mean(axis=0) for c in range(classes)])
     assume(min(np.linalg.norm(a - b) for a, b in itertools.combinations(centers, 2)) > 1e-6)
-    for name, theirs in OF_CENTROIDS.items():
-        assert getattr(dreval, name)(Y, Y, labels=labels) == pytest.approx(theirs(Y, labels), rel=1e-7)
+    for name, reference in OF_CENTROIDS.items():
+        assert getattr(dreval, name)(Y, Y, labels=labels) == pytest.approx(reference(Y, labels), rel=1e-7)
 
 
 def test_where_scikit_learn_takes_the_best_value_for_the_worst():
@@ -205,7 +205,7 @@ def test_where_scikit_learn_takes_the_best_value_for_the_worst():
 
 
 @pytest.mark.parametrize("name", [*AGREEMENT, *OF_CENTROIDS])
-def test_classes_that_compare_nothing_are_refused(name):
+def test_classes_without_a_comparison_raise_an_error(name):
     """One class, or as many classes as points, raise an error."""
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(UndefinedMeasure, match="`labels` must have at least 2 classes: got 1"):
@@ -241,7 +241,7 @@ def test_calinski_harabasz_without_an_outlier(size):
 
 
 @pytest.mark.parametrize("size", [1e6, 1e14, 1e20, 1e100])
-def test_davies_bouldin_beside_an_outlier(size):
+def test_davies_bouldin_with_an_outlier(size):
     """With a distant point, classes near each other keep all their digits."""
     rng = np.random.default_rng(0)
     Y, labels = rng.normal(size=(60, 2)), np.arange(60) % 3
@@ -298,10 +298,10 @@ def test_halves_of_the_points_have_half_of_the_index():
     """Calinski-Harabasz grows with n: values of halves are doubled, and the error is about that of the jackknife."""
     Y, labels = _blobs(3, n=400, c=3)
     ev = dreval.Evaluation(Y, {"Y": Y}, labels=labels, random_state=0)
-    whole = ev.run("calinski_harabasz", None).table.iloc[0]
+    row = ev.run("calinski_harabasz", None).table.iloc[0]
     halves = ev.run("calinski_harabasz", None, "subsampling")
-    assert 0.5 < halves.table["se"].iloc[0] / whole["se"] < 2
-    assert abs(halves.groups["value"].mean() / whole["value"] - 1) < 0.1
+    assert 0.5 < halves.table["se"].iloc[0] / row["se"] < 2
+    assert abs(halves.groups["value"].mean() / row["value"] - 1) < 0.1
 
 
 def test_permuted_rows_without_a_value_do_not_cost_the_chance_level():
@@ -446,10 +446,10 @@ def test_the_table_names_the_classes_of_the_labeled_points():
     with pytest.warns(InputWarning, match="30 labeled"):
         table = dreval.centroid_triplets(frame, Y, labels="kind")
     assert set(table["class"]) == {"cat", "dog", "emu"}
-    alone = dreval.centroid_triplets(
+    value = dreval.centroid_triplets(
         frame.loc[labeled, list("xyz")].to_numpy(), Y[labeled], labels=frame["kind"][labeled].to_numpy()
     )
-    pd.testing.assert_frame_equal(table, alone)
+    pd.testing.assert_frame_equal(table, value)
 
 
 def test_the_figure_of_triples_counts_those_with_the_same_order():

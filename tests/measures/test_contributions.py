@@ -1,4 +1,4 @@
-"""What one point can contribute to a mean over points: the ranges on which intervals of anchors rest."""
+"""The range of the contribution of one point to a mean over points, on which intervals of anchors rest."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from dreval.measures.core import answer
 from dreval.registry import MEASURES
 
 POINTS = [name for name in MEASURES.names() if MEASURES.card(name).level == "point"]
-PLAIN = [name for name in POINTS if not {"labels", "latent", "batch"} & set(MEASURES.card(name).needs)]
+WITHOUT_VARIABLES = [name for name in POINTS if not {"labels", "latent", "batch"} & set(MEASURES.card(name).needs)]
 
 
 @given(strategies.pairs(min_n=8, max_n=30, scales=False))
-def test_contributions_lie_within_their_range(pair: tuple[np.ndarray, np.ndarray]) -> None:
-    """Each contribution of each measure that is a mean over points lies between its limits, on any pair of clouds."""
+def test_contributions_are_within_their_range(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    """Each contribution of each measure that is a mean over points is between its limits, on any pair of clouds."""
     X, Y = pair
     view = neighbor_pass(X, {"e": Y}, k=5)["e"]
-    for name in PLAIN:
+    for name in WITHOUT_VARIABLES:
         card = MEASURES.card(name)
         low, high = card.limits(len(X))
         for k in (1, 5):
             options = {"n_neighbors": k} if "n_neighbors" in card.parameters else {}
-            each = answer(MEASURES.get(name), view, {**card.parameters, **options}).points
-            assert each is not None
-            assert low - 1e-9 <= each.min() <= each.max() <= high + 1e-9, name
+            contributions = answer(MEASURES.get(name), view, {**card.parameters, **options}).points
+            assert contributions is not None
+            assert low - 1e-9 <= contributions.min() <= contributions.max() <= high + 1e-9, name
 
 
 @pytest.mark.parametrize("n", [5, 12, 101])

@@ -1,4 +1,4 @@
-"""The co-ranking family: published formulas on the n x n matrix, identities, hand counts, what the signs mean."""
+"""The co-ranking family: published formulas on the n x n matrix, identities, hand counts, and signs."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def view_of(X, Y, rows=None):
 def test_curves_are_the_published_sums(pair):
     """Every curve at every K, ties, duplicates, tiny n and scales included."""
     X, Y = pair
-    theirs = twins.curves(twins.coranking_matrix(X, Y))
+    reference = twins.curves(twins.coranking_matrix(X, Y))
     for name in CURVES:
         ours = getattr(dreval, name)(X, Y)
         assert isinstance(ours, pd.Series)
         assert (ours.name, ours.index.name) == (name, "K")
-        assert list(ours.index) == list(range(1, len(theirs[name]) + 1))
-        assert_allclose(ours, theirs[name], atol=1e-12)
+        assert list(ours.index) == list(range(1, len(reference[name]) + 1))
+        assert_allclose(ours, reference[name], atol=1e-12)
         low, high = MEASURES.card(name).bounds
         assert ((ours >= low - 1e-12) & (ours <= high + 1e-12)).all()
 
@@ -51,10 +51,10 @@ def test_numbers_are_the_published_sums(pair):
     X, Y = pair
     q = twins.coranking_matrix(X, Y)
     excess = np.sort(twins.curves(q)["lcmc"][:-1])
-    theirs = twins.scalars(q)
+    reference = twins.scalars(q)
     for name in SCALARS:
         if name == "r_nx_auc" or excess[-1] - excess[-2] > 1e-12:  # else rounding decides between equal places
-            assert getattr(dreval, name)(X, Y) == pytest.approx(theirs[name], abs=1e-11)
+            assert getattr(dreval, name)(X, Y) == pytest.approx(reference[name], abs=1e-11)
 
 
 @given(pair=ANY_PAIR, data=st.data())
@@ -62,8 +62,8 @@ def test_errors_and_similarities_are_the_published_sums(pair, data):
     """Both relative rank errors as sums of the co-ranking matrix and Jaccard as one of sets, for every k < n."""
     X, Y = pair
     k = data.draw(neighbor_counts(len(X)))
-    theirs = twins.relative_rank_errors(twins.coranking_matrix(X, Y), k) | {"jaccard": twins.jaccard(X, Y, k)}
-    for name, value in theirs.items():
+    reference = twins.relative_rank_errors(twins.coranking_matrix(X, Y), k) | {"jaccard": twins.jaccard(X, Y, k)}
+    for name, value in reference.items():
         assert getattr(dreval, name)(X, Y, n_neighbors=k) == pytest.approx(value, abs=1e-12)
 
 
@@ -107,7 +107,7 @@ def test_a_perfect_copy(pair):
 
 
 @pytest.mark.parametrize("name", CURVES)
-def test_curves_by_chance_are_the_mean_over_all_pairings(name):
+def test_chance_levels_of_curves_are_the_mean_over_all_pairings(name):
     """The mean over all 120 orders of five points is the chance level of the card at every K."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
@@ -179,14 +179,14 @@ def test_anchors_see_rows_of_the_whole(pair, seed):
     X, Y = pair
     rows = np.sort(np.random.default_rng(seed).choice(len(X), 4, replace=False))
     function = MEASURES.get("r_nx_auc")
-    whole, part = answer(function, view_of(X, Y), {}), answer(function, view_of(X, Y, rows), {})
-    assert_array_equal(part.points, whole.points[rows])
+    expected, part = answer(function, view_of(X, Y), {}), answer(function, view_of(X, Y, rows), {})
+    assert_array_equal(part.points, expected.points[rows])
     curves = [curve_values(MEASURES.get("q_nx"), view_of(X, Y, np.array([row])))[0] for row in rows]
     assert_allclose(np.mean(curves, axis=0), curve_values(MEASURES.get("q_nx"), view_of(X, Y, rows))[0], atol=1e-12)
 
 
 @given(pair=tie_free_pairs(), seed=st.integers(0, 99))
-def test_row_order_is_of_no_account(pair, seed):
+def test_row_order_has_no_effect(pair, seed):
     """The order of the points does not matter without tied distances."""
     X, Y = (Z / np.abs(Z).max() for Z in pair)
     order = np.random.default_rng(seed).permutation(len(X))
@@ -229,7 +229,7 @@ def test_k_max_at_the_end_leaves_no_larger_scale():
     assert (result.value, join_notes(result.notes)) == (1.0, "K_max is n - 2: no larger scale is left")
 
 
-def test_chance_of_a_permutation_reads_the_exchanged_points():
+def test_the_chance_level_of_a_permutation_uses_permuted_rows():
     """The chance level of Q_local is that of permuted rows, far below the value."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 2))

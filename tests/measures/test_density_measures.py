@@ -26,7 +26,7 @@ DENSITIES = ["density_kl", "density_l1"]
 
 
 def _distances(Z):
-    """Return all distances, by direct differences, in units whose squares are finite."""
+    """Return all distances by direct differences, in units whose squares are finite."""
     unit = np.abs(Z - Z[0]).max() or 1.0
     near = (Z - Z[0]) / unit
     return np.array([[math.dist(a, b) for b in near] for a in near])

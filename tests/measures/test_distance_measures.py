@@ -21,7 +21,7 @@ from strategies import neighbor_counts, pairs, tie_free_pairs
 import dreval
 from dreval.errors import UndefinedMeasure, UnknownName
 
-LINE, SHOWN = np.array([0.0, 1, 3, 7]), np.array([0.0, 7, 1, 3])
+LINE, EMBEDDED = np.array([0.0, 1, 3, 7]), np.array([0.0, 7, 1, 3])
 
 
 def _correlation(compute, x, y):
@@ -56,9 +56,9 @@ def test_four_points_by_hand():
         "ks_distance": 0.0,
     }
     for name, expected in value.items():
-        assert getattr(dreval, name)(LINE, SHOWN) == pytest.approx(expected, abs=1e-14)
-    assert dreval.stress(LINE, SHOWN, kind="raw") == 80
-    assert dreval.stress(LINE, 2 * SHOWN, kind="kruskal") == pytest.approx(math.sqrt((115 + 4 * 115 - 4 * 75) / 460))
+        assert getattr(dreval, name)(LINE, EMBEDDED) == pytest.approx(expected, abs=1e-14)
+    assert dreval.stress(LINE, EMBEDDED, kind="raw") == 80
+    assert dreval.stress(LINE, 2 * EMBEDDED, kind="kruskal") == pytest.approx(math.sqrt((115 + 4 * 115 - 4 * 75) / 460))
 
 
 def test_triplets_and_radii_by_hand():
@@ -70,12 +70,13 @@ def test_triplets_and_radii_by_hand():
     Nearest: x 1 1 2 4, y 1 4 1 2. Mid ranks 1.5 1.5 3 4 and 1.5 4 1.5 3, less 2.5: -1 -1 .5 1.5 and -1 1.5 -1 .5:
     products 1 - 1.5 - .5 + .75 = -.25, squares 4.5 both: rho = -1/18.
     """
-    assert dreval.triplet_accuracy(LINE, SHOWN) == pytest.approx((1 + 0 + 1 + 2) / 12, abs=1e-15)
-    assert dreval.local_radius_correlation(LINE, SHOWN, n_neighbors=1) == pytest.approx(-1 / 18, abs=1e-15)
+    assert dreval.triplet_accuracy(LINE, EMBEDDED) == pytest.approx((1 + 0 + 1 + 2) / 12, abs=1e-15)
+    assert dreval.local_radius_correlation(LINE, EMBEDDED, n_neighbors=1) == pytest.approx(-1 / 18, abs=1e-15)
 
 
 def test_distance_correlation_by_hand():
-    """Points 0, 1 and twice 0 again: x = y up to a mirror has 1; two points against one apart is counted by hand.
+    """Points 0, 1 and twice 0: x = y up to a mirror has 1; two equal points against one distant point is computed by
+    hand.
 
     X = 0 0 1 1, Y = 0 1 0 1: X's distances are 1 between halves, row means 1/2, A = -1/2 within and 1/2 between, and
     B likewise for other halves; sum A B = (1 - 1 - 1 + 1)/4 a row = 0, so dCor = 0.
@@ -88,12 +89,12 @@ def test_distance_correlation_by_hand():
 def test_correlations_are_those_of_scipy(pair):
     """Pearson, Spearman with mid ranks and Kendall's tau-b of the condensed distances, ties included."""
     x, y = (joined(twins.condensed(Z)) for Z in pair)
-    for name, theirs, tolerance in (
+    for name, reference, tolerance in (
         ("pearson_distance", stats.pearsonr, 1e-7),
         ("spearman_distance", stats.spearmanr, 1e-12),
         ("kendall_distance", stats.kendalltau, 1e-12),
     ):
-        expected = _correlation(theirs, x, y)
+        expected = _correlation(reference, x, y)
         if expected is not None:
             assert getattr(dreval, name)(*pair) == pytest.approx(expected, abs=tolerance)
 
@@ -144,12 +145,12 @@ def test_stress_is_that_of_scikit_learn():
     D[np.triu_indices(30, 1)] = twins.condensed(X)
     D += D.T
     for normalized, options in ((False, {"kind": "raw"}), (True, {"kind": "kruskal"})):
-        Y, theirs = smacof(D, n_init=1, random_state=0, normalized_stress=normalized, max_iter=50)
-        assert dreval.stress(X, Y, **options) == pytest.approx(theirs, rel=1e-9)
+        Y, stress = smacof(D, n_init=1, random_state=0, normalized_stress=normalized, max_iter=50)
+        assert dreval.stress(X, Y, **options) == pytest.approx(stress, rel=1e-9)
 
 
 def test_ties_cost_nothing_in_nonmetric_stress():
-    """Primary approach: two equal distances in the data may be shown at any two distances.
+    """Primary approach: two equal distances in the data may have any two distances in the embedding.
 
     A square with equal sides: data distances 1 1 1 1 and twice sqrt 2. A rectangle, 1 x 1.2 or 1 x 3, keeps the order,
     as its diagonals are the longest: stress 0.
@@ -202,7 +203,7 @@ def test_a_scaled_copy_keeps_the_distribution(pair, factor):
     assert dreval.ks_distance(X, factor * X) == pytest.approx(0, abs=1e-12) or np.ptp(X) < 1e-5 * np.abs(X).max()
 
 
-def test_what_cannot_vary_has_a_stated_value():
+def test_constant_input_has_a_defined_value():
     """A constant embedding has correlation 0; four equidistant points in both spaces have 1."""
     corners = np.eye(4)
     for name in ("pearson_distance", "spearman_distance", "kendall_distance"):
@@ -219,15 +220,15 @@ def test_pairs_of_equal_points_are_counted():
     X, Y = np.array([0.0, 0, 0, 1, 2]), np.array([0.0, 1, 0, 1, 2])
     row = dreval.Evaluation(X, {"e": Y}, n_neighbors=1).run("sammon_stress", ci=None).tidy().iloc[0]
     assert row["note"] == "3 pairs of equal points in the data are left out"
-    # x: thrice 1, thrice 2, once 1 (3 pairs 0); gaps: point 1 lies at 1: to 3 is 0 (gap 1), to 4 is 1 (gap 1)
+    # x: thrice 1, thrice 2, once 1 (3 pairs 0); gaps: point 1 is at 1: to 3 is 0 (gap 1), to 4 is 1 (gap 1)
     assert row["value"] == pytest.approx((1 / 1 + 1 / 2) / 10, abs=1e-15)
 
 
-def test_an_unknown_kind_is_refused():
+def test_an_unknown_kind_raises_an_error():
     """The function and an evaluation raise an error that lists the valid kinds."""
     with pytest.raises(UnknownName, match="Known: kruskal, normalized, raw"):
-        dreval.stress(LINE, SHOWN, kind="metric")
+        dreval.stress(LINE, EMBEDDED, kind="metric")
     with pytest.raises(UndefinedMeasure, match='"kruskal" with a constant embedding'):
         dreval.stress(LINE, np.zeros(4), kind="kruskal")
     with pytest.raises(UnknownName, match="Known: kruskal, normalized, raw"):
-        dreval.Evaluation(LINE, {"e": SHOWN}, n_neighbors=1).run("stress", options={"stress": {"kind": "metric"}})
+        dreval.Evaluation(LINE, {"e": EMBEDDED}, n_neighbors=1).run("stress", options={"stress": {"kind": "metric"}})

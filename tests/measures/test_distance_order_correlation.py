@@ -23,7 +23,7 @@ def points_of(X, Y, **options):
     return res.points["Y"].iloc[:, 0].to_numpy()
 
 
-def plain(X, Y, share):
+def naive(X, Y, share):
     """Row by row, with stable sorts."""
     n, values = len(X), []
     for i in range(n):
@@ -46,7 +46,7 @@ def test_values_are_those_of_a_plain_loop(pair):
     A, B = pair
     A, B = A + 0.1 * np.sin(np.arange(A.size)).reshape(A.shape), B + 0.1 * np.cos(np.arange(B.size)).reshape(B.shape)
     for share in (0.5, 1.0):
-        expected = plain(A, B, share)
+        expected = naive(A, B, share)
         assert dreval.distance_order_correlation(A, B, share=share) == pytest.approx(expected.mean(), abs=1e-6)
 
 
@@ -57,7 +57,7 @@ def test_a_copy_has_one_and_a_point_none():
     assert dreval.distance_order_correlation(grid, 3 * grid) == pytest.approx(1.0)  # ties in both
 
 
-def test_shares_out_of_range_are_refused():
+def test_shares_out_of_range_raise_an_error():
     for share in (0.0, 1.5):
         with pytest.raises(InputError, match="share"):
             dreval.distance_order_correlation(X, Y, share=share)

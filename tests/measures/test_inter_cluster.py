@@ -21,7 +21,7 @@ from dreval.measures import clusters as module
 from dreval.measures.core import answer
 from dreval.registry import MEASURES
 
-BOTH = ("steadiness", "cohesiveness")
+MEASURE_NAMES = ("steadiness", "cohesiveness")
 
 
 def _graphs(X, Y, k):
@@ -30,7 +30,7 @@ def _graphs(X, Y, k):
     return SharedNeighbors.of(view.nearest_data[:, :k]), SharedNeighbors.of(view.nearest_embedding[:, :k])
 
 
-@pytest.mark.parametrize("measure", BOTH)
+@pytest.mark.parametrize("measure", MEASURE_NAMES)
 @pytest.mark.parametrize("name", CLOUDS)
 def test_the_value_is_that_of_zadu_at_the_same_draws(name, measure):
     """Values agree from the same generator; the mean over seeds is within 4 standard errors of ZADU's."""
@@ -47,7 +47,7 @@ def test_the_value_is_that_of_zadu_at_the_same_draws(name, measure):
 
 
 def _symmetric(s, share, rng):
-    """Random similarities of which so many are above 0, without ties."""
+    """Return random similarities, of which that many are above 0, without ties."""
     S = np.triu(rng.uniform(0.01, 1, size=(s, s)) * (rng.uniform(size=(s, s)) < share), 1)
     return S + S.T
 
@@ -59,7 +59,9 @@ def _compressed(S):
 
 @given(s=st.integers(2, 60), share=st.sampled_from([0.1, 0.4, 1.0]), seed=st.integers(0, 9999), blobs=st.booleans())
 def test_density_clusters_are_those_of_scikit_learn(s, share, seed, blobs):
-    """Its HDBSCAN with precomputed distances, where no distances are tied; its min_samples counts the point itself."""
+    """HDBSCAN of scikit-learn with precomputed distances, where no distances are tied; its min_samples counts the point
+    itself.
+    """
     rng = np.random.default_rng(seed)
     S = _symmetric(s, 1.0, rng)
     if blobs:
@@ -73,8 +75,8 @@ def test_density_clusters_are_those_of_scikit_learn(s, share, seed, blobs):
     if s < 6:  # fewer than scikit-learn takes: all points that stay longest are one cluster
         assert number <= s
         return
-    theirs = HDBSCAN(min_cluster_size=5, min_samples=6, metric="precomputed", allow_single_cluster=True, copy=True)
-    expected = theirs.fit(D).labels_
+    reference = HDBSCAN(min_cluster_size=5, min_samples=6, metric="precomputed", allow_single_cluster=True, copy=True)
+    expected = reference.fit(D).labels_
     noise = expected < 0
     assert not flat
     assert number == expected.max() + 1 + noise.sum()
@@ -140,7 +142,7 @@ def _groups(seed=0, n=150):
     return 6 * np.eye(3)[labels] + rng.normal(size=(n, 3)), labels
 
 
-def test_each_measure_sees_its_own_error():
+def test_each_measure_detects_its_error():
     """Two clusters merged into one are a false group; a cluster that is torn is a missing group."""
     X, labels = _groups()
     merged, torn = X.copy(), X.copy()
@@ -148,7 +150,7 @@ def test_each_measure_sees_its_own_error():
     torn[labels == 1] += np.where(X[labels == 1][:, :1] > 0, 9.0, -9.0)
     value = {
         (name, case): getattr(dreval, name)(X, Y, n_neighbors=10, random_state=0)
-        for name in BOTH
+        for name in MEASURE_NAMES
         for case, Y in {"merged": merged, "torn": torn, "copy": X}.items()
     }
     assert value["steadiness", "copy"] == value["cohesiveness", "copy"] == 1
@@ -165,15 +167,15 @@ def test_too_few_neighbors_are_noted():
     evaluation = dreval.Evaluation(X, {"a": related, "b": related[rng.permutation(1000)]}, random_state=0)
     table = evaluation.run("steadiness", None, None, options={"steadiness": {"n_neighbors": [7, 31]}}).tidy()
     rows = table.set_index(["embedding", "parameters"])
-    few, many = "n_neighbors=7, n_walks=150", "n_neighbors=31, n_walks=150"
-    assert rows.loc[("b", few), "value"] == 1
+    small_k, large_k = "n_neighbors=7, n_walks=150", "n_neighbors=31, n_walks=150"
+    assert rows.loc[("b", small_k), "value"] == 1
     flat = re.search(
         r"(\d+) of 150 random clusters count as right: none of their points has 5 similar points",
-        rows.loc[("b", few), "note"],
+        rows.loc[("b", small_k), "note"],
     )
     assert int(flat[1]) > 100
-    assert rows.loc[("b", many), "value"] < rows.loc[("a", many), "value"] - 0.1
-    assert "similar points" not in rows.loc[("b", many), "note"]
+    assert rows.loc[("b", large_k), "value"] < rows.loc[("a", large_k), "value"] - 0.1
+    assert "similar points" not in rows.loc[("b", large_k), "note"]
 
 
 def test_exchanged_spaces_exchange_the_measures():
@@ -187,7 +189,7 @@ def test_exchanged_spaces_exchange_the_measures():
     np.testing.assert_array_equal(*parts)
 
 
-@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("name", MEASURE_NAMES)
 def test_the_order_of_rows_changes_the_draws_alone(name):
     """Means over seeds agree for permuted rows, and their spread is the standard error of the note."""
     X, _ = _groups()
@@ -209,8 +211,8 @@ def test_the_order_of_rows_changes_the_draws_alone(name):
     assert 0.6 < sd_b / se_b < 1.6
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_notes_say_what_was_drawn_or_why_the_value_is_1(name, monkeypatch):
+@pytest.mark.parametrize("name", MEASURE_NAMES)
+def test_notes_on_draws_and_on_values_of_1(name, monkeypatch):
     """Walks with their standard error and no interval; points of large data; graphs without an edge, and copies."""
     X, _ = _groups()
     table = dreval.Evaluation(X, {"Y": X[:, :2], "X": X}, n_neighbors=5, random_state=0).run(name, None).tidy()

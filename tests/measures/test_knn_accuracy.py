@@ -29,12 +29,12 @@ def _labels(n, classes, seed):
 
 def _contributions(Y, labels, k, n_folds, seed, fit):
     """Right or wrong, point by point, over the package's folds; ``fit(train, codes, k, test)`` classifies."""
-    folds, right = module._folds(labels, n_folds, stream(seed, "folds")), np.zeros(len(Y))
+    folds, is_right = module._folds(labels, n_folds, stream(seed, "folds")), np.zeros(len(Y))
     for fold in range(n_folds):
         test, train = folds == fold, folds != fold
         if test.any():
-            right[test] = fit(Y[train], labels[train], min(k, train.sum()), Y[test]) == labels[test]
-    return right
+            is_right[test] = fit(Y[train], labels[train], min(k, train.sum()), Y[test]) == labels[test]
+    return is_right
 
 
 def _scikit_learn(train, codes, k, test):
@@ -104,7 +104,7 @@ def test_votes_by_hand(classes, winner):
     assert twins.vote(classes) == winner
 
 
-def test_no_point_votes_for_itself():
+def test_a_point_does_not_vote_for_itself():
     """Classes that alternate along a line: the two nearest outside the fold are of the other class; all wrong."""
     Y, labels = np.arange(40.0)[:, None], np.arange(40) % 2
     assert dreval.knn_accuracy(Y, Y, labels=labels, n_neighbors=1, n_folds=40, random_state=0) == 0
@@ -117,8 +117,8 @@ def test_anchors_and_left_out_groups_keep_their_folds():
     rng = np.random.default_rng(1)
     Y, labels, groups = rng.normal(size=(60, 2)), np.arange(60) % 3, random_groups(60, 4, rng)
     view = replace(neighbor_pass(Y, {"Y": Y}, k=5, groups=groups)["Y"], labels=labels, seed=3)
-    whole, rows = module.knn_accuracy.rule(view, 5), np.arange(0, 60, 7)
-    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), 5), whole[rows])
+    all_rows, rows = module.knn_accuracy.rule(view, 5), np.arange(0, 60, 7)
+    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), 5), all_rows[rows])
     folds = module._folds(labels, 5, stream(3, "folds"))
     reduced = view_without_group(view, 2, 5)
     expected = np.zeros(60)
@@ -134,15 +134,15 @@ def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_f
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
     view = replace(neighbor_pass(X, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed)
-    once = view.shuffled(np.random.default_rng(seed))
-    for part in (once, view, once.shuffled(np.random.default_rng(1))):
-        alone = replace(part, origin=None, _embedding_cache={})
-        right = _contributions(part.Y, labels, k, n_folds, seed, _naive)
-        assert_array_equal(module.knn_accuracy.rule(part, k, n_folds), right)
+    shuffled = view.shuffled(np.random.default_rng(seed))
+    for part in (shuffled, view, shuffled.shuffled(np.random.default_rng(1))):
+        separate = replace(part, origin=None, _embedding_cache={})
+        expected = _contributions(part.Y, labels, k, n_folds, seed, _naive)
+        assert_array_equal(module.knn_accuracy.rule(part, k, n_folds), expected)
         assert_array_equal(
-            module._knn_accuracy_without(part, k, n_folds), module._knn_accuracy_without(alone, k, n_folds)
+            module._knn_accuracy_without(part, k, n_folds), module._knn_accuracy_without(separate, k, n_folds)
         )
-        assert str(module._knn_accuracy_ties(part, k, n_folds)) == str(module._knn_accuracy_ties(alone, k, n_folds))
+        assert str(module._knn_accuracy_ties(part, k, n_folds)) == str(module._knn_accuracy_ties(separate, k, n_folds))
 
 
 @given(seed=SEEDS, k=st.integers(1, 10), n_folds=st.integers(2, 6))
@@ -161,7 +161,7 @@ def test_lists_of_neighbors_and_searches_give_the_same(seed, k, n_folds):
     assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), k, n_folds), expected[rows])
 
 
-def test_nothing_left_to_learn_from_is_wrong():
+def test_without_training_points_the_vote_is_wrong():
     """In a view with one fold no point is classified rightly."""
     Y, labels = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
     view = replace(neighbor_pass(Y, {"Y": Y}, k=1)["Y"], labels=labels)
@@ -173,7 +173,7 @@ def test_nothing_left_to_learn_from_is_wrong():
 
 
 @pytest.mark.parametrize("n_folds", [0, 1, -3, 2.5])
-def test_one_fold_is_no_cross_validation(n_folds):
+def test_one_fold_is_not_cross_validation(n_folds):
     """One fold raises an error."""
     with pytest.raises(InputError, match=r"`n_folds` must be an integer >= 2"):
         dreval.knn_accuracy(np.eye(6), np.eye(6), labels=list("aabbcc"), n_neighbors=1, n_folds=n_folds)

@@ -20,12 +20,12 @@ EMBEDDINGS = [X[:, :2], X[:, 2:], RNG.normal(size=(N, 2))]
 CARDS = {name: MEASURES.card(name) for name in MEASURES}
 NAMES = [name for name, card in CARDS.items() if "labels" in card.needs and card.level != "algorithm"]
 BATCHED = [name for name, card in CARDS.items() if "batch" in card.needs]
-TWO = np.arange(N) % 2
+TWO_CLASSES = np.arange(N) % 2
 DIFFERENT = {"centroid_triplet_accuracy", "class_aware_trustworthiness"}  # measures with a value where all differ
-ONE = {"graph_connectivity", "class_aware_continuity", "silhouette_batch"}  # with a value for one class
+VALID_FOR_ONE_CLASS = {"graph_connectivity", "class_aware_continuity", "silhouette_batch"}  # with a value for one class
 
 
-def values(name: str, labels: Any, batch: Any = TWO) -> list[float]:
+def values(name: str, labels: Any, batch: Any = TWO_CLASSES) -> list[float]:
     """The values of three embeddings."""
     function = getattr(dreval, name)
     options = {"labels": labels} | ({"batch": batch} if "batch" in MEASURES.card(name).needs else {})
@@ -38,7 +38,7 @@ def values(name: str, labels: Any, batch: Any = TWO) -> list[float]:
 
 @pytest.mark.parametrize("labels", [np.arange(N), [f"c{i}" for i in range(N)], np.arange(N) + 0.0])
 def test_labels_that_are_all_different(labels: Any) -> None:
-    """Every measure of labels raises an error, except those whose value differs between embeddings."""
+    """Every measure of labels raises an error, except those whose value still differs between embeddings."""
     for name in NAMES:
         if name in DIFFERENT:
             assert len(set(values(name, labels))) == 3
@@ -51,7 +51,7 @@ def test_labels_that_are_all_different(labels: Any) -> None:
 def test_labels_of_one_class() -> None:
     """The same for a single class."""
     for name in NAMES:
-        if name in ONE:
+        if name in VALID_FOR_ONE_CLASS:
             assert len(set(values(name, np.zeros(N, int)))) > 1
             continue
         with pytest.raises(UndefinedMeasure, match=r"at least [23] classes"):

@@ -42,22 +42,24 @@ def test_latent_r2_does_not_see_affine_maps(cloud, seed):
     d = min(2, cloud.shape[1])
     Z, Y = rng.normal(size=(len(cloud), d)), rng.normal(size=(len(cloud), d))
     A = np.linalg.qr(rng.normal(size=(d, d)))[0] @ np.diag([1.0, 5.0][:d]) @ np.linalg.qr(rng.normal(size=(d, d)))[0]
-    moved = Y @ A + rng.normal(size=d)
-    assert dreval.latent_r2(cloud, moved, latent=Z) == pytest.approx(dreval.latent_r2(cloud, Y, latent=Z), abs=1e-9)
+    transformed = Y @ A + rng.normal(size=d)
+    assert dreval.latent_r2(cloud, transformed, latent=Z) == pytest.approx(
+        dreval.latent_r2(cloud, Y, latent=Z), abs=1e-9
+    )
     assert dreval.latent_r2(cloud, Z @ A + 3.0, latent=Z) == pytest.approx(1, abs=1e-12)
 
 
 def test_latent_r2_counts_a_repeated_or_constant_column_once():
-    """Redundant columns change nothing; a constant embedding explains nothing."""
+    """Redundant columns change nothing; a constant embedding has the value 0."""
     rng = np.random.default_rng(0)
     X, Z, Y = rng.normal(size=(50, 3)), rng.normal(size=(50, 2)), rng.normal(size=(50, 1))
-    alone = dreval.latent_r2(X, Y, latent=Z)
-    assert dreval.latent_r2(X, np.c_[Y, Y], latent=Z) == pytest.approx(alone, abs=1e-12)
-    assert dreval.latent_r2(X, np.c_[Y, np.full(50, 0.1)], latent=Z) == pytest.approx(alone, abs=1e-12)
+    value = dreval.latent_r2(X, Y, latent=Z)
+    assert dreval.latent_r2(X, np.c_[Y, Y], latent=Z) == pytest.approx(value, abs=1e-12)
+    assert dreval.latent_r2(X, np.c_[Y, np.full(50, 0.1)], latent=Z) == pytest.approx(value, abs=1e-12)
     assert dreval.latent_r2(X, np.full((50, 2), 0.1), latent=Z) == 0
 
 
-def test_latent_r2_by_chance_is_d_over_n_minus_one():
+def test_latent_r2_at_chance_level_is_d_over_n_minus_one():
     """The mean over permutations is that of a beta distribution with parameters d/2 and (n - 1 - d)/2."""
     rng = np.random.default_rng(0)
     Z, Y = rng.normal(size=(30, 1)), rng.normal(size=(30, 2))
@@ -72,9 +74,9 @@ def test_latent_r2_in_an_evaluation():
     Z, Y = X[:, :2], X[:, :1] + 0.1 * rng.normal(size=(80, 1))
     ev = dreval.Evaluation(X, {"e": Y}, latent=Z, random_state=0)
     row = ev.run("latent_r2", None).tidy().iloc[0]
-    each = [dreval.latent_r2(X, Y, latent=z) for z in Z.T]
-    assert row["value"] == pytest.approx(np.mean(each), abs=1e-12)
-    assert row["note"] == f"R^2 of each latent variable: {each[0]:.3f}, {each[1]:.3f}"
+    values = [dreval.latent_r2(X, Y, latent=z) for z in Z.T]
+    assert row["value"] == pytest.approx(np.mean(values), abs=1e-12)
+    assert row["note"] == f"R^2 of each latent variable: {values[0]:.3f}, {values[1]:.3f}"
     assert row["chance"] < 0.1
     assert row["conf_low"] < row["value"] < row["conf_high"]
     assert "latent=latent" in ev.run("latent_r2", None).recipe["call"]
@@ -83,12 +85,12 @@ def test_latent_r2_in_an_evaluation():
     assert np.isnan(missing["value"])
     assert missing["note"] == "needs latent variables; pass latent= to Evaluation"
     frame = pd.DataFrame(X, index=[f"p{i}" for i in range(80)])
-    latent, named = pd.DataFrame(Z, index=frame.index)[::-1], pd.DataFrame(Y, index=frame.index)
-    assert dreval.latent_r2(frame, named, latent=latent) == pytest.approx(row["value"])
+    latent, named_embedding = pd.DataFrame(Z, index=frame.index)[::-1], pd.DataFrame(Y, index=frame.index)
+    assert dreval.latent_r2(frame, named_embedding, latent=latent) == pytest.approx(row["value"])
 
 
-def test_a_simulation_brings_its_latents():
-    """A data set passed as the data has its own latent variables; the notes of ten and more are cut short."""
+def test_a_simulation_has_its_latents():
+    """A data set passed as the data has its latent variables; the notes of ten and more are cut short."""
     roll = dreval.simulate("swiss_roll", n=200, random_state=0)
     result = dreval.Evaluation(roll, {"truth": roll.latent}, random_state=0).run("latent_r2", None, None).tidy()
     assert result["value"][0] == pytest.approx(1, abs=1e-12)
@@ -97,7 +99,7 @@ def test_a_simulation_brings_its_latents():
     assert wide == pytest.approx((2 + 2 * 15 / 16 + 16 * 2 / 199) / 20, abs=0.01)  # corr(u, u^2)^2 = 15/16
 
 
-def test_latents_that_cannot_be_answered_are_refused():
+def test_latents_without_a_value_raise_an_error():
     """A constant latent variable, or none at all, raises an error."""
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(UndefinedMeasure, match="`latent` must vary in every column: got column 1 with one value"):
@@ -119,7 +121,7 @@ def test_energy_ratio_is_that_of_scikit_learn(cloud, d):
     Y = np.zeros((len(cloud), d))
     value, (held,) = MEASURES.get("energy_ratio").rule(neighbor_pass(cloud, {"Y": Y}, k=1)["Y"])
     assert value == pytest.approx(ratios[min(d, len(ratios)) - 1], abs=1e-9)
-    if d <= len(cloud):  # an embedding with more columns than rows is taken for a transposed one
+    if d <= len(cloud):  # an embedding with more columns than rows is considered transposed
         assert value == dreval.energy_ratio(cloud, Y)
     if np.abs(ratios[:, None] - [0.8, 0.9]).min() > 1e-9:
         dims = [int(np.argmax(ratios >= share)) + 1 for share in (0.8, 0.9)]
@@ -127,7 +129,7 @@ def test_energy_ratio_is_that_of_scikit_learn(cloud, d):
 
 
 def test_energy_ratio_by_hand():
-    """Variances 9, 4, 1 along the axes give 9/14, 13/14, 1 at any scale; two dimensions hold 80 and 90 %."""
+    """Variances 9, 4, 1 along the axes give 9/14, 13/14, 1 at any scale; two dimensions have 80 and 90 %."""
     X = np.vstack([s * v * np.eye(3)[j] for j, v in enumerate((3, 2, 1)) for s in (1, -1)])
     for scale in (1e-150, 1.0, 1e150):
         result = [dreval.energy_ratio(X * scale, X[:, :d]) for d in (1, 2, 3)]

@@ -31,7 +31,7 @@ def _view(X, Y, ks=(), **options):
     return neighbor_pass(X, {"Y": Y}, k=max(ks, default=1), leave_one=ks, **options)["Y"]
 
 
-def _again(name, X, Y, **parameters):
+def _recomputed(name, X, Y, **parameters):
     """The measure on all points but one, for each of them."""
     k = parameters.get("n_neighbors", 1)
     views = (neighbor_pass(X[keep], {"Y": Y[keep]}, k=k)["Y"] for keep in ~np.eye(len(X), dtype=bool))
@@ -46,10 +46,10 @@ def test_ranks_without_a_point_are_those_of_the_others(name, pair, prepared, dat
     k = data.draw(st.integers(1, len(X) - 2))
     ks = (k, max(1, k // 2)) if prepared else ()
     result = MEASURES.card(name).without(_view(X, Y, ks), n_neighbors=k)
-    assert_allclose(result, _again(name, X, Y, n_neighbors=k), rtol=0, atol=1e-13)
+    assert_allclose(result, _recomputed(name, X, Y, n_neighbors=k), rtol=0, atol=1e-13)
 
 
-def test_a_pass_that_was_told_is_not_made_again(monkeypatch):
+def test_a_recorded_pass_is_not_repeated(monkeypatch):
     """Values come from the stored pass, for blocks of any size and any number of threads."""
     X, Y = np.random.default_rng(0).normal(size=(2, 60, 4))
     Y[:30] = Y[30:]  # rows that are tied, and rows that are not
@@ -61,11 +61,11 @@ def test_a_pass_that_was_told_is_not_made_again(monkeypatch):
     monkeypatch.setattr(ranks, "neighbor_pass", None)
     for k in (3, 7):
         result = MEASURES.card("continuity").without(parts, n_neighbors=k)
-        assert_allclose(result, _again("continuity", X, Y, n_neighbors=k), rtol=0, atol=1e-13)
+        assert_allclose(result, _recomputed("continuity", X, Y, n_neighbors=k), rtol=0, atol=1e-13)
 
 
 @each("name", ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard"])
-def test_too_many_neighbors_leave_nothing_to_step_in(name):
+def test_too_many_neighbors_leave_no_replacement(name):
     """At k = n - 1 leaving out a point raises an error; k = n - 2 is the largest."""
     X = np.random.default_rng(0).normal(size=(8, 2))
     without = MEASURES.card(name).without
@@ -83,26 +83,26 @@ def test_areas_and_curves_without_a_point_are_those_of_the_others(pair, data):
     curves = {name: MEASURES.card(name).without(view, ks) for name in ("q_nx", "lcmc", "r_nx")}
     assert view.cached_value("coranking") is not None
     result = MEASURES.card("r_nx_auc").without(view)
-    assert_allclose(result, _again("r_nx_auc", X, Y), rtol=0, atol=1e-13)
+    assert_allclose(result, _recomputed("r_nx_auc", X, Y), rtol=0, atol=1e-13)
     for h, keep in enumerate(~np.eye(n, dtype=bool)):
         reduced = _view(X[keep], Y[keep])
         for name, curve in curves.items():
-            whole, _ = curve_values(MEASURES.get(name), reduced)
-            assert_allclose(curve[h], whole[np.array(ks) - 1], rtol=0, atol=1e-13, err_msg=name)
+            full_curve, _ = curve_values(MEASURES.get(name), reduced)
+            assert_allclose(curve[h], full_curve[np.array(ks) - 1], rtol=0, atol=1e-13, err_msg=name)
     assert_array_equal(coranking(view).areas, coranking(_view(X, Y)).areas)
 
 
 def test_the_co_ranking_without_a_point_does_not_depend_on_threads(monkeypatch):
     """The bits do not depend on threads; further numbers of neighbors are counted on request."""
     X, Y = np.random.default_rng(0).normal(size=(2, 300, 4))
-    single, two = (coranking_without(_view(X, Y, n_jobs=jobs), (1, 5, 40)) for jobs in (1, 2))
-    assert_array_equal(single.areas, two.areas)
-    assert_array_equal(single.q_nx, two.q_nx)
+    single, parallel = (coranking_without(_view(X, Y, n_jobs=jobs), (1, 5, 40)) for jobs in (1, 2))
+    assert_array_equal(single.areas, parallel.areas)
+    assert_array_equal(single.q_nx, parallel.q_nx)
     view = _view(X, Y)
-    few, several = coranking_without(view, (5,)), coranking_without(view, (1, 5, 40))
+    single_k, several = coranking_without(view, (5,)), coranking_without(view, (1, 5, 40))
     assert_array_equal(several.q_nx, single.q_nx)
-    assert_array_equal(few.q_nx[:, 0], single.q_nx[:, 1])
-    monkeypatch.setattr("dreval.geometry.ranks._pass", None)  # known by now
+    assert_array_equal(single_k.q_nx[:, 0], single.q_nx[:, 1])
+    monkeypatch.setattr("dreval.geometry.ranks._pass", None)  # stored by now
     assert_array_equal(coranking_without(view, (40,)).q_nx[:, 0], single.q_nx[:, 2])
 
 
@@ -116,7 +116,7 @@ def test_neighborhoods_without_a_point_are_those_of_the_others(name, pair, prepa
     X, Y = pair
     k = data.draw(st.integers(1, len(X) - 2))
     result = MEASURES.card(name).without(_view(X, Y, (k,) if prepared else ()), n_neighbors=k)
-    expected = _again(name, X, Y, n_neighbors=k)
+    expected = _recomputed(name, X, Y, n_neighbors=k)
     size = 1.0 if name in LOCAL[:2] else max(expected.max(), 1e-300)
     assert_allclose(result / size, expected / size, rtol=0, atol=1e-12)
 
@@ -125,7 +125,7 @@ def test_neighborhoods_without_a_point_are_those_of_the_others(name, pair, prepa
 def test_disparity_without_a_point_is_that_of_the_others(pair, sparse):
     """Of wide and narrow, dense and sparse data, with duplicates, collinear points and outliers."""
     X, Y = pair
-    expected = _again("procrustes_disparity", X, Y)
+    expected = _recomputed("procrustes_disparity", X, Y)
     assert_allclose(disparity_without(csr_array(X) if sparse else X, Y), expected, rtol=0, atol=1e-11)
 
 
@@ -134,7 +134,7 @@ def test_disparity_of_sparse_data_without_a_point_by_several_chunks(monkeypatch)
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(50, 9)) * (rng.random((50, 9)) < 0.3), rng.normal(size=(50, 2))
     X[:, 3] = X[7] = 0.0
-    expected = _again("procrustes_disparity", X, Y)
+    expected = _recomputed("procrustes_disparity", X, Y)
     monkeypatch.setattr(procrustes, "CHUNK_BYTES", 8 * 9 * 7)
     for data in (X, csr_array(X)):
         assert_allclose(disparity_without(data, Y), expected, rtol=0, atol=1e-12)
@@ -201,7 +201,7 @@ def test_triplets_without_a_point_are_those_that_do_not_hold_it(name, pair, clas
     repeats=st.sampled_from([1, 1, 3]),
     rounded=st.booleans(),
 )
-def test_effective_classes_without_a_point_are_theirs(pair, classes, perplexity, seed, repeats, rounded):
+def test_effective_classes_without_a_point(pair, classes, perplexity, seed, repeats, rounded):
     """Values are those of the other points, with ties, a reduced perplexity, and classes of one point.
 
     To 1e-10, the precision to which weights have their perplexity.
@@ -231,7 +231,7 @@ def test_effective_classes_without_a_point_are_theirs(pair, classes, perplexity,
         ("clisi", {"perplexity": 30}),
     ],
 )
-def test_what_rows_add_up_without_a_point_does_not_depend_on_threads(name, parameters):
+def test_sums_over_rows_without_a_point_do_not_depend_on_threads(name, parameters):
     """One and two threads give the same bits, for all and for sampled triplets, with duplicates."""
     X, Y = np.random.default_rng(0).normal(size=(2, 420, 3))
     Y[:100] = Y[100:200]
@@ -370,16 +370,16 @@ def test_statistics_of_leave_one_a_point_at_extreme_units(name, parameters, of_x
 
 @each("name", [name for name in MEASURES if getattr(MEASURES.card(name), "without", None)])
 def test_every_measure_with_a_rule_follows_it(name):
-    """Every ``without`` of a card gives the value on the other points, also of a part of the points."""
+    """Every ``without`` of a card returns the value on the other points, also for a part of the points."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(13, 4)), rng.normal(size=(13, 2)), np.arange(13) % 3
     card, function = MEASURES.card(name), MEASURES.get(name)
-    Y += 20.0 * (name == "davies_bouldin") * labels[:, None]  # for classes that are apart
-    usual = {"n_neighbors": 4, "n_folds": 3}
-    parameters = {key: usual.get(key, value) for key, value in card.parameters.items()}
+    Y += 20.0 * (name == "davies_bouldin") * labels[:, None]  # for separate classes
+    settings = {"n_neighbors": 4, "n_folds": 3}
+    parameters = {key: settings.get(key, value) for key, value in card.parameters.items()}
     for population in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):
-        whole = replace(_view(X, Y, (4,)), labels=labels, batch=labels, seed=3)
-        view = whole if len(population) == 13 else replace(whole, population=population, rows=population)
+        full_view = replace(_view(X, Y, (4,)), labels=labels, batch=labels, seed=3)
+        view = full_view if len(population) == 13 else replace(full_view, population=population, rows=population)
         result = card.without(view, (1, 3, 5)) if card.curve else card.without(view, **parameters)
         assert len(result) == len(population)
         for h in range(len(population)):
@@ -390,7 +390,7 @@ def test_every_measure_with_a_rule_follows_it(name):
             if card.curve:
                 assert_allclose(result[h], curve_values(function, fewer)[0][[0, 2, 4]], rtol=0, atol=1e-12)
             elif "n_folds" in parameters:  # folds are those of all points
-                fewer = replace(whole, population=remaining, rows=remaining)
+                fewer = replace(full_view, population=remaining, rows=remaining)
                 assert result[h] == pytest.approx(answer(function, fewer, parameters).value, rel=0, abs=1e-12)
             else:
                 assert result[h] == pytest.approx(answer(function, fewer, parameters).value, rel=0, abs=1e-12)

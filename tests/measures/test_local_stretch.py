@@ -118,13 +118,13 @@ def test_rotations_units_and_order_do_not_change_the_stretch(distortions: LocalD
 def test_broken_edges_are_those_across_a_cut() -> None:
     """The halves of a sheet are moved apart: exactly the edges across the cut are broken."""
     sheet = RNG.uniform(size=(150, 2))
-    right = sheet[:, 0] > 0.5
-    apart = sheet + 5.0 * right[:, None] * [1.0, 0.0]
+    right_half = sheet[:, 0] > 0.5
+    apart = sheet + 5.0 * right_half[:, None] * [1.0, 0.0]
     apart += 0.001 * RNG.normal(size=apart.shape)
     result = dreval.local_distortion(sheet, apart, n_neighbors=6)
     near = members(sheet, 6)
     edges = {(min(i, j), max(i, j)) for i in range(150) for j in near[i, 1:]}
-    crossing = {edge for edge in edges if right[edge[0]] != right[edge[1]]}
+    crossing = {edge for edge in edges if right_half[edge[0]] != right_half[edge[1]]}
 
     length = {edge: np.linalg.norm(np.subtract(*apart[list(edge)])) for edge in edges}
     stretch = {edge: np.log(length[edge] / np.linalg.norm(np.subtract(*sheet[list(edge)]))) for edge in edges}
@@ -155,13 +155,13 @@ def test_broken_edges_are_unusual_too() -> None:
     assert_array_equal(result.broken, np.column_stack([starts, second])[excess > limit])
 
 
-def test_duplicates_and_lines_are_said_to_lack_dimensions() -> None:
+def test_missing_dimensions_of_duplicates_and_lines_are_noted() -> None:
     """Neighborhoods at one place have no value, those on a line have one direction; a note counts them."""
-    same = np.repeat(RNG.normal(size=(6, 2)), 5, axis=0)
-    result = dreval.local_distortion(same, same, n_neighbors=3)
+    copies = np.repeat(RNG.normal(size=(6, 2)), 5, axis=0)
+    result = dreval.local_distortion(copies, copies, n_neighbors=3)
     assert np.isnan(result.area).all()
     assert [note.code for note in result.notes] == ["stretch.flat"]
-    assert dreval.local_anisotropy(same, same, n_neighbors=3) == 0.0
+    assert dreval.local_anisotropy(copies, copies, n_neighbors=3) == 0.0
 
     line = np.outer(np.arange(20.0) ** 1.5, [1.0, 2.0])
     result = dreval.local_distortion(line, 4 * line, n_neighbors=4)
@@ -171,7 +171,7 @@ def test_duplicates_and_lines_are_said_to_lack_dimensions() -> None:
     assert "20 of 20 neighborhoods" in str(result.notes[0])
 
 
-def test_what_collapses_is_as_anisotropic_as_can_be() -> None:
+def test_a_collapsed_embedding_has_the_largest_anisotropy() -> None:
     """An embedding on a line or at one place has anisotropy 1e8, and no spread where all areas are 0."""
     flat = RNG.normal(size=(40, 2))
     assert_allclose(dreval.local_anisotropy(flat, flat * [1.0, 0.0]), np.log(1e8))
@@ -190,7 +190,7 @@ def test_one_and_three_dimensions() -> None:
     assert_allclose(line.anisotropy, 1.0)
 
 
-def test_bad_arguments_are_refused() -> None:
+def test_bad_arguments_raise_an_error() -> None:
     """Too few neighbors, several numbers and precomputed distances raise errors."""
     with pytest.raises(InputError, match="`n_neighbors` must be at least the number of dimensions: got 1 for d = 2"):
         dreval.local_distortion(X, Y, n_neighbors=1)
@@ -215,8 +215,8 @@ def test_anchors_see_the_stretch_of_all() -> None:
     sheet = RNG.uniform(size=(400, 2))
     bent = np.column_stack([sheet[:, 0] ** 2, sheet[:, 1]])
     names = ["local_area_spread", "local_anisotropy"]
-    few = dreval.Evaluation(sheet, {"a": bent}, anchors=150, random_state=0).run(names, tests=None).tidy()
+    sampled = dreval.Evaluation(sheet, {"a": bent}, anchors=150, random_state=0).run(names, tests=None).tidy()
     table = dreval.Evaluation(sheet, {"a": bent}, random_state=0).run(names, tests=None, ci=None).tidy()
 
-    assert (few["se"] > 0).all()
-    assert (np.abs(few["value"] - table["value"]) < 4 * few["se"]).all()
+    assert (sampled["se"] > 0).all()
+    assert (np.abs(sampled["value"] - table["value"]) < 4 * sampled["se"]).all()

@@ -1,4 +1,4 @@
-"""Local distortions beside the graph Laplacian of megaman and distortions: where they agree, and where it is off.
+"""Local distortions against the graph Laplacian of megaman and distortions: where they agree and where they differ.
 
 The values of those programs are in ``tests/oracles/distortions.json``; a twin of their estimator, equal to all of them,
 gives it for other settings.

@@ -24,8 +24,8 @@ def test_silhouette_widths_are_those_of_scikit_learn(c: int, ties: bool) -> None
         points = rng.normal(size=(201, 3))
         points = points.round() if ties else points
         widths = silhouette_widths(points, Members(codes, np.bincount(codes), np.arange(201)), 1)
-        right = silhouette_samples(cdist(points, points), codes, metric="precomputed")
-        np.testing.assert_allclose(widths, right, atol=1e-12)
+        expected = silhouette_samples(cdist(points, points), codes, metric="precomputed")
+        np.testing.assert_allclose(widths, expected, atol=1e-12)
 
 
 def test_silhouette_of_half_as_many_classes_as_points_is_fast_and_small() -> None:
@@ -47,9 +47,9 @@ def test_lisi_in_blocks_equals_lisi_of_few_points_at_once(monkeypatch: pytest.Mo
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 2)).round(1)
     labels = rng.integers(0, 40, 300)
-    whole = dreval.clisi(X, X, labels=labels)
+    expected = dreval.clisi(X, X, labels=labels)
     monkeypatch.setattr(batches, "row_blocks", lambda m, _n: [slice(a, min(a + 7, m)) for a in range(0, m, 7)])
-    assert dreval.clisi(X, X, labels=labels) == whole
+    assert dreval.clisi(X, X, labels=labels) == expected
 
 
 @pytest.mark.parametrize("size", [1, 3, 7])
@@ -58,7 +58,7 @@ def test_pairs_of_classes_in_blocks(size: int, monkeypatch: pytest.MonkeyPatch) 
     rng = np.random.default_rng(size)
     X, Y = rng.normal(size=(120, 4)), rng.normal(size=(120, 2))
     labels = np.r_[np.arange(11), rng.choice(11, 109, p=rng.dirichlet(np.ones(11)))]
-    whole = [
+    all_blocks = [
         dreval.label_trustworthiness(X, Y, labels=labels),
         dreval.label_continuity(X, Y, labels=labels),
         dreval.davies_bouldin(X, Y, labels=labels),
@@ -73,7 +73,7 @@ def test_pairs_of_classes_in_blocks(size: int, monkeypatch: pytest.MonkeyPatch) 
                 matchings.append(2 * np.mean((D[:, 0] < D[:, 1]) == (labels[pair] == a)) - 1)
     gap = np.subtract(*np.split(np.array(matchings), 2))
     expected = [1 - np.maximum(gap, 0).mean(), 1 - np.maximum(-gap, 0).mean(), davies_bouldin_score(Y, labels)]
-    np.testing.assert_allclose(whole, expected, rtol=1e-12)
+    np.testing.assert_allclose(all_blocks, expected, rtol=1e-12)
 
     monkeypatch.setattr("dreval.measures.labels.TILE", size)
     monkeypatch.setattr("dreval.measures.classes.PAIRS", size * 11)
@@ -82,7 +82,7 @@ def test_pairs_of_classes_in_blocks(size: int, monkeypatch: pytest.MonkeyPatch) 
         dreval.label_continuity(X, Y, labels=labels),
         dreval.davies_bouldin(X, Y, labels=labels),
     ]
-    np.testing.assert_allclose(blocks, whole, rtol=1e-13)
+    np.testing.assert_allclose(blocks, all_blocks, rtol=1e-13)
 
 
 @pytest.mark.parametrize("pull", [1.0, 40.0])
@@ -96,10 +96,10 @@ def test_separation_of_centroids_in_blocks(pull: float, monkeypatch: pytest.Monk
         ev = dreval.Evaluation(Y, {"y": Y + 0.01 * Y**2}, labels=labels, n_neighbors=5, random_state=0)
         return ev.run("davies_bouldin", None).tidy().drop(columns="seconds")
 
-    whole = run()
+    expected = run()
     monkeypatch.setattr("dreval.measures.classes.PAIRS", 18)
-    pd.testing.assert_frame_equal(run(), whole)
-    assert whole["conf_low"].notna().all() == (pull > 1)
+    pd.testing.assert_frame_equal(run(), expected)
+    assert expected["conf_low"].notna().all() == (pull > 1)
 
 
 def test_pairs_of_many_classes_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Views whose rows are permuted: other draws, the same points, and what belongs to the data stays with them."""
+"""Views with permuted rows: other draws, the same points, and variables that follow the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_gr
 from dreval.measures.core import permuted
 
 
-def test_without_a_group_everything_stays_beside_its_point():
+def test_without_a_group_all_variables_follow_their_points():
     """Labels, latent variables and data follow the remaining points; the embedding is permuted, ranks are right."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(60, 3)), rng.normal(size=(60, 2)), np.arange(60) % 7
@@ -32,8 +32,8 @@ def test_without_a_group_everything_stays_beside_its_point():
     assert_array_equal(shuffled.embedding_rank[:, 0], ranks)
 
 
-def test_every_draw_is_another_one_and_always_the_same():
-    """The b-th view of a seed is stored; another b or another seed gives another order."""
+def test_draws_differ_and_are_reproducible():
+    """The b-th view of a seed is stored; another b or another seed has another order."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
     orders = [

@@ -56,7 +56,7 @@ def test_four_corners_by_hand():
     assert on_line == pytest.approx({f"procrustes_{key}": value for key, value in expected.items()}, abs=1e-14)
 
 
-def test_the_neighborhood_holds_its_own_point():
+def test_the_neighborhood_includes_its_point():
     """k = 1 makes pairs: |HX_i|^2 is half the squared distance to the nearest point; the mean by hand.
 
     Points 0, 1, 3 and 7 on a line: nearest distances 1, 1, 2, 4; all shown at 0: R = (1 + 1 + 4 + 16)/2/4 = 2.75.
@@ -67,7 +67,7 @@ def test_the_neighborhood_holds_its_own_point():
 
 
 def test_units_that_decide_a_value_are_noted():
-    """R_N more than ten times R_N,opt: the note says that the unit decides; in the right unit there is no note."""
+    """If R_N exceeds ten times R_N,opt, a note names the unit as the reason; in the right unit there is no note."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     Y = X + 0.05 * rng.normal(size=(60, 2))

@@ -61,7 +61,7 @@ def test_exchanging_the_spaces(pair, data):
 
 
 @given(pair=tie_free_pairs(), seed=st.integers(0, 99), data=st.data())
-def test_row_order_is_of_no_account(pair, seed, data):
+def test_row_order_has_no_effect(pair, seed, data):
     """The order of the points does not matter without tied distances."""
     X, Y = pair
     order, k = np.random.default_rng(seed).permutation(len(X)), data.draw(neighbor_counts(len(X)))
@@ -121,7 +121,7 @@ def test_values_of_other_programs(root):
 
 @pytest.mark.parametrize("n", [60, 700])
 @pytest.mark.parametrize("name", ["trustworthiness", "mrre_missing", "jaccard", "reciprocal rank"])
-def test_chance_of_ranks_is_found_by_exchanging_points(name, n):
+def test_the_chance_level_of_ranks_is_computed_by_permuting_rows(name, n):
     """Without a closed form the mean over permutations, from a part of 700 rows, is the expected one."""
     rng = np.random.default_rng(n)
     view = neighbor_pass(rng.normal(size=(n, 3)), {"": rng.normal(size=(n, 2))}, k=5)[""]
@@ -131,7 +131,7 @@ def test_chance_of_ranks_is_found_by_exchanging_points(name, n):
         expected = chance_value(function, view, parameters, 0).value
     else:
         card, parameters = replace(MEASURES.card("jaccard"), parameters={}), {}
-        formula, expected = lambda seen: 1.0 / seen.embedding_rank[:, 0], np.mean(1.0 / np.arange(1, n))
+        formula, expected = lambda view: 1.0 / view.embedding_rank[:, 0], np.mean(1.0 / np.arange(1, n))
     twin = SimpleNamespace(card=replace(card, chance="permutation", expected=None), rule=formula)
     levels = [chance_value(twin, view, parameters, root).value for root in range(8)]
 

@@ -47,7 +47,7 @@ def test_the_stored_experiment_is_whole(defects):
 
 
 def test_harmless_changes_are_harmless():
-    """No measure finds a difference where its card declares that there is none."""
+    """No measure differs where its card declares an invariance."""
     alarms = own.false_alarms(own.detections())
 
     assert alarms[alarms > 0].empty
@@ -87,7 +87,7 @@ def test_a_recommendation_is_the_greedy_cover(goal):
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 10)] * 4), min_size=1, max_size=4))
-def test_a_defect_is_seen_from_the_first_grade_after_which_it_always_is(worse):
+def test_a_defect_is_detected_from_the_first_grade_of_lasting_detection(worse):
     """Grades agree with a search from the top; 80 % suffice, at all higher grades as well."""
     rows = [
         {"measure": "m", "change": f"c{c}", "grade": g + 1, "draws": 10, "worse": w, "better": 0, "tested": True}
@@ -116,11 +116,11 @@ def test_a_preferred_defect_is_negative():
 def test_a_recommendation_prints_in_80_columns(goal):
     """The question, every recommended measure, and the names of the others are printed."""
     recommendation = dreval.recommend(goal)
-    printed = repr(recommendation)
+    text = repr(recommendation)
 
-    assert max(map(len, printed.splitlines())) <= 80
-    assert printed.startswith(f"{goal}: {recommendation.question}")
-    assert all(re.search(rf"\b{name}\b", printed) for name in recommendation.table["measure"])
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.startswith(f"{goal}: {recommendation.question}")
+    assert all(re.search(rf"\b{name}\b", text) for name in recommendation.table["measure"])
     assert f"'{goal}': {recommendation.question}" in " ".join((dreval.recommend.__doc__ or "").split())
 
 
@@ -139,7 +139,7 @@ def test_an_unknown_goal_gets_the_nearest():
         dreval.recommend("neighbours")
 
 
-def test_changes_are_what_they_say(defects):
+def test_changes_match_their_description(defects):
     """Harmless changes keep distances, or their order; defects grow with the grade and leave other points alone."""
     from scipy.spatial.distance import pdist
 
@@ -151,5 +151,5 @@ def test_changes_are_what_they_say(defects):
             ratio = pdist(Z) ** power / base
             assert np.allclose(ratio, ratio[0])
         for change in defects.DEFECTS:
-            moved = [np.linalg.norm(Z - draw.good, axis=1).sum() for _, Z in defects.changed(draw, data, 0, change)]
-            assert (np.diff(moved) > 0).all(), (data, change, moved)
+            distances = [np.linalg.norm(Z - draw.good, axis=1).sum() for _, Z in defects.changed(draw, data, 0, change)]
+            assert (np.diff(distances) > 0).all(), (data, change, distances)

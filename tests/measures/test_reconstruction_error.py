@@ -42,18 +42,18 @@ def test_more_folds_than_points_are_noted():
     """Each point is then a fold, as with n folds, and a note says so."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 3))
-    many, all_out = (dreval.reconstruction_error(X, X[:, :2], n_folds=k, random_state=0) for k in (13, 12))
-    assert float(many) == float(all_out)
-    assert "12 points are too few for 13 folds: each point is one fold." in [*map(str, many.notes)]
+    more_folds, all_out = (dreval.reconstruction_error(X, X[:, :2], n_folds=k, random_state=0) for k in (13, 12))
+    assert float(more_folds) == float(all_out)
+    assert "12 points are too few for 13 folds: each point is one fold." in [*map(str, more_folds.notes)]
     assert not any("folds" in str(note) for note in all_out.notes)
 
 
 def test_train_and_left_out_are_those_of_the_map():
     """The parts are those of the map of all points; held-out errors are larger, an unrelated embedding is at 1."""
     X, Y = cloud()
-    record, whole = dreval.reconstruction_error(X, Y, random_state=0), reconstruction_map(Y, X)
-    assert record.parts["train"] == whole.error < float(record)
-    assert record.parts["left_out"] == whole.left_out_error == pytest.approx(float(record), rel=0.2)
+    record, fitted = dreval.reconstruction_error(X, Y, random_state=0), reconstruction_map(Y, X)
+    assert record.parts["train"] == fitted.error < float(record)
+    assert record.parts["left_out"] == fitted.left_out_error == pytest.approx(float(record), rel=0.2)
     unrelated = [float(dreval.reconstruction_error(X, Y[np.random.default_rng(s).permutation(100)])) for s in range(5)]
     assert np.mean(unrelated) == pytest.approx(record.chance, abs=0.02)
 
@@ -98,8 +98,8 @@ def test_embeddings_of_one_evaluation_are_held_out_on_the_same_points():
     assert error["jitter"] != error["another"]
 
 
-def test_many_points_are_represented_by_some():
-    """Beyond 1000 points a random subset is fitted, and a note says so; the certificate takes the same."""
+def test_many_points_are_represented_by_a_part():
+    """Beyond 1000 points a random subset is fitted, with a note; the certificate uses the same."""
     X, Y = cloud(1001)
     outcome = dreval.reconstruction_error(X, Y, rule="theorem3", random_state=0, n_folds=2)
     assert str(outcome.notes[0]) == "Fitted on 1000 points drawn at random."
@@ -143,7 +143,7 @@ def test_the_bound_holds_for_new_data():
         assert true < linear_bound(X, 2)[1] * ((X - X.mean(axis=0)) ** 2).sum() / 200
 
 
-def test_a_trivial_bound_is_said_to_be_trivial():
+def test_a_trivial_bound_is_noted():
     """Above 1, the error of the mean, a note has the bound and the number of points; below 1 there is none."""
     X = np.random.default_rng(0).normal(size=(400, 3))
     record = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_folds=2)
@@ -156,7 +156,7 @@ def test_a_trivial_bound_is_said_to_be_trivial():
     assert not record.notes
 
 
-def test_units_change_nothing():
+def test_units_have_no_effect():
     """Data and embedding in other units have the same error and bound."""
     X, Y = cloud()
     left = dreval.reconstruction_error(X, Y, random_state=0).parts

@@ -37,7 +37,7 @@ def noisy(X, n_components, random_state, size=1.0):
     return X[:, :n_components] + size * np.random.default_rng(random_state).normal(size=(len(X), n_components))
 
 
-def test_a_fixed_map_comes_out_again_in_full():
+def test_a_fixed_map_is_reproduced_in_full():
     for over in ("auto", "halves"):
         record = dreval.stability(data(), first_columns, over=over, n_replicates=8, random_state=1)
         assert record.recipe["parameters"]["over"] == "halves"
@@ -47,7 +47,7 @@ def test_a_fixed_map_comes_out_again_in_full():
         assert np.nanmax(record.points["radius"]) < 1e-7
 
 
-def test_noise_does_not_come_out_again():
+def test_noise_is_not_reproduced():
     record = dreval.stability(data(), partial(noisy, size=1e6), n_replicates=20, random_state=1)
     assert record.recipe["parameters"]["over"] == "seeds"
     assert abs(float(record)) < 0.03
@@ -55,14 +55,14 @@ def test_noise_does_not_come_out_again():
     assert (record.points["n_replicates"] == 20).all()
 
 
-def test_the_share_of_the_seeds_is_told_at_one_number_of_points():
+def test_the_share_of_the_seeds_is_reported_at_one_number_of_points():
     """A method without sampling noise has a share of 1, one without seed noise none."""
-    both = dreval.stability(data(200), noisy, over="both", n_replicates=12, random_state=0)
-    assert both.n_resamples == 36
-    assert both.parts["seed_share"] == pytest.approx(1.0, abs=0.1)
+    result = dreval.stability(data(200), noisy, over="both", n_replicates=12, random_state=0)
+    assert result.n_resamples == 36
+    assert result.parts["seed_share"] == pytest.approx(1.0, abs=0.1)
 
     def half_only(X, n_components, random_state):
-        """Noise that depends on which points are there, not on the seed."""
+        """Return noise that depends on which points are present, not on the seed."""
         return noisy(X, n_components, int(abs(X[0, 0]) * 1e6) % 2**31)
 
     sampled = dreval.stability(data(200), half_only, over="both", n_replicates=12, random_state=0)
@@ -71,7 +71,7 @@ def test_the_share_of_the_seeds_is_told_at_one_number_of_points():
     assert any(note.code == "stability.halved" for note in sampled.notes)
 
 
-def test_points_that_move_are_found():
+def test_points_that_move_are_detected():
     """Of a method that puts three points anywhere, these points have the largest variation."""
 
     def restless(X, n_components, random_state):
@@ -112,15 +112,15 @@ def one_place(X, n_components, random_state):
     return np.zeros((len(X), n_components)) * random_state
 
 
-def test_equal_seeds_are_said():
-    def fixed(X, n_components, random_state):
+def test_equal_seeds_are_noted():
+    def unseeded(X, n_components, random_state):
         return X[:, :n_components]
 
-    record = dreval.stability(data(), fixed, over="seeds", n_replicates=3, random_state=0)
+    record = dreval.stability(data(), unseeded, over="seeds", n_replicates=3, random_state=0)
     assert [note.code for note in record.notes] == ["stability.same_seeds"]
     assert record.replicates.shape == (3, 48, 2)
     assert_allclose(record.map, record.mean)
-    second = dreval.stability(data(), fixed, n_replicates=3, random_state=0)  # "auto" takes halves then
+    second = dreval.stability(data(), unseeded, n_replicates=3, random_state=0)  # "auto" takes halves then
     assert second.recipe["parameters"]["over"] == "halves"
     constant = dreval.stability(data(), one_place, n_replicates=3)
     assert float(constant) == 0.0
@@ -132,9 +132,9 @@ def test_halves_compare_one_number_of_neighbors():
     k = record.recipe["parameters"]["n_neighbors"]
     assert k < 15
     assert any(note.code == "stability.fewer" and dict(note.values)["k"] == k for note in record.notes)
-    same = dreval.stability(data(), noisy, over="halves", n_replicates=5, n_neighbors=k, random_state=0)
-    assert float(same) == float(record)
-    pd.testing.assert_frame_equal(same.points, record.points)  # of distances to the k nearest, too
+    result = dreval.stability(data(), noisy, over="halves", n_replicates=5, n_neighbors=k, random_state=0)
+    assert float(result) == float(record)
+    pd.testing.assert_frame_equal(result.points, record.points)  # of distances to the k nearest, too
     assert record.parts["conf_high"] <= 1.0
 
 
@@ -163,15 +163,17 @@ def test_seeds_that_differ_by_rounding_are_equal():
     assert [note.code for note in record.notes] == ["stability.same_seeds"]
 
 
-def test_a_median_of_few_points_is_said():
+def test_a_median_of_few_points_is_noted():
     """Of three halves, few points share three replicates with a neighbor: a note has their number."""
     X = np.random.default_rng(0).normal(size=(60, 3)) * [3, 2, 1]
-    few = dreval.stability(X, "pca", n_replicates=3, random_state=0)
-    count = int(few.points["local_variation"].notna().sum())
+    rough = dreval.stability(X, "pca", n_replicates=3, random_state=0)
+    count = int(rough.points["local_variation"].notna().sum())
     assert count < 30
-    assert {"known": count, "n": 60} in [dict(note.values) for note in few.notes if note.code == "stability.few_points"]
-    many = dreval.stability(X, "pca", n_replicates=12, random_state=0)
-    assert not any(note.code == "stability.few_points" for note in many.notes)
+    assert {"known": count, "n": 60} in [
+        dict(note.values) for note in rough.notes if note.code == "stability.few_points"
+    ]
+    precise = dreval.stability(X, "pca", n_replicates=12, random_state=0)
+    assert not any(note.code == "stability.few_points" for note in precise.notes)
 
 
 def test_labels_follow_the_halves():
@@ -185,7 +187,7 @@ def test_labels_follow_the_halves():
     assert float(record) == pytest.approx(1.0)
 
 
-def test_refusals():
+def test_errors():
     X = data()
     with pytest.raises(UndefinedMeasure, match="embed other data"):
         dreval.stability(X, X[:, :2])
@@ -207,7 +209,7 @@ def test_refusals():
         dreval.stability(X, on_all_points_only, over="halves", n_replicates=4)
 
 
-def test_a_killed_run_goes_on(tmp_path):
+def test_a_killed_run_continues(tmp_path):
     path, log = tmp_path / "a.journal", tmp_path / "log"
     options = {"over": "halves", "n_replicates": 6, "random_state": 0}
     with pytest.raises(KeyboardInterrupt):
@@ -216,20 +218,20 @@ def test_a_killed_run_goes_on(tmp_path):
         assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (3,)
     record = dreval.stability(data(), partial(counting, log=str(log), stop=4), store=path, **options)
     assert len(log.read_text()) == 7
-    plain = dreval.stability(data(), partial(counting, log=str(tmp_path / "other")), **options)
-    assert float(record) == float(plain)
-    assert_array_equal(record.replicates, plain.replicates)
+    expected = dreval.stability(data(), partial(counting, log=str(tmp_path / "other")), **options)
+    assert float(record) == float(expected)
+    assert_array_equal(record.replicates, expected.replicates)
 
 
 def test_an_evaluation_has_the_same_numbers(tmp_path):
     X = data(60)
     ev = dreval.Evaluation(X, {"pca": "pca", "given": X[:, :2]}, random_state=3)
     res = ev.run(["trustworthiness", "stability"], None, None, options={"stability": {"n_replicates": 5}})
-    plain = dreval.stability(X, "pca", n_replicates=5, random_state=3)
+    expected = dreval.stability(X, "pca", n_replicates=5, random_state=3)
     table = res.tidy()
     row = table[(table["measure"] == "stability") & (table["embedding"] == "pca")].iloc[0]
-    assert (row["value"], row["chance"]) == (float(plain), 0.0)
-    assert_array_equal(res.augment("pca")["stability_agreement"], plain.points["agreement"])
+    assert (row["value"], row["chance"]) == (float(expected), 0.0)
+    assert_array_equal(res.augment("pca")["stability_agreement"], expected.points["agreement"])
     missing = table[(table["measure"] == "stability") & (table["embedding"] == "given")].iloc[0]
     assert np.isnan(missing["value"])
     assert "embed other data" in missing["note"]
@@ -238,10 +240,10 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
     assert "Stability" in res.report(tmp_path / "a.html").read_text()
 
 
-def test_a_share_above_one_is_said():
+def test_a_share_above_one_is_noted():
     record = dreval.stability(data(60), noisy, over="both", n_replicates=3, random_state=0)
-    noted = "stability.above_one" in {share.code for share in record.notes}
-    assert noted == (record.parts["seed_share"] > 1)
+    is_noted = "stability.above_one" in {share.code for share in record.notes}
+    assert is_noted == (record.parts["seed_share"] > 1)
     shares = [dreval.stability(data(60), noisy, over="both", n_replicates=3, random_state=s) for s in range(1, 8)]
     assert len({share.parts["seed_share"] > 1 for share in (record, *shares)}) == 2
     for share in shares:
@@ -255,22 +257,22 @@ def test_few_points_of_a_method_without_a_seed_need_more_points():
         dreval.stability(data(30), noisy, over="halves")
 
 
-def test_a_failure_says_once_what_to_do():
+def test_a_failure_has_one_hint():
     """The error has general advice if the method raised, else the hint of the first failure, once."""
 
-    def broken(X, n_components):
+    def raises(X, n_components):
         raise RuntimeError("out of ink")
 
-    with pytest.raises(MethodFailed, match=r"out of ink\. Run the method alone on half of the points") as caught:
-        dreval.stability(np.eye(60), broken, over="halves")
-    assert str(caught.value).count("alone") == 1
+    with pytest.raises(MethodFailed, match=r"out of ink\. Run the method alone on half of the points") as error:
+        dreval.stability(np.eye(60), raises, over="halves")
+    assert str(error.value).count("alone") == 1
 
     def wide(X, n_components):
         return X[:, : n_components + 1]
 
-    with pytest.raises(MethodFailed, match=r"at most 2 columns.*Return n_components columns") as caught:
+    with pytest.raises(MethodFailed, match=r"at most 2 columns.*Return n_components columns") as error:
         dreval.stability(np.eye(60), wide, over="halves")
-    assert "alone" not in str(caught.value)
+    assert "alone" not in str(error.value)
 
 
 def test_clouds_are_of_points_with_many_images():
@@ -278,7 +280,7 @@ def test_clouds_are_of_points_with_many_images():
     record = dreval.stability(data(80), noisy, over="halves", n_replicates=6, random_state=0)
     counts = record.points["n_replicates"]
     points = _cloud_points(record, record.points["agreement"].to_numpy(), None)
-    assert counts[record.points["agreement"].idxmin()] < counts.median()  # the least of all would not be drawn
+    assert counts[record.points["agreement"].idxmin()] < counts.median()  # the least of all would not be plotted
     assert len(points) == 6
     assert counts[points].min() >= counts.median()
 
@@ -308,9 +310,9 @@ def test_long_names_of_methods_fit_the_figure(kind):
     assert overlapping(figure) == []
 
 
-@pytest.mark.parametrize(("size", "whole"), [((6, 5), False), ((14, 12), True)])
+@pytest.mark.parametrize(("size", "is_complete"), [((6, 5), False), ((14, 12), True)])
 @pytest.mark.parametrize("kind", ["map", "clouds"])
-def test_in_small_axes_everything_lies_within_them(kind, size, whole):
+def test_in_small_axes_all_text_fits(kind, size, is_complete):
     """Text that does not fit into small Axes is left out; large Axes have all text."""
     name = a_method_with_a_very_long_name_of_its_own_and_more
     record = dreval.stability(data(), name, over="seeds", n_replicates=3, random_state=0)
@@ -330,17 +332,17 @@ def test_in_small_axes_everything_lies_within_them(kind, size, whole):
         (bar,) = ax.child_axes
         lowest = ax.transData.transform((0, -1))[1]  # where the points end
         assert bar.get_window_extent().y1 <= lowest + 1
-        assert any("(worse)" in child for child in strings) == whole
-        assert any("Neighbor agreement" in child for child in strings) == whole
+        assert any("(worse)" in child for child in strings) == is_complete
+        assert any("Neighbor agreement" in child for child in strings) == is_complete
 
 
 def test_maps_of_equal_replicates_are_best_everywhere():
     """Agreement 1 has the best color and agreement 0 the worst; the scale begins at the chance level."""
 
-    def same(X, n_components, random_state):
+    def identical(X, n_components, random_state):
         return X[:, :n_components]
 
-    outcome = dreval.stability(data(), same, over="seeds", n_replicates=3)
+    outcome = dreval.stability(data(), identical, over="seeds", n_replicates=3)
     none = dataclasses.replace(outcome, points=outcome.points.assign(agreement=0.0))
     for record, level in ((outcome, -1), (none, 0)):
         figure = record.plot()
@@ -349,7 +351,7 @@ def test_maps_of_equal_replicates_are_best_everywhere():
         assert {"0.000 (worse)", "1.000 (better)"} <= set(texts(figure))
 
 
-def test_the_clouds_of_one_column_say_that_heights_mean_nothing():
+def test_the_clouds_of_one_column_have_a_note_on_heights():
     """A note explains the heights in a strip of one column; two columns have no note."""
 
     def line(X, n_components, random_state):

@@ -219,16 +219,16 @@ def test_angles_of_classes_by_hand():
 def test_random_angles_are_near_all():
     """More than 20,000 triplets a point: 200 random ones, the same for every embedding, near the value from all.
 
-    A point that is left out changes no draws of others, and what is drawn with it does not count.
+    A point that is left out does not change the draws of others, and draws with it do not count.
     """
     rng = np.random.default_rng(0)
     labels = np.arange(420) % 3
     X = rng.normal(size=(420, 4)) + 3 * np.eye(4)[labels]
     Y = X[:, :2]
-    whole = dreval.class_angular_distortion(X, Y, labels=labels, n_triplets=10**6)
+    exact = dreval.class_angular_distortion(X, Y, labels=labels, n_triplets=10**6)
     values = [dreval.class_angular_distortion(X, Y, labels=labels, random_state=seed) for seed in range(20)]
     assert np.std(values) > 0
-    assert abs(np.mean(values) - whole) < 4 * np.std(values, ddof=1) / math.sqrt(20)
+    assert abs(np.mean(values) - exact) < 4 * np.std(values, ddof=1) / math.sqrt(20)
     assert dreval.class_angular_distortion(X, 2 * Y, labels=labels, random_state=0) == pytest.approx(
         values[0], rel=1e-12
     )
@@ -239,4 +239,4 @@ def test_random_angles_are_near_all():
     assert (np.abs(without / points[reduced.rows] - 1) < 0.02).mean() > 0.7  # 140 in each class, 200 draws of pairs
     table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run("class_angular_distortion", None).tidy()
     assert "200 random triplets a point" in table["note"].item()
-    assert table["conf_low"].item() < whole < table["conf_high"].item()
+    assert table["conf_low"].item() < exact < table["conf_high"].item()

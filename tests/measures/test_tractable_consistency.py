@@ -1,4 +1,4 @@
-"""The tractable consistency measure: the exact path, methods whose answer is known, and runs that are killed."""
+"""The tractable consistency measure: the exact path, methods with a known result, and killed runs."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def call():
         log.write("x")
 
 
-def raised(X):
+def power_columns(X):
     return X[:, :2] ** POWER
 
 
-def counted(X, n_components):
+def counting_pca(X, n_components):
     call()
-    return raised(X)
+    return power_columns(X)
 
 
 def same_embedding(Y):
@@ -71,7 +71,7 @@ def leading(X, d=2):
 @pytest.mark.parametrize("kind", ["perturbation", "definition"])
 @pytest.mark.parametrize("name", ["s1", "s2", "s3", "s4"])
 def test_the_exact_path_is_brute_force(name, kind):
-    """Over all n p transformations of S1 to S4, u and tr S_YY by rank-2 updates are those of decomposing each anew."""
+    """Over all n p transformations of S1 to S4, rank-2 updates have the u and tr S_YY of separate decompositions."""
     X = dreval.simulate(name, n=60 if kind == "definition" else 200, random_state=0).data
     base = leading(X)
     transformations = make_transformations(X, base, kind)
@@ -84,7 +84,7 @@ def test_the_exact_path_is_brute_force(name, kind):
     assert_allclose(sizes, norms, rtol=1e-10)
 
 
-def test_the_record_is_made_of_the_runs():
+def test_the_record_summarizes_the_runs():
     """Value, median and S / n are those of the table, whose rows are scipy's disparities of the transformed runs."""
     X = cloud()
     record = tci(X, "isomap", n_transformations=5)
@@ -101,7 +101,7 @@ def test_the_record_is_made_of_the_runs():
     assert (record.parts["tried"], record.parts["failed"]) == (5, 0)
 
 
-def test_the_unit_of_the_data_changes_nothing():
+def test_the_unit_of_the_data_has_no_effect():
     """X -> 1000 X: the same u for every transformation, for the exact path and for one that is run."""
     X = cloud()
     for source in ("pca", "isomap"):
@@ -110,12 +110,12 @@ def test_the_unit_of_the_data_changes_nothing():
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
-def test_extreme_units_change_nothing(unit):
+def test_extreme_units_have_no_effect(unit):
     """Data of any unit have the same u by the exact path and by runs, without a warning."""
     X = cloud()
 
     transformations = [make_transformations(a * X, a * leading(X)) for a in (1.0, unit)]
-    left, right = (pca_disparities(item, transformations[0].choose(6, 0), 2)[0] for item in transformations)
+    left, right = (pca_disparities(X, transformations[0].choose(6, 0), 2)[0] for X in transformations)
     assert_allclose(right, left, rtol=1e-6, atol=1e-12)
 
     def bent(X, *_):
@@ -125,7 +125,7 @@ def test_extreme_units_change_nothing(unit):
     assert_allclose(right.table["u"], left.table["u"], rtol=1e-6, atol=1e-12)
 
 
-def test_the_number_of_columns_is_the_one_asked_for():
+def test_the_number_of_columns_is_the_requested_one():
     """More columns raise an error; fewer, and more than the data have, are noted."""
     X = cloud()
     with pytest.raises(MethodFailed, match="`source` must return at most 2 columns, its n_components: got 3 columns"):
@@ -138,7 +138,7 @@ def test_the_number_of_columns_is_the_one_asked_for():
     assert str(wide.notes[0]) == "More dimensions were requested (4) than the data have columns (3)."
 
 
-def test_one_embedding_for_every_seed_is_no_baseline():
+def test_one_embedding_for_every_seed_has_no_baseline():
     """A method that does not use its seed has no baseline, and a note gives the reason."""
 
     def stubborn(X, n_components, random_state=0):
@@ -149,7 +149,7 @@ def test_one_embedding_for_every_seed_is_no_baseline():
     assert str(record.notes[-1]) == "No reseed baseline: stubborn gives the same embedding for every seed."
 
 
-def test_words_are_those_of_the_caller():
+def test_texts_use_the_names_of_the_caller():
     """Notes, table and errors name `source`, once, and a failure of all runs has its cause."""
     X = cloud()
 
@@ -158,10 +158,10 @@ def test_words_are_those_of_the_caller():
             return Z[:, :2]
         raise RuntimeError("out of ink")
 
-    with pytest.raises(MethodFailed, match=r"6 failures, the first: `source` must embed.*out of ink") as caught:
+    with pytest.raises(MethodFailed, match=r"6 failures, the first: `source` must embed.*out of ink") as error:
         tci(X, never)
-    assert "embeddings[" not in str(caught.value)
-    assert "make_transformations" not in str(caught.value)
+    assert "embeddings[" not in str(error.value)
+    assert "make_transformations" not in str(error.value)
 
     def moody(Z, n_components):
         if np.isclose(Z[:, 0], X[:, 0]).all():
@@ -183,7 +183,7 @@ def test_a_reduced_amplitude_is_a_part():
     assert "amplitude" not in tci(X, "pca", transformation="definition").parts
 
 
-def test_the_record_names_what_was_run():
+def test_the_record_names_the_settings_of_the_run():
     """The printed settings have no unused amplitude, no reseeds that were not run, and at most all bumps."""
     X = cloud()
     requested = tci(X, "pca", transformation="definition", n_transformations=10**6, n_replicates=5).recipe["parameters"]
@@ -202,7 +202,7 @@ def test_a_reduced_amplitude_has_its_true_reason():
     assert "The amplitude 50 would fold the data; it is too large for them: " in notes[50]
 
 
-def test_methods_whose_answer_is_known():
+def test_methods_with_a_known_result():
     """The same embedding for all data has 0, a random one about the chance level, a constant one 0 with a note."""
     X, rng = cloud(n=300), np.random.default_rng(0)
     Y = X[:, :2]
@@ -219,9 +219,9 @@ def test_methods_whose_answer_is_known():
 def test_by_the_printed_definition_it_saturates():
     """On the same data the printed transformation gives u near 1 even for PCA, which the perturbation hardly moves."""
     X = dreval.simulate("s4", random_state=0).data
-    printed = tci(X, "pca", transformation="definition", n_transformations="all")
+    text = tci(X, "pca", transformation="definition", n_transformations="all")
     sound = tci(X, "pca", n_transformations="all")
-    assert printed.parts["median"] > 0.99
+    assert text.parts["median"] > 0.99
     assert sound.parts["median"] < 0.01
 
 
@@ -234,14 +234,14 @@ def test_reseeds_are_a_baseline_only_where_seeds_matter():
     X = cloud()
     record = tci(X, jittered, n_replicates=4)
     assert 0 < record.parts["reseed_median"] <= record.parts["reseed_max"] < 0.2
-    assert float(record) < record.parts["reseed_max"]  # the seed is kept for transformed data
+    assert float(record) < record.parts["reseed_max"]  # transformed data have the same seed
     for source in ("pca", lambda X, _: X[:, :2]):
         lonely = tci(X, source)
         assert np.isnan(lonely.parts["reseed_max"])
         assert any(str(note).startswith("No reseed baseline") for note in lonely.notes)
 
 
-def test_a_random_function_without_a_seed_is_found_out(tmp_path):
+def test_a_random_function_without_a_seed_is_detected(tmp_path):
     """The same data are run once more, and a part has the change of the embedding between both runs."""
 
     def wild(X, n_components):
@@ -267,8 +267,8 @@ def leading_two(X, n_components):
 def test_processes_change_no_number():
     """Two processes give the bits of one, in the same order."""
     X = cloud()
-    single, two = (tci(X, "isomap", n_jobs=n_jobs) for n_jobs in (1, 2))
-    assert single.table.drop(columns="seconds").equals(two.table.drop(columns="seconds"))
+    single, parallel = (tci(X, "isomap", n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert single.table.drop(columns="seconds").equals(parallel.table.drop(columns="seconds"))
 
 
 def test_all_of_them_and_the_missed_maximum():
@@ -284,7 +284,7 @@ def test_all_of_them_and_the_missed_maximum():
     assert_allclose(merged["u_x"], merged["u_y"], atol=1e-12)
 
 
-def test_failures_are_counted_and_not_kept(tmp_path, calls):
+def test_failures_are_counted_and_not_stored(tmp_path, calls):
     """A run that raises is counted with its reason, and repeated by the next call; if all fail, an error is raised."""
     X = cloud()
 
@@ -312,10 +312,10 @@ def test_failures_are_counted_and_not_kept(tmp_path, calls):
 
 
 def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
-    """Other data, code, variables, seed or amplitude reuse nothing; more transformations continue the store."""
+    """Other data, code, variables, seed or amplitude use no stored run; more transformations continue the store."""
     X = cloud()
 
-    def run(X=X, source=counted, **options):
+    def run(X=X, source=counting_pca, **options):
         before = calls()
         tci(X, source, store=tmp_path / "cells", **options)
         return calls() - before
@@ -326,7 +326,7 @@ def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
     assert run(X=X + 1e-9) == 8
     assert run(random_state=1) == 8
     assert run(amplitude=0.4) == 8
-    assert run(source=lambda X, n_components: counted(X, n_components)) == 8
+    assert run(source=lambda X, n_components: counting_pca(X, n_components)) == 8
     monkeypatch.setitem(globals(), "POWER", 5)
     assert run() == 8
 
@@ -356,7 +356,7 @@ def run_script(store: str, log: Path, pause: float) -> subprocess.Popen[str]:
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Return the exit code, which is negative after a signal, the text on stderr, and the output."""
     answer, complaint = process.communicate()
     return process.returncode, complaint, answer
@@ -366,7 +366,7 @@ def lines(path: Path) -> int:
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
-def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
+def test_a_killed_run_continues_where_it_stopped(tmp_path):
     """After kill -9 the next call gives the numbers of an undisturbed run, and repeats no finished run.
 
     Of 16 runs (one on the data, 3 other seeds, 12 transformations) only the one that was under way is run again.
@@ -377,19 +377,19 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     while lines(log) < 8 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.kill()
-    assert ended(process) == (-signal.SIGKILL, "", "")
+    assert finish(process) == (-signal.SIGKILL, "", "")
     assert 8 <= lines(log) < 16
 
-    resumed, whole = run_script(store, log, 0.0), run_script("", other_store, 0.0)
-    code, complaint, answer = ended(resumed)
+    resumed, uninterrupted = run_script(store, log, 0.0), run_script("", other_store, 0.0)
+    code, complaint, answer = finish(resumed)
     assert (code, complaint) == (0, "")
     assert answer.count("\n") == 1
-    assert ended(whole) == (0, "", answer)
+    assert finish(uninterrupted) == (0, "", answer)
     assert lines(other_store) == 16
     assert 16 <= lines(log) <= 17
 
 
-REFUSED = {
+INVALID = {
     "coordinates": (UndefinedMeasure, {"source": cloud()[:, :2]}),
     "an unknown transformation": (dreval.errors.UnknownName, {"transformation": "shift"}),
     "an unknown kernel": (dreval.errors.UnknownName, {"kernel": "linear"}),
@@ -402,9 +402,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_refusals(case):
+@pytest.mark.parametrize("case", INVALID)
+def test_errors(case):
     """Invalid arguments raise errors."""
-    error, options = REFUSED[case]
+    error, options = INVALID[case]
     with pytest.raises(error, match="must"):
         tci(cloud(), options.pop("source", "pca"), **options)

@@ -1,4 +1,4 @@
-"""The trustability measure against scipy, hand values and methods whose answer is known."""
+"""The trustability measure against scipy, hand values and methods with a known result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cloud(seed=0, n=60, p=4):
     return rng.normal(size=(n, p)) * np.linspace(3, 0.5, p) + rng.normal(size=p)
 
 
-def fixed(Y):
+def constant_method(Y):
     return lambda *_: Y
 
 
@@ -38,19 +38,19 @@ def test_it_is_the_formula_and_that_of_scipy(d):
     """TI = tr S_YY - nuc(S_XY)^2 / tr S_XX by its definition, TI / n is scipy's disparity times tr S_YY / n."""
     X, rng = cloud(), np.random.default_rng(1)
     Y = np.tanh(X @ rng.normal(size=(4, d))) + 0.2 * rng.normal(size=(60, d))
-    record = dreval.trustability(X, fixed(Y))
+    record = dreval.trustability(X, constant_method(Y))
     A, B = X - X.mean(axis=0), Y - Y.mean(axis=0)
     ti = np.trace(B.T @ B) - np.linalg.svd(A.T @ B, compute_uv=False).sum() ** 2 / np.trace(A.T @ A)
-    theirs = their_procrustes(X, np.pad(Y, ((0, 0), (0, 4 - d))))[2]
+    reference = their_procrustes(X, np.pad(Y, ((0, 0), (0, 4 - d))))[2]
     assert record.parts["ti"] == pytest.approx(ti, rel=1e-12)
-    assert record.parts["ti_per_n"] == pytest.approx(theirs * np.trace(B.T @ B) / 60, rel=1e-12)
-    assert float(record) == pytest.approx(theirs, abs=1e-12)
+    assert record.parts["ti_per_n"] == pytest.approx(reference * np.trace(B.T @ B) / 60, rel=1e-12)
+    assert float(record) == pytest.approx(reference, abs=1e-12)
     texts = {1: "1 column was returned and counts", 3: "3 columns were returned and count"}
     assert tuple(map(str, record.notes)) == ((f"{texts[d]} as padded with zeros (4 requested).",) if d < 4 else ())
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
-def test_extreme_units_change_nothing(unit):
+def test_extreme_units_have_no_effect(unit):
     """Data and embedding of any unit have the same u; TI, which has the unit, is beyond numbers without a warning."""
     X = cloud()
     left, right = (dreval.trustability(a * X, lambda Z, _, a=a: a * np.tanh(Z / a)) for a in (1.0, unit))
@@ -58,13 +58,13 @@ def test_extreme_units_change_nothing(unit):
     assert right.parts["ti"] == pytest.approx(left.parts["ti"] * unit * unit, rel=1e-9)
 
 
-def test_more_columns_than_asked_for_are_refused():
+def test_more_columns_than_requested_raise_an_error():
     """More columns than requested raise an error, since Definition 3 needs p columns."""
     with pytest.raises(MethodFailed, match="`source` must return at most 4 columns, its n_components: got 6 columns"):
-        dreval.trustability(cloud(), fixed(np.random.default_rng(0).normal(size=(60, 6))))
+        dreval.trustability(cloud(), constant_method(np.random.default_rng(0).normal(size=(60, 6))))
 
 
-def test_a_method_with_few_dimensions_is_told_who_asked_for_many():
+def test_the_error_of_a_method_with_few_dimensions_has_a_hint():
     """The t-SNE of scikit-learn gives at most 3 dimensions by default: the error has a hint."""
     from sklearn.manifold import TSNE
 
@@ -72,12 +72,12 @@ def test_a_method_with_few_dimensions_is_told_who_asked_for_many():
         dreval.trustability(cloud(), TSNE())
 
 
-def test_moving_turning_and_scaling_change_nothing_but_the_unit():
+def test_translation_rotation_and_scaling_change_only_the_unit():
     """u stays under translation, rotation, reflection and scale of the output; TI goes with the square of the scale."""
     X = cloud()
     Y = np.tanh(X)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
-    left, right = (dreval.trustability(X, fixed(Z)) for Z in (Y, 7.0 * Y @ turn + 3.0))
+    left, right = (dreval.trustability(X, constant_method(Z)) for Z in (Y, 7.0 * Y @ turn + 3.0))
     assert float(right) == pytest.approx(float(left), rel=1e-12)
     assert right.parts["ti"] == pytest.approx(49 * left.parts["ti"], rel=1e-12)
 
@@ -85,7 +85,7 @@ def test_moving_turning_and_scaling_change_nothing_but_the_unit():
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e9])
 def test_a_constant_method_has_one(value):
     """All points in one place: u = 1, though the published measure is 0 there; a note says so."""
-    record = dreval.trustability(cloud(), fixed(np.full((60, 4), value)))
+    record = dreval.trustability(cloud(), constant_method(np.full((60, 4), value)))
     assert (float(record), record.parts["ti"]) == (1.0, 0.0)
     assert "u = 1" in str(record.notes[0])
 
@@ -93,13 +93,13 @@ def test_a_constant_method_has_one(value):
 def test_a_shuffling_method_is_near_chance():
     """With permuted points u is above .95 and near the record's chance level."""
     X = cloud(n=400)
-    record = dreval.trustability(X, fixed(X[np.random.default_rng(0).permutation(400)]), random_state=0)
+    record = dreval.trustability(X, constant_method(X[np.random.default_rng(0).permutation(400)]), random_state=0)
     assert float(record) > 0.95
     assert float(record) == pytest.approx(record.chance, abs=0.03)
 
 
-def test_dimensions_that_cannot_be_had():
-    """With p >= n the method gives n - 1 dimensions; the limit of a bundled method is noted likewise."""
+def test_unavailable_dimensions():
+    """With p >= n the method has n - 1 dimensions; the limit of a bundled method is noted likewise."""
     X = cloud(n=8, p=12)
     record = dreval.trustability(X, "pca")
     assert float(record) < 1e-12
@@ -113,11 +113,11 @@ def test_coordinates_and_failures_have_reasons():
     with pytest.raises(UndefinedMeasure, match=r"`source` must be able to embed other data.*Pass the estimator"):
         dreval.trustability(X, X[:, :2])
 
-    def broken(X, n_components):
+    def raises(X, n_components):
         raise RuntimeError("no license")
 
     with pytest.raises(MethodFailed, match="RuntimeError: no license"):
-        dreval.trustability(X, broken)
+        dreval.trustability(X, raises)
 
 
 def test_files_with_names_of_points(tmp_path):
@@ -131,8 +131,8 @@ def test_files_with_names_of_points(tmp_path):
     with pytest.raises(InputError, match="Name it as labels='cell' or ids='cell'"):
         dreval.trustability(tmp_path / "data.csv", "isomap", labels="kind")
     for measure in (dreval.trustability, partial(dreval.tractable_consistency, n_transformations=3)):
-        named = measure(tmp_path / "data.csv", "isomap", **options)
-        assert float(named) == pytest.approx(float(measure(X, "isomap", random_state=0)), rel=1e-9)
+        by_name = measure(tmp_path / "data.csv", "isomap", **options)
+        assert float(by_name) == pytest.approx(float(measure(X, "isomap", random_state=0)), rel=1e-9)
     with_names = dreval.reconstruction_error(tmp_path / "data.csv", tmp_path / "shown.csv", **options)
     assert float(with_names) == pytest.approx(
         float(dreval.reconstruction_error(X, X.iloc[:, :2], random_state=0)), rel=1e-9

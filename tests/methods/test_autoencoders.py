@@ -1,4 +1,4 @@
-"""Autoencoder and VAE: gradients by differences, Adam and the evidence bound by plain twins, and what they find."""
+"""Autoencoder and VAE: gradients by differences, Adam and the evidence bound by plain twins, and known solutions."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from dreval.errors import InputError, MethodFailed
 from dreval.methods import PCA, VAE, Autoencoder
 from dreval.methods._networks import adam_step
 
-BOTH = [Autoencoder, VAE]
-each = pytest.mark.parametrize("cls", BOTH)
+CLASSES = [Autoencoder, VAE]
+each_class = pytest.mark.parametrize("cls", CLASSES)
 
 
-def _made(cls, X, hidden, d, seed):
-    """A method whose networks have been laid out by a short fit, and random parameters for them."""
+def _initialized(cls, X, hidden, d, seed):
+    """Return a method whose networks were created by a short fit, and random parameters for them."""
     net = cls(d, hidden=hidden, n_epochs=1, random_state=seed).fit(X)
     return net, np.random.default_rng(seed).normal(scale=0.5, size=net._theta.shape)
 
 
-@each
+@each_class
 @given(st.integers(0, 10**6), st.sampled_from([(), (4,), (5, 3)]), st.integers(1, 2))
 def test_gradients_are_those_of_differences(cls, seed, hidden, d):
     """In every weight, offset and further number, to 1e-6 of the largest."""
     X = np.random.default_rng(seed).normal(size=(6, 3))
-    net, theta = _made(cls, X, hidden, d, seed)
+    net, theta = _initialized(cls, X, hidden, d, seed)
 
     def value(t):
         return net._loss(t, X, np.random.default_rng(3))[0]
@@ -57,9 +57,9 @@ def _weights(theta, widths):
 
 
 def test_the_loss_of_the_autoencoder_by_hand():
-    """Half the mean squared difference of the data and what a plain network gives back."""
+    """Half the mean squared difference of the data and the output of a plain network."""
     X = np.random.default_rng(0).normal(size=(6, 3))
-    net, theta = _made(Autoencoder, X, (4,), 2, 0)
+    net, theta = _initialized(Autoencoder, X, (4,), 2, 0)
     encoder, decoder = _weights(theta[:26], (3, 4, 2)), _weights(theta[26:], (2, 4, 3))
     back = _plain_network(decoder, _plain_network(encoder, X))
     assert net._loss(theta, X, None)[0] == pytest.approx(0.5 * np.mean((X - back) ** 2))
@@ -68,7 +68,7 @@ def test_the_loss_of_the_autoencoder_by_hand():
 def test_the_loss_of_the_vae_is_the_evidence_bound():
     """Minus log p(x | z) of normal densities, plus the divergence KL(q, prior) by quadrature."""
     X = np.random.default_rng(0).normal(size=(5, 3))
-    net, theta = _made(VAE, X, (4,), 1, 0)
+    net, theta = _initialized(VAE, X, (4,), 1, 0)
     encoder, decoder, (log,) = _weights(theta[:26], (3, 4, 2)), _weights(theta[26:49], (1, 4, 3)), theta[49:]
     codes, draw = _plain_network(encoder, X), np.random.default_rng(3).standard_normal((5, 1))
     means, sds = codes[:, :1], np.exp(5 * np.tanh(codes[:, 1:] / 10))
@@ -83,7 +83,7 @@ def test_the_loss_of_the_vae_is_the_evidence_bound():
 
 
 def test_adam_by_hand():
-    """The first step has the length of the rate whatever the slope; the second follows the printed recursion."""
+    """The first step has the length of the rate for any slope; the second follows the printed recursion."""
     theta, means = np.array([1.0, -2.0]), np.zeros((2, 2))
     adam_step(theta, np.array([0.5, -30.0]), means, 1, 0.1)
     assert_allclose(theta, [0.9, -1.9], rtol=1e-7)
@@ -111,7 +111,7 @@ def test_the_vae_without_hidden_layers_is_probabilistic_pca():
     assert dreval.latent_r2(X, vae.embedding_, latent=closed.embedding_) > 0.99
 
 
-@each
+@each_class
 def test_bent_data_are_reconstructed_better_than_by_principal_components(cls):
     """A curve in ten dimensions: less than a fifth of the error of one principal component."""
     t = np.random.default_rng(0).uniform(-2, 2, size=(150, 1))
@@ -121,7 +121,7 @@ def test_bent_data_are_reconstructed_better_than_by_principal_components(cls):
     assert errors[0] < 0.2 * errors[1]
 
 
-@each
+@each_class
 def test_new_rows_go_through_the_encoder(cls):
     """The fitted rows get the embedding; the place of a row does not depend on the other rows."""
     X = np.random.default_rng(0).normal(size=(70, 4))
@@ -131,8 +131,8 @@ def test_new_rows_go_through_the_encoder(cls):
     assert net.loss_.shape == (5,)
 
 
-@each
-def test_the_seed_decides(cls):
+@each_class
+def test_the_seed_has_an_effect(cls):
     """The same seed gives the same numbers, another seed does not; batches and rounds have an effect."""
     X = np.random.default_rng(0).normal(size=(30, 4))
     settings = [{}, {}, {"random_state": 1}, {"batch_size": 7}, {"n_epochs": 6}, {"learning_rate": 0.02}]
@@ -148,9 +148,9 @@ def test_rounds_by_default():
     assert rounds == [600, 300, 100]
 
 
-@each
+@each_class
 @pytest.mark.parametrize(
-    ("wrong", "match"),
+    ("parameters", "match"),
     [
         ({"hidden": 8}, "`hidden` must be a list of integers"),
         ({"hidden": (8, 0)}, "`hidden` must be an integer >= 1"),
@@ -159,15 +159,15 @@ def test_rounds_by_default():
         ({"learning_rate": 0.0}, "`learning_rate` must be above 0"),
     ],
 )
-def test_illegal_parameters_are_refused(cls, wrong, match):
+def test_illegal_parameters_raise_an_error(cls, parameters, match):
     """The error names the argument."""
     with pytest.raises(InputError, match=match):
-        cls(**wrong).fit(np.random.default_rng(0).normal(size=(10, 3)))
+        cls(**parameters).fit(np.random.default_rng(0).normal(size=(10, 3)))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@each
+@each_class
 def test_diverging_training_raises_an_error(cls):
-    """Steps of 1e200 overflow, and the cure is named."""
+    """Steps of 1e200 overflow, and the error has a hint."""
     with pytest.raises(MethodFailed, match="smaller"):
         cls(2, n_epochs=5, learning_rate=1e200).fit(np.random.default_rng(0).normal(size=(10, 3)))

@@ -63,7 +63,7 @@ def _fit(method, X):
 
 
 def test_these_methods_have_balls():
-    """All on the graph of neighbors but those whose page says why not."""
+    """All methods on the graph of neighbors have balls, except those whose page explains why not."""
     assert set(NAMES) == EXPECTED
 
 
@@ -98,11 +98,11 @@ def test_laplacian_eigenmaps_on_the_ball_graph(weights):
     assert_allclose(result.eigenvalues_, eigh(D - W, D, eigvals_only=True)[1:4], atol=1e-9)
 
 
-def _barycenter(X, i, near, reg=1e-3):
+def _barycenter(X, i, neighbors, reg=1e-3):
     """Weights that sum to 1, by the normal equations of the definition."""
-    steps = X[near] - X[i]
+    steps = X[neighbors] - X[i]
     gram = steps @ steps.T
-    solved = np.linalg.solve(gram + reg * np.trace(gram) * np.eye(len(near)), np.ones(len(near)))
+    solved = np.linalg.solve(gram + reg * np.trace(gram) * np.eye(len(neighbors)), np.ones(len(neighbors)))
     return solved / solved.sum()
 
 
@@ -113,18 +113,18 @@ def test_lle_combines_all_points_of_the_ball():
     D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     W = np.zeros((150, 150))
     for i in range(150):
-        near = np.flatnonzero((D[i] <= 7.0) & (np.arange(150) != i))
-        W[i, near] = _barycenter(X, i, near)
+        neighbors = np.flatnonzero((D[i] <= 7.0) & (np.arange(150) != i))
+        W[i, neighbors] = _barycenter(X, i, neighbors)
     missed = np.eye(150) - W
     assert_allclose(result.eigenvalues_, np.linalg.eigvalsh(missed.T @ missed)[1:3], atol=1e-12)
     new = X[:1] + 0.3
-    near = np.flatnonzero(((X - new) ** 2).sum(axis=1) <= 49.0)
-    image = _barycenter(np.vstack([new, X]), 0, near + 1) @ result.embedding_[near]
+    neighbors = np.flatnonzero(((X - new) ** 2).sum(axis=1) <= 49.0)
+    image = _barycenter(np.vstack([new, X]), 0, neighbors + 1) @ result.embedding_[neighbors]
     assert_allclose(result.transform(new)[0], image, atol=1e-12)
 
 
 @pytest.mark.parametrize("cls", [LTSA, HessianLLE, ModifiedLLE])
-def test_a_plane_comes_back_from_balls_of_unequal_numbers(cls):
+def test_a_plane_is_recovered_from_balls_of_unequal_numbers(cls):
     """On flat data with neighborhoods of many sizes, coordinates are affine in the true ones."""
     flat = np.random.default_rng(0).uniform(size=(200, 2)) ** 1.5
     X = flat @ np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 1.0]])
@@ -142,19 +142,21 @@ def test_a_round_of_refinement_in_balls():
     D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     groups, places, total = {}, [[] for _ in range(40)], 0.0
     for i in range(40):
-        near = np.argsort(D[i], kind="stable")
-        near = near[D[i, near] <= 1.5]
-        groups.setdefault(len(near), []).append((i, near[1:]))
-        left, _, right = np.linalg.svd((X[near] - X[near].mean(0)).T @ (Y[near] - Y[near].mean(0)), full_matrices=False)
-        b = (X[near] - Y[near] @ (left @ right).T).mean(axis=0)
-        total += ((X[near] - Y[near] @ (left @ right).T - b) ** 2).sum()
-        for j in near:
+        neighbors = np.argsort(D[i], kind="stable")
+        neighbors = neighbors[D[i, neighbors] <= 1.5]
+        groups.setdefault(len(neighbors), []).append((i, neighbors[1:]))
+        left, _, right = np.linalg.svd(
+            (X[neighbors] - X[neighbors].mean(0)).T @ (Y[neighbors] - Y[neighbors].mean(0)), full_matrices=False
+        )
+        b = (X[neighbors] - Y[neighbors] @ (left @ right).T).mean(axis=0)
+        total += ((X[neighbors] - Y[neighbors] @ (left @ right).T - b) ** 2).sum()
+        for j in neighbors:
             places[j].append((left @ right).T @ (X[j] - b))
     arrays = [(np.array([i for i, _ in group]), np.array([near for _, near in group])) for group in groups.values()]
     value, after = Patches(X, arrays, 2).round(Y)
     assert value == pytest.approx(total / 40, rel=1e-9)
-    many = np.array([len(p) > 1 for p in places])
-    assert_allclose(after[many], [np.mean(p, axis=0) for p in places if len(p) > 1], atol=1e-9)
+    has_several = np.array([len(p) > 1 for p in places])
+    assert_allclose(after[has_several], [np.mean(p, axis=0) for p in places if len(p) > 1], atol=1e-9)
     refined = _fit(ProcrustesRefinement(2, init=Y, n_neighbors=None, radius=1.5, max_iter=0), X)
     c = Patches(X, arrays, 2).best_scale(Y)
     assert refined.path_[0] == pytest.approx(Patches(X, arrays, 2).round(c * Y)[0], rel=1e-9)
@@ -162,17 +164,19 @@ def test_a_round_of_refinement_in_balls():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_balls_that_hold_the_k_nearest_give_the_same(name):
-    """On a closed curve of equal steps and curvature the six nearest lie within 3.5 steps: every method has one answer.
+    """On a closed curve of equal steps and curvature the six nearest are within 3.5 steps: each method has one result.
 
     Distances are compared, since the two coordinates of such a curve can be turned.
     """
     t = np.arange(40) * (2 * np.pi / 40)
-    wave = 0.0 if name == "greedy_procrustes" else 0.1  # which breaks ties by rounding, and lays flat data one way only
+    wave = (
+        0.0 if name == "greedy_procrustes" else 0.1
+    )  # breaks ties by rounding, and orients flat data in one direction only
     X = np.column_stack([np.cos(t), np.sin(t), wave * np.cos(3 * t), wave * np.sin(3 * t)])
     cls, step = METHODS.get(name), np.linalg.norm(X[1] - X[0])
-    fixed = {"random_state": 0} | ({"n_functions": 4} if name == "conformal_eigenmaps" else {})  # converges sooner
-    by_number = pdist(_fit(cls(2, n_neighbors=6, **fixed), X).embedding_)
-    by_radius = pdist(_fit(cls(2, n_neighbors=None, radius=3.5 * step, **fixed), X).embedding_)
+    options = {"random_state": 0} | ({"n_functions": 4} if name == "conformal_eigenmaps" else {})  # converges sooner
+    by_number = pdist(_fit(cls(2, n_neighbors=6, **options), X).embedding_)
+    by_radius = pdist(_fit(cls(2, n_neighbors=None, radius=3.5 * step, **options), X).embedding_)
     assert_allclose(by_radius, by_number, atol=1e-5 * by_number.max())
 
 
@@ -182,9 +186,9 @@ def test_costs_have_balls(cost):
     X = _roll(80)
     balls = {"n_neighbors": None, "radius": 12.0}
     fitted = _fit(CostMapping(2, cost=cost, mapping="linear", cost_options=balls), X)
-    other = _fit(CostMapping(2, cost=cost, mapping="linear"), X)
+    expected = _fit(CostMapping(2, cost=cost, mapping="linear"), X)
     assert np.isfinite(fitted.embedding_).all()
-    assert fitted.cost_ != pytest.approx(other.cost_, rel=1e-3)
+    assert fitted.cost_ != pytest.approx(expected.cost_, rel=1e-3)
     with pytest.raises(InputError, match="must be None where a radius is passed"):
         CostMapping(2, cost=cost, mapping="linear", cost_options={"radius": 12.0}).fit(X)
 
@@ -223,18 +227,18 @@ def test_a_lone_point_is_a_part(name):
 @pytest.mark.parametrize(
     ("cls", "least"), [(LTSA, 3), (ModifiedLLE, 3), (HessianLLE, 6), (ProcrustesSubspacesAlignment, 2)]
 )
-def test_balls_too_small_for_the_method_are_refused(cls, least):
+def test_balls_too_small_for_the_method_raise_an_error(cls, least):
     """A point joined by one link has one neighbor; the radius that the message names is enough."""
     X = _with_a_lone_point()
     with (
         pytest.warns(ApproximationWarning, match="1 link "),
-        pytest.raises(MethodFailed, match=f"must give every point at least {least} neighbors") as caught,
+        pytest.raises(MethodFailed, match=f"must give every point at least {least} neighbors") as error,
     ):
         cls(2, n_neighbors=None, radius=0.6).fit(X)
-    assert "got 1 at one of 61 points, and too few at 1, with radius=0.6" in str(caught.value)
-    named = float(str(caught.value).partition("at least ")[2].partition("radius of at least ")[2].partition(",")[0])
-    assert named == pytest.approx(np.sqrt(nearest(X, least)[1][:, -1].max()), rel=1e-3)
-    assert np.isfinite(_fit(cls(2, n_neighbors=None, radius=named), X).embedding_).all()
+    assert "got 1 at one of 61 points, and too few at 1, with radius=0.6" in str(error.value)
+    radius = float(str(error.value).partition("at least ")[2].partition("radius of at least ")[2].partition(",")[0])
+    assert radius == pytest.approx(np.sqrt(nearest(X, least)[1][:, -1].max()), rel=1e-3)
+    assert np.isfinite(_fit(cls(2, n_neighbors=None, radius=radius), X).embedding_).all()
 
 
 @pytest.mark.parametrize("cls", [LLE, Isomap, LandmarkIsomap])
@@ -242,9 +246,9 @@ def test_a_new_row_far_from_all_goes_to_its_nearest_point(cls):
     """With an empty ball the image comes from the nearest fitted point alone."""
     X = _roll(200)
     result = cls(2, n_neighbors=None, radius=8.0).fit(X)
-    far = np.array([[200.0, 10.0, 0.0]])
-    at = nearest(X, 1, far)[0][0, 0]
-    alone = result.transform(far)
-    assert np.isfinite(alone).all()
+    distant_row = np.array([[200.0, 10.0, 0.0]])
+    at = nearest(X, 1, distant_row)[0][0, 0]
+    image = result.transform(distant_row)
+    assert np.isfinite(image).all()
     if cls is LLE:
-        assert_allclose(alone[0], result.embedding_[at], atol=1e-12)
+        assert_allclose(image[0], result.embedding_[at], atol=1e-12)

@@ -1,4 +1,4 @@
-"""Classical scaling against PCA, scikit-learn and distances that are known."""
+"""Classical scaling against PCA, scikit-learn and known distances."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_equals_scikit_learn(n):
 
 @given(clouds(min_n=5, max_n=25, max_p=4))
 def test_all_coordinates_give_the_distances_back(X):
-    """With as many coordinates as columns, distances are kept, both from points and from distances."""
+    """With as many coordinates as columns, distances are preserved, both from points and from distances."""
     d, D = min(len(X) - 1, X.shape[1]), _distances(X - X.mean(axis=0))
     for data, metric in ((X, "euclidean"), (D, "precomputed")):
         Y = ClassicalMDS(d, metric=metric).fit_transform(data)
@@ -87,13 +87,13 @@ def test_distances_that_are_not_euclidean_are_clipped_with_a_warning():
         (np.triu(np.ones((4, 4)), 1), "differ"),
     ],
 )
-def test_other_matrices_than_distances_are_refused(D, text):
+def test_matrices_that_are_not_distances_raise_an_error(D, text):
     """Shape, diagonal, sign and symmetry are checked."""
     with pytest.raises(InputError, match=text):
         ClassicalMDS(2, metric="precomputed").fit(D)
 
 
-def test_unknown_metric_is_refused():
+def test_unknown_metric_raises_an_error():
     """The error suggests the nearest option."""
     with pytest.raises(UnknownName, match="Did you mean 'euclidean'"):
         ClassicalMDS(metric="euclidian").fit(np.arange(10.0).reshape(5, 2))

@@ -50,13 +50,15 @@ def test_rolls_of_600_and_1000_points_equal_numpy_and_clarabel(oracle):
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("n", "n_neighbors"), [(600, 8), (600, 10), (600, 15), (1000, 8), (1000, 10), (1000, 15)])
 def test_the_roll_is_unrolled_exactly_where_its_graph_has_no_short_cuts(n, n_neighbors, seed):
-    """A single edge between two turns spoils the embedding, as in Isomap; without one it is flat to .3 %, unwarned."""
+    """A single edge between two turns breaks the embedding, as in Isomap; without one it is flat to .3 %, without a
+    warning.
+    """
     roll = dreval.simulate("swiss_roll", n=n, random_state=seed)
     arc = roll.latent[:, 0]
     short_cuts = np.abs(arc[nearest(roll.data, n_neighbors)[0]] - arc[:, None]).max() > 12
-    with warnings.catch_warnings(record=True, action="always") as warned:
+    with warnings.catch_warnings(record=True, action="always") as records:
         Y = ConformalEigenmaps(2, n_neighbors=n_neighbors).fit_transform(roll.data)
-    assert short_cuts or not warned
+    assert short_cuts or not records
     disparity = procrustes(roll.latent, Y)[2]
     assert disparity > 0.1 if short_cuts else disparity < 0.003
 
@@ -67,15 +69,15 @@ def test_losses_equal_a_naive_twin(seed, m):
     rng = np.random.default_rng(seed)
     X, F, root = rng.normal(size=(12, 3)), rng.normal(size=(12, m)), rng.normal(size=(m, m))
     P, patches = root @ root.T, rng.permuted(np.tile(np.arange(12), (12, 1)), axis=1)[:, :5]
-    expected, whole = 0.0, 0.0
+    expected, total = 0.0, 0.0
     for patch in patches:
         pairs = [(i, j) for i in patch for j in patch if i < j]
         z = np.array([(F[i] - F[j]) @ P @ (F[i] - F[j]) for i, j in pairs])
         x = np.array([(X[i] - X[j]) @ (X[i] - X[j]) for i, j in pairs])
         expected += np.linalg.lstsq(x[:, None], z, rcond=None)[1][0]
-        whole += z @ z
+        total += z @ z
     result = shape_losses(X, F, [(patches[:, 0], patches[:, 1:])])
-    assert_allclose([_half_vector(P) @ each @ _half_vector(P) for each in result], [expected, whole], rtol=1e-8)
+    assert_allclose([_half_vector(P) @ matrix @ _half_vector(P) for matrix in result], [expected, total], rtol=1e-8)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
@@ -95,14 +97,14 @@ def test_the_least_loss_has_no_better_direction(seed, m):
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_projection_is_the_nearest(seed, m):
-    """No mixture with another feasible matrix comes nearer; feasible matrices stay."""
+    """No mixture with another feasible matrix is nearer; feasible matrices do not change."""
     rng = np.random.default_rng(seed)
     target = rng.normal(size=m * (m + 1) // 2)
     result = _project(target)
-    other = rng.normal(size=(m, m))
-    other = other @ other.T / np.sum(other**2)
-    assert (target - result) @ (_half_vector(other) - result) < 1e-9
-    assert_allclose(_project(_half_vector(other)), _half_vector(other), atol=1e-12)
+    random = rng.normal(size=(m, m))
+    random = random @ random.T / np.sum(random**2)
+    assert (target - result) @ (_half_vector(random) - result) < 1e-9
+    assert_allclose(_project(_half_vector(random)), _half_vector(random), atol=1e-12)
 
 
 def test_unrolls_the_swiss_roll_where_lle_does_not():
@@ -119,9 +121,9 @@ def test_unrolls_the_swiss_roll_where_lle_does_not():
 def test_an_embedding_of_all_functions_holds_the_map():
     """With d = m the coordinates span what the functions of locally linear embedding span."""
     X = dreval.simulate("s4", n=200, random_state=0).data
-    full, few = ConformalEigenmaps(4, n_functions=4).fit(X), ConformalEigenmaps(2, n_functions=4).fit(X)
-    assert_allclose(full.embedding_[:, :2], few.embedding_, atol=1e-9)
+    full, truncated = ConformalEigenmaps(4, n_functions=4).fit(X), ConformalEigenmaps(2, n_functions=4).fit(X)
+    assert_allclose(full.embedding_[:, :2], truncated.embedding_, atol=1e-9)
     F = LLE(4).fit(X).embedding_
-    residuals = few.embedding_ - F @ np.linalg.lstsq(F, few.embedding_, rcond=None)[0]
-    assert np.abs(residuals).max() < 1e-6 * np.abs(few.embedding_).max()
+    residuals = truncated.embedding_ - F @ np.linalg.lstsq(F, truncated.embedding_, rcond=None)[0]
+    assert np.abs(residuals).max() < 1e-6 * np.abs(truncated.embedding_).max()
     assert_allclose(full.transform(X).shape, (200, 4))

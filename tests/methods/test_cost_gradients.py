@@ -1,4 +1,4 @@
-"""Every cost with every mapping: gradients against finite differences, and what the cards promise."""
+"""Every cost with every mapping: gradients against finite differences, and the properties on the cards."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from dreval.geometry._loops.layouts import attraction, logarithms
 from dreval.methods._costs import COSTS
 from dreval.methods._mappings import MAPPINGS, options_of
 
-FEW = {"n_neighbors": 6, "disconnected": "connect", "perplexity": 5.0, "n_affinities": 14, "hidden": (4, 3)}
-FEW |= {"n_centers": 9, "n_charts": 3}
+SMALL_OPTIONS = {"n_neighbors": 6, "disconnected": "connect", "perplexity": 5.0, "n_affinities": 14, "hidden": (4, 3)}
+SMALL_OPTIONS |= {"n_centers": 9, "n_charts": 3}
 EXAMPLES = 3
 
 
-def few(thing):
+def small_options(entry):
     """Options for a small sample."""
-    return {name: FEW[name] for name in options_of(thing) if name in FEW}
+    return {name: SMALL_OPTIONS[name] for name in options_of(entry) if name in SMALL_OPTIONS}
 
 
 def make_cost(name, X, **extra):
     """Return a cost without the warnings on joined parts and a lowered perplexity."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DrevalWarning)
-        return COSTS[name](X, **{**few(COSTS[name]), **extra})
+        return COSTS[name](X, **{**small_options(COSTS[name]), **extra})
 
 
 def make_mapping(name, X, d, seed=0):
     """A mapping with few parameters."""
-    return MAPPINGS[name](X, d, np.random.default_rng(seed), **few(MAPPINGS[name]))
+    return MAPPINGS[name](X, d, np.random.default_rng(seed), **small_options(MAPPINGS[name]))
 
 
 def slope(value, theta, direction):
@@ -74,9 +74,9 @@ def test_gradients_equal_finite_differences(cost, mapping, seed, d):
 @pytest.mark.parametrize("registry", [COSTS, MAPPINGS], ids=["costs", "mappings"])
 def test_cards_are_complete(registry):
     """Every field of every card has a value, and each thing is entered under the name on its card."""
-    for name, thing in registry.items():
-        assert thing.card.name == name
-        assert all(value != "" for value in vars(thing.card).values())
+    for name, entry in registry.items():
+        assert entry.card.name == name
+        assert all(value != "" for value in vars(entry.card).values())
 
 
 @pytest.mark.parametrize("name", sorted(COSTS))

@@ -71,7 +71,7 @@ def test_affinities_have_the_perplexity(seed, perplexity):
 
 
 def test_affinities_equal_those_of_opentsne():
-    """The joint probabilities over the nearest 3 x perplexity neighbors, to what openTSNE's bisection leaves."""
+    """Joint probabilities over the nearest 3 x perplexity neighbors agree up to the error of openTSNE's bisection."""
     X = cloud(0, 150)
     reference = openTSNE.affinity.PerplexityBasedNN(
         X, perplexity=10, method="exact", n_jobs=1, random_state=0
@@ -90,12 +90,12 @@ def test_costs_of_neighbors_equal_naive_sums(seed, dof, d):
     joint, squared = (conditional + conditional.T) / 60, cdist(Y, Y, "sqeuclidean")
     bell, tail = np.exp(-squared), (1 + squared / dof) ** (-(dof + 1) / 2)
     rows = bell / (bell.sum(axis=1, keepdims=True) - 1)
-    far = cdist(X, X, "sqeuclidean")
+    squared_distances = cdist(X, X, "sqeuclidean")
     expected = {
         "sne": divergence(conditional, rows),
         "symmetric_sne": divergence(joint, bell / off_diagonal(bell).sum()),
         "tsne": divergence(joint, tail / off_diagonal(tail).sum()),
-        "elastic_embedding": np.sum(joint * squared) + 7.0 * np.sum(far * bell) / far.sum(),
+        "elastic_embedding": np.sum(joint * squared) + 7.0 * np.sum(squared_distances * bell) / squared_distances.sum(),
     }
     options = {"tsne": {"dof": dof}, "elastic_embedding": {"repulsion": 7.0}}
     for name, value in expected.items():
@@ -152,7 +152,7 @@ def test_an_embedding_too_wide_for_the_lattice_is_summed_exactly():
 
 @pytest.mark.parametrize("data", ["s1", "s4"])
 def test_metric_scaling_is_not_above_scikit_learn(data):
-    """From the same start the stress is at most 2 % above that of scikit-learn's SMACOF; both solvers of ours agree."""
+    """From the same start the stress is at most 2 % above that of scikit-learn's SMACOF; both of our solvers agree."""
     X = dreval.simulate(data, n=120, random_state=0).data
     start = PCA(2).fit_transform(X)
     reference = manifold.smacof(
@@ -164,7 +164,7 @@ def test_metric_scaling_is_not_above_scikit_learn(data):
 
 
 def test_metric_scaling_in_all_dimensions_is_exact():
-    """With as many components as columns every distance is kept; stress is 0 up to rounding."""
+    """With as many components as columns every distance is preserved; stress is 0 up to rounding."""
     X = cloud(3, p=3)
     mds = MetricMDS(3).fit(X)
 
@@ -250,22 +250,25 @@ def test_tsne_is_not_above_scikit_learn():
     assert np.mean(ratios) < 1
 
 
-NEAR = {"perplexity": 9}
+SMALL_PERPLEXITY = {"perplexity": 9}
 GRID = np.stack(np.meshgrid(range(6), range(6)), -1).reshape(-1, 2).astype(float)
 
 
 @pytest.mark.parametrize(
     ("X", "method"),
     [
-        (GRID, CostMapping(cost_options=NEAR, random_state=0)),
-        (GRID, CostMapping(cost_options=NEAR, init="random", random_state=0)),
-        (np.repeat(np.eye(6), 8, axis=0), CostMapping(mapping="kernel_expansion", cost_options=NEAR, random_state=0)),
+        (GRID, CostMapping(cost_options=SMALL_PERPLEXITY, random_state=0)),
+        (GRID, CostMapping(cost_options=SMALL_PERPLEXITY, init="random", random_state=0)),
+        (
+            np.repeat(np.eye(6), 8, axis=0),
+            CostMapping(mapping="kernel_expansion", cost_options=SMALL_PERPLEXITY, random_state=0),
+        ),
         (np.vstack([np.eye(20), -np.eye(20)]), TSNE(perplexity=9, random_state=0)),
     ],
 )
 def test_symmetric_data_do_not_fall_to_one_point_in_early_stages(X, method):
     """A grid, classes, opposite directions: hardly above the best linear map of a search without early stages."""
-    straight = CostMapping(cost_options={**NEAR, "exaggeration": 1.0}, random_state=0).fit(X)
+    straight = CostMapping(cost_options={**SMALL_PERPLEXITY, "exaggeration": 1.0}, random_state=0).fit(X)
     assert straight.embedding_.std(axis=0).min() > 0.01
     assert method.fit(X).cost_ < straight.cost_ * 1.05
 
@@ -286,8 +289,8 @@ def test_the_lattice_gives_an_embedding_as_good():
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_sne_keeps_neighbors(symmetric):
-    """On a rolled sheet with noise: a lower cost than the principal plane at its best size, and neighbors kept."""
+def test_sne_preserves_neighbors(symmetric):
+    """On a rolled sheet with noise: a lower cost than the principal plane at its best size, and neighbors preserved."""
     X = dreval.simulate("s4", n=200, random_state=0).data
     sne = SNE(symmetric=symmetric, perplexity=10, random_state=0).fit(X)
     cost = COSTS[sne.cost](X, perplexity=10)
@@ -313,8 +316,8 @@ def test_quotients_over_free_points_are_the_spectral_methods(cost, cls):
     spectral = cls(2, n_neighbors=10).fit(X)
 
     assert_allclose(result.cost_, spectral.eigenvalues_.sum(), rtol=1e-6)
-    both = np.column_stack([np.ones(200), result.embedding_])
-    residual = np.linalg.lstsq(both, spectral.embedding_, rcond=None)[1]
+    design = np.column_stack([np.ones(200), result.embedding_])
+    residual = np.linalg.lstsq(design, spectral.embedding_, rcond=None)[1]
     assert residual.max() < 1e-8 * np.sum(spectral.embedding_**2)
 
 
@@ -337,8 +340,8 @@ def test_coordination_is_the_minimum_over_its_maps():
     assert_allclose(Y.T @ Y / 300, np.eye(2), atol=1e-8)
     assert_allclose(energy(Y)[0], np.trace(Y.T @ energy.M @ Y) / 300, rtol=1e-6)
     for size in (1e-3, 1e-1, 10.0):
-        moved = llc._theta + size * np.abs(llc._theta).max() * rng.normal(size=llc._theta.shape)
-        assert energy(llc._map.forward(moved)[0])[0] > llc.cost_
+        perturbed = llc._theta + size * np.abs(llc._theta).max() * rng.normal(size=llc._theta.shape)
+        assert energy(llc._map.forward(perturbed)[0])[0] > llc.cost_
 
 
 @pytest.mark.filterwarnings("ignore:CostMapping did not settle")
@@ -346,11 +349,11 @@ def test_coordination_is_the_minimum_over_its_maps():
 @settings(max_examples=5)
 @given(seed=seeds)
 def test_explicit_maps_agree_with_their_embedding(mapping, seed):
-    """Fitted rows are sent to the embedding; a fitted place goes back to its row; small steps go there and back."""
+    """Fitted rows are mapped to the embedding, fitted places to their rows; small steps are mapped there and back."""
     X = 1e3 * cloud(seed, 60) + 1e4
-    few = {"multilayer_perceptron": {"hidden": 6}, "kernel_expansion": {"n_centers": 20}}
-    few["locally_linear"] = {"n_charts": 3}
-    options = {"mapping_options": few.get(mapping), "max_iter": 50, "random_state": 0}
+    small_options = {"multilayer_perceptron": {"hidden": 6}, "kernel_expansion": {"n_centers": 20}}
+    small_options["locally_linear"] = {"n_charts": 3}
+    options = {"mapping_options": small_options.get(mapping), "max_iter": 50, "random_state": 0}
     method = CostMapping(cost="metric_mds", mapping=mapping, **options).fit(X)
     Y = method.embedding_
 
@@ -384,7 +387,7 @@ def test_the_generalization_curve():
     assert errors.equals(net.generalization_curve(X, 30, n_repeats=2))
 
 
-def test_illegal_costs_mappings_and_starts_are_refused():
+def test_illegal_costs_mappings_and_starts_raise_an_error():
     """Unknown costs, mappings and options, new points of free ones, and starts of another shape."""
     X = cloud(0)
     with pytest.raises(UnknownName, match="Did you mean 'sammon'"):
@@ -417,8 +420,8 @@ def test_options_must_be_a_dict(name, hint, value):
 
 
 @pytest.mark.parametrize("value", [1.5, None, True, "12", 0, {3}, [1.5], [[3]], [3, None]], ids=repr)
-def test_illegal_widths_are_refused(value):
-    """Of the method and of the mapping; neither text nor a set is a list of widths."""
+def test_illegal_widths_raise_an_error(value):
+    """Widths of the method and of the mapping; neither text nor a set is a list of widths."""
     as_option = CostMapping(cost="sammon", mapping="multilayer_perceptron", mapping_options={"hidden": value})
     for method in (ParametricTSNE(hidden=value, perplexity=5), as_option):
         with pytest.raises(InputError, match="`hidden` must be an integer >= 1: got "):
@@ -429,13 +432,13 @@ def test_widths_may_be_a_number_a_list_or_an_array():
     """The same network each time."""
     nets = [ParametricTSNE(hidden=w, perplexity=5, random_state=0) for w in (7, np.int64(7), [7], (7,), np.array([7]))]
     reference, *variants = [net.fit_transform(cloud(0)) for net in nets]
-    assert all(np.array_equal(other, reference) for other in variants)
+    assert all(np.array_equal(variant, reference) for variant in variants)
 
 
 @pytest.mark.parametrize("method", [TSNE, SNE, ElasticEmbedding, MetricMDS, Sammon, GPLVM, CostMapping])
 @pytest.mark.parametrize("place", [0.0, 3.5])
-def test_starts_in_one_place_are_refused(method, place):
-    """No slope leads out of it."""
+def test_starts_in_one_place_raise_an_error(method, place):
+    """The gradient is 0 at such a start."""
     X, init = np.random.default_rng(0).normal(size=(100, 3)), np.full((100, 2), place)
     with pytest.raises(InputError, match="`init` must not put all points in one place"):
         method(2, init=init).fit(X)
@@ -480,17 +483,17 @@ def test_a_search_that_runs_out_of_iterations_warns(method):
 @pytest.mark.parametrize("method", [TSNE, LinearTSNE, ParametricTSNE])
 def test_methods_with_a_budget_do_not_warn(method):
     """Variants of t-SNE only note that their iterations were used up; those of all stages are counted."""
-    few = method(perplexity=5, max_iter=3, random_state=0).fit(cloud(0, 40))
-    assert not few.converged_
-    assert few.n_iter_ >= 3
+    unconverged = method(perplexity=5, max_iter=3, random_state=0).fit(cloud(0, 40))
+    assert not unconverged.converged_
+    assert unconverged.n_iter_ >= 3
 
 
 def test_iterations_of_majorization_are_counted():
     """One iteration counts as one and does not converge; for exact distances the first step is the last."""
     X = cloud(0, 40)
     with pytest.warns(ApproximationWarning, match="did not converge within max_iter=1"):
-        short = MetricMDS(2, algorithm="smacof", max_iter=1).fit(X)
-    assert (short.n_iter_, short.converged_) == (1, False)
+        result = MetricMDS(2, algorithm="smacof", max_iter=1).fit(X)
+    assert (result.n_iter_, result.converged_) == (1, False)
     exact = MetricMDS(4, algorithm="smacof").fit(X)
     assert exact.n_iter_ < 5
     assert exact.converged_
@@ -501,17 +504,19 @@ def test_iterations_of_majorization_are_counted():
 @pytest.mark.parametrize("cost", ["lle", "laplacian"])
 @pytest.mark.parametrize("mapping", ["linear", "locally_linear", "kernel_expansion", "free_points"])
 def test_exact_solutions_have_converged(cost, mapping):
-    """Whatever the number of iterations, and no iteration lowers the cost."""
+    """They have for any number of iterations, and no iteration lowers the cost."""
     X = cloud(0, 60)
-    short, long = (CostMapping(cost=cost, mapping=mapping, max_iter=steps, random_state=0).fit(X) for steps in (1, 500))
-    assert short.converged_
+    unconverged, long = (
+        CostMapping(cost=cost, mapping=mapping, max_iter=steps, random_state=0).fit(X) for steps in (1, 500)
+    )
+    assert unconverged.converged_
     assert long.converged_
     assert long.n_iter_ < 10
-    assert_allclose(short.cost_, long.cost_, rtol=1e-6, atol=1e-12)
+    assert_allclose(unconverged.cost_, long.cost_, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("X", [np.repeat(cloud(0, 8, 3), 5, axis=0), cloud(0, 40, 5) > 0, np.ones((30, 3))])
-def test_coordination_makes_no_more_pieces_than_there_are_points(X):
+def test_coordination_makes_at_most_as_many_pieces_as_points(X):
     """Eight points five times, truth values, and copies of one point: an embedding without a warning."""
     llc = LocallyLinearCoordination(1, disconnected="connect", n_neighbors=9, random_state=0)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Weights w_ij of the user and the inner-product cost: gradients, naive sums, and what they equal in closed form."""
+"""Weights w_ij of the user and the inner-product cost: gradients, naive sums, and closed forms."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def symmetric(seed, n=16):
 
 def cost_of(name, X, weights, unit=1.0):
     """A cost with all points in one part."""
-    few = {"n_neighbors": None, "radius": 4.0} if name == "isomap" else {}
+    radius_options = {"n_neighbors": None, "radius": 4.0} if name == "isomap" else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
-        return COSTS[name].of(unit * X, unit, {"weights": weights, **few})
+        return COSTS[name].of(unit * X, unit, {"weights": weights, **radius_options})
 
 
 def naive(name, X, Y, W):
@@ -82,14 +82,14 @@ def test_gradients_with_weights_equal_central_differences(name, seed, d):
 
 @pytest.mark.parametrize("name", WEIGHTED)
 @given(seed=seeds)
-def test_unit_weights_change_nothing(name, seed):
+def test_unit_weights_have_no_effect(name, seed):
     """Value and gradient with weights 1, and with weights 3, are those without."""
     X, Y = cloud(seed), cloud(seed + 1, p=2)
-    plain = cost_of(name, X, None)(Y)
+    unweighted = cost_of(name, X, None)(Y)
     for weights in (np.ones((16, 16)), 3 * np.ones((16, 16), int), np.ones_like):
         value, gradient = cost_of(name, X, weights)(Y)
-        assert_allclose(value, plain[0], rtol=1e-12)
-        assert_allclose(gradient, plain[1], atol=1e-12 * np.abs(plain[1]).max())
+        assert_allclose(value, unweighted[0], rtol=1e-12)
+        assert_allclose(gradient, unweighted[1], atol=1e-12 * np.abs(unweighted[1]).max())
 
 
 @given(seed=seeds)
@@ -97,13 +97,13 @@ def test_inverse_distances_as_weights_are_sammon(seed):
     """The paper's example: with w = 1 / d and c the sum of the distances, value and gradient are those of Sammon."""
     X, Y = cloud(seed), cloud(seed + 1, p=2)
     value, gradient = cost_of("metric_mds", X, lambda d: 1 / d)(Y)
-    other, slope = COSTS["sammon"](X)(Y)
-    assert_allclose(value, other, rtol=1e-10)
+    changed_value, slope = COSTS["sammon"](X)(Y)
+    assert_allclose(value, changed_value, rtol=1e-10)
     assert_allclose(gradient, slope, atol=1e-10 * np.abs(slope).max())
 
 
 def test_functions_see_distances_in_the_unit_of_the_data():
-    """A cut at distance 40 is the same array for the user, whatever power of two the search works with."""
+    """A cut at distance 40 is the same array for the user, for any power of two in the search."""
     X = 100 * cloud(0, n=40)
     W = (cdist(X, X) <= 40.0).astype(float)
     for name in ("metric_mds", "strain"):
@@ -144,7 +144,7 @@ def test_strain_over_free_points_is_classical_scaling(seed):
 
 
 def test_weights_of_zero_leave_pairs_out():
-    """A wrong distance that has no weight does not matter: points of a plane with one moved far come back exactly.
+    """A wrong distance without weight has no effect: points of a plane with one moved far are recovered exactly.
 
     The distances of the moved point to all but four others have weight 0, and those four are kept by an embedding in
     the plane that the search finds: its place is free enough.
@@ -179,8 +179,8 @@ def test_weights_of_zero_leave_pairs_out():
     ],
 )
 @pytest.mark.parametrize("name", ["metric_mds", "strain"])
-def test_illegal_weights_are_refused(name, weights, message):
-    """Shape, sign, size, symmetry and type, with what to pass."""
+def test_illegal_weights_raise_an_error(name, weights, message):
+    """The error for shape, sign, size, symmetry and type has a hint."""
     with np.errstate(all="ignore"), pytest.raises(InputError, match=message):
         CostMapping(2, cost=name, cost_options={"weights": weights}).fit(cloud(0))
 

@@ -1,4 +1,4 @@
-"""Diffusion maps against the walk written out."""
+"""Diffusion maps against the explicit walk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def _walk(X, sigma, alpha):
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 3))
 def test_coordinates_are_eigenfunctions_of_the_walk(seed, alpha, t):
-    """P psi = lambda psi, psi of mean 0 and variance 1 under the stationary law; the coordinates are lambda^t psi."""
+    """P psi = lambda psi, psi of mean 0 and variance 1 under the stationary distribution; the coordinates are lambda^t
+    psi.
+    """
     X = np.random.default_rng(seed).normal(size=(25, 2))
     maps, start = (DiffusionMaps(3, alpha=alpha, diffusion_time=s).fit(X) for s in (t, 0))
     P, law = _walk(X, maps.bandwidth_, alpha)
@@ -41,7 +43,7 @@ def test_coordinates_are_eigenfunctions_of_the_walk(seed, alpha, t):
 
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_distances_in_all_coordinates_are_diffusion_distances(seed, t):
-    """|y_i - y_j|^2 = sum_z (p_t(i, z) - p_t(j, z))^2 / law(z), with d = n - 1."""
+    """|y_i - y_j|^2 = sum_z (p_t(i, z) - p_t(j, z))^2 / pi(z), pi the stationary distribution, with d = n - 1."""
     X = np.random.default_rng(seed).normal(size=(9, 2))
     maps = DiffusionMaps(8, diffusion_time=t).fit(X)
     P, law = _walk(X, maps.bandwidth_, 1.0)
@@ -58,9 +60,9 @@ def _exact_eigenvalues(X, sigma, d):
         squared = np.array([[sum((a - b) ** 2 for a, b in zip(u, v, strict=True)) for v in Z] for u in Z], dtype=object)
         K = np.array([[(-entry / (2 * Decimal(sigma) ** 2)).exp() for entry in row] for row in squared], dtype=object)
         roots = np.array([entry.sqrt() for entry in K.sum(axis=0)], dtype=object)
-        moved = K / roots[:, None] / roots - roots[:, None] * roots / K.sum()
-        largest = np.abs(moved).max()
-        return np.linalg.eigvalsh((moved / largest).astype(float))[::-1][:d] * float(largest)
+        deflated = K / roots[:, None] / roots - roots[:, None] * roots / K.sum()
+        largest = np.abs(deflated).max()
+        return np.linalg.eigvalsh((deflated / largest).astype(float))[::-1][:d] * float(largest)
 
 
 @pytest.mark.parametrize("sigma", [1.0, 1e3, 1e5, 1e6, 1e7, 3e7])
@@ -77,7 +79,7 @@ def test_eigenvalues_with_large_bandwidths_are_above_rounding(sigma, t):
     assert_allclose(_walk(X, sigma, 0.0)[1] @ maps.embedding_, 0, atol=1e-14)
 
 
-def test_bandwidths_for_which_the_kernel_is_constant_are_refused():
+def test_bandwidths_for_which_the_kernel_is_constant_raise_an_error():
     """With 1e9 times the distances all kernel values are 1 up to rounding; so are those of copies of one point."""
     X = np.random.default_rng(0).normal(size=(300, 3))
     for bandwidth, data in ((1e9, X), (1e16, X), (1.0, np.ones((30, 2)))):
@@ -95,7 +97,7 @@ def test_new_points_and_the_default_bandwidth(n):
     assert np.isfinite(maps.transform(X[:1] + 1e6)).all()
 
 
-def test_parts_without_a_way_between_them_are_warned_of():
+def test_disconnected_parts_issue_a_warning():
     """Two far clusters: the second eigenvalue is 1."""
     X = np.random.default_rng(0).normal(size=(40, 2))
     X[:20] += 1000
@@ -104,7 +106,7 @@ def test_parts_without_a_way_between_them_are_warned_of():
 
 
 @pytest.mark.parametrize(("name", "value"), [("bandwidth", 0), ("alpha", 1.5), ("diffusion_time", -1)])
-def test_illegal_parameters_are_refused(name, value):
+def test_illegal_parameters_raise_an_error(name, value):
     """Each is named."""
     with pytest.raises(InputError, match=f"`{name}`"):
         DiffusionMaps(2, **{name: value}).fit(np.random.default_rng(0).normal(size=(30, 2)))

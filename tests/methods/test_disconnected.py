@@ -31,7 +31,7 @@ def _parts():
 
 
 @every_method
-def test_error_names_the_cure(name):
+def test_error_has_a_hint(name):
     """The error has the sizes, the parameter and a hint; by default the parts are joined."""
     X, _ = _parts()
     with pytest.raises(MethodFailed, match=r'3 components of 40, 30, 20 points .* or disconnected="connect"'):
@@ -60,10 +60,10 @@ def test_parts_are_embedded_as_if_alone(name):
         largest = cls(2, n_neighbors=8, disconnected="largest", random_state=0).fit(X)
         separate = cls(2, n_neighbors=8, disconnected="separate", random_state=0).fit(X)
     assert_array_equal(separate.part_, np.array([1, 0, 2])[part])
-    alone = [cls(2, n_neighbors=8, random_state=0).fit(X[part == c]).embedding_ for c in range(3)]
-    assert_array_equal(largest.embedding_[part == 1], alone[1])
+    by_part = [cls(2, n_neighbors=8, random_state=0).fit(X[part == c]).embedding_ for c in range(3)]
+    assert_array_equal(largest.embedding_[part == 1], by_part[1])
     for c in range(3):
-        steps = separate.embedding_[part == c] - alone[c]
+        steps = separate.embedding_[part == c] - by_part[c]
         assert_allclose(steps, np.tile(steps[0], (len(steps), 1)), atol=1e-12)
     ends = [(Y[:, 0].min(), Y[:, 0].max()) for Y in (separate.embedding_[part == c] for c in (1, 0, 2))]
     assert all(a[1] < b[0] for a, b in pairwise(ends))
@@ -112,7 +112,7 @@ def test_attributes_of_parts_are_named_in_the_error(option):
 
 @pytest.mark.parametrize("option", ["bogus", "largest", "separate"])
 @pytest.mark.parametrize("k", [8, 40])
-def test_options_of_disconnected_that_a_cost_lacks_are_refused(option, k):
+def test_options_of_disconnected_that_a_cost_lacks_raise_an_error(option, k):
     """Locally linear coordination raises or connects; other options raise an error, with and without parts."""
     X, _ = _parts()
     with pytest.raises(UnknownName, match=f"`disconnected` must be .*got '{option}'.*connect, error"):

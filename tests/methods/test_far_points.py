@@ -18,7 +18,7 @@ from dreval.methods import GreedyProcrustes, ProcrustesSubspacesAlignment
 from dreval.methods._procrustes import FarPoints, Patches
 from dreval.methods.procrustes_subspaces_alignment import _edge_rows, _region_graph, _transport_rotations
 
-BOTH = [GreedyProcrustes, ProcrustesSubspacesAlignment]
+METHODS = [GreedyProcrustes, ProcrustesSubspacesAlignment]
 
 
 def parts(X, k, steps):
@@ -43,20 +43,20 @@ def test_far_pairs_are_those_of_two_loops(steps, seed):
             if hops[i, j] >= steps and gap > 0:
                 expected.add((i, j))
                 total += gap**2
-    _, far = parts(X, 4, steps)
-    assert {*zip(*far.pairs(Y)[:2], strict=True)} == expected
-    assert far.slope(Y)[0] == pytest.approx(total / 40, rel=1e-10, abs=1e-15)
+    _, far_points = parts(X, 4, steps)
+    assert {*zip(*far_points.pairs(Y)[:2], strict=True)} == expected
+    assert far_points.slope(Y)[0] == pytest.approx(total / 40, rel=1e-10, abs=1e-15)
 
 
 @settings(max_examples=5)
 @given(seed=st.integers(0, 10**6))
 def test_slopes_equal_central_differences(seed):
-    """Every entry of the gradients of R and of P, and R itself, whose rounds and measure know it."""
+    """Every entry of the gradients of R and of P, and R itself, agree with central differences and with the measure."""
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(25, 3)), 0.7 * rng.normal(size=(25, 2))
-    patches, far = parts(X, 4, 2)
+    patches, far_points = parts(X, 4, 2)
     assert patches.slope(Y)[0] == pytest.approx(dreval.procrustes_r(X, Y, n_neighbors=4), rel=1e-9)
-    for energy in (patches.slope, far.slope):
+    for energy in (patches.slope, far_points.slope):
         gradient = energy(Y)[1]
         for i, j in np.ndindex(*Y.shape):
             step = np.zeros_like(Y)
@@ -65,45 +65,45 @@ def test_slopes_equal_central_differences(seed):
             assert slope == pytest.approx(gradient[i, j], abs=1e-4 * np.abs(gradient).max())
 
 
-@pytest.mark.parametrize("cls", BOTH)
+@pytest.mark.parametrize("cls", METHODS)
 def test_a_convex_plane_has_no_penalty(cls):
     """Flat data that are recovered exactly have no far pair that is close, and a penalty does not change them."""
     rng = np.random.default_rng(0)
     flat = rng.uniform(size=(150, 2)) * [3, 1]
     X = flat @ np.linalg.qr(rng.normal(size=(4, 2)))[0].T
-    plain = cls(2, n_neighbors=8).fit(X)
+    unpenalized = cls(2, n_neighbors=8).fit(X)
     result = cls(2, n_neighbors=8, far_penalty=5.0).fit(X)
-    assert result.penalty_ == plain.penalty_ == 0
+    assert result.penalty_ == unpenalized.penalty_ == 0
     assert result.far_pairs_.shape == (0, 2)
     assert dreval.procrustes_disparity(flat, result.embedding_) < 1e-10
-    assert len(result.path_) == len(plain.path_) + 1
+    assert len(result.path_) == len(unpenalized.path_) + 1
 
 
 def test_a_fold_is_penalized_and_pushed_apart():
     """A strip folded on itself: R counts only the crease, P the two layers; the search lowers the sum and P."""
     flat = np.random.default_rng(1).uniform(size=(200, 2)) * [4, 1]
     folded = np.column_stack([np.abs(flat[:, 0] - 2), flat[:, 1]])
-    patches, far = parts(flat, 8, 2)
-    r, p = patches.slope(folded)[0], far.slope(folded)[0]
-    assert far.slope(flat)[0] == 0
+    patches, far_points = parts(flat, 8, 2)
+    r, p = patches.slope(folded)[0], far_points.slope(folded)[0]
+    assert far_points.slope(flat)[0] == 0
     assert p > 5 * r
     weights = [0.1, 1.0, 10.0]
-    result = [far.lower(patches, folded, weight, 200, 1e-9) for weight in weights]
-    sums = [patches.slope(Y)[0] + weight * far.slope(Y)[0] for weight, Y in zip(weights, result, strict=True)]
+    result = [far_points.lower(patches, folded, weight, 200, 1e-9) for weight in weights]
+    sums = [patches.slope(Y)[0] + weight * far_points.slope(Y)[0] for weight, Y in zip(weights, result, strict=True)]
     assert all(after < r + weight * p for weight, after in zip(weights, sums, strict=True))
-    penalties = [far.slope(Y)[0] for Y in result]
+    penalties = [far_points.slope(Y)[0] for Y in result]
     assert p > penalties[0] > penalties[1] > penalties[2]
 
 
-@pytest.mark.parametrize("cls", BOTH)
+@pytest.mark.parametrize("cls", METHODS)
 def test_the_penalty_lowers_the_remaining_folds(cls):
     """A closed surface cannot be flat: with the weight fewer far points are close, at the price of R."""
     X = np.random.default_rng(2).normal(size=(150, 3))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    plain = cls(2, n_neighbors=8).fit(X)
+    unpenalized = cls(2, n_neighbors=8).fit(X)
     result = cls(2, n_neighbors=8, far_penalty=1.0).fit(X)
-    assert 0 < result.penalty_ < plain.penalty_
-    assert result.path_[-1] + result.penalty_ < plain.path_[-1] + plain.penalty_
+    assert 0 < result.penalty_ < unpenalized.penalty_
+    assert result.path_[-1] + result.penalty_ < unpenalized.path_[-1] + unpenalized.penalty_
     extents = np.sort(cdist(X, X), axis=1)[:, 8]
     i, j = result.far_pairs_.T
     assert (i < j).all()
@@ -116,10 +116,10 @@ def test_all_points_as_landmarks_are_the_method_without(algorithm):
     """n landmarks or more give the same numbers, to the last digit."""
     X = dreval.simulate("swiss_roll", n=150, random_state=0).data
     options = {"n_neighbors": 8, "algorithm": algorithm, "n_sweeps": 5, "random_state": 0}
-    plain = ProcrustesSubspacesAlignment(2, **options).fit(X)
+    expected = ProcrustesSubspacesAlignment(2, **options).fit(X)
     for m in (150, 1000):
         result = ProcrustesSubspacesAlignment(2, n_landmarks=m, **options).fit(X)
-        assert_array_equal(result.embedding_, plain.embedding_)
+        assert_array_equal(result.embedding_, expected.embedding_)
         assert_array_equal(result.landmarks_, np.arange(150))
 
 
@@ -148,7 +148,7 @@ def test_the_sum_over_landmarks_is_that_over_all_edges():
 
 
 def test_planes_are_carried_along_the_paths():
-    """On a helix the carried plane of every point is its own tangent, up to the sign of the landmark."""
+    """On a helix the transported plane of every point is its tangent, up to the sign of the landmark."""
     t = np.linspace(0, 12, 200)
     X = np.column_stack([np.cos(t), np.sin(t), 0.3 * t])
     graph = knn_graph(X, 2)
@@ -185,7 +185,7 @@ def test_flat_data_come_back_with_few_landmarks(m):
         (ProcrustesSubspacesAlignment, {"n_landmarks": 0}),
     ],
 )
-def test_options_out_of_range_are_refused(cls, options):
+def test_options_out_of_range_raise_an_error(cls, options):
     """A negative weight, neighbors as far points, no landmark."""
     with pytest.raises(InputError, match=next(iter(options))):
         cls(2, **options).fit(np.random.default_rng(0).normal(size=(30, 3)))

@@ -59,11 +59,11 @@ def test_a_stretched_plane_is_recovered():
     disc = disc[(disc**2).sum(axis=1) < 1][:800]
     radius = np.exp(1.2 * disc[:, 0])
     X = radius[:, None] * np.column_stack([np.cos(1.2 * disc[:, 1]), np.sin(1.2 * disc[:, 1])])
-    conformal, plain = (
+    conformal, isomap = (
         procrustes(disc, cls(2, n_neighbors=15).fit_transform(X))[2] for cls in (ConformalIsomap, Isomap)
     )
     assert conformal < 0.02
-    assert conformal < 0.2 * plain
+    assert conformal < 0.2 * isomap
 
 
 def test_copies_do_not_divide_by_zero():
@@ -76,7 +76,7 @@ def test_copies_do_not_divide_by_zero():
     assert np.ptp(Y) > 0
 
 
-def test_one_landmark_is_refused():
+def test_one_landmark_raises_an_error():
     """At least two."""
     with pytest.raises(InputError, match="n_landmarks"):
         LandmarkIsomap(1, n_neighbors=5, n_landmarks=True).fit(np.random.default_rng(0).normal(size=(30, 2)))

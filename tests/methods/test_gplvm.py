@@ -87,7 +87,7 @@ def test_predictions_are_those_of_scikit_learn(waves):
 
 @pytest.mark.parametrize("at", [-1.3, 0.2, 2.5])
 def test_the_slope_of_the_surprise(waves, at):
-    """The gradient in the place of a new row is that of central differences."""
+    """The gradient at the place of a new row is that of central differences."""
     data, model = waves
     row, z = model._scaled.to(data.data[95]), np.array([at])
     numeric = _slopes(lambda y: model._negative_log_density(y, row)[0], z, h=1e-5)
@@ -132,7 +132,7 @@ def test_a_good_start_finds_a_lower_minimum():
     assert dreval.latent_r2(data.data, ikd.embedding_, latent=data.latent) > 0.999
 
 
-def test_illegal_starts_are_refused():
+def test_illegal_starts_raise_an_error():
     """An unknown option, and places of the wrong shape."""
     X = np.random.default_rng(0).normal(size=(10, 3))
     with pytest.raises(UnknownName, match="`init`"):
@@ -157,7 +157,7 @@ def test_a_search_that_is_cut_short_warns():
 
 
 @pytest.mark.parametrize("name", ["prior_scale", "n_init", "max_iter", "tol", "min_noise"])
-def test_illegal_parameters_are_refused(name):
+def test_illegal_parameters_raise_an_error(name):
     """The error names the argument."""
     with pytest.raises(InputError, match=f"`{name}`"):
         GPLVM(**{name: -1}).fit(np.random.default_rng(0).normal(size=(10, 3)))

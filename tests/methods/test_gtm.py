@@ -88,7 +88,7 @@ def test_coordinates_are_posterior_means():
 
 
 def test_the_sheet_starts_on_the_principal_plane():
-    """A stiff sheet stays there: the coordinates are those of PCA but for their unit."""
+    """A stiff sheet stays on it: the coordinates are those of PCA except for their unit."""
     X = _cloud(2, n=200)
     Y = GTM(2, n_basis=4, reg=1.0).fit_transform(X)
     assert dreval.latent_r2(X, Y, latent=PCA(2).fit_transform(X)) > 0.9
@@ -117,8 +117,8 @@ def test_too_few_rounds_warn():
 
 
 @pytest.mark.parametrize("name", ["n_nodes", "n_basis", "basis_width", "reg", "max_iter", "tol"])
-def test_illegal_parameters_are_refused(name):
-    """Each by its name; a penalty of 0 too."""
-    for wrong in (-1, 0) if name == "reg" else (-1,):
+def test_illegal_parameters_raise_an_error(name):
+    """The error names the argument; a penalty of 0 is illegal too."""
+    for invalid in (-1, 0) if name == "reg" else (-1,):
         with pytest.raises(InputError, match=f"`{name}`"):
-            GTM(**{name: wrong}).fit(_cloud(0))
+            GTM(**{name: invalid}).fit(_cloud(0))

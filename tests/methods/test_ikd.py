@@ -27,7 +27,7 @@ SHAPES = {"alpha": 0.7, "gamma": 1.2, "nu": 1.5}
 
 
 def _data_with(K, rng):
-    """Rows whose centered covariance is K exactly: columns are orthonormal directions that are orthogonal to 1."""
+    """Return rows whose centered covariance is K exactly: columns are orthonormal and orthogonal to 1."""
     n = len(K)
     values, vectors = np.linalg.eigh(K)
     frame = np.linalg.qr(np.c_[np.ones(n + 5), rng.normal(size=(n + 5, n))])[0][:, 1:]
@@ -36,7 +36,7 @@ def _data_with(K, rng):
 
 @pytest.mark.parametrize("kernel", FORMULAS)
 def test_an_exact_kernel_gives_exact_places(kernel):
-    """All distances in the embedding are those of the latent, whatever the variance and the means of the rows."""
+    """All distances in the embedding are those of the latent, for any variance and means of the rows."""
     rng = np.random.default_rng(0)
     Z = rng.uniform(-1, 1, size=(40, 2))
     X = _data_with(FORMULAS[kernel](cdist(Z, Z) ** 2), rng)
@@ -101,7 +101,7 @@ def test_cliques_with_an_exact_kernel_give_exact_places(kernel):
     assert not joined.all()
     for clique in ikd.cliques_:
         assert joined[np.ix_(clique, clique)].all()
-        assert joined[clique].all(axis=0).sum() == len(clique)  # maximal: nobody else is joined to all of it
+        assert joined[clique].all(axis=0).sum() == len(clique)  # maximal: no other point is joined to all of it
     assert_array_equal(np.unique(np.concatenate(ikd.cliques_)), np.arange(80))
 
 
@@ -116,7 +116,7 @@ def test_matern_of_half_orders_has_closed_forms(nu, exponent):
 
 @given(st.floats(0.05, 50), st.floats(1e-6, 0.9999))
 def test_matern_is_inverted(nu, rho):
-    """f of its inverse is what went in, for any order."""
+    """f of its inverse is the input, for any order."""
     d = inverse_kernel("matern", 1.0, 1.0, nu)(np.array([rho, 1.0]))
     assert d[1] < 1e-9
     assert_allclose(matern(d[:1], nu), rho, rtol=1e-8)
@@ -157,7 +157,7 @@ def test_paths_equal_a_naive_twin(seed, solution):
 @pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
 @pytest.mark.parametrize(("data", "d", "least"), [("gp_map", 3, 0.98), ("sine_map", 1, 0.98), ("bump_map", 2, 0.9)])
 def test_the_maps_of_the_paper(data, d, least):
-    """500 points in 500 columns: R^2 of the latent variables, and what the paths as printed give: far less."""
+    """500 points in 500 columns: R^2 of the latent variables, and that of the printed paths, which is far smaller."""
     sample = dreval.simulate(data, n=500, n_features=500, random_state=0)
     result = {
         name: dreval.latent_r2(sample.data, IKD(d, **settings).fit_transform(sample.data), latent=sample.latent)
@@ -208,12 +208,12 @@ def test_constant_rows_cause_a_warning():
         assert not IKD(2).fit_transform(X[:, :1]).any()
 
 
-def test_illegal_options_and_ranges_are_refused():
-    """Each parameter says what it takes."""
+def test_illegal_options_and_ranges_raise_an_error():
+    """The error has the requirement of the parameter."""
     X = np.random.default_rng(0).normal(size=(20, 30))
-    for wrong in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}, {"reference": "center"}):
+    for invalid in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}, {"reference": "center"}):
         with pytest.raises(UnknownName):
-            IKD(2, **wrong).fit(X)
+            IKD(2, **invalid).fit(X)
     with pytest.raises(InputError, match="`n_neighbors`"):
         IKD(2, n_neighbors=20).fit(X)
     with pytest.raises(InputError, match="`min_correlation` must be below 1"):
@@ -222,9 +222,9 @@ def test_illegal_options_and_ranges_are_refused():
         for used in (kernel, "gaussian"):
             with pytest.raises(InputError, match=rf"`{shape}` must be at least 0.05"):
                 IKD(2, kernel=used, **{shape: 0.01}).fit(X)
-            for wrong in ("x", np.nan):
+            for invalid in ("x", np.nan):
                 with pytest.raises(InputError, match=rf"`{shape}` must be"):
-                    IKD(2, kernel=used, **{shape: wrong}).fit(X)
+                    IKD(2, kernel=used, **{shape: invalid}).fit(X)
 
 
 def test_two_columns_that_lapack_cannot_split_are_embedded():
@@ -241,7 +241,7 @@ def test_two_columns_that_lapack_cannot_split_are_embedded():
     "shared", [pytest.param(0.0, id="few_pairs", marks=pytest.mark.slow), pytest.param(2.0, id="nearly_all_pairs")]
 )
 def test_1500_points_can_be_interrupted(shared):
-    """A signal that comes every fiftieth of a second is served many times, since no step takes long."""
+    """A signal every fiftieth of a second is handled many times, since no step takes long."""
     data = dreval.simulate("bump_map", n=1500, n_features=200, random_state=0).data
     data = data + shared * data.std() * np.random.default_rng(0).normal(size=200)  # a part that all rows have in common
     IKD(2).fit(data[:100])  # compiles the loops
@@ -262,8 +262,8 @@ def test_inverse_kernels_take_values_one_by_one(monkeypatch):
     """Pieces of three values give the same distances as all at once, for every kernel."""
     data = dreval.simulate("sine_map", n=25, n_features=200, random_state=0).data
     for kernel in FORMULAS:
-        whole = IKD(1, kernel=kernel, min_correlation=0.0, solution="max_product").fit(data).squared_distances_
+        full = IKD(1, kernel=kernel, min_correlation=0.0, solution="max_product").fit(data).squared_distances_
         with monkeypatch.context() as patch:
             patch.setattr("dreval.methods.ikd.CHUNK_VALUES", 3)
             pieces = IKD(1, kernel=kernel, min_correlation=0.0, solution="max_product").fit(data).squared_distances_
-        assert_array_equal(pieces, whole)
+        assert_array_equal(pieces, full)

@@ -65,7 +65,7 @@ def test_transform_of_the_fitted_rows_is_the_embedding():
     assert_allclose(iso.transform(X), iso.embedding_, atol=1e-8)
 
 
-def test_parts_are_refused_or_joined():
+def test_parts_raise_an_error_or_are_joined():
     """Three far clusters: an error with "error", a warning and all rows with disconnected="connect"."""
     X = dreval.simulate("three_clusters", n=60, random_state=0).data
     with pytest.raises(MethodFailed, match="3 components of 20, 20, 20 points"):

@@ -1,4 +1,4 @@
-"""Kernel PCA against scikit-learn, R kernlab, PCA, and the problem that a pre-image solves."""
+"""Kernel PCA against scikit-learn, R kernlab, PCA, and the optimization problem of a pre-image."""
 
 from __future__ import annotations
 
@@ -40,20 +40,22 @@ def test_equals_scikit_learn(name):
 
 
 @pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize(("kernel", "theirs"), [("polynomial", "poly"), ("sigmoid", "sigmoid"), ("cosine", "cosine")])
+@pytest.mark.parametrize(
+    ("kernel", "sklearn_kernel"), [("polynomial", "poly"), ("sigmoid", "sigmoid"), ("cosine", "cosine")]
+)
 @pytest.mark.parametrize("sigma", [None, 40.0])
-def test_kernels_of_inner_products_equal_those_of_scikit_learn(name, kernel, theirs, sigma):
+def test_kernels_of_inner_products_equal_those_of_scikit_learn(name, kernel, sklearn_kernel, sigma):
     """Polynomial of degree 3, sigmoid and cosine, with the default width and another one."""
     X = DATA[name]()
     X = (X - X.mean(axis=0)) / X.std(axis=0) if name == "wdbc" else X
     p = X.shape[1]
     result = KernelPCA(3, kernel=kernel, bandwidth=sigma).fit(X)
     gamma = 1 / p if sigma is None else 1 / sigma**2
-    other = Oracle(3, kernel=theirs, gamma=gamma, degree=3, coef0=1.0, eigen_solver="dense").fit(X)
-    assert_allclose(result.eigenvalues_, other.eigenvalues_, rtol=1e-7, atol=1e-9 * result.eigenvalues_[0])
+    reference = Oracle(3, kernel=sklearn_kernel, gamma=gamma, degree=3, coef0=1.0, eigen_solver="dense").fit(X)
+    assert_allclose(result.eigenvalues_, reference.eigenvalues_, rtol=1e-7, atol=1e-9 * result.eigenvalues_[0])
     clear = result.eigenvalues_ > 1e-6 * result.eigenvalues_[0]
-    _same_up_to_sign(result.embedding_[:, clear], other.transform(X)[:, clear])
-    _same_up_to_sign(result.transform(X[:30] * 1.01)[:, clear], other.transform(X[:30] * 1.01)[:, clear])
+    _same_up_to_sign(result.embedding_[:, clear], reference.transform(X)[:, clear])
+    _same_up_to_sign(result.transform(X[:30] * 1.01)[:, clear], reference.transform(X[:30] * 1.01)[:, clear])
 
 
 def test_errors_of_kernels_of_inner_products():
@@ -67,12 +69,12 @@ def test_errors_of_kernels_of_inner_products():
         KernelPCA(kernel="sigmoid", offset=0.0, bandwidth=1.0).fit(1e3 + X)
     with pytest.raises(InputError, match="degree"):
         KernelPCA(kernel="polynomial", degree=0).fit(X)
-    same = KernelPCA(kernel="cosine").fit(X).embedding_
-    assert_allclose(KernelPCA(kernel="cosine").fit(X * 1e200).embedding_, same, atol=1e-12)
+    result = KernelPCA(kernel="cosine").fit(X).embedding_
+    assert_allclose(KernelPCA(kernel="cosine").fit(X * 1e200).embedding_, result, atol=1e-12)
 
 
 def _exact_eigenvalues(X, kernel, degree, d):
-    """The d largest eigenvalues of the centered matrix, whose entries have 60 digits until they are centered."""
+    """Return the d largest eigenvalues of the centered matrix, whose entries have 60 digits until they are centered."""
     with localcontext(prec=60):
         Z = [[Decimal(float(entry)) for entry in row] for row in X]
         inner = np.array([[sum(a * b for a, b in zip(u, v, strict=True)) for v in Z] for u in Z], dtype=object)
@@ -116,7 +118,7 @@ def test_components_of_nearly_constant_kernels_are_above_rounding(kernel, degree
 
 @pytest.mark.parametrize("kernel", ["polynomial", "sigmoid"])
 def test_rounding_does_not_grow_with_the_points(kernel):
-    """A kernel of 600 points that is constant up to rounding is refused."""
+    """A kernel of 600 points that is constant up to rounding raises an error."""
     X = np.random.default_rng(0).normal(size=(600, 4))
     with pytest.raises(InputError, match="`X` must vary under kernel"):
         KernelPCA(kernel=kernel).fit(1e-9 * X)
@@ -135,23 +137,23 @@ def test_equals_kernlab(root):
 def test_linear_kernel_is_pca():
     """Scores, new rows and reconstructions are those of PCA."""
     X = DATA["s1"]()
-    kernel, plain = KernelPCA(2, kernel="linear").fit(X), PCA(2).fit(X)
-    assert_allclose(kernel.embedding_, plain.embedding_, atol=1e-8)
-    assert_allclose(kernel.transform(X[:5] + 1), plain.transform(X[:5] + 1), atol=1e-8)
-    back = plain.inverse_transform(plain.embedding_)
+    kernel, pca = KernelPCA(2, kernel="linear").fit(X), PCA(2).fit(X)
+    assert_allclose(kernel.embedding_, pca.embedding_, atol=1e-8)
+    assert_allclose(kernel.transform(X[:5] + 1), pca.transform(X[:5] + 1), atol=1e-8)
+    back = pca.inverse_transform(pca.embedding_)
     assert_allclose(kernel.inverse_transform(kernel.embedding_), back, atol=1e-8)
     assert_allclose(kernel.denoise(X), back, atol=1e-8)
 
 
 def test_precomputed_is_the_same():
-    """A kernel matrix that is handed in gives what its kernel gives."""
+    """A precomputed kernel matrix gives the result of its kernel."""
     X = DATA["s1"]()
     result = KernelPCA(2).fit(X)
     squared = ((X[:, None] - X[None]) ** 2).sum(-1)
     K = np.exp(-0.5 * squared / result.bandwidth_**2)
-    other = KernelPCA(2, kernel="precomputed").fit(K)
-    assert_allclose(other.embedding_, result.embedding_, atol=1e-9)
-    assert_allclose(other.transform(K[:4]), result.embedding_[:4], atol=1e-9)
+    precomputed = KernelPCA(2, kernel="precomputed").fit(K)
+    assert_allclose(precomputed.embedding_, result.embedding_, atol=1e-9)
+    assert_allclose(precomputed.transform(K[:4]), result.embedding_[:4], atol=1e-9)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4))
@@ -173,7 +175,7 @@ def _distance(kpca, X, points, scores):
 
 @given(st.integers(0, 10**6))
 def test_pre_images_are_never_farther_and_cannot_be_bettered_nearby(seed):
-    """The distance to the projection does not grow from the start, and small steps from the answer do not lower it."""
+    """The distance to the projection does not grow from the start, and small steps from the result do not lower it."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(30, 2))
     kpca = KernelPCA(3).fit(X)
@@ -185,7 +187,7 @@ def test_pre_images_are_never_farther_and_cannot_be_bettered_nearby(seed):
 
 
 def test_denoising_a_circle():
-    """A noisy circle comes back to it: less than half of the squared noise is left; PCA cannot do that."""
+    """A noisy circle is mapped back to it: less than half of the squared noise is left, unlike PCA."""
     rng = np.random.default_rng(0)
     angle = rng.uniform(0, 2 * np.pi, 300)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -201,7 +203,7 @@ def test_denoising_a_circle():
 
 
 def test_pre_images_need_a_kernel_that_has_them():
-    """Only the Gaussian and the linear kernel; the message says so."""
+    """Only the Gaussian and the linear kernel have them, and the message names these."""
     X = DATA["s1"]()
     kpca = KernelPCA(2, kernel="laplace").fit(X)
     with pytest.raises(InputError, match="must be 'gaussian' or 'linear' for pre-images"):

@@ -1,4 +1,4 @@
-"""Laplacian eigenmaps against scikit-learn, the eigenproblem itself, and graphs whose spectrum is known."""
+"""Laplacian eigenmaps against scikit-learn, the eigenproblem itself, and graphs with a known spectrum."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_equals_scikit_learn(n, weights):
 
 @given(st.integers(0, 10**6), st.integers(12, 40), st.booleans())
 def test_solves_the_generalized_problem(seed, n, heat):
-    """L f = lambda D f column by column, eigenvalues those that numpy finds next to 0, f'Dg = 0 and f'D1 = 0."""
+    """L f = lambda D f column by column, with numpy's eigenvalues next to 0, f'Dg = 0 and f'D1 = 0."""
     X = np.random.default_rng(seed).normal(size=(n, 2))
     le = LaplacianEigenmaps(2, n_neighbors=8, weights="heat" if heat else "connectivity").fit(X)
     W = _weights(X, 8, le.bandwidth_)
@@ -85,7 +85,7 @@ def test_default_bandwidth_is_the_median_squared_edge():
     assert_allclose(small.embedding_, big.embedding_, atol=1e-9)
 
 
-def test_parts_are_refused_or_joined():
+def test_parts_raise_an_error_or_are_joined():
     """Far clusters are an error with "error" and a warning with disconnected="connect"."""
     X = dreval.simulate("three_clusters", n=60, random_state=0).data
     with pytest.raises(MethodFailed, match="3 components"):
@@ -96,8 +96,8 @@ def test_parts_are_refused_or_joined():
 
 
 @pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
-def test_heat_that_vanishes_on_the_links_is_refused():
-    """A graph held together by weights of 1e-100 or 0 is in pieces all the same."""
+def test_heat_that_vanishes_on_the_links_raises_an_error():
+    """A graph joined only by weights of 1e-100 or 0 is disconnected."""
     X = dreval.simulate("three_clusters", n=60, random_state=0).data
     for bandwidth in (1.0, 1e-9):
         le = LaplacianEigenmaps(n_neighbors=8, weights="heat", disconnected="connect", bandwidth=bandwidth)
@@ -107,7 +107,7 @@ def test_heat_that_vanishes_on_the_links_is_refused():
 
 @pytest.mark.parametrize("bandwidth", [0.0, -1.0, float("nan"), "wide"])
 @pytest.mark.parametrize("weights", ["heat", "connectivity"])
-def test_illegal_bandwidths_are_refused(bandwidth, weights):
+def test_illegal_bandwidths_raise_an_error(bandwidth, weights):
     """The bandwidth is a positive number, also where it is not used."""
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(InputError, match="bandwidth"):

@@ -25,16 +25,16 @@ def _points(n):
 
 @each("value", NO_NUMBERS)
 @each("method, name, least", LIMITS)
-def test_the_parameter_is_named_that_is_wrong(method, name, least, value):
-    """Not the number of components, whose limit it sets."""
+def test_the_error_names_the_wrong_parameter(method, name, least, value):
+    """It does not name the number of components, whose limit the parameter sets."""
     message = f"`{name}` must be an integer >= {least}: got "
     if value is None and least > 1:
         message = (
             "`n_neighbors` must be a number where radius is None: got None for both"  # None is legal with a radius
         )
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         method(1, **{name: value}).fit(_points(20))
-    assert str(refused.value).startswith(message)
+    assert str(error.value).startswith(message)
 
 
 @each("method, name, least", LIMITS)

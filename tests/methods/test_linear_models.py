@@ -39,8 +39,8 @@ def test_no_other_noise_or_weights_are_likelier(seed):
     ppca = ProbabilisticPCA(2).fit(X)
     W, sigma2 = ppca.weights_, ppca.noise_variance_
     for change in (0.05, -0.05):
-        other = W + change * rng.normal(size=W.shape), sigma2 * (1 + change)
-        for A, s in ((other[0], sigma2), (W, other[1])):
+        changed = W + change * rng.normal(size=W.shape), sigma2 * (1 + change)
+        for A, s in ((changed[0], sigma2), (W, changed[1])):
             likelihood = multivariate_normal(X.mean(axis=0), A @ A.T + s * np.eye(4)).logpdf(X).sum()
             assert likelihood < ppca.log_likelihood_
 
@@ -73,8 +73,8 @@ def test_fast_ica_equals_scikit_learn(kind):
     assert_allclose(result.transform(X), result.embedding_, atol=1e-9)
 
 
-def test_subspaces_are_found():
-    """Three independent rings, mixed: their six components come back in three pairs that belong together."""
+def test_subspaces_are_recovered():
+    """Three independent rings, mixed: their six components form three pairs that belong together."""
     rng = np.random.default_rng(0)
     angle = rng.uniform(0, 2 * np.pi, size=(1500, 3))
     radius = np.sqrt(rng.uniform(0.5, 1, size=(1500, 3))) * rng.choice([1.0, 2.0], size=(1500, 3))
@@ -107,7 +107,7 @@ def test_localized_pca_with_one_region_is_pca(seed, d):
 
 
 def test_localized_pca_fits_a_curve_better():
-    """Eight lines along a spiral leave less than a tenth of what one leaves; transform finds the same regions."""
+    """Eight lines along a spiral leave below a tenth of the residual of one; transform uses the same regions."""
     X = dreval.simulate("spiral", n=600, random_state=0).data
     local, pca = LocalizedPCA(1, n_charts=8).fit(X), PCA(1).fit(X)
     steps = X - local.means_[local.regions_]

@@ -36,7 +36,7 @@ def _apart(Y, Z):
 @pytest.mark.filterwarnings("ignore:The graph of 12 nearest neighbors probably has shortcuts")
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("method", METHODS)
-def test_spans_what_scikit_learn_finds(data, method):
+def test_spans_equal_those_of_scikit_learn(data, method):
     """The planes of both embeddings agree to 1e-6."""
     cls, k = METHODS[method]
     X = DATA[data]()
@@ -46,7 +46,7 @@ def test_spans_what_scikit_learn_finds(data, method):
 
 
 @pytest.mark.parametrize("cls", [LTSA, HessianLLE])
-def test_a_point_that_is_nobodys_neighbor_is_held_by_its_own_neighborhood(cls):
+def test_an_outlier_is_fixed_by_its_neighborhood(cls):
     """Without itself in its neighborhood an outlier adds an eigenvalue 0; by default it does not."""
     X = np.vstack([dreval.simulate("s4", n=200, random_state=0).data, [[60.0, 60.0, 60.0]]])
     loose, constrained = (cls(2, n_neighbors=12, include_self=include).fit(X) for include in (False, True))
@@ -136,10 +136,10 @@ ARBITRARY = "eigenvalues? (is|are) 0 up to rounding, besides that of the constan
 
 def _fitted(method, X):
     """Return the fitted method, and whether it warned that its null space is larger than its embedding."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         method.fit(X)
-    messages = [str(warning.message) for warning in caught]
+    messages = [str(warning.message) for warning in records]
     assert all("neighbors are too many" in warning or re.search(ARBITRARY, warning) for warning in messages)
     return method, any(re.search(ARBITRARY, warning) for warning in messages)
 
@@ -195,7 +195,7 @@ def test_lle_solves_its_problem(seed):
     assert_allclose(Y.mean(axis=0), 0, atol=1e-9)
 
 
-def test_a_ridge_of_zero_is_refused():
+def test_a_ridge_of_zero_raises_an_error():
     """Weights are not unique without a ridge."""
     with pytest.raises(InputError, match="`reg` must be above 0"):
         LLE(2, n_neighbors=8, reg=0.0).fit(DATA["s4"]())
@@ -208,7 +208,7 @@ def _flat(seed, n=200):
     return U, U @ rng.normal(size=(2, 3))
 
 
-def _shown(U, Y):
+def _relative_residual(U, Y):
     """Least share of the variance of a column of U that affine functions of Y explain."""
     U, A = U - U.mean(axis=0), np.c_[np.ones(len(Y)), Y]
     return (1 - np.sum((U - A @ np.linalg.lstsq(A, U, rcond=None)[0]) ** 2, axis=0) / np.sum(U**2, axis=0)).min()
@@ -217,14 +217,14 @@ def _shown(U, Y):
 @pytest.mark.parametrize("cls", [LTSA, HessianLLE])
 @pytest.mark.parametrize("seed", range(8))
 def test_flat_data_are_recovered_or_a_warning_reports_the_loss(cls, seed):
-    """Of these samples the first has a part that can turn by itself; with k = 10 it is held."""
+    """The first of these samples has a part that can rotate freely; with k = 10 it is fixed."""
     U, X = _flat(seed)
     method, arbitrary = _fitted(cls(2, n_neighbors=7), X)
     assert arbitrary == (seed == 0)
-    assert arbitrary == (_shown(U, method.embedding_) < 1 - 1e-6)
+    assert arbitrary == (_relative_residual(U, method.embedding_) < 1 - 1e-6)
     held, arbitrary = _fitted(cls(2, n_neighbors=10), X)
     assert not arbitrary
-    assert _shown(U, held.embedding_) > 1 - 1e-6
+    assert _relative_residual(U, held.embedding_) > 1 - 1e-6
 
 
 @given(st.integers(0, 10**6), st.integers(4, 12), st.integers(1, 2))
@@ -258,12 +258,12 @@ def test_ordinary_data_do_not_seem_arbitrary(cls, data):
 def test_copies_leave_an_arbitrary_embedding(cls):
     """Forty points three times: the place of each group of three is arbitrary at no cost."""
     X = np.repeat(np.random.default_rng(0).normal(size=(40, 3)), 3, axis=0)
-    with pytest.warns(ApproximationWarning, match=ARBITRARY) as caught:
+    with pytest.warns(ApproximationWarning, match=ARBITRARY) as records:
         cls().fit(X)
-    assert caught[0].message.note.code == "null_space.larger"
+    assert records[0].message.note.code == "null_space.larger"
 
 
-def test_with_all_coordinates_none_is_arbitrary():
-    """With d = n - 1 no eigenvector is left out, whatever the eigenvalues."""
+def test_with_all_coordinates_no_choice_is_arbitrary():
+    """With d = n - 1 no eigenvector is left out, for any eigenvalues."""
     X = np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 2, axis=0)
     assert LLE(7, n_neighbors=5).fit(X).embedding_.shape == (8, 7)

@@ -49,10 +49,10 @@ def _naive_long(edges, lengths, n, p, alpha, test):
 def test_long_edges_equal_a_naive_twin(X, test, alpha):
     """All pairs as edges, and few of them."""
     edges = np.array(list(combinations(range(len(X)), 2)))
-    for subset in (edges, edges[::3]):
-        lengths = np.linalg.norm(X[subset[:, 0]] - X[subset[:, 1]], axis=1)
-        result = long_edges(subset, lengths, len(X), X.shape[1], alpha, test)
-        assert set(np.flatnonzero(result)) == _naive_long(subset, lengths, len(X), X.shape[1], alpha, test)
+    for edge_subset in (edges, edges[::3]):
+        lengths = np.linalg.norm(X[edge_subset[:, 0]] - X[edge_subset[:, 1]], axis=1)
+        result = long_edges(edge_subset, lengths, len(X), X.shape[1], alpha, test)
+        assert set(np.flatnonzero(result)) == _naive_long(edge_subset, lengths, len(X), X.shape[1], alpha, test)
 
 
 @given(
@@ -66,17 +66,17 @@ def test_boundaries_equal_a_naive_twin(X, seed, graph):
     edges = edges[np.random.default_rng(seed).uniform(size=len(edges)) < 0.8]
     edge_sets, expected = {frozenset(e) for e in edges.tolist()}, set()
 
-    def whole(corners):
+    def full_simplices(corners):
         return all(frozenset(pair) in edge_sets for pair in combinations(corners, 2))
 
     if simplices is None:
         for i, j in edges:
-            if sum(whole((i, j, k)) for k in range(len(X)) if k not in (i, j)) <= 1:
+            if sum(full_simplices((i, j, k)) for k in range(len(X)) if k not in (i, j)) <= 1:
                 expected |= {i, j}
     else:
-        facets = {f for s in simplices.tolist() for f in combinations(s, X.shape[1]) if whole(f)}
+        facets = {f for s in simplices.tolist() for f in combinations(s, X.shape[1]) if full_simplices(f)}
         for f in facets:
-            if sum(set(f) < set(s) and whole(s) for s in simplices.tolist()) <= 1:
+            if sum(set(f) < set(s) and full_simplices(s) for s in simplices.tolist()) <= 1:
                 expected |= set(f)
         expected |= set(range(len(X))) - {i for f in facets for i in f}
     assert set(np.flatnonzero(boundary_of(edges, simplices, len(X)))) == expected
@@ -85,7 +85,7 @@ def test_boundaries_equal_a_naive_twin(X, seed, graph):
 @LOUD
 @pytest.mark.parametrize("settings", [{}, {"graph": "gabriel"}, {"graph": "beta_skeleton", "beta": 1.02}])
 def test_the_steps_after_the_graph_by_hand(settings):
-    """Depth, skeleton, width and weighted means by Floyd-Warshall and loops; scikit-learn's stress is no lower."""
+    """Depth, skeleton, width and weighted means by Floyd-Warshall and loops; scikit-learn has no lower stress."""
     X = np.random.default_rng(3).normal(size=(120, 2)) * [3.0, 1.0]
     m = LSDR(1, **settings).fit(X)
     n, paths = len(X), np.full((120, 120), np.inf)
@@ -180,14 +180,14 @@ def test_fitted_rows_come_back_where_all_points_are_skeletal(copies):
     with pytest.warns(ApproximationWarning, match="All points were taken as skeletal"):
         m = LSDR(1).fit(X)
     assert_allclose(m.transform(X), m.embedding_, atol=1e-12 * np.abs(m.embedding_).max())
-    near = m.transform(X + 1e-7 * np.random.default_rng(0).normal(size=X.shape))
-    assert_allclose(near, m.embedding_, atol=1e-6 * np.ptp(m.embedding_))
+    mapped = m.transform(X + 1e-7 * np.random.default_rng(0).normal(size=X.shape))
+    assert_allclose(mapped, m.embedding_, atol=1e-6 * np.ptp(m.embedding_))
     order = np.argsort(m.embedding_[::copies, 0])
     ends, between = X[::copies][order], m.transform((X[::copies][order][1:] + X[::copies][order][:-1]) / 2)[:, 0]
     places, steps = np.sort(m.embedding_[::copies, 0]), np.linalg.norm(np.diff(ends, axis=0), axis=1)
-    short = steps < 0.1 * np.ptp(ends)
-    assert short.sum() > 100
-    assert np.abs(between - (places[1:] + places[:-1]) / 2)[short].max() < 0.05 * np.ptp(places)
+    is_short = steps < 0.1 * np.ptp(ends)
+    assert is_short.sum() > 100
+    assert np.abs(between - (places[1:] + places[:-1]) / 2)[is_short].max() < 0.05 * np.ptp(places)
 
 
 def test_copies_are_one_point():
@@ -202,10 +202,10 @@ def test_copies_are_one_point():
 def test_chunks_are_joined_by_the_tree():
     """One chunk is the whole tessellation; small ones have fewer edges and are connected by the spanning tree."""
     X = np.random.default_rng(0).normal(size=(300, 2))
-    single, whole = LSDR(2, graph="chunked_delaunay").fit(X), LSDR(2, graph="delaunay").fit(X)
-    assert_array_equal(single.edges_, whole.edges_)
-    many = proximity_graph(X, "chunked_delaunay", 1.0, 50)[1]
-    assert len(simplex_edges(many)) < len(simplex_edges(proximity_graph(X, "delaunay", 1.0, 50)[1]))
+    single, direct = LSDR(2, graph="chunked_delaunay").fit(X), LSDR(2, graph="delaunay").fit(X)
+    assert_array_equal(single.edges_, direct.edges_)
+    edges = proximity_graph(X, "chunked_delaunay", 1.0, 50)[1]
+    assert len(simplex_edges(edges)) < len(simplex_edges(proximity_graph(X, "delaunay", 1.0, 50)[1]))
     chunked = LSDR(2, graph="chunked_delaunay", chunk_size=50).fit(X)
     tree = set(map(tuple, spanning_tree(Space.of(X))[0].tolist()))
     assert tree <= set(map(tuple, chunked.edges_.tolist()))
@@ -229,17 +229,17 @@ def test_the_bandwidth_is_a_parameter():
     assert_allclose(m.embedding_, m.skeletal_places_[nearest], atol=1e-12)
 
 
-def test_illegal_options_and_ranges_are_refused():
-    """Each parameter says what it takes."""
+def test_illegal_options_and_ranges_raise_an_error():
+    """The error has the requirement of the parameter."""
     X = np.random.default_rng(0).normal(size=(20, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for wrong in ({"graph": "voronoi"}, {"edge_test": "backward"}):
+        for invalid in ({"graph": "voronoi"}, {"edge_test": "backward"}):
             with pytest.raises(UnknownName):
-                LSDR(1, **wrong).fit(X)
-        for wrong in ({"conf_level": 1.0}, {"conf_level": 0.1}, {"beta": 3.0}, {"chunk_size": 5}, {"bandwidth": 0.0}):
-            with pytest.raises(InputError, match=f"`{next(iter(wrong))}` must be"):
-                LSDR(1, **wrong).fit(X)
+                LSDR(1, **invalid).fit(X)
+        for invalid in ({"conf_level": 1.0}, {"conf_level": 0.1}, {"beta": 3.0}, {"chunk_size": 5}, {"bandwidth": 0.0}):
+            with pytest.raises(InputError, match=f"`{next(iter(invalid))}` must be"):
+                LSDR(1, **invalid).fit(X)
 
 
 @LOUD
@@ -276,15 +276,15 @@ def test_distances_of_a_skeleton_that_is_not_all_points():
 
 @LOUD
 def test_distances_along_strings_have_an_embedding():
-    """Edit distances of words, which no coordinates have: one end of the alphabet of lengths is far from the other."""
-    words = ["a" * i + "b" * j for i in range(1, 9) for j in range(1, 4)]
+    """Edit distances of strings, which no coordinates have: the shortest strings are far from the longest."""
+    strings = ["a" * i + "b" * j for i in range(1, 9) for j in range(1, 4)]
 
     def apart(u, v):
         return abs(u.count("a") - v.count("a")) + abs(u.count("b") - v.count("b"))
 
-    D = np.array([[float(apart(u, v)) for v in words] for u in words])
+    D = np.array([[float(apart(u, v)) for v in strings] for u in strings])
     Y = LSDR(1, metric="precomputed").fit_transform(D)
-    assert abs(np.corrcoef(Y[:, 0], [len(word) for word in words])[0, 1]) > 0.9
+    assert abs(np.corrcoef(Y[:, 0], [len(word) for word in strings])[0, 1]) > 0.9
 
 
 @pytest.mark.parametrize("graph", ["delaunay", "chunked_delaunay"])

@@ -30,7 +30,7 @@ def _disagreement(u, shares, maps):
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 2))
 def test_maps_solve_the_normal_equations_of_all_pairs_of_charts(seed, c, q):
-    """The disagreement, summed over pairs, is least where embeddings have mean 0 and the size given by the charts.
+    """The sum of squared differences over pairs is least where embeddings have mean 0 and the size set by the charts.
 
     The naive twin builds the quadratic form of all pairs entry by entry and hands it to a generalized eigensolver.
     """
@@ -81,8 +81,8 @@ def _bent_strip(n, seed):
 
 
 @pytest.mark.parametrize(("seed", "n_neighbors", "n_charts"), [(0, 8, 50), (1, 12, 100), (2, 15, 200)])
-def test_a_bent_strip_is_flattened_in_its_own_unit(seed, n_neighbors, n_charts):
-    """Disparity below 1e-3, R_C below .01, and R_N no larger: distances along the strip come back."""
+def test_a_bent_strip_is_flattened_in_its_unit(seed, n_neighbors, n_charts):
+    """Disparity below 1e-3, R_C below .01, and R_N not larger: distances along the strip are recovered."""
     X, flat = _bent_strip(200, seed)
     Y = ManifoldCharting(2, n_neighbors=n_neighbors, n_charts=n_charts).fit_transform(X)
     assert procrustes(flat, Y)[2] < 1e-3
@@ -125,7 +125,7 @@ def test_new_points_and_inverses_on_a_bent_strip():
 
 
 def test_parts_are_brought_back_by_themselves():
-    """Two far strips, each embedded by itself: the inverse knows the part."""
+    """Two far strips are embedded separately: the inverse finds the part."""
     X = np.vstack([_bent_strip(80, 0)[0], _bent_strip(60, 1)[0] + 200.0])
     with pytest.warns(dreval.errors.ApproximationWarning):
         charting = ManifoldCharting(2, n_neighbors=10, disconnected="separate").fit(X)

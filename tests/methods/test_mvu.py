@@ -18,8 +18,8 @@ from dreval.methods import MVU, PCA
 from dreval.methods.mvu import unfold
 
 CASES = json.loads((Path(__file__).parent.parent / "oracles" / "mvu.json").read_text())["cases"]
-# Where distances are kept the dual has no optimum, and Clarabel ends at a gap near 1e-5: the variance agrees to that,
-# and coordinates to its root. Where they may shrink it goes on to 1e-9.
+# With equality constraints the dual has no optimum, and Clarabel ends at a gap near 1e-5: the variance agrees to that,
+# and coordinates to its root. With strings it continues to 1e-9.
 AGREE = {"equal": (2e-5, 1e-2), "at_most": (1e-8, 1e-5)}
 
 
@@ -28,10 +28,10 @@ def test_variance_and_embedding_equal_a_semidefinite_solver(case):
     """60 points: the greatest variance, and the embedding in all its dimensions after a rotation."""
     X, reference = np.array(case["X"]), np.array(case["Y"])
     result = MVU(reference.shape[1], n_neighbors=case["n_neighbors"], distances=case["distances"]).fit(X)
-    same, near = AGREE[case["distances"]]
-    assert result.variance_ == pytest.approx(case["variance"], rel=same)
+    exact_tolerance, tolerance = AGREE[case["distances"]]
+    assert result.variance_ == pytest.approx(case["variance"], rel=exact_tolerance)
     left, _, right = np.linalg.svd(result.embedding_.T @ reference)
-    assert np.abs(result.embedding_ @ left @ right - reference).max() < near * np.abs(reference).max()
+    assert np.abs(result.embedding_ @ left @ right - reference).max() < tolerance * np.abs(reference).max()
     assert result.accuracy_ < 1e-5
 
 
@@ -111,7 +111,7 @@ def test_a_bent_strip_is_flattened(n, seed, n_neighbors):
 
 
 def test_strings_unroll_the_swiss_roll():
-    """Two dense turns: one dimension along the roll, one across; strings stretch it, as the Notes say."""
+    """Two dense turns: one dimension along the roll, one across; strings stretch it, as the Notes explain."""
     rng = np.random.default_rng(0)
     t, h = np.sqrt(rng.uniform((1.5 * np.pi) ** 2, (3.5 * np.pi) ** 2, 120)), rng.uniform(0, 6, 120)
     X = np.column_stack([t * np.cos(t), h, t * np.sin(t)])
@@ -121,8 +121,8 @@ def test_strings_unroll_the_swiss_roll():
     assert procrustes(np.column_stack([t**2 / 2, h]), mvu.embedding_)[2] < 0.02
 
 
-def test_flat_and_rigid_data_are_their_own_unfolding():
-    """With all distances fixed the embedding is the one of PCA."""
+def test_flat_and_rigid_data_are_unchanged():
+    """With all distances fixed the embedding is that of PCA."""
     X = np.random.default_rng(0).normal(size=(12, 2)) * [2, 1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)

@@ -1,4 +1,4 @@
-"""PCA against scikit-learn and against what defines it."""
+"""PCA against scikit-learn and against its definition."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_transform_of_the_fitted_rows_is_the_embedding(X):
 
 
 @given(clouds(min_n=6), st.integers(0, 2**31))
-def test_no_other_line_keeps_more_variance(X, seed):
+def test_no_other_line_has_more_variance(X, seed):
     """The first component's variance is at least that along a random direction (Jolliffe's definition)."""
     direction = np.random.default_rng(seed).normal(size=X.shape[1])
     direction /= np.linalg.norm(direction)
@@ -70,7 +70,7 @@ def test_by_hand():
 
 @pytest.mark.parametrize("smallest", [0.5, 0.02, 0.009, 1e-6, 1e-9])
 @pytest.mark.parametrize("size", [1.0, 1e-140, 1e140])
-def test_known_singular_values_come_back(smallest, size):
+def test_known_singular_values_are_recovered(smallest, size):
     """Values from 1 down to the smallest, to 1e-11 of each, or 1e-15 of the largest; axes to 1e-12 in their cosine."""
     rng = np.random.default_rng(0)
     vectors = np.linalg.qr(np.c_[np.ones(200), rng.normal(size=(200, 8))])[0][:, 1:]  # columns of mean 0
@@ -108,7 +108,7 @@ def test_signs_are_fixed():
         assert_allclose(pca.transform(data), Y, atol=1e-12)
 
 
-def test_constant_data_have_no_variance_to_share():
+def test_constant_data_have_ratios_of_zero():
     """Ratios are 0 where the total variance is 0; nothing is NaN."""
     pca = PCA(2).fit(np.full((5, 3), 7.0))
     assert not pca.embedding_.any()
@@ -120,15 +120,15 @@ def test_the_unit_of_the_data_does_not_matter(power):
     """Data times 2^power, up to the ends of the numbers: the same axes and ratios, scores times 2^power, no warning."""
     X = _gaussian(2, 30, 4)
     unit = 2.0**power
-    plain, scaled = PCA(2).fit(X), PCA(2).fit(X * unit)
+    unscaled, scaled = PCA(2).fit(X), PCA(2).fit(X * unit)
     digits = 1e-13 if power > -1000 else 1e-3  # the smallest numbers have few digits
-    assert_allclose(scaled.embedding_ / unit, plain.embedding_, atol=digits)
-    assert_allclose(scaled.components_, plain.components_, atol=digits)
-    assert_allclose(scaled.explained_variance_ratio_, plain.explained_variance_ratio_, atol=digits)
-    assert_allclose(scaled.singular_values_ / unit, plain.singular_values_, rtol=digits)
-    assert_allclose(scaled.mean_ / unit, plain.mean_, rtol=digits)
+    assert_allclose(scaled.embedding_ / unit, unscaled.embedding_, atol=digits)
+    assert_allclose(scaled.components_, unscaled.components_, atol=digits)
+    assert_allclose(scaled.explained_variance_ratio_, unscaled.explained_variance_ratio_, atol=digits)
+    assert_allclose(scaled.singular_values_ / unit, unscaled.singular_values_, rtol=digits)
+    assert_allclose(scaled.mean_ / unit, unscaled.mean_, rtol=digits)
     assert_allclose(scaled.transform(X * unit), scaled.embedding_, atol=digits * unit)
-    back = plain.inverse_transform(plain.embedding_)
+    back = unscaled.inverse_transform(unscaled.embedding_)
     assert_allclose(scaled.inverse_transform(scaled.embedding_) / unit, back, atol=digits)
 
 
@@ -142,14 +142,14 @@ def test_variances_without_a_number_are_infinite_or_zero():
 
 
 def test_scores_that_overflow_raise_an_error():
-    """If the data are finite and their scores are not, an error says so."""
+    """If the data are finite and their scores are not, there is an error."""
     X = np.outer([-1.0, 1.0, -1.0, 1.0], np.ones(9)) * 1e308
     with pytest.raises(InputError, match="`X` must have principal scores that are finite: got values up to 1e"):
         PCA(1).fit(X)
 
 
 def test_new_rows_are_checked():
-    """Columns must match; a method without a fit says so."""
+    """Columns must match; a method without a fit raises an error."""
     X = _gaussian(0, 10, 3)
     with pytest.raises(InputError, match="must be fitted first"):
         PCA().transform(X)

@@ -69,7 +69,7 @@ def test_a_round_is_equations_12_and_13(seed, d):
 
 @given(st.integers(0, 10**6))
 def test_equation_11_is_solved(seed):
-    """The embedding for given frames is the least-squares one that numpy finds in the dense system."""
+    """The embedding for fixed frames is the least-squares solution of numpy in the dense system."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 3))
     frames = np.linalg.qr(rng.normal(size=(20, 3, 2)))[0]
@@ -90,7 +90,7 @@ def test_the_best_scale_of_a_start(seed):
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     patches = Patches(X, nearest_groups(X, 6), 2)
     c = patches.best_scale(Y)
-    assert all(patches.round(c * Y)[0] <= patches.round(other * c * Y)[0] for other in (0.9, 0.99, 1.01, 1.1))
+    assert all(patches.round(c * Y)[0] <= patches.round(factor * c * Y)[0] for factor in (0.9, 0.99, 1.01, 1.1))
 
 
 @pytest.mark.parametrize("cls", [GreedyProcrustes, ProcrustesSubspacesAlignment])
@@ -108,25 +108,25 @@ def test_spectral_alignment_does_not_depend_on_chance_order_or_place(seed):
     """The seed, the order of the rows, and motions of the data change nothing."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(40, 3)) * [8, 4, 0.5]
-    fixed = {"n_neighbors": 10, "disconnected": "connect", "max_iter": 0}
-    make = lambda s=0: ProcrustesSubspacesAlignment(2, **fixed, random_state=s)  # noqa: E731
+    options = {"n_neighbors": 10, "disconnected": "connect", "max_iter": 0}
+    make = lambda s=0: ProcrustesSubspacesAlignment(2, **options, random_state=s)  # noqa: E731
     Y, order = make().fit_transform(X), rng.permutation(40)
-    moved = X @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + rng.normal(size=3)
+    transformed = X @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + rng.normal(size=3)
     assert_allclose(make(5).fit_transform(X), Y)
-    for other, same in ((make().fit_transform(X[order]), Y[order]), (make().fit_transform(moved), Y)):
-        assert_allclose(np.abs(other), np.abs(same), atol=1e-6 * np.abs(Y).max())
+    for result, expected in ((make().fit_transform(X[order]), Y[order]), (make().fit_transform(transformed), Y)):
+        assert_allclose(np.abs(result), np.abs(expected), atol=1e-6 * np.abs(Y).max())
 
 
 def test_annealing_is_an_alignment_by_name():
     """On a roll without shortcuts annealing ends near the spectral result; the seed determines it."""
     X = dreval.simulate("swiss_roll", n=700, random_state=0).data
     spectral = ProcrustesSubspacesAlignment(2, n_neighbors=10).fit(X)
-    fixed = {"n_neighbors": 10, "algorithm": "annealing"}
-    annealed = ProcrustesSubspacesAlignment(2, **fixed, n_sweeps=20, random_state=0).fit(X)
+    options = {"n_neighbors": 10, "algorithm": "annealing"}
+    annealed = ProcrustesSubspacesAlignment(2, **options, n_sweeps=20, random_state=0).fit(X)
     assert spectral.disagreement_ < annealed.disagreement_ < 1.5 * spectral.disagreement_
     assert dreval.procrustes_rn(X, annealed.embedding_, n_neighbors=10) < 0.02
-    short = [ProcrustesSubspacesAlignment(2, **fixed, n_sweeps=2, random_state=s).fit(X[:100]) for s in (0, 0, 1)]
-    assert short[0].disagreement_ == short[1].disagreement_ != short[2].disagreement_
+    refined = [ProcrustesSubspacesAlignment(2, **options, n_sweeps=2, random_state=s).fit(X[:100]) for s in (0, 0, 1)]
+    assert refined[0].disagreement_ == refined[1].disagreement_ != refined[2].disagreement_
 
 
 @pytest.mark.filterwarnings("ignore:The graph of 10 nearest neighbors probably has shortcuts")
@@ -134,13 +134,13 @@ def test_refinement_from_a_method_and_from_its_embedding():
     """The name of a method and its embedding are the same start; Isomap's R falls."""
     roll = dreval.simulate("swiss_roll", n=500, random_state=0)
     Y = dreval.methods.Isomap(2, n_neighbors=10).fit_transform(roll.data)
-    named = ProcrustesRefinement(2, init="isomap", n_neighbors=10).fit(roll.data)
+    by_name = ProcrustesRefinement(2, init="isomap", n_neighbors=10).fit(roll.data)
     given_ = ProcrustesRefinement(2, init=100 * Y, n_neighbors=10).fit(roll.data)
-    assert_allclose(named.embedding_, given_.embedding_, atol=1e-6)
-    assert named.path_[-1] < 0.8 * named.path_[0]
+    assert_allclose(by_name.embedding_, given_.embedding_, atol=1e-6)
+    assert by_name.path_[-1] < 0.8 * by_name.path_[0]
 
 
-def test_a_start_of_another_shape_is_refused():
+def test_a_start_of_another_shape_raises_an_error():
     """Columns and rows must fit."""
     X = np.random.default_rng(0).normal(size=(30, 4))
     with pytest.raises(InputError, match="`init` must have n_components = 2 columns"):

@@ -1,4 +1,4 @@
-"""Every method is an estimator as scikit-learn's checks want one, and works in its pipelines, clones and searches."""
+"""Every method passes scikit-learn's checks of estimators, and works in its pipelines, clones and searches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ import dreval
 from dreval.errors import InputError, NotFitted, UnknownName
 from dreval.registry import METHODS
 
-OWN = "the checks take a class of the name CCA for scikit-learn's, whose fit_transform also returns scores of y"
+CCA_REASON = "the checks take a class of the name CCA for scikit-learn's, whose fit_transform also returns scores of y"
 PRECOMPUTED = {  # options, and the checks that pass a matrix which holds neither kernel values nor distances
     "kernel_pca": {"kernel": "precomputed"},
     "classical_mds": {"metric": "precomputed"},
@@ -41,9 +41,9 @@ PRECOMPUTED = {  # options, and the checks that pass a matrix which holds neithe
     "kernel_cca": {"kernel": "precomputed"},
 }
 FEW_STEPS = {"max_iter": 20, "n_epochs": 5, "n_init": 1, "exaggeration_iter": 5, "n_functions": 4}
-SLOW = {"mvu"}  # whose fits take long
+SLOW = {"mvu"}  # with slow fits
 EXPECTED = {
-    "cca": {"check_transformer_data_not_an_array": OWN, "check_transformer_general": OWN},
+    "cca": {"check_transformer_data_not_an_array": CCA_REASON, "check_transformer_general": CCA_REASON},
 }
 
 
@@ -52,12 +52,12 @@ EXPECTED = {
 def test_the_checks_of_scikit_learn(name):
     expected = EXPECTED.get(name, {})
     parameters = inspect.signature(METHODS.get(name)).parameters
-    few = {key: value for key, value in FEW_STEPS.items() if key in parameters}  # the checks test conventions only
-    results = check_estimator(METHODS.get(name)(**few), expected_failed_checks=expected, on_fail=None, on_skip=None)
-    wrong = {check["check_name"]: str(check["exception"]) for check in results if check["status"] == "failed"}
+    steps = {key: value for key, value in FEW_STEPS.items() if key in parameters}  # the checks test conventions only
+    results = check_estimator(METHODS.get(name)(**steps), expected_failed_checks=expected, on_fail=None, on_skip=None)
+    failures = {check["check_name"]: str(check["exception"]) for check in results if check["status"] == "failed"}
     missed = {check["check_name"] for check in results if check["status"] == "xfail"}
 
-    assert not wrong
+    assert not failures
     assert missed == set(expected)
     assert sum(check["status"] == "passed" for check in results) >= 30
 
@@ -100,18 +100,18 @@ def test_cross_validation_of_distances_gives_the_scores_of_their_points():
 
 
 def test_an_indefinite_kernel_is_accepted_by_name_and_as_a_matrix(frame):
-    """Both have the positive part of the spectrum, by numpy; distances are no kernel."""
+    """Both have the positive part of the spectrum, by numpy; distances are not a kernel."""
     X = frame.to_numpy()
     K = np.tanh(X @ X.T / 4 - 1)
-    named = dreval.methods.KernelPCA(3, kernel="sigmoid", bandwidth=2.0, offset=-1.0).fit(X)
+    by_name = dreval.methods.KernelPCA(3, kernel="sigmoid", bandwidth=2.0, offset=-1.0).fit(X)
     precomputed = dreval.methods.KernelPCA(3, kernel="precomputed").fit(K)
     H = np.eye(60) - 1 / 60
     values = np.linalg.eigvalsh(H @ K @ H)
     assert values[0] < -1
     np.testing.assert_allclose(precomputed.eigenvalues_, values[:-4:-1])
-    np.testing.assert_allclose(precomputed.embedding_, named.embedding_, atol=1e-9)
+    np.testing.assert_allclose(precomputed.embedding_, by_name.embedding_, atol=1e-9)
     new = X[:5] + 0.1
-    np.testing.assert_allclose(precomputed.transform(np.tanh(new @ X.T / 4 - 1)), named.transform(new), atol=1e-9)
+    np.testing.assert_allclose(precomputed.transform(np.tanh(new @ X.T / 4 - 1)), by_name.transform(new), atol=1e-9)
     for D in (squareform(pdist(X)), squareform(pdist(X, "cityblock"))):
         with pytest.raises(InputError, match="as of distances"):
             dreval.methods.KernelPCA(kernel="precomputed").fit(D)
@@ -161,9 +161,9 @@ def test_cca_transforms_the_response_too(frame, q):
     reference = cross_decomposition.CCA(d).fit(X, Y).transform(X[:20], Y[:20])
     for ours_new, theirs_new in zip(ours.transform(X[:20], Y[:20]), reference, strict=True):
         assert np.abs(np.diag(np.corrcoef(ours_new.T, theirs_new.T)[:d, d:])) == pytest.approx(1, abs=1e-4)
-    table, other = dreval.methods.CCA(d).set_output(transform="pandas").fit(frame, Y).transform(frame, y=Y)
+    table, transformed = dreval.methods.CCA(d).set_output(transform="pandas").fit(frame, Y).transform(frame, y=Y)
     assert isinstance(table, pd.DataFrame)
-    np.testing.assert_allclose(other, ours.response_)
+    np.testing.assert_allclose(transformed, ours.response_)
     with pytest.raises(InputError, match="columns of the y that was fitted"):
         ours.transform(X, np.c_[Y, Y])
     with pytest.raises(InputError, match="one row per point"):
@@ -184,13 +184,13 @@ def test_cca_transforms_classes_too(frame):
 def test_an_infinite_radius_reaches_all_points(frame, method):
     """It is any radius beyond the largest distance, for fitted and for new points."""
     make = getattr(dreval.methods, method)
-    fitted, far = (make(2, n_neighbors=None, radius=radius).fit(frame) for radius in (np.inf, 1e6))
-    np.testing.assert_array_equal(fitted.embedding_, far.embedding_)
+    fitted, large = (make(2, n_neighbors=None, radius=radius).fit(frame) for radius in (np.inf, 1e6))
+    np.testing.assert_array_equal(fitted.embedding_, large.embedding_)
     if hasattr(fitted, "transform"):
-        np.testing.assert_array_equal(fitted.transform(frame[:5] + 1), far.transform(frame[:5] + 1))
-    for wrong in (np.nan, -np.inf, 0.0, True):
+        np.testing.assert_array_equal(fitted.transform(frame[:5] + 1), large.transform(frame[:5] + 1))
+    for invalid in (np.nan, -np.inf, 0.0, True):
         with pytest.raises(InputError, match="radius"):
-            make(2, n_neighbors=None, radius=wrong).fit(frame)
+            make(2, n_neighbors=None, radius=invalid).fit(frame)
     if method == "Isomap":  # all points are neighbors: geodesic distances are Euclidean, and scaling them is PCA
         scores = decomposition.PCA(2).fit_transform(frame)
         np.testing.assert_allclose(np.abs(fitted.embedding_), np.abs(scores), atol=1e-8)
@@ -203,17 +203,17 @@ def test_umap_starts_from_an_embedding(frame):
     for init in (start, start + 1e9, start.tolist(), frame[["a", "b"]]):
         umap = dreval.methods.UMAP(init=init, spread=2.0, **options).fit(frame)
         assert umap.init_ == "array"
-        right = 20.0 * (start - start.min(axis=0)) / np.ptp(start, axis=0)
-        np.testing.assert_allclose(umap.embedding_, right, atol=5e-3)
+        expected = 20.0 * (start - start.min(axis=0)) / np.ptp(start, axis=0)
+        np.testing.assert_allclose(umap.embedding_, expected, atol=5e-3)
     np.testing.assert_array_equal(clone(umap).fit_transform(frame), umap.embedding_)
     one_column = dreval.methods.UMAP(1, init=start[:, :1], **options).fit_transform(frame)
     assert one_column.shape == (60, 1)
-    for wrong in (start[:5], start[:, :1], np.zeros_like(start), np.full_like(start, np.nan), "middle"):
+    for invalid in (start[:5], start[:, :1], np.zeros_like(start), np.full_like(start, np.nan), "middle"):
         with pytest.raises((InputError, UnknownName), match="init"):
-            dreval.methods.UMAP(init=wrong, **options).fit(frame)
+            dreval.methods.UMAP(init=invalid, **options).fit(frame)
 
 
-def test_pipelines_in_pipelines_are_written_in_no_time(frame):
+def test_nested_pipelines_are_printed_quickly(frame):
     """scikit-learn's text of 20 levels would take an hour."""
     chain = decomposition.PCA(2)
     for _ in range(20):
@@ -252,10 +252,10 @@ def test_frames_come_out_where_they_are_chosen(frame):
         dreval.methods.PCA().get_feature_names_out()
 
 
-def test_methods_that_use_their_own_transform_do_not_mind_the_container(frame):
-    plain = dreval.methods.KernelPCA(2).fit(frame)
+def test_methods_with_a_custom_transform_ignore_the_container(frame):
+    result = dreval.methods.KernelPCA(2).fit(frame)
     chosen = dreval.methods.KernelPCA(2).set_output(transform="pandas").fit(frame)
-    np.testing.assert_array_equal(chosen.denoise(frame), plain.denoise(frame))
+    np.testing.assert_array_equal(chosen.denoise(frame), result.denoise(frame))
     refined = dreval.methods.ProcrustesRefinement(2, random_state=0)
     with sklearn.config_context(transform_output="pandas"):
         inside = refined.fit(frame).embedding_
@@ -277,9 +277,9 @@ def test_pipelines_and_searches(frame):
 def test_objects_that_are_numbers_are_numbers(frame):
     X = frame.to_numpy()
     mixed = X.astype(object)
-    usual = dreval.methods.PCA().fit_transform(X)
-    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(mixed), usual)
-    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(frame.astype(object)), usual)
+    expected = dreval.methods.PCA().fit_transform(X)
+    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(mixed), expected)
+    np.testing.assert_array_equal(dreval.methods.PCA().fit_transform(frame.astype(object)), expected)
     with pytest.raises(InputError, match="`X` must hold numbers"):
         dreval.methods.PCA().fit(frame.assign(a=pd.Categorical((np.arange(len(frame)) % 2).astype(str))))
     mixed[3, 1] = None

@@ -78,7 +78,7 @@ def test_lattices_by_hand():
 @pytest.mark.parametrize("grid", ["rectangular", "hexagonal"])
 @pytest.mark.parametrize("algorithm", ["batch", "online"])
 def test_a_plane_is_mapped_in_order(grid, algorithm):
-    """A rectangle: the map keeps it (R^2 above .95), few second units are no neighbors, and the error is small."""
+    """A rectangle: the map keeps it (R^2 above .95), few second units are not neighbors, and the error is small."""
     X = np.random.default_rng(0).uniform(size=(400, 2)) * [3.0, 2.0]
     som = SOM(2, grid=grid, algorithm=algorithm, random_state=0).fit(X)
     assert dreval.latent_r2(X, som.embedding_, latent=X) > 0.95
@@ -102,12 +102,12 @@ def test_the_topographic_error_counts_broken_neighborhoods(grid, max_distance):
     """The share of rows whose two nearest prototypes are not neighbors, by plain loops."""
     X = np.random.default_rng(0).normal(size=(150, 4))
     som = SOM(2, shape=(8, 6), grid=grid, radius=(2.0, 0.0)).fit(X)
-    broken = 0
+    n_broken = 0
     for x in X:
         nearest, second = np.argsort(((som.prototypes_ - x) ** 2).sum(axis=1))[:2]
-        broken += np.linalg.norm(som.units_[nearest] - som.units_[second]) > max_distance + 1e-9
-    assert broken > 0
-    assert som.topographic_error_ == broken / 150
+        n_broken += np.linalg.norm(som.units_[nearest] - som.units_[second]) > max_distance + 1e-9
+    assert n_broken > 0
+    assert som.topographic_error_ == n_broken / 150
 
 
 @pytest.mark.parametrize("algorithm", ["batch", "online"])
@@ -133,13 +133,13 @@ def test_moved_rows_get_the_same_batch_map():
 def test_only_online_learning_reads_the_seed():
     """Two seeds: the same batch map, other online maps."""
     X = np.random.default_rng(0).normal(size=(60, 3))
-    for algorithm, same in (("batch", True), ("online", False)):
+    for algorithm, is_same in (("batch", True), ("online", False)):
         maps = [SOM(2, algorithm=algorithm, random_state=seed).fit(X).prototypes_ for seed in (0, 1)]
-        assert np.array_equal(*maps) == same
+        assert np.array_equal(*maps) == is_same
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "match"),
+    ("parameters", "error", "match"),
     [
         ({"shape": (3,)}, InputError, "`shape` must have 2 sides"),
         ({"shape": (3, 1)}, InputError, "`shape` must be an integer >= 2"),
@@ -151,7 +151,7 @@ def test_only_online_learning_reads_the_seed():
         ({"algorithm": "both"}, UnknownName, "algorithm"),
     ],
 )
-def test_illegal_parameters_are_refused(wrong, error, match):
+def test_illegal_parameters_raise_an_error(parameters, error, match):
     """The error names the argument."""
     with pytest.raises(error, match=match):
-        SOM(**wrong).fit(np.random.default_rng(0).normal(size=(30, 3)))
+        SOM(**parameters).fit(np.random.default_rng(0).normal(size=(30, 3)))

@@ -55,10 +55,10 @@ def test_cca_equals_statsmodels_and_scikit_learn(kind):
     """Variates of both sets to 1e-6 of statsmodels, and to 1e-4 of scikit-learn, whose power iteration ends earlier."""
     X, Y = _two_sets(kind)
     result, exact = CCA(2).fit(X, Y), CanCorr(Y, X)
-    other = cross_decomposition.CCA(2, scale=False, max_iter=100_000, tol=1e-15).fit(X, Y).transform(X, Y)
+    reference_scores = cross_decomposition.CCA(2, scale=False, max_iter=100_000, tol=1e-15).fit(X, Y).transform(X, Y)
     order = np.argsort(-exact.cancorr)[:2]
     pairs = ((result.embedding_, X @ exact.x_cancoef[:, order]), (result.response_, Y @ exact.y_cancoef[:, order]))
-    for (variates, reference), third in zip(pairs, other, strict=True):
+    for (variates, reference), third in zip(pairs, reference_scores, strict=True):
         assert_allclose(variates, _unit(reference, variates), atol=1e-6)
         assert_allclose(variates, _unit(third, variates), atol=1e-4)
     assert_allclose(result.correlations_, exact.cancorr[order], rtol=1e-8)
@@ -113,7 +113,7 @@ def test_sliced_methods_equal_the_package_sliced(case):
 
 
 def test_the_linear_model_of_li():
-    """Li (1991), model 6.1: y = x1 + x2 + x3 + x4 + e, p = 5, n = 100, H = 10, over 100 samples of our own.
+    """Li (1991), model 6.1: y = x1 + x2 + x3 + x4 + e, p = 5, n = 100, H = 10, over 100 simulated samples.
 
     The mean of the unit directions is within .03 of (1, 1, 1, 1, 0) / 2 in each coordinate: its own error over 100
     samples is near .007, and the estimates shrink by a few per cent.
@@ -141,7 +141,7 @@ SEES = [
 
 
 @pytest.mark.parametrize(("model", "cls", "d"), SEES)
-def test_directions_of_known_models_are_found(model, cls, d):
+def test_directions_of_known_models_are_recovered(model, cls, d):
     """n = 400, p = 6: the space is found to a sine of .25 (a random direction has about .9)."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 6)) @ np.diag([1, 2, 3, 1, 2, 3])
@@ -152,8 +152,8 @@ def test_directions_of_known_models_are_found(model, cls, d):
     assert _apart(directions, np.eye(6)[:, :d]) < 0.25
 
 
-def test_sir_does_not_see_symmetric_dependence():
-    """A known limit: with y = x^2 the slice means are 0, so that the direction is far from the truth."""
+def test_sir_does_not_detect_symmetric_dependence():
+    """With y = x^2 the slice means are 0, so that the direction is far from the truth, a known limit."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 6))
     assert _apart(SIR(1).fit(X, X[:, 0] ** 2).directions_, np.eye(6)[:, :1]) > 0.5
@@ -183,14 +183,14 @@ def test_kernel_cca_solves_the_generalized_problem(seed):
     assert_allclose(result.transform(X), result.embedding_, atol=1e-8)
 
 
-def test_kernel_cca_with_linear_kernels_and_no_ridge_is_cca():
+def test_kernel_cca_with_linear_kernels_and_without_a_ridge_is_cca():
     """kappa near 0: the first variate of X is that of CCA (two classes have one function on either way)."""
     X, Y = _two_sets("normal")
     y = Y[:, :1]
     w, U = np.linalg.eigh(center(gram_matrix(X, "X", "linear").matrix))
-    result, plain = KernelCCA(1, kernel="linear", kappa=1e-9).fit(X, (y > 0)[:, 0]), CCA(1).fit(X, (y > 0)[:, 0])
-    assert_allclose(np.abs(result.embedding_), np.abs(plain.embedding_), atol=1e-5)
-    assert result.correlations_[0] == pytest.approx(plain.correlations_[0], abs=1e-5)
+    result, cca = KernelCCA(1, kernel="linear", kappa=1e-9).fit(X, (y > 0)[:, 0]), CCA(1).fit(X, (y > 0)[:, 0])
+    assert_allclose(np.abs(result.embedding_), np.abs(cca.embedding_), atol=1e-5)
+    assert result.correlations_[0] == pytest.approx(cca.correlations_[0], abs=1e-5)
     assert len(w) == len(U)
 
 
@@ -247,7 +247,7 @@ GSIR_MODELS = {
 
 @pytest.mark.parametrize("seed", [11, 12, 13])
 @pytest.mark.parametrize("model", GSIR_MODELS)
-def test_gsir_finds_what_the_response_is_a_function_of(model, seed):
+def test_gsir_recovers_the_function_that_determines_the_response(model, seed):
     """Five columns, 250 points, noise: the first function has a rank correlation above .85 with what y depends on."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(250, 5))
@@ -273,8 +273,8 @@ def test_gsave_with_a_linear_kernel_is_save(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, size=60)
     X[y == 0] *= [3, 1, 1]
-    kernel, plain = GSAVE(1, kernel="linear", reg=1e-10).fit(X, y), SAVE(1).fit(X, y)
-    assert_allclose(np.abs(kernel.embedding_), np.abs(plain.embedding_), atol=1e-5)
+    kernel, save = GSAVE(1, kernel="linear", reg=1e-10).fit(X, y), SAVE(1).fit(X, y)
+    assert_allclose(np.abs(kernel.embedding_), np.abs(save.embedding_), atol=1e-5)
     assert_allclose(kernel.transform(X), kernel.embedding_, atol=1e-7)
 
 
@@ -297,9 +297,9 @@ def test_gsave_warns_of_columns_that_are_zero(columns, settings, zero):
 def test_responses_are_checked(cls):
     """None, a constant, another length and missing values raise an error that names the argument."""
     X = np.random.default_rng(0).normal(size=(30, 3))
-    for wrong in (None, np.ones(30), np.zeros(30, int), np.ones(29) * np.arange(29), np.r_[np.nan, np.arange(29.0)]):
+    for invalid in (None, np.ones(30), np.zeros(30, int), np.ones(29) * np.arange(29), np.r_[np.nan, np.arange(29.0)]):
         with pytest.raises(InputError, match="`y` must"):
-            cls(1).fit(X, wrong)
+            cls(1).fit(X, invalid)
 
 
 @pytest.mark.parametrize("cls", [CCA, KernelCCA, SIR, SAVE, GSIR, GSAVE, MAVE])
@@ -309,10 +309,10 @@ def test_object_columns_have_the_type_of_their_entries(cls):
     X = rng.normal(size=(60, 4))
     numbers = np.round(X[:, 0] + X[:, 1] ** 2)
     for y in (numbers, np.abs(numbers).astype(int) % 3, numbers > 0, np.where(numbers > 0, "a", "b")):
-        usual = cls(1).fit(X, y)
-        for same in (y.astype(object), pd.Series(y.tolist(), dtype=object), pd.DataFrame({"y": y}, dtype=object)):
-            if same.ndim == 1 or y.dtype.kind != "i":  # a table of integers is numbers
-                assert_array_equal(cls(1).fit(X, same).embedding_, usual.embedding_)
+        expected = cls(1).fit(X, y)
+        for response in (y.astype(object), pd.Series(y.tolist(), dtype=object), pd.DataFrame({"y": y}, dtype=object)):
+            if response.ndim == 1 or y.dtype.kind != "i":  # a table of integers is numbers
+                assert_array_equal(cls(1).fit(X, response).embedding_, expected.embedding_)
         for gap in (None, np.nan, pd.NA):
             holed = y.astype(object)
             holed[5] = gap
@@ -326,12 +326,12 @@ def test_the_unit_of_the_response_does_not_matter(cls, power):
     """Responses whose squares overflow give the same embedding as responses of size 1, without a warning."""
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = X[:, 0] + X[:, 1] ** 2
-    usual = cls(1).fit_transform(X, y)
+    expected = cls(1).fit_transform(X, y)
     if cls is CCA and abs(power) > 996:
         with pytest.raises(InputError, match="`y` must have its largest value between"):
             cls(1).fit(X, np.ldexp(y, power))
         return
-    assert_allclose(cls(1).fit_transform(X, np.ldexp(y, power)), usual, rtol=1e-12)
+    assert_allclose(cls(1).fit_transform(X, np.ldexp(y, power)), expected, rtol=1e-12)
 
 
 def test_numbers_of_directions_are_bounded_by_the_response():
@@ -363,9 +363,9 @@ def test_supervised_methods_in_an_evaluation():
 def test_slices_have_two_points_at_least(cls):
     """Fewer than two slices and more than n / 2 raise an error about slices; n / 2 is the default for few points."""
     X, y = np.random.default_rng(0).normal(size=(90, 4)), np.linspace(0.0, 1.0, 90)
-    for few in (1, "5", 2.5):
+    for value in (1, "5", 2.5):
         with pytest.raises(InputError, match="`n_slices` must be an integer >= 2"):
-            cls(1, n_slices=few).fit(X, y)
+            cls(1, n_slices=value).fit(X, y)
     with pytest.raises(InputError, match=r"`n_slices` must be at most half .* 500 with 90 points\. Choose at most 45;"):
         cls(1, n_slices=500).fit(X, y)
     cls(1, n_slices=45).fit(X, y)
@@ -374,14 +374,14 @@ def test_slices_have_two_points_at_least(cls):
 
 
 def test_slices_are_runs_of_the_sorted_response():
-    """Of nearly equal size, whatever the order of the points; equal responses are not parted."""
+    """They have nearly equal size for any order of the points; equal responses are in one slice."""
     y = np.array([5.0, 1.0, 2.0, 6.0, 4.0, 3.0, 7.0])
     assert slices(Response(y[:, None], None), 3).tolist() == [1, 0, 0, 2, 1, 0, 2]
     assert slices(Response(np.array([[1.0], [1.0], [1.0], [2.0]]), None), 2).tolist() == [0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("cls", [CCA, GSAVE, GSIR, KernelCCA, MAVE, SAVE, SIR])
-def test_integers_that_look_like_numbers_are_classes_with_a_warning(cls):
+def test_integers_are_classes_with_a_warning(cls):
     """More classes than n / 2 raise an error with a hint, many integers cause a warning, floats are numbers."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 4))

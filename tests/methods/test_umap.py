@@ -73,7 +73,7 @@ def test_weights_where_the_sum_is_not_reached():
 
 def _naive_layout(Y, edges, periods, n_epochs, curve, rates, n_negative, state):
     """The steps of UMAP in plain Python, with splitmix64 for the pushes."""
-    (a, b), (rate, repulsion), due, whole = curve, rates, list(periods), 2**64
+    (a, b), (rate, repulsion), due, modulus = curve, rates, list(periods), 2**64
 
     def clip(v):
         return np.clip(v, -4.0, 4.0)
@@ -90,13 +90,13 @@ def _naive_layout(Y, edges, periods, n_epochs, curve, rates, n_negative, state):
             Y[i] += move
             Y[j] -= move
             for _ in range(n_negative):
-                state = (state + 0x9E3779B97F4A7C15) % whole
+                state = (state + 0x9E3779B97F4A7C15) % modulus
                 z = state
-                z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % whole
-                z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % whole
-                other = (((z ^ (z >> 31)) >> 32) * len(Y)) >> 32
-                if other != i:
-                    gap = Y[i] - Y[other]
+                z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % modulus
+                z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % modulus
+                target = (((z ^ (z >> 31)) >> 32) * len(Y)) >> 32
+                if target != i:
+                    gap = Y[i] - Y[target]
                     d2 = gap @ gap
                     Y[i] += step * clip(2 * repulsion * b / ((1e-3 + d2) * (1 + a * d2**b)) * gap)
     return Y
@@ -119,15 +119,15 @@ def test_the_layout_equals_a_slow_twin(seed, d):
 def test_steps_go_down_the_cross_entropy():
     """A pull follows the gradient of -log w, a push that of -log(1 - w), by central differences."""
     a, b, h = 1.3, 0.8, 1e-6
-    for point, other in np.random.default_rng(0).normal(size=(5, 2, 2)):
+    for point, neighbor in np.random.default_rng(0).normal(size=(5, 2, 2)):
 
-        def w(y, other=other):
-            return 1 / (1 + a * ((y - other) @ (y - other)) ** b)
+        def w(y, target=neighbor):
+            return 1 / (1 + a * ((y - target) @ (y - target)) ** b)
 
         for log, move in ((lambda y: np.log(w(y)), layouts._pull_edge), (lambda y: np.log(1 - w(y)), layouts._push)):
             slope = [(log(point + h * e) - log(point - h * e)) / (2 * h) for e in np.eye(2)]
             moved = point.copy()
-            move(moved, other.copy(), (a, b), 1e-3, False if move is layouts._pull_edge else 1.0)
+            move(moved, neighbor.copy(), (a, b), 1e-3, False if move is layouts._pull_edge else 1.0)
             assert_allclose((moved - point) / 1e-3, slope, rtol=0.02)  # 1e-3 is added to squared distances that push
 
 
@@ -215,7 +215,7 @@ def test_digits_are_embedded_as_well_as_by_umap_learn():
 
 
 @pytest.mark.parametrize("start", ["spectral", "pca", "random"])
-def test_clusters_stay_apart(start):
+def test_clusters_stay_separate(start):
     """Three far clusters, whose graph is in parts: the nearest neighbor in the embedding is of the same cluster."""
     clusters = dreval.simulate("three_clusters", n=90, random_state=0)
     umap = UMAP(n_neighbors=8, init=start, random_state=0)
@@ -226,7 +226,7 @@ def test_clusters_stay_apart(start):
 
 
 def test_new_points_are_near_their_fitted_copies():
-    """Copies land near their originals (median below a tenth of the width); each is placed by itself."""
+    """Copies are near their originals (median below a tenth of the width); each is placed separately."""
     X = dreval.simulate("swiss_roll", n=300, random_state=0).data
     umap = UMAP(n_neighbors=10, random_state=0).fit(X)
     Y = umap.transform(X[:40])
@@ -249,7 +249,7 @@ def test_parameters_are_read():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "match"),
+    ("parameters", "match"),
     [
         ({"min_dist": 2.0}, "`min_dist` must be a finite number >= 0.0 and <= 1.0"),
         ({"spread": 0.0}, "`spread`"),
@@ -260,13 +260,13 @@ def test_parameters_are_read():
         ({"n_neighbors": 0}, "`n_neighbors`"),
     ],
 )
-def test_illegal_parameters_are_refused(wrong, match):
+def test_illegal_parameters_raise_an_error(parameters, match):
     """The error names the argument."""
     with pytest.raises(InputError, match=match):
-        UMAP(**wrong).fit(np.random.default_rng(0).normal(size=(30, 3)))
+        UMAP(**parameters).fit(np.random.default_rng(0).normal(size=(30, 3)))
 
 
-def test_an_unknown_start_is_refused():
+def test_an_unknown_start_raises_an_error():
     """The error suggests the nearest option."""
     with pytest.raises(UnknownName, match="Did you mean 'spectral'"):
         UMAP(init="spectrum").fit(np.random.default_rng(0).normal(size=(30, 3)))

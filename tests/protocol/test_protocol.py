@@ -1,4 +1,4 @@
-"""The protocol: the numbers are those of the method run in Python, and nothing that came back is overwritten."""
+"""The protocol: the numbers are those of the method run in Python, and returned files are not overwritten."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from protocol_runs import SETTINGS, X, both_rounds, isomap, pca, play, projection, read
+from protocol_runs import SETTINGS, X, both_rounds, isomap, pca, play, projection, read_frame
 
 import dreval
 from dreval.errors import UndefinedMeasure
@@ -26,14 +26,14 @@ IDS = [f"cell {i}" for i in range(len(X))]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder that is not there yet."""
+    """Return the path of a folder that does not exist yet."""
     return tmp_path / "tool"
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("name", list(IN_PYTHON))
 def test_both_measures_are_those_of_the_method_in_python(name: str, form: str, folder: Path) -> None:
-    """Through files the same draws and the same numbers as with the method at hand, for the same seed."""
+    """Files give the same draws and the same numbers as the method in Python, for the same seed."""
     tool, method = IN_PYTHON[name]
     both_rounds(folder, tool, format=form)
 
@@ -44,23 +44,23 @@ def test_both_measures_are_those_of_the_method_in_python(name: str, form: str, f
     options = {"n_transformations": 7, "n_replicates": 2, "random_state": 4}
     expected = dreval.tractable_consistency(X, method, **options)
     expected_trust = dreval.trustability(X, method, random_state=4)
-    near = (
+    perturbed = (
         {"rel": 1e-9, "abs": 1e-12} if name == "pca" else {"rel": 1e-12}
     )  # the measure does not run PCA, it updates it
-    assert float(result) == pytest.approx(float(expected), **near)
+    assert float(result) == pytest.approx(float(expected), **perturbed)
     assert result.chance == expected.chance
     pd.testing.assert_frame_equal(result.table[["point", "column"]], expected.table[["point", "column"]])
-    assert result.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), **near)
+    assert result.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), **perturbed)
     common = expected.parts.keys() & result.parts.keys() - {"s_per_n"}
     assert len(common) == 6
     for part in common:
-        assert result.parts[part] == pytest.approx(expected.parts[part], nan_ok=True, **near)
-    assert float(trust) == pytest.approx(float(expected_trust), **near)
+        assert result.parts[part] == pytest.approx(expected.parts[part], nan_ok=True, **perturbed)
+    assert float(trust) == pytest.approx(float(expected_trust), **perturbed)
     assert (trust.chance, trust.notes) == (expected_trust.chance, expected_trust.notes)
 
 
 def test_an_evaluation_has_the_same_method_measures(folder: Path) -> None:
-    """In a table the collected source has both method measures, whatever the seed of the evaluation, and all others."""
+    """In a table the collected source has both method measures for any seed, and all other measures."""
     both_rounds(folder, projection)
     source = dreval.Protocol.collect(folder)
     names = ["trustability", "tractable_consistency", "trustworthiness", "reconstruction_error"]
@@ -68,7 +68,7 @@ def test_an_evaluation_has_the_same_method_measures(folder: Path) -> None:
     res = dreval.Evaluation(X, {"mine": source}, n_neighbors=5, random_state=99).run(names, ci=None)
 
     table = res.tidy().set_index("measure")
-    base = read(folder / "returned" / "data.csv").iloc[:, 1:].to_numpy()
+    base = read_frame(folder / "returned" / "data.csv").iloc[:, 1:].to_numpy()
     assert table.loc["trustability", "value"] == float(dreval.trustability(X, source))
     assert table.loc["tractable_consistency", "value"] == float(dreval.tractable_consistency(X, source))
     assert table.loc["reconstruction_error", "value"] == float(dreval.reconstruction_error(X, source, random_state=99))
@@ -88,8 +88,8 @@ def test_the_seed_of_the_folds_is_the_one_that_is_passed(folder: Path) -> None:
         result = dreval.reconstruction_error(X, source, random_state=seed)
         assert float(result) == float(dreval.reconstruction_error(X, base, random_state=seed))
         assert result.recipe["random_state"] == seed
-    own = float(dreval.reconstruction_error(X, base, random_state=SETTINGS["random_state"]))
-    assert float(dreval.reconstruction_error(X, source)) == own
+    expected = float(dreval.reconstruction_error(X, base, random_state=SETTINGS["random_state"]))
+    assert float(dreval.reconstruction_error(X, source)) == expected
 
 
 def test_a_recorded_and_a_live_method_are_compared_on_the_same_transformations(folder: Path) -> None:
@@ -111,12 +111,12 @@ def test_all_transformations(folder: Path) -> None:
     source = dreval.Protocol.collect(folder)
 
     result = dreval.tractable_consistency(small, source)
-    subset = dreval.tractable_consistency(small, source, n_transformations=5)
+    small_result = dreval.tractable_consistency(small, source, n_transformations=5)
 
     expected = dreval.tractable_consistency(small, projection, n_transformations="all", random_state=4)
     assert len(result.table) == 14
     assert float(result) == pytest.approx(float(expected), rel=1e-12)
-    assert subset.table["u"].tolist() == result.table["u"].tolist()[:5]
+    assert small_result.table["u"].tolist() == result.table["u"].tolist()[:5]
 
 
 def test_settings_of_the_recording_hold(folder: Path) -> None:
@@ -146,30 +146,28 @@ def test_other_data_were_not_run(folder: Path) -> None:
     """Data that were not exported raise an error in both measures, even if they differ by one bit only."""
     both_rounds(folder, projection)
     source = dreval.Protocol.collect(folder)
-    other = X.copy()
-    other[3, 1] = np.nextafter(other[3, 1], 9)
+    shifted = X.copy()
+    shifted[3, 1] = np.nextafter(shifted[3, 1], 9)
 
-    for data in (other, X[:, ::-1], X[:30], X * 2):
+    for data in (shifted, X[:, ::-1], X[:30], X * 2):
         for measure in (dreval.trustability, dreval.tractable_consistency):
             with pytest.raises(UndefinedMeasure, match="must have been run on these data"):
                 measure(data, source)
-    row = dreval.Evaluation(other, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).tidy().iloc[0]
+    row = dreval.Evaluation(shifted, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).tidy().iloc[0]
     assert np.isnan(row["value"])
     assert "`embeddings['t']` must have been run on these data" in row["note"]
 
 
 @pytest.mark.parametrize("transformation", ["perturbation", "definition"])
-def test_runs_are_found_again_up_to_rounding(
-    transformation: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where another machine rounds the transformed data otherwise, each is still matched with its own run."""
+def test_runs_are_matched_up_to_rounding(transformation: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If another machine rounds the transformed data differently, each is still matched with its run."""
     both_rounds(folder, projection, transformation=transformation)
     source = dreval.Protocol.collect(folder)
     expected = dreval.tractable_consistency(X, source).table["u"].tolist()
 
     rng = np.random.default_rng(0)
     runs = source.recording.runs
-    inputs = [read(folder / f"input/transformed-{t:04d}.csv").iloc[:, 1:].to_numpy() for t in range(1, 8)]
+    inputs = [read_frame(folder / f"input/transformed-{t:04d}.csv").iloc[:, 1:].to_numpy() for t in range(1, 8)]
     rounded = [points * (1 + 1e-13 * rng.standard_normal(points.shape)) for points in inputs]
     back = [source.embed(points, 2, 4) for points in rounded]
 
@@ -180,19 +178,19 @@ def test_runs_are_found_again_up_to_rounding(
 
 
 def test_csv_keeps_every_bit(folder: Path) -> None:
-    """Numbers that need 17 digits, subnormal and huge ones, and the sign of zero come through the files unchanged."""
+    """Numbers that need 17 digits, subnormal and huge ones, and the sign of zero are unchanged by the files."""
     data = np.random.default_rng(0).normal(size=(12, 2)) * 10.0 ** np.arange(-6, 6)[:, None]
     data[0] = [5e-324, -0.0]
     data[1] = [1.7976931348623157e140, 0.1 + 0.2]
     for form in ("csv", "parquet"):
         dreval.Protocol(data, **SETTINGS).export(folder / form, format=form)
 
-        back = read(folder / form / f"input/data.{form}").iloc[:, 1:].to_numpy()
+        back = read_frame(folder / form / f"input/data.{form}").iloc[:, 1:].to_numpy()
         assert back.tobytes() == data.tobytes()
 
 
 def test_rows_in_another_order_are_matched_by_ids(folder: Path, tmp_path: Path) -> None:
-    """A tool that sorts its rows otherwise gives the same numbers; without ids rows go by their order."""
+    """A tool that sorts its rows differently has the same numbers; without ids rows are matched by position."""
     frame = pd.DataFrame(X, columns=list("abc")).assign(cell=IDS)
     both_rounds(folder, projection, frame, ids="cell")
     both_rounds(tmp_path / "other", projection, frame, ids="cell")
@@ -200,12 +198,12 @@ def test_rows_in_another_order_are_matched_by_ids(folder: Path, tmp_path: Path) 
         table = pd.read_csv(path, dtype=str)
         table.sample(frac=1, random_state=1).to_csv(path, index=False) if path.stem != "data" else None
 
-    first = dreval.Protocol.collect(folder)
+    collected = dreval.Protocol.collect(folder)
     second = dreval.Protocol.collect(tmp_path / "other")
 
-    assert first.data.ids.tolist() == IDS
-    assert first.recording.fingerprint == second.recording.fingerprint
-    source = dreval.Evaluation(frame, {"t": first}, ids="cell", n_neighbors=5).run("trustability", ci=None)
+    assert collected.data.ids.tolist() == IDS
+    assert collected.recording.fingerprint == second.recording.fingerprint
+    source = dreval.Evaluation(frame, {"t": collected}, ids="cell", n_neighbors=5).run("trustability", ci=None)
     assert source.tidy()["value"].notna().all()
 
 
@@ -214,13 +212,13 @@ def test_ids_that_a_file_would_change_are_replaced_by_numbers(ids: list[str], fo
     """Ids that would be read back as others are not exported: the rows are numbered, and results have the ids."""
     both_rounds(folder, projection, pd.DataFrame(X), ids=ids)
 
-    assert read(folder / "input/data.csv").iloc[:, 0].tolist() == [str(i) for i in range(1, 37)]
+    assert read_frame(folder / "input/data.csv").iloc[:, 0].tolist() == [str(i) for i in range(1, 37)]
     assert float(dreval.trustability(X, dreval.Protocol.collect(folder))) > 0
 
 
 @pytest.mark.parametrize("names", [["id", "id_0", "x"], ["1.5", "2.5", "3.5"], ["a", "a b", 'c"d,e']])
-def test_names_of_columns_that_are_in_the_way(names: list[str], folder: Path) -> None:
-    """Features called like the column of ids, like numbers, or with separators in them come through."""
+def test_column_names_with_conflicts(names: list[str], folder: Path) -> None:
+    """Features named like the column of ids, like numbers, or with separators pass unchanged."""
     frame = pd.DataFrame(X, columns=names)
     both_rounds(folder, projection, frame)
 
@@ -230,7 +228,7 @@ def test_names_of_columns_that_are_in_the_way(names: list[str], folder: Path) ->
     assert float(dreval.tractable_consistency(frame, source)) > 0
 
 
-def test_files_without_ids_go_by_their_order(folder: Path, tmp_path: Path) -> None:
+def test_files_without_ids_are_matched_by_position(folder: Path, tmp_path: Path) -> None:
     """A tool that returns coordinates only gives the same source."""
     for place, ids in ((folder, True), (tmp_path / "bare", False)):
         protocol = dreval.Protocol(X, **SETTINGS)
@@ -245,20 +243,20 @@ def test_files_without_ids_go_by_their_order(folder: Path, tmp_path: Path) -> No
 # the source
 
 
-def test_the_journal_tells_recordings_apart(folder: Path, tmp_path: Path) -> None:
-    """Finished runs that a journal keeps of one recording are not taken for those of another one of the same name."""
+def test_the_journal_distinguishes_recordings(folder: Path, tmp_path: Path) -> None:
+    """Finished runs of one recording in a journal are not used for another recording of the same name."""
     both_rounds(folder, projection)
     both_rounds(tmp_path / "x" / "tool", isomap)
-    first, second = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "x" / "tool")
+    source, second = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "x" / "tool")
 
     journal = tmp_path / "runs.sqlite"
-    values = [float(dreval.tractable_consistency(X, s, store=journal)) for s in (first, second, first)]
+    values = [float(dreval.tractable_consistency(X, s, store=journal)) for s in (source, second, source)]
 
     assert values[0] == values[2] != values[1]
     assert values[1] == float(dreval.tractable_consistency(X, second))
 
 
-def test_the_source_is_its_own_name(folder: Path) -> None:
+def test_the_source_has_its_name(folder: Path) -> None:
     """The source has the name of its folder, or the passed one; embeddings are copies, and two processes agree."""
     both_rounds(folder, projection)
 
@@ -281,7 +279,7 @@ def test_a_collected_source_is_short(folder: Path) -> None:
     assert repr(as_source(X, "xyz", as_data(X))) == "CoordinateSource('xyz': coordinates)"
 
 
-def test_nothing_in_the_folder_is_pickled_or_knows_the_machine(folder: Path) -> None:
+def test_nothing_in_the_folder_is_pickled_or_depends_on_the_machine(folder: Path) -> None:
     """Every file is text (or parquet); the manifest holds ids, hashes, seed, versions, round and expected files."""
     both_rounds(folder, projection)
 

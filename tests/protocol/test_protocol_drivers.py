@@ -1,4 +1,4 @@
-"""Tools that really are outside Python: a shell loop, what R's uwot returned once, and R itself."""
+"""Tools outside Python: a shell loop, recorded results of R's uwot, and R itself."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from protocol_runs import SETTINGS, X, projection, read
+from protocol_runs import SETTINGS, X, projection, read_frame
 from scipy.spatial import procrustes
 
 import dreval
 from dreval.errors import ProtocolError
 
-HERE = Path(__file__).resolve().parents[1]
-UWOT = HERE / "oracles" / "uwot"
+TESTS = Path(__file__).resolve().parents[1]
+UWOT = TESTS / "oracles" / "uwot"
 # Called with INPUT OUTPUT N_COMPONENTS SEED; fails where the file FAIL names the task.
 TOOL = """
 case "$1" in *"$(cat fail 2> /dev/null || echo nothing)"*) echo "half" > "$2"; exit 3;; esac
@@ -43,7 +43,7 @@ def run_shell(folder: Path) -> int:
     ).returncode
 
 
-def test_the_shell_driver_runs_what_has_not_come_back(tmp_path: Path) -> None:
+def test_the_shell_driver_runs_missing_tasks(tmp_path: Path) -> None:
     """Each task is run once, a failed one leaves no file and is repeated, and the numbers are those in Python."""
     folder = tmp_path / "a tool"
     protocol = dreval.Protocol(X, **SETTINGS)
@@ -77,21 +77,21 @@ def test_drivers_that_were_edited_stay(tmp_path: Path) -> None:
     assert "Round 2 of 2" in (tmp_path / "t" / "README.md").read_text()
 
 
-def disparity(first: np.ndarray, second: np.ndarray) -> float:
+def disparity(left: np.ndarray, second: np.ndarray) -> float:
     """Procrustes disparity by scipy, the narrower one padded with zeros."""
-    width = max(first.shape[1], second.shape[1])
-    padded = [np.pad(points, ((0, 0), (0, width - points.shape[1]))) for points in (first, second)]
+    width = max(left.shape[1], second.shape[1])
+    padded = [np.pad(points, ((0, 0), (0, width - points.shape[1]))) for points in (left, second)]
     return float(procrustes(*padded)[2])
 
 
-def test_what_uwot_returned_gives_the_measures() -> None:
-    """A recorded round trip with R's uwot: both measures are scipy's disparities of the files that came back."""
+def test_embeddings_of_uwot_give_the_measures() -> None:
+    """A recorded round trip with R's uwot: both measures are scipy's disparities of the returned files."""
     source = dreval.Protocol.collect(UWOT)
     trust = dreval.trustability(source.data, source)
     result = dreval.tractable_consistency(UWOT / "arc.csv", source, labels="cell")
 
-    back = {path.stem: read(path).iloc[:, 1:].to_numpy() for path in (UWOT / "returned").iterdir()}
-    data = read(UWOT / "arc.csv").iloc[:, 1:].to_numpy()
+    back = {path.stem: read_frame(path).iloc[:, 1:].to_numpy() for path in (UWOT / "returned").iterdir()}
+    data = read_frame(UWOT / "arc.csv").iloc[:, 1:].to_numpy()
     u = [disparity(back["data"], back[f"transformed-{t:04d}"]) for t in (1, 2, 3)]
     assert float(trust) == pytest.approx(disparity(data, back["full"]), rel=1e-9)
     assert result.table["u"].tolist() == pytest.approx(u, rel=1e-9)
@@ -103,18 +103,18 @@ def test_the_recorded_transformations_are_those_of_the_measure() -> None:
     """The files that went to uwot hold the transformations of Definition 5 at the places in the manifest."""
     from dreval.geometry.procrustes import make_transformations
 
-    base = read(UWOT / "returned/data.csv").iloc[:, 1:].to_numpy()
-    data = read(UWOT / "arc.csv").iloc[:, 1:].to_numpy()
+    base = read_frame(UWOT / "returned/data.csv").iloc[:, 1:].to_numpy()
+    data = read_frame(UWOT / "arc.csv").iloc[:, 1:].to_numpy()
     output = make_transformations(data, base)
     tasks = [task for task in json.loads((UWOT / "manifest.json").read_text())["tasks"] if task["place"]]
 
     assert len(tasks) == 3
     for task in tasks:
-        sent = read(UWOT / task["input"]).iloc[:, 1:].to_numpy()
-        assert sent == pytest.approx(output.data(*task["place"]), rel=1e-9)
+        exported = read_frame(UWOT / task["input"]).iloc[:, 1:].to_numpy()
+        assert exported == pytest.approx(output.data(*task["place"]), rel=1e-9)
 
 
-def test_a_recorded_folder_that_was_spoiled_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_recording_raises_an_error(tmp_path: Path) -> None:
     """A changed digit in the returned embedding is detected, since the second round depends on it."""
     shutil.copytree(UWOT, tmp_path / "uwot")
     file = tmp_path / "uwot" / "returned" / "data.csv"
@@ -127,7 +127,7 @@ def test_a_recorded_folder_that_was_spoiled_is_refused(tmp_path: Path) -> None:
 @pytest.mark.debian
 def test_the_round_trip_with_r_runs(tmp_path: Path) -> None:
     """The script of the vignette runs uwot and Rtsne in both rounds and prints both measures of both."""
-    script = HERE.parent / "vignettes" / "protocol-uwot.sh"
+    script = TESTS.parent / "vignettes" / "protocol-uwot.sh"
     env = {**os.environ, "DREVAL": f"{sys.executable} -m dreval", "PYTHON": sys.executable}
     env["PYTHONPATH"] = str(Path(dreval.__path__[0]).parent)
     done = subprocess.run(["sh", script, tmp_path], capture_output=True, text=True, check=False, env=env)
@@ -144,7 +144,7 @@ def test_the_round_trip_with_r_runs(tmp_path: Path) -> None:
 @pytest.mark.debian
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
 def test_ids_with_quotes_and_letters_survive_r(locale: str, tmp_path: Path) -> None:
-    """Names with commas, quotes and umlauts come back from R as they went, whatever the locale."""
+    """Names with commas, quotes and umlauts return from R unchanged, whatever the locale."""
     frame = pd.DataFrame(X, columns=["größe", "b c", 'd"e,f'])
     names = [f'Zelle ä{i}, "q"' for i in range(len(X))]
     dreval.Protocol(frame.assign(**{"cell.id": names}), ids="cell.id", **SETTINGS).export(tmp_path / "t")
@@ -174,7 +174,7 @@ def test_the_driver_of_uwot_obeys_the_seed(tmp_path: Path) -> None:
         protocol = dreval.Protocol(UWOT / "arc.csv", ids="cell", n_transformations=1, n_replicates=1, random_state=0)
         protocol.export(tmp_path / name)
         subprocess.run(["Rscript", tmp_path / name / "run_uwot.R"], check=True, capture_output=True)
-    single, two = ((tmp_path / name / "returned" / "data.csv").read_text() for name in ("one", "two"))
+    single, second = ((tmp_path / name / "returned" / "data.csv").read_text() for name in ("one", "two"))
 
-    assert single == two
+    assert single == second
     assert single != (tmp_path / "one" / "returned" / "reseed-1.csv").read_text()

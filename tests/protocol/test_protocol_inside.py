@@ -1,4 +1,4 @@
-"""A folder that came back: nothing is read or written through a link in it, and its README quotes its names."""
+"""A returned folder: nothing is read or written through a link in it, and its README quotes its names."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def state(folder: Path) -> dict[str, bytes | str]:
     }
 
 
-def with_link(folder: Path, other: Path, name: str, kind: str) -> None:
+def with_link(folder: Path, outside: Path, name: str, kind: str) -> None:
     """Exchange a file for a link."""
     path = folder / name
-    other.mkdir(exist_ok=True)
+    outside.mkdir(exist_ok=True)
     if path.exists():
         content = path.read_bytes()
         path.unlink()
     else:
         content = TEXT.encode()
     path.parent.mkdir(exist_ok=True)
-    target = other / "target"
+    target = outside / "target"
     if kind != "to nothing":
         target.write_bytes(content if kind == "to a copy" else TEXT.encode())
     path.symlink_to(os.path.relpath(target, path.parent) if kind == "relative" else target)
@@ -51,21 +51,21 @@ def with_link(folder: Path, other: Path, name: str, kind: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_a_link_in_place_of_a_file(name: str, kind: str, tmp_path: Path) -> None:
     """No export writes through it: in the second round, in a repeated first one, or with an embedding."""
-    folder, other = tmp_path / "tool", tmp_path / "other"
+    folder, outside = tmp_path / "tool", tmp_path / "other"
     protocol = dreval.Protocol(X, **SETTINGS)
     protocol.export(folder)
     play(folder, projection, only=lambda task: task == "data")
-    with_link(folder, other, name, kind)
-    if name != "manifest.json":  # a lost manifest is made again
+    with_link(folder, outside, name, kind)
+    if name != "manifest.json":  # a lost manifest is written anew
         for missing in (False, True):
             if missing:
                 (folder / "manifest.json").unlink()
-            before = state(other)
+            before = state(outside)
             with pytest.raises(ProtocolError, match=rf"`{name}` must .*: got a link to .*Delete it"):
                 protocol.export(folder)
-            assert state(other) == before
+            assert state(outside) == before
         return
-    before = state(other)
+    before = state(outside)
     for call in (
         lambda: protocol.export(folder),
         lambda: protocol.export(folder, embedding=X[:, :2]),
@@ -74,27 +74,27 @@ def test_a_link_in_place_of_a_file(name: str, kind: str, tmp_path: Path) -> None
     ):
         with pytest.raises(ProtocolError, match=r"`manifest.json` must .*: got a link to .*Delete it"):
             call()
-    assert state(other) == before
+    assert state(outside) == before
 
 
 @pytest.mark.parametrize("name", ["input", "returned"])
 def test_a_link_in_place_of_a_folder(name: str, tmp_path: Path) -> None:
-    """Its files are neither read nor written, whether it leads to a folder or to nothing."""
+    """Its files are neither read nor written, whether it points to a folder or to nothing."""
     protocol = dreval.Protocol(X, **SETTINGS)
     for kind in ("new", "exported", "complete", "to nothing"):
-        folder, other = tmp_path / kind / "tool", tmp_path / kind / "other"
+        folder, outside = tmp_path / kind / "tool", tmp_path / kind / "other"
         folder.mkdir(parents=True)
         if kind == "exported":
             protocol.export(folder)
         if kind == "complete":
             both_rounds(folder, projection)
         if kind in ("new", "to nothing"):
-            (folder / name).symlink_to(other)
+            (folder / name).symlink_to(outside)
             if kind == "new":
-                other.mkdir()
+                outside.mkdir()
         else:
-            (folder / name).rename(other)
-            (folder / name).symlink_to(other)
+            (folder / name).rename(outside)
+            (folder / name).symlink_to(outside)
         before = state(tmp_path / kind)
         with pytest.raises(ProtocolError, match=rf"`{name}` must .*: got a link to "):
             protocol.export(folder, embedding=X[:, :2])
@@ -106,7 +106,7 @@ def test_a_link_in_place_of_a_folder(name: str, tmp_path: Path) -> None:
         }
 
 
-def test_what_to_do_with_files_on_another_disk(tmp_path: Path) -> None:
+def test_the_hints_for_files_on_another_disk_work(tmp_path: Path) -> None:
     """A link of the caller raises an error too, since its origin is unknown; both hints of the error work."""
     folder, disk = tmp_path / "tool", tmp_path / "disk"
     disk.mkdir()
@@ -124,17 +124,17 @@ def test_what_to_do_with_files_on_another_disk(tmp_path: Path) -> None:
 
 
 def test_a_hard_link_keeps_its_content(tmp_path: Path) -> None:
-    """A file is replaced, not written to: another name of it keeps what it had."""
-    folder, other = tmp_path / "tool", tmp_path / "other"
+    """A file is replaced, not written to: another hard link has the old content."""
+    folder, outside = tmp_path / "tool", tmp_path / "other"
     protocol = dreval.Protocol(X, **SETTINGS)
     protocol.export(folder)
     play(folder, projection, only=lambda task: task == "data")
-    other.write_text(TEXT)
+    outside.write_text(TEXT)
     for name in ("README.md", "tasks.csv"):
         (folder / name).unlink()
-        os.link(other, folder / name)
+        os.link(outside, folder / name)
     assert protocol.export(folder).round == 2
-    assert other.read_text() == TEXT
+    assert outside.read_text() == TEXT
 
 
 def test_the_folder_itself_may_be_a_link(tmp_path: Path) -> None:
@@ -167,10 +167,10 @@ def test_another_id_column(value: str, tmp_path: Path) -> None:
         lambda: dreval.Protocol.collect(tmp_path / "tool"),
         lambda: dreval.Protocol(X, **SETTINGS).export(tmp_path / "tool"),
     ):
-        with pytest.raises(ProtocolError, match=r"must (be as it was exported|have 36 rows, the id column)") as caught:
+        with pytest.raises(ProtocolError, match=r"must (be as it was exported|have 36 rows, the id column)") as error:
             call()
-        assert str(caught.value).isprintable()
-        assert len(str(caught.value)) < 1000
+        assert str(error.value).isprintable()
+        assert len(str(error.value)) < 1000
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", "id,x1\n1,2\n", "", "id\n", "\x00\x01", "id,id\n1,2\n"])
@@ -208,10 +208,10 @@ def test_commands_of_the_readme_quote_the_folder(name: str, tmp_path: Path) -> N
     text = (tmp_path / name / "README.md").read_text()
     lines = [line for line in text.splitlines() if line.startswith("    dreval protocol") and "..." not in line]
     texts = [shlex.split(line.strip()) for line in lines]
-    printed = name if name.isprintable() and "`" not in name else "FOLDER"
-    expected = f"./{printed}" if printed.startswith("-") else printed
+    shown_name = name if name.isprintable() and "`" not in name else "FOLDER"
+    expected = f"./{shown_name}" if shown_name.startswith("-") else shown_name
     assert texts == [["dreval", "protocol", method, expected] for method in ("status", "collect")]
-    assert f"export({json.dumps(printed, ensure_ascii=False)})" in text
+    assert f"export({json.dumps(shown_name, ensure_ascii=False)})" in text
     assert all(line.isprintable() for line in text.splitlines())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from protocol_runs import SETTINGS, X, both_rounds, pca, play, projection, read
+from protocol_runs import SETTINGS, X, both_rounds, pca, play, projection, read_frame
 
 import dreval
 from dreval.errors import DrevalError, InputError, MethodFailed, ProtocolError, UnknownName
@@ -17,15 +17,15 @@ from dreval.errors import DrevalError, InputError, MethodFailed, ProtocolError, 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder that is not there yet."""
+    """Return the path of a folder that does not exist yet."""
     return tmp_path / "tool"
 
 
 # rounds
 
 
-def test_rounds_follow_what_has_come_back(folder: Path) -> None:
-    """Round 1 until the embedding of the data is there, then round 2; a second export of either writes nothing."""
+def test_rounds_follow_the_returned_files(folder: Path) -> None:
+    """Round 1 until the embedding of the data has returned, then round 2; a second export of either writes nothing."""
     protocol = dreval.Protocol(X, **SETTINGS)
 
     assert repr(protocol.export(folder)) == "ProtocolStatus(round 1 of 2: 0 of 4 files returned)"
@@ -42,10 +42,10 @@ def test_rounds_follow_what_has_come_back(folder: Path) -> None:
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == stored
 
 
-def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path) -> None:
+def test_a_passed_embedding_saves_the_first_round(folder: Path, tmp_path: Path) -> None:
     """With ``embedding=`` both rounds are written at once, and the numbers are those of two rounds."""
     both_rounds(folder, projection)
-    Y = read(folder / "returned/data.csv").iloc[:, 1:].to_numpy()
+    Y = read_frame(folder / "returned/data.csv").iloc[:, 1:].to_numpy()
 
     protocol = dreval.Protocol(X, **SETTINGS)
     status = protocol.export(tmp_path / "once", embedding=Y)
@@ -57,21 +57,21 @@ def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path
     assert protocol.export(tmp_path / "once", embedding=Y).complete
     with pytest.raises(ProtocolError, match="must be the embedding that is passed: got another one"):
         protocol.export(tmp_path / "once", embedding=Y + 1)
-    assert np.array_equal(read(tmp_path / "once/returned/data.csv").iloc[:, 1:].to_numpy(), Y)
+    assert np.array_equal(read_frame(tmp_path / "once/returned/data.csv").iloc[:, 1:].to_numpy(), Y)
 
 
-def test_an_embedding_of_other_width_is_refused(folder: Path) -> None:
+def test_an_embedding_of_other_width_raises_an_error(folder: Path) -> None:
     """A passed embedding must have the requested number of columns; otherwise no file is written."""
-    for wrong in (X, X[:20, :2], "absent.csv", "pca"):
+    for invalid in (X, X[:20, :2], "absent.csv", "pca"):
         with pytest.raises(DrevalError, match="embedding"):
-            dreval.Protocol(X, **SETTINGS).export(folder, embedding=wrong)
+            dreval.Protocol(X, **SETTINGS).export(folder, embedding=invalid)
     with pytest.raises(DrevalError, match="must have 2 columns: got 3"):
         dreval.Protocol(X, **SETTINGS).export(folder, embedding=X)
     assert not folder.exists()
 
 
-def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
-    """What is missing is named; with ``partial=True`` it counts as failed, and the rest has its own numbers."""
+def test_a_partial_return_raises_an_error_unless_requested(folder: Path) -> None:
+    """Missing files are named; with ``partial=True`` they count as failed, and values are those of the others."""
     protocol = dreval.Protocol(X, **SETTINGS)
     protocol.export(folder)
     play(folder, projection, only=lambda task: task == "data")
@@ -82,13 +82,13 @@ def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
         dreval.Protocol.collect(folder)
     source = dreval.Protocol.collect(folder, partial=True)
     result = dreval.tractable_consistency(X, source)
-    whole = dreval.tractable_consistency(X, projection, n_transformations=7, n_replicates=2, random_state=4)
+    expected = dreval.tractable_consistency(X, projection, n_transformations=7, n_replicates=2, random_state=4)
 
     assert tuple(map(str, source.notes)) == ("4 of 11 runs have not been returned; the first is returned/full.csv.",)
     assert (result.parts["tried"], result.parts["failed"]) == (7, 2)
     assert np.flatnonzero(result.table["u"].isna()).tolist() == [2, 4]
     stored = [0, 1, 3, 5, 6]
-    assert result.table["u"][stored].tolist() == pytest.approx(whole.table["u"][stored].tolist(), rel=1e-12)
+    assert result.table["u"][stored].tolist() == pytest.approx(expected.table["u"][stored].tolist(), rel=1e-12)
     assert any(
         str(note).startswith("2 of 7 runs failed; the first: `returned/transformed-0003") for note in result.notes
     )
@@ -97,8 +97,8 @@ def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
         dreval.trustability(X, source)
 
 
-def test_what_is_missing_in_the_second_round_is_said(folder: Path) -> None:
-    """A file that has not come back can be left out by ``partial``; without any of round 2 the cure is the tool."""
+def test_files_missing_in_the_second_round_are_reported(folder: Path) -> None:
+    """``partial`` leaves out a missing file; without any file of round 2 the hint is to run the tool."""
     protocol = dreval.Protocol(X, **SETTINGS)
     protocol.export(folder)
     play(folder, projection)
@@ -107,16 +107,16 @@ def test_what_is_missing_in_the_second_round_is_said(folder: Path) -> None:
     with pytest.raises(ProtocolError, match=r"`returned/transformed-0001.csv`.*To accept missing runs: partial=True"):
         dreval.Protocol.collect(folder)
     source = dreval.Protocol.collect(folder, partial=True)
-    with pytest.raises(MethodFailed, match="none of 7 runs has been returned") as caught:
+    with pytest.raises(MethodFailed, match="none of 7 runs has been returned") as error:
         dreval.tractable_consistency(X, source)
-    assert "bump" not in str(caught.value)
+    assert "bump" not in str(error.value)
     (folder / "returned/data.csv").unlink()
-    with pytest.raises(ProtocolError, match=r"`returned/data.csv` must have been returned") as caught:
+    with pytest.raises(ProtocolError, match=r"`returned/data.csv` must have been returned") as error:
         dreval.Protocol.collect(folder)
-    assert "partial" not in str(caught.value)
+    assert "partial" not in str(error.value)
 
 
-def test_what_looks_odd_is_noted(folder: Path, tmp_path: Path) -> None:
+def test_unusual_embeddings_are_noted(folder: Path, tmp_path: Path) -> None:
     """Rounded or copied embeddings, embeddings in one place, and too many columns are used, with a note."""
     both_rounds(folder, projection)
     assert tuple(map(str, dreval.Protocol.collect(folder).notes)) == ()
@@ -144,7 +144,7 @@ def test_what_looks_odd_is_noted(folder: Path, tmp_path: Path) -> None:
 def test_the_first_round_alone_answers_trustability(folder: Path) -> None:
     """After round 1 trustability has a value on request, and the error of the other measure says what it needs.
 
-    Who collects too early is told the next step.
+    The error of a collection that is too early names the next step.
     """
     dreval.Protocol(X, **SETTINGS).export(folder)
     with pytest.raises(ProtocolError, match=r"round 1 only. Run the tool on the missing tasks.*command line --partial"):
@@ -169,12 +169,12 @@ def test_a_tool_without_seeds_has_no_baseline(folder: Path, tmp_path: Path) -> N
     both_rounds(folder, pca)
     both_rounds(tmp_path / "none", pca, n_replicates=0)
 
-    same = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
+    result = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
     none = dreval.tractable_consistency(X, dreval.Protocol.collect(tmp_path / "none"))
 
-    assert float(same) == float(none)
-    assert all(math.isnan(result.parts["reseed_max"]) for result in (same, none))
-    assert "No reseed baseline: the tool gives the same embedding for every seed." in [*map(str, same.notes)]
+    assert float(result) == float(none)
+    assert all(math.isnan(result.parts["reseed_max"]) for result in (result, none))
+    assert "No reseed baseline: the tool gives the same embedding for every seed." in [*map(str, result.notes)]
     assert "No reseed baseline: none was exported." in [*map(str, none.notes)]
 
 
@@ -184,7 +184,7 @@ def test_the_folder_keeps_its_seed(folder: Path) -> None:
     sampled = dreval.Protocol(X, **options)
     sampled.export(folder)
     play(folder, projection)
-    dreval.Protocol(X).export(folder)  # settings are kept, too
+    dreval.Protocol(X).export(folder)  # settings are stored, too
     play(folder, projection)
 
     result = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
@@ -193,7 +193,7 @@ def test_the_folder_keeps_its_seed(folder: Path) -> None:
 
 
 def test_two_columns_at_full_dimension_are_one_run(folder: Path) -> None:
-    """Where the data have as many dimensions as the embedding there is no second run of it."""
+    """If the data have as many dimensions as the embedding there is no second run."""
     protocol = both_rounds(folder, projection, X[:, :2])
 
     source = dreval.Protocol.collect(folder)
@@ -214,7 +214,7 @@ def test_more_columns_than_points(folder: Path) -> None:
     assert float(trust) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_constant_embedding_goes_through(folder: Path) -> None:
+def test_a_constant_embedding_is_valid(folder: Path) -> None:
     """A tool that puts all points in one place has u = 1 and no inconsistency, as in Python."""
     both_rounds(folder, lambda X, d, _: np.zeros((len(X), d)))
 
@@ -224,7 +224,7 @@ def test_a_constant_embedding_goes_through(folder: Path) -> None:
     assert float(dreval.tractable_consistency(X, source)) == 0.0
 
 
-# refusals
+# errors
 
 
 @pytest.mark.parametrize(
@@ -241,13 +241,13 @@ def test_a_constant_embedding_goes_through(folder: Path) -> None:
         ({"random_state": -1}, InputError),
     ],
 )
-def test_wrong_settings_are_refused_before_anything_is_written(
+def test_wrong_settings_raise_an_error_before_anything_is_written(
     options: dict[str, Any], error: type[DrevalError]
 ) -> None:
     """A setting that would fail in the second round raises an error at once, with its name."""
-    with pytest.raises(error) as caught:
+    with pytest.raises(error) as raised:
         dreval.Protocol(X, **options)
-    assert caught.value.argument == next(iter(options))
+    assert raised.value.argument == next(iter(options))
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_wrong_settings_are_refused_before_anything_is_written(
         ({"n_replicates": 5}, "n_replicates"),
     ],
 )
-def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], key: str, folder: Path) -> None:
+def test_a_folder_continues_with_its_settings_only(change: dict[str, Any], key: str, folder: Path) -> None:
     """Exporting other settings, other data or another format into a folder raises an error and changes nothing."""
     dreval.Protocol(X, **SETTINGS).export(folder)
     before = (folder / "manifest.json").read_bytes()
@@ -278,7 +278,7 @@ def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], key
 
 
 def test_a_place_with_other_content_is_left_alone(tmp_path: Path) -> None:
-    """A folder or file that is not a protocol raises an error; a wrong format does so before the folder is made."""
+    """A folder or file that is not a protocol raises an error; a wrong format does so before the folder is created."""
     (tmp_path / "notes.txt").write_text("mine")
     protocol = dreval.Protocol(X, **SETTINGS)
 

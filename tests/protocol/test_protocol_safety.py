@@ -23,12 +23,12 @@ Body = dict[str, Any]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder that is not there yet."""
+    """Return the path of a folder that does not exist yet."""
     return tmp_path / "tool"
 
 
 class Killed(BaseException):
-    """Stands for the end of a process."""
+    """Represent the end of a process."""
 
 
 def written_until(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
@@ -45,54 +45,54 @@ def written_until(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
 
 
 def exported(folder: Path) -> dict[str, bytes]:
-    """What an export has written."""
+    """Return the files of an export."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != folders.RETURNED]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def test_an_export_that_was_killed_anywhere_goes_on(tmp_path: Path) -> None:
-    """Both rounds, killed before each of their files: a second export gives the files of an uninterrupted one."""
+def test_an_export_that_was_killed_anywhere_continues(tmp_path: Path) -> None:
+    """In both rounds, killed before each of the files: a second export gives the files of an uninterrupted one."""
     protocol = dreval.Protocol(X, **SETTINGS)
     for round_ in (1, 2):
-        whole = tmp_path / f"whole-{round_}" / "tool"
+        uninterrupted = tmp_path / f"whole-{round_}" / "tool"
         for _ in range(round_):
-            protocol.export(whole)
-            play(whole, projection, only=lambda task: task == "data")
-        count = len(exported(whole)) - (len(exported(tmp_path / "whole-1" / "tool")) - 3 if round_ == 2 else 0)
+            protocol.export(uninterrupted)
+            play(uninterrupted, projection, only=lambda task: task == "data")
+        count = len(exported(uninterrupted)) - (len(exported(tmp_path / "whole-1" / "tool")) - 3 if round_ == 2 else 0)
         for stop in range(count):
-            broken = tmp_path / f"broken-{round_}-{stop}" / "tool"
+            interrupted = tmp_path / f"broken-{round_}-{stop}" / "tool"
             if round_ == 2:
-                protocol.export(broken)
-                play(broken, projection, only=lambda task: task == "data")
+                protocol.export(interrupted)
+                play(interrupted, projection, only=lambda task: task == "data")
             with pytest.MonkeyPatch.context() as patch:
                 written_until(patch, stop)
                 with pytest.raises(Killed):
-                    protocol.export(broken)
-            protocol.export(broken)
-            assert exported(broken) == exported(whole), (round_, stop)
+                    protocol.export(interrupted)
+            protocol.export(interrupted)
+            assert exported(interrupted) == exported(uninterrupted), (round_, stop)
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"sha256": "0"}', "[]", "\0", "[" * 100_000])
-def test_a_damaged_manifest_is_said_and_made_again(damage: str, folder: Path) -> None:
-    """Status and collect say what to do; a second export gives the same manifest and keeps all returned files."""
+def test_a_damaged_manifest_is_reported_and_written_anew(damage: str, folder: Path) -> None:
+    """Status and collect name the remedy; a second export gives the same manifest and keeps all returned files."""
     both_rounds(folder, projection)
     manifest = folder / "manifest.json"
-    good, whole = manifest.read_bytes(), dreval.Protocol.collect(folder).recording.fingerprint
+    good, fingerprint = manifest.read_bytes(), dreval.Protocol.collect(folder).recording.fingerprint
     manifest.write_text(damage)
     for method in (dreval.Protocol.status, dreval.Protocol.collect):
         with pytest.raises(ProtocolError, match=r"must be as it was exported.*Or export again"):
             method(folder)
     assert dreval.Protocol(X, **SETTINGS).export(folder).complete
     assert manifest.read_bytes() == good
-    assert dreval.Protocol.collect(folder).recording.fingerprint == whole
+    assert dreval.Protocol.collect(folder).recording.fingerprint == fingerprint
 
 
 @pytest.mark.parametrize(
     "change",
     [{"random_state": 5}, {"random_state": None}, {"amplitude": 0.7}, {"n_components": 1}, {"kernel": "laplace"}],
 )
-def test_returned_files_are_not_taken_for_those_of_another_export(change: Body, folder: Path) -> None:
-    """Without a manifest, other settings than those of the returned files raise an error."""
+def test_returned_files_are_not_attributed_to_another_export(change: Body, folder: Path) -> None:
+    """Without a manifest, settings other than those of the returned files raise an error."""
     both_rounds(folder, projection)
     (folder / "manifest.json").unlink()
     inputs = exported(folder / "input")
@@ -109,23 +109,23 @@ PLACES: dict[str, Callable[[Path, Path], object]] = {
     "a link to 'data.csvx', which leads to nothing": lambda path, _: path.symlink_to("data.csvx"),
     "a link to 'reseed-00.csv', which leads to nothing": lambda path, _: path.symlink_to(path.name),
     "a link to '/dev/null'": lambda path, _: path.symlink_to("/dev/null"),
-    "a link to '.*other.csv'": lambda path, other: path.symlink_to(other),
+    "a link to '.*other.csv'": lambda path, target: path.symlink_to(target),
 }
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
 @pytest.mark.parametrize("received", PLACES)
-def test_what_is_no_file_of_the_folder_is_said(received: str, folder: Path, tmp_path: Path) -> None:
-    """It is neither missing nor suggested as what was meant, and nothing is read or written through a link."""
+def test_entries_that_are_not_files_of_the_folder_are_reported(received: str, folder: Path, tmp_path: Path) -> None:
+    """They are neither missing nor suggested, and nothing is read or written through a link."""
     both_rounds(folder, projection)
     path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
-    other = tmp_path / "other.csv"
-    path.rename(other)
-    PLACES[received](path, other)
-    printed = received.replace("reseed-00.csv", path.name)
+    target = tmp_path / "other.csv"
+    path.rename(target)
+    PLACES[received](path, target)
+    expected = received.replace("reseed-00.csv", path.name)
     for partial in (False, True):
         with pytest.raises(
-            ProtocolError, match=rf"`returned/{path.name}` must (be a file|be in the folder): got {printed}"
+            ProtocolError, match=rf"`returned/{path.name}` must (be a file|be in the folder): got {expected}"
         ):
             dreval.Protocol.collect(folder, partial=partial)
     assert dreval.Protocol.status(folder).wrong == [f"returned/{path.name}"]
@@ -142,18 +142,18 @@ def test_an_embedding_is_not_written_through_a_link(folder: Path, tmp_path: Path
     assert not (tmp_path / "secret.csv").exists()
 
 
-def test_a_row_too_many_is_no_tool_that_was_stopped(folder: Path) -> None:
+def test_an_extra_row_does_not_mean_a_stopped_tool(folder: Path) -> None:
     both_rounds(folder, projection)
     path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
     lines = path.read_text().splitlines()
-    for changed, cause in (([*lines, lines[-1]], "written twice"), (lines[:-1], "stopped while it wrote")):
-        path.write_text("\n".join(changed) + "\n")
+    for altered_lines, cause in (([*lines, lines[-1]], "written twice"), (lines[:-1], "stopped while it wrote")):
+        path.write_text("\n".join(altered_lines) + "\n")
         with pytest.raises(ProtocolError, match=cause):
             dreval.Protocol.collect(folder)
 
 
-def test_a_huge_coordinate_is_refused(folder: Path) -> None:
-    """Beside it all other rows are equal to rounding, as in coordinates that are passed to an evaluation."""
+def test_a_huge_coordinate_raises_an_error(folder: Path) -> None:
+    """All other rows are equal to it up to rounding, as in coordinates that are passed to an evaluation."""
     both_rounds(folder, projection)
     path = sorted((folder / folders.RETURNED).glob("reseed*"))[0]
     frame = pd.read_csv(path)
@@ -207,28 +207,28 @@ HOSTILE: dict[str, Callable[[Body], None]] = {
 }
 
 
-@pytest.mark.parametrize("what", HOSTILE)
-def test_a_manifest_of_anyone_stays_in_its_folder(what: str, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_manifest_of_anyone_stays_in_its_folder(case: str, folder: Path, tmp_path: Path) -> None:
     """A manifest with other content and the right hash raises an error everywhere; no file outside is touched."""
     dreval.Protocol(X, **SETTINGS).export(folder)
     path = folder / "manifest.json"
     body = json.loads(path.read_text())
     body.pop("sha256")
-    HOSTILE[what](body)
+    HOSTILE[case](body)
     text = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
     path.write_text(json.dumps({"sha256": text, **body}))
     (tmp_path / "secret.csv").write_text("x,y\n" + "1,2\n" * 36)
     for method in (dreval.Protocol.status, dreval.Protocol.collect):
         with pytest.raises(ProtocolError, match="must be as it was exported"):
             method(folder)
-    with contextlib.suppress(ProtocolError):  # a manifest that cannot be read is made again
+    with contextlib.suppress(ProtocolError):  # an unreadable manifest is written anew
         dreval.Protocol(X, **SETTINGS).export(folder, embedding=X[:, :2])
     assert sorted(tmp_path.iterdir()) == [tmp_path / "secret.csv", folder]
     assert (tmp_path / "secret.csv").read_text().startswith("x,y\n1,2\n")
 
 
 @pytest.mark.parametrize("seed", [2**63, 10**400])
-def test_a_seed_that_no_tool_can_have(seed: int) -> None:
+def test_a_seed_that_no_tool_can_use(seed: int) -> None:
     """It would be written into the table of tasks."""
     with pytest.raises(InputError, match=r"`random_state` must be below 2\*\*63"):
         dreval.Protocol(X, random_state=seed)

@@ -51,10 +51,10 @@ def test_the_noise_test_is_that_of_the_method(data, null, tmp_path):
     tool(tmp_path / "tool")
     source = dreval.Protocol.collect(tmp_path / "tool")
     result = dreval.noise_test(data, source)
-    plain = dreval.noise_test(data, method, null=null, n_replicates=9, random_state=7)
+    expected = dreval.noise_test(data, method, null=null, n_replicates=9, random_state=7)
     assert result.extra["null"] == null
-    assert_allclose(result.null_distribution, plain.null_distribution)
-    assert result.statistic == pytest.approx(plain.statistic)
+    assert_allclose(result.null_distribution, expected.null_distribution)
+    assert result.statistic == pytest.approx(expected.statistic)
     assert dreval.noise_test(data, source, n_replicates=4).n_resamples == 4
     with pytest.raises(UndefinedMeasure, match="null"):
         dreval.noise_test(data, source, null="gaussian" if null == "columns" else "columns")
@@ -68,12 +68,14 @@ def test_stability_is_that_of_the_method(data, folder):
     source = dreval.Protocol.collect(folder)
     for over, count in (("seeds", 4), ("halves", 5)):
         result = dreval.stability(data, source, over=over)
-        plain = dreval.stability(data, method, over=over, n_replicates=count, random_state=7)
-        assert float(result) == pytest.approx(float(plain))
-        assert_allclose(result.points["agreement"], plain.points["agreement"])
+        expected = dreval.stability(data, method, over=over, n_replicates=count, random_state=7)
+        assert float(result) == pytest.approx(float(expected))
+        assert_allclose(result.points["agreement"], expected.points["agreement"])
     assert dreval.stability(data, source).recipe["parameters"]["over"] == "seeds"
-    both = r"with over='both': got runs of seeds and halves.* Use over='seeds' and, in another call, over='halves'\.$"
-    with pytest.raises(UndefinedMeasure, match=both):
+    message = (
+        r"with over='both': got runs of seeds and halves.* Use over='seeds' and, in another call, over='halves'\.$"
+    )
+    with pytest.raises(UndefinedMeasure, match=message):
         dreval.stability(data, source, over="both")
     with pytest.raises(UndefinedMeasure, match="transformed"):
         dreval.tractable_consistency(data, source)
@@ -99,30 +101,30 @@ def test_the_command_line_collects_them(folder, capsys):
     assert "Stability" in out
 
 
-def test_rows_of_a_half_must_be_its_own(folder):
+def test_rows_of_a_half_must_match(folder):
     path = folder / "returned" / "half-1.csv"
     frame = pd.read_csv(path)
     frame.iloc[:-1].to_csv(path, index=False)
     with pytest.raises(ProtocolError, match="23 rows for 24 points"):
         dreval.Protocol.collect(folder)
-    other = frame.copy()
+    shuffled = frame.copy()
     expected = set(range(1, 49)) - set(frame["id"])
-    other.loc[0, "id"] = min(expected)
-    other.to_csv(path, index=False)
+    shuffled.loc[0, "id"] = min(expected)
+    shuffled.to_csv(path, index=False)
     with pytest.raises(ProtocolError, match="half-1"):
         dreval.Protocol.collect(folder)
 
 
-def test_runs_on_other_data_are_refused(data, folder):
+def test_runs_on_other_data_raise_an_error(data, folder):
     source = dreval.Protocol.collect(folder)
-    for other in (data + 1, data[::-1], data[:-1]):
-        refused = []
+    for other_data in (data + 1, data[::-1], data[:-1]):
+        messages = []
         for analysis in (dreval.noise_test, dreval.stability):
-            with pytest.raises(UndefinedMeasure, match=r"^`source` must have been run on these data") as caught:
-                analysis(other, source)
-            refused.append(str(caught.value))
-        assert refused[0] == refused[1]
-        assert "Run the method" not in refused[0]
+            with pytest.raises(UndefinedMeasure, match=r"^`source` must have been run on these data") as error:
+                analysis(other_data, source)
+            messages.append(str(error.value))
+        assert messages[0] == messages[1]
+        assert "Run the method" not in messages[0]
 
 
 def test_a_sweep_of_a_tool_is_an_evaluation_of_several_folders(data, tmp_path):
@@ -138,7 +140,7 @@ def test_a_sweep_of_a_tool_is_an_evaluation_of_several_folders(data, tmp_path):
     assert ranking["in_best_set"].tolist() == [True, True]
 
 
-def test_runs_of_another_kind_are_refused_with_what_there_is(data, tmp_path):
+def test_runs_of_another_kind_raise_an_error_with_the_available_ones(data, tmp_path):
     dreval.Protocol(data, n_transformations=0, seeds=4, random_state=7).export(tmp_path / "tool")
     tool(tmp_path / "tool")
     source = dreval.Protocol.collect(tmp_path / "tool")
@@ -149,13 +151,13 @@ def test_runs_of_another_kind_are_refused_with_what_there_is(data, tmp_path):
 
 
 @pytest.mark.parametrize("analysis", [dreval.noise_test, dreval.stability])
-def test_another_seed_than_that_of_the_runs_is_refused(data, folder, analysis):
+def test_another_seed_than_that_of_the_runs_raises_an_error(data, folder, analysis):
     source = dreval.Protocol.collect(folder)
-    same = analysis(data, source, random_state=7)
-    assert same.recipe == analysis(data, source).recipe
-    for other in (3, np.random.default_rng(7)):
+    result = analysis(data, source, random_state=7)
+    assert result.recipe == analysis(data, source).recipe
+    for seed in (3, np.random.default_rng(7)):
         with pytest.raises(UndefinedMeasure, match="`random_state` must be that of the recorded runs, 7"):
-            analysis(data, source, random_state=other)
+            analysis(data, source, random_state=seed)
     res = dreval.Evaluation(data, {"tool": source}, random_state=3).run(["stability"], None, None)  # of the others
     assert res.tidy()["value"].notna().all()
 
@@ -171,7 +173,7 @@ def test_another_seed_than_that_of_the_runs_is_refused(data, folder, analysis):
         ({"null": "gaussian"}, "noise="),
     ],
 )
-def test_runs_that_no_analysis_could_use_are_refused(data, settings, text):
+def test_runs_that_no_analysis_could_use_raise_an_error(data, settings, text):
     with pytest.raises(InputError, match=text):
         dreval.Protocol(data, **settings)
     with pytest.raises(InputError, match="fewer than 40 points"):
@@ -180,28 +182,30 @@ def test_runs_that_no_analysis_could_use_are_refused(data, settings, text):
 
 @pytest.mark.parametrize("settings", [{"n_clusters": 2}, {"labels": np.repeat(["a", "b"], 24)}])
 def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, settings):
-    """The score is the silhouette, as for a method; where the caller asks for columns it is not, and a note says so."""
+    """The score is the silhouette, as for a method; if the caller requests columns it is not, with a note."""
     source = dreval.Protocol.collect(folder)
     result = dreval.noise_test(data, source, **settings)
-    plain = dreval.noise_test(
+    expected = dreval.noise_test(
         data, method, null="columns", statistic="silhouette", n_clusters=2, n_replicates=9, random_state=7
     )
-    assert result.extra["score"] == plain.extra["score"] == "silhouette(n_clusters=2)"
+    assert result.extra["score"] == expected.extra["score"] == "silhouette(n_clusters=2)"
     assert result.extra["null"] == "columns"
-    assert result.statistic == pytest.approx(plain.statistic)
-    assert_allclose(result.null_distribution, plain.null_distribution)
-    assert not {"noise.blind", "noise.unasked"} & {item.code for item in result.notes}
+    assert result.statistic == pytest.approx(expected.statistic)
+    assert_allclose(result.null_distribution, expected.null_distribution)
+    assert not {"noise.blind", "noise.unasked"} & {note.code for note in result.notes}
     repeated = eval(result.call, {"dreval": dreval, "data": data, "source": source})
     assert repeated.statistic == result.statistic
-    requested = [dreval.noise_test(data, item, null="columns", n_replicates=9, **settings) for item in (source, method)]
-    for item in requested:
-        assert item.extra["score"].startswith("neighborhood_overlap")
-        codes = {note.code for note in item.notes}
+    requested = [
+        dreval.noise_test(data, tested, null="columns", n_replicates=9, **settings) for tested in (source, method)
+    ]
+    for requested_result in requested:
+        assert requested_result.extra["score"].startswith("neighborhood_overlap")
+        codes = {note.code for note in requested_result.notes}
         assert "noise.blind" not in codes
-        assert ("noise.unasked" in codes) == (item.p_value > 0.05)
+        assert ("noise.unasked" in codes) == (requested_result.p_value > 0.05)
 
 
-def test_no_note_advises_to_run_recorded_runs_again(data, folder):
+def test_no_note_advises_to_re_run_recorded_runs(data, folder):
     source = dreval.Protocol.collect(folder)
     notes = dreval.Evaluation(data, {"tool": source, "own": "pca"}).run("trustworthiness", None, "points").notes
     text = notes[notes["code"].str.startswith("interval.")].set_index("scope")
@@ -214,37 +218,37 @@ def test_no_note_advises_to_run_recorded_runs_again(data, folder):
 
 def test_more_null_data_come_from_a_new_protocol(data, folder, tmp_path):
     """The advice of the note works, for a tool alone and next to a method."""
-    subset = dreval.Protocol.collect(folder)
+    source = dreval.Protocol.collect(folder)
 
-    def note_of(source, **others):
-        options = {"noise": {"n_replicates": 9}} if others else None
-        res = dreval.Evaluation(data, {"tool": source, **others}).run([], ["noise"], None, options=options)
+    def note_of(source, **parts):
+        options = {"noise": {"n_replicates": 9}} if parts else None
+        res = dreval.Evaluation(data, {"tool": source, **parts}).run([], ["noise"], None, options=options)
         return "".join(res.notes.loc[res.notes["code"] == "test.attainable", "text"])
 
-    text = note_of(subset)
+    text = note_of(source)
     assert text.startswith("No adjusted p of this test can be below 0.1")
     assert text.endswith("Pass a source collected from a new protocol with noise=19 or more.")
     dreval.Protocol(data, n_transformations=0, noise=19, random_state=7).export(tmp_path / "new")
     tool(tmp_path / "new")
     assert note_of(dreval.Protocol.collect(tmp_path / "new")) == ""
-    both = note_of(subset, own="pca")
-    assert "of these 2 tests" in both
-    assert "{'n_replicates': 39}} and a source collected from a new protocol with noise=39" in both
+    with_both = note_of(source, own="pca")
+    assert "of these 2 tests" in with_both
+    assert "{'n_replicates': 39}} and a source collected from a new protocol with noise=39" in with_both
 
 
 @pytest.mark.parametrize(
     ("analysis", "setting"),
     [("noise_test", "noise=99"), ("stability", "seeds=10"), ("tractable_consistency", "n_transformations=200")],
 )
-def test_what_was_not_exported_needs_a_new_folder(data, analysis, setting, tmp_path):
-    """The cure names the argument of the export, and following it works."""
+def test_missing_exports_need_a_new_folder(data, analysis, setting, tmp_path):
+    """The hint names the argument of the export, and following it works."""
     dreval.Protocol(data, n_transformations=0, n_replicates=0, random_state=7).export(tmp_path / "tool")
     tool(tmp_path / "tool")
     source = dreval.Protocol.collect(tmp_path / "tool")
-    with pytest.raises(UndefinedMeasure, match="got a protocol without") as caught:
+    with pytest.raises(UndefinedMeasure, match="got a protocol without") as error:
         getattr(dreval, analysis)(data, source)
-    assert f"Export a new folder with dreval.Protocol(..., {setting})" in caught.value.hint
-    assert "again" not in caught.value.hint
+    assert f"Export a new folder with dreval.Protocol(..., {setting})" in error.value.hint
+    assert "again" not in error.value.hint
     name, _, count = setting.partition("=")
     small = {"noise": 9, "n_transformations": 6}.get(name, int(count))  # fewer runs serve as well
     requested = {"n_transformations": 0, "n_replicates": 0, name: small}
@@ -255,7 +259,7 @@ def test_what_was_not_exported_needs_a_new_folder(data, analysis, setting, tmp_p
     assert getattr(dreval, analysis)(data, dreval.Protocol.collect(tmp_path / "new")) is not None
 
 
-def test_a_second_round_is_added_by_exporting_again(data, tmp_path):
+def test_a_second_round_is_added_by_a_second_export(data, tmp_path):
     protocol = dreval.Protocol(data, n_transformations=4, n_replicates=0, random_state=7)
     protocol.export(tmp_path / "tool")
     tool(tmp_path / "tool")
@@ -276,12 +280,12 @@ def test_a_second_round_is_added_by_exporting_again(data, tmp_path):
         ("stability", {"n_replicates": 10, "over": "halves"}, r"Protocol\(\.\.\., halves=10\)"),
     ],
 )
-def test_more_runs_are_asked_for_by_the_argument_of_the_export(data, folder, analysis, arguments, hint):
+def test_more_runs_are_requested_by_the_argument_of_the_export(data, folder, analysis, arguments, hint):
     with pytest.raises(UndefinedMeasure, match=hint):
         getattr(dreval, analysis)(data, dreval.Protocol.collect(folder), **arguments)
 
 
-def test_null_data_of_one_column_are_refused_before_any_run(data):
+def test_null_data_of_one_column_raise_an_error_before_any_run(data):
     with pytest.raises(InputError, match=r"^`data` must have two columns.*Pass null='gaussian', or leave noise"):
         dreval.Protocol(data[:, :1], 1, noise=9)
     assert dreval.Protocol(data[:, :1], 1, noise=9, null="gaussian").settings["null"] == "gaussian"
@@ -290,10 +294,10 @@ def test_null_data_of_one_column_are_refused_before_any_run(data):
 
 
 @pytest.mark.parametrize("jitter", [0.0, 1e-15])
-def test_halves_are_taken_of_a_tool_without_a_use_for_seeds(data, jitter, tmp_path, monkeypatch):
-    """By default, as for a method; without halves an evaluation goes on, and the advice is an export that has them."""
-    fixed = lambda X, n_components, seed: X[:, :n_components] * (1 + jitter * (int(seed) % 7))  # noqa: E731
-    monkeypatch.setitem(globals(), "method", fixed)
+def test_halves_are_used_for_a_tool_without_seeds(data, jitter, tmp_path, monkeypatch):
+    """By default, as for a method; without halves an evaluation continues, and the hint is an export that has them."""
+    seeded_tool = lambda X, n_components, seed: X[:, :n_components] * (1 + jitter * (int(seed) % 7))  # noqa: E731
+    monkeypatch.setitem(globals(), "method", seeded_tool)
     sources = {}
     for name, settings in {"both": {"seeds": 3, "halves": 3}, "seeds": {"seeds": 3}}.items():
         dreval.Protocol(data, n_transformations=0, random_state=7, **settings).export(tmp_path / name)

@@ -58,39 +58,39 @@ def round_trip(results: dreval.Results, path: Path) -> dreval.Results:
     """Save, load, and check that the loaded result saves to the same bytes."""
     assert results.save(path) == path
     loaded = dreval.load_results(path)
-    again = path.with_suffix(".again")
-    loaded.save(again)
-    assert again.read_bytes() == path.read_bytes()
+    second_path = path.with_suffix(".again")
+    loaded.save(second_path)
+    assert second_path.read_bytes() == path.read_bytes()
     return loaded
 
 
-FEW: dict[str, Any] = {"measures": ["trustworthiness", "stress"], "tests": None}
+SETTINGS: dict[str, Any] = {"measures": ["trustworthiness", "stress"], "tests": None}
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": ({}, {}),
     "all measures": ({"labels": np.arange(30) % 3, "covariates": {"age": X[:, 0]}}, {"measures": "all"}),
     "covariates": ({"labels": np.arange(30) % 3, "covariates": {"age": X[:, 0]}}, {"measures": "knn_accuracy"}),
-    "text labels": ({"labels": list("abc") * 10}, FEW),
-    "labels that look like numbers": ({"labels": ["007", "1e5", "NA"] * 10}, FEW),
-    "boolean labels": ({"labels": X[:, 0] > 0}, FEW),
-    "small integer labels": ({"labels": (np.arange(30) % 3).astype(np.uint8)}, FEW),
-    "bytes as labels": ({"labels": np.array([b"a", b"b"] * 15)}, FEW),
-    "text ids": ({"ids": [f"p{i}" for i in range(30)]}, FEW),
-    "integer ids": ({"ids": list(range(100, 130))}, FEW),
+    "text labels": ({"labels": list("abc") * 10}, SETTINGS),
+    "labels that look like numbers": ({"labels": ["007", "1e5", "NA"] * 10}, SETTINGS),
+    "boolean labels": ({"labels": X[:, 0] > 0}, SETTINGS),
+    "small integer labels": ({"labels": (np.arange(30) % 3).astype(np.uint8)}, SETTINGS),
+    "bytes as labels": ({"labels": np.array([b"a", b"b"] * 15)}, SETTINGS),
+    "text ids": ({"ids": [f"p{i}" for i in range(30)]}, SETTINGS),
+    "integer ids": ({"ids": list(range(100, 130))}, SETTINGS),
     "anchors, one measure": ({"anchors": 7}, {"measures": "continuity"}),
     "anchors": ({"anchors": 7}, {}),
     "coordinates only": ({}, {"measures": "procrustes_disparity"}),
     "tests only": ({"labels": list("ab") * 15}, {"measures": None}),
     "no intervals": ({}, {"ci": None}),
-    "another level": ({}, {**FEW, "conf_level": 0.8}),
-    "no seed": ({"random_state": None}, FEW),
-    "large seed": ({"random_state": 10**30}, FEW),
+    "another level": ({}, {**SETTINGS, "conf_level": 0.8}),
+    "no seed": ({"random_state": None}, SETTINGS),
+    "large seed": ({"random_state": 10**30}, SETTINGS),
 }
 SLOW = {"all measures", "anchors", "plain"}
 
 
 @pytest.mark.parametrize("variant", [pytest.param(v, marks=[pytest.mark.slow] * (v in SLOW)) for v in VARIANTS])
 def test_round_trips_are_exact(variant: str, tmp_path: Path) -> None:
-    """Tables, points, groups, embeddings, labels, ids and recipe come back as they were, with equal summaries."""
+    """Tables, points, groups, embeddings, labels, ids and recipe are unchanged, with equal summaries."""
     setting, options = VARIANTS[variant]
     setting = {"n_neighbors": [3, 5], "random_state": 0, **setting}
     ev = dreval.Evaluation(X, {"e": Y, "grid": np.round(Y)}, **setting).with_embedding("bad", Y[:4])
@@ -106,7 +106,7 @@ def test_round_trips_are_exact(variant: str, tmp_path: Path) -> None:
 
 @each("index", [MULTI, pd.date_range("2020", periods=30), pd.Index(np.arange(30) / 4)])
 def test_row_names_of_every_kind(index: pd.Index, tmp_path: Path) -> None:
-    """Tuples, dates and fractions as row names come back as they are printed."""
+    """Tuples, dates and fractions as row names are read back as printed."""
     results = dreval.Evaluation(pd.DataFrame(X, index=index), {"e": Y}, n_neighbors=3, random_state=0).run()
 
     assert_same(results, round_trip(results, tmp_path / "r.dreval"))
@@ -116,7 +116,7 @@ def test_row_names_of_every_kind(index: pd.Index, tmp_path: Path) -> None:
                 [" padded ", 'quo"ted', "com,ma"],
                 ["größe", "嵌入", "🌍", "a=b/c", "a\\b", "-", "''", "#", "<b>&amp;"]], items=3)  # fmt: skip
 def test_names_of_every_kind(names: list[str], tmp_path: Path) -> None:
-    """A name that looks like a number, a truth value or nothing is still a name."""
+    """A name that looks like a number, a truth value or a missing value is still a name."""
     ev = dreval.Evaluation(X, dict.fromkeys(names, Y), n_neighbors=3, random_state=0)
     results = ev.with_embedding("bad", Y[:3]).run(["continuity", "mrre_false"], n_resamples=19)
     loaded = round_trip(results, tmp_path / "r.dreval")
@@ -157,7 +157,7 @@ def test_equal_results_are_equal_files(tmp_path: Path) -> None:
 
 
 def test_any_program_can_read_the_file(tmp_path: Path) -> None:
-    """The file is a zip of JSON, CSV and npy without pickles; strict JSON, and the data are not in it."""
+    """The file is a zip of strict JSON, CSV and npy without pickles, and it does not contain the data."""
     results = dreval.Evaluation(X, {"e": Y}, n_neighbors=3, random_state=0).run()
     results.save(tmp_path / "r.dreval")
     with zipfile.ZipFile(tmp_path / "r.dreval") as archive:
@@ -184,9 +184,9 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
     assert (stored == Y).all()
 
 
-def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
+def test_invalid_results_raise_an_error(tmp_path: Path) -> None:
     """A missing file, a folder, text, an empty file, another zip, and another format raise four-part errors."""
-    other = {
+    changes = {
         "text": b"value\n1\n",
         "empty": b"",
         "pickle": b"\x80\x04N.",
@@ -196,7 +196,7 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
         "no manifest": _zip({"a.txt": "a"}),
         "nothing else": _zip({"manifest.json": '{"format": 1}'}),
     }
-    for name, raw in other.items():
+    for name, raw in changes.items():
         (tmp_path / name).write_bytes(raw)
         with pytest.raises(
             InputError, match=r"`path` must be a file written by `save` of a result: got .*Save the result"
@@ -236,8 +236,10 @@ def refusal(path: Path) -> str | None:
 
 
 @given(data=st.data())
-def test_damaged_files_are_refused(saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    """Cut off anywhere, or with bytes changed anywhere, a file is refused, or holds every value that was saved."""
+def test_damaged_files_raise_an_error(
+    saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """A file that is truncated or changed anywhere raises an error, or holds every value that was saved."""
     raw = bytearray(saved)
     if data.draw(st.booleans(), label="cut"):
         raw = raw[: data.draw(st.integers(0, len(raw) - 1), label="length")]
@@ -248,9 +250,9 @@ def test_damaged_files_are_refused(saved: bytes, tmp_path_factory: pytest.TempPa
     path.write_bytes(raw)
     message = refusal(path)
     if message is None:
-        whole = path.with_name("whole")
-        whole.write_bytes(saved)
-        left, right = dreval.load_results(path), dreval.load_results(whole)
+        complete = path.with_name("whole")
+        complete.write_bytes(saved)
+        left, right = dreval.load_results(path), dreval.load_results(complete)
         pd.testing.assert_frame_equal(left.table, right.table, check_exact=True)
         assert left.recipe == right.recipe
     else:
@@ -264,9 +266,7 @@ def test_damaged_files_are_refused(saved: bytes, tmp_path_factory: pytest.TempPa
         ["table.csv", "groups.csv", "points_0.csv", "embedding_0.npy", "manifest.json"],
     ),
 )
-def test_entries_that_were_exchanged_are_refused(
-    saved: bytes, tmp_path: Path, entry: str, content: bytes | None
-) -> None:
+def test_replaced_entries_raise_an_error(saved: bytes, tmp_path: Path, entry: str, content: bytes | None) -> None:
     """A zip whose entries were removed or replaced raises a clear error."""
     path = tmp_path / "r.dreval"
     with zipfile.ZipFile(io.BytesIO(saved)) as old, zipfile.ZipFile(path, "w") as new:
@@ -293,20 +293,20 @@ def resigned(saved: bytes, path: Path, entry: str, content: bytes) -> Path:
     return path
 
 
-def test_a_changed_value_is_refused_by_its_checksum(saved: bytes, tmp_path: Path) -> None:
-    """One digit of a table, in a zip that is sound: the member is named; an added or lost member is named too."""
+def test_a_changed_value_raises_the_error_of_its_checksum(saved: bytes, tmp_path: Path) -> None:
+    """One digit of a table, in a valid zip: the member is named; an added or lost member is named too."""
     with zipfile.ZipFile(io.BytesIO(saved)) as old:
         members = {name: old.read(name) for name in old.namelist()}
-    changed = members["table.csv"].replace(b"0.9", b"0.8", 1)
-    assert changed != members["table.csv"]
-    for other, word in (
-        (members | {"table.csv": changed}, "table.csv was changed after it was written"),
+    altered_table = members["table.csv"].replace(b"0.9", b"0.8", 1)
+    assert altered_table != members["table.csv"]
+    for altered, word in (
+        (members | {"table.csv": altered_table}, "table.csv was changed after it was written"),
         (members | {"more.csv": b"x"}, "more.csv: missing, or not of the result"),
         (members | {"manifest.json": members["manifest.json"].replace(b'"e"', b'"f"')}, "manifest.json was changed"),
     ):
         path = tmp_path / "r.dreval"
         with zipfile.ZipFile(path, "w") as new:
-            for name, held in other.items():
+            for name, held in altered.items():
                 new.writestr(name, held)
         assert word in str(refusal(path))
 
@@ -318,7 +318,7 @@ def test_a_changed_value_is_refused_by_its_checksum(saved: bytes, tmp_path: Path
         ["table.csv", "groups.csv", "notes.json", "shepard.json", "embedding_0.npy", "neighbors.npy"],
     ),
 )
-def test_entries_that_were_forged_are_refused(saved: bytes, tmp_path: Path, entry: str, content: bytes) -> None:
+def test_forged_entries_raise_an_error(saved: bytes, tmp_path: Path, entry: str, content: bytes) -> None:
     """Content that is not a table, array or list of notes is rejected even with valid checksums."""
     assert "must be a file written by" in str(refusal(resigned(saved, tmp_path / "r.dreval", entry, content)))
 
@@ -326,7 +326,7 @@ def test_entries_that_were_forged_are_refused(saved: bytes, tmp_path: Path, entr
 @each(
     "forged", [np.zeros((30, 3)), np.full((30, 3), 30), np.full((30, 3), -1), np.zeros((29, 3), int), np.zeros(30, int)]
 )
-def test_neighbors_that_are_no_points_are_refused(saved: bytes, tmp_path: Path, forged: npt.NDArray[Any]) -> None:
+def test_neighbors_that_are_not_points_raise_an_error(saved: bytes, tmp_path: Path, forged: npt.NDArray[Any]) -> None:
     """Neighbors are positions among the points, a row of them for each point."""
     buffer = io.BytesIO()
     np.save(buffer, forged)
@@ -344,8 +344,8 @@ def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 @pytest.mark.slow
 @given(st.data(), st.sampled_from([None, "x", -1, 0.5, True, [], {}, [1], {"a": 1}]))
-def test_a_manifest_that_was_forged_is_refused_or_shown(
-    saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, other: Any
+def test_a_forged_manifest_raises_an_error_or_is_visible(
+    saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, replacement: Any
 ) -> None:
     """For any value in one place of the manifest or the notes, with valid checksums, only clear errors are raised."""
     with zipfile.ZipFile(io.BytesIO(saved)) as archive:
@@ -356,7 +356,7 @@ def test_a_manifest_that_was_forged_is_refused_or_shown(
     part = content
     for key in place[:-1]:
         part = part[key]
-    part[place[-1]] = other
+    part[place[-1]] = replacement
     path = resigned(saved, tmp_path_factory.mktemp("f") / "r.dreval", entry, json.dumps(content).encode())
     try:
         loaded = dreval.load_results(path)
@@ -368,7 +368,7 @@ def test_a_manifest_that_was_forged_is_refused_or_shown(
 
 
 @pytest.mark.slow
-def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(
+def test_a_small_file_that_unpacks_to_a_large_one_raises_an_error_before_it_is_read(
     saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A zip bomb takes no memory; the error states the limit, and the variable that raises it."""
@@ -384,13 +384,13 @@ def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(
     assert "DREVAL_READ_LIMIT=6.3e+08" in str(message)
     assert peak < 2**20
     monkeypatch.setenv("DREVAL_READ_LIMIT", "6.3e+08")
-    assert "DREVAL_READ_LIMIT=2.5e+09" in str(refusal(path))  # what its text takes when it is read
+    assert "DREVAL_READ_LIMIT=2.5e+09" in str(refusal(path))  # the memory of its text when it is read
     monkeypatch.setenv("DREVAL_READ_LIMIT", "2.6e+09")
     assert "must be a file written by" in str(refusal(path))
 
 
-def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
-    """A missing folder and a folder in the file's place are refused in four parts."""
+def test_places_that_cannot_be_written_raise_an_error(tmp_path: Path) -> None:
+    """A missing folder and a folder at the path of the file raise errors in four parts."""
     results = dreval.Evaluation(X, {"e": Y}, n_neighbors=3, random_state=0).run("continuity")
     for path in (tmp_path / "nowhere" / "r.dreval", tmp_path):
         with pytest.raises(InputError, match="`path` must be a place where a file can be written: got"):

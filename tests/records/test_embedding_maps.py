@@ -1,4 +1,4 @@
-"""New points and reconstructions: of every bundled method, of records, and of embeddings from elsewhere."""
+"""New points and reconstructions of every bundled method, of records, and of embeddings of other programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def cloud(n=60):
     return np.c_[2 * t, t[:, 0] ** 2, t[:, 1] ** 2]
 
 
-@pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")  # what methods say of a cloud of 60 points
+@pytest.mark.filterwarnings(
+    "ignore::dreval.errors.ApproximationWarning"
+)  # warnings of methods for a cloud of 60 points
 @each("name", METHODS, items=2)
 def test_every_method_embeds_new_points_and_reconstructs(name):
     """The maps are those of the kernel extension on the fitted data, even if the method has a transform."""
@@ -49,8 +51,8 @@ def test_records_and_external_embeddings_have_them_too():
         results.inverse_transform("mine", record.coordinates[:2]), record.inverse_transform(record.coordinates[:2])
     )
     assert record.embedding_map() is record.embedding_map()
-    third = record.inverse_transform(record.coordinates, rule="theorem3")
-    assert np.abs(third - record.inverse_transform(record.coordinates)).max() > 0.01
+    by_theorem = record.inverse_transform(record.coordinates, rule="theorem3")
+    assert np.abs(by_theorem - record.inverse_transform(record.coordinates)).max() > 0.01
 
 
 def test_ridge_bandwidth_and_conditioning_are_reported():
@@ -63,18 +65,18 @@ def test_ridge_bandwidth_and_conditioning_are_reported():
 
 
 @pytest.mark.parametrize("bandwidth", [-1, 0, float("nan"), "a"])
-def test_impossible_bandwidths_are_refused(bandwidth):
+def test_impossible_bandwidths_raise_an_error(bandwidth):
     """A length-scale is a positive number, also where all points coincide."""
     record = dreval.embed(cloud(), "pca")
-    for refused in (record.transform, record.inverse_transform):
+    for method in (record.transform, record.inverse_transform):
         with pytest.raises(InputError, match="`bandwidth` must be"):
-            refused(record.data[:2, : 4 if refused == record.transform else 2], bandwidth=bandwidth)
+            method(record.data[:2, : 4 if method == record.transform else 2], bandwidth=bandwidth)
     with pytest.raises(InputError, match="`bandwidth` must be"):
         reconstruction_map(np.zeros((60, 2)), cloud(), bandwidth=bandwidth)
 
 
 def test_without_data_there_is_no_map():
-    """A record created by hand and a loaded result ask for the data."""
+    """A record created by hand and a loaded result raise an error that asks for the data."""
     with pytest.raises(InputError, match="`data` must be known"):
         Embedding(np.eye(5)[:, :2], "mine").transform(np.eye(5))
 
@@ -87,14 +89,14 @@ def test_failed_embeddings_have_none():
         results.transform("bad", X)
 
 
-def named(columns="abcd", X=None):
+def named_frame(columns="abcd", X=None):
     return pd.DataFrame(cloud() if X is None else X, columns=list(columns))
 
 
 @pytest.mark.parametrize("kind", ["result", "loaded result", "record", "map", "method", "transform"])
 def test_columns_of_a_frame_are_found_by_name(kind, tmp_path):
     """Their order is free if both sides have names; other names, fewer and more raise; arrays go by position."""
-    frame = named() * [1.0, 2.0, 3.0, 4.0]
+    frame = named_frame() * [1.0, 2.0, 3.0, 4.0]
     record = dreval.embed(frame, "pca")
     results = dreval.Evaluation(frame, {"mine": record.coordinates}, n_neighbors=5).run("procrustes_disparity", ci=None)
     results.save(tmp_path / "r.dreval")
@@ -122,16 +124,16 @@ def test_columns_of_a_frame_are_found_by_name(kind, tmp_path):
         new(pd.concat([frame, frame[["a"]]], axis=1))
 
 
-def test_methods_keep_the_names_of_the_last_fit():
+def test_methods_have_the_names_of_the_last_fit():
     """As in scikit-learn, there is no such attribute after a fit to an array."""
-    method = dreval.methods.PCA(2).fit(named())
+    method = dreval.methods.PCA(2).fit(named_frame())
     assert method.feature_names_in_.tolist() == ["a", "b", "c", "d"]
     assert not hasattr(method.fit(cloud()), "feature_names_in_")
-    assert method.transform(named("dcba")).shape == (60, 2)
+    assert method.transform(named_frame("dcba")).shape == (60, 2)
 
 
-def test_loaded_results_take_their_data_again(tmp_path):
-    """Maps of a loaded result need the data, the same by their hash; the message names what to pass."""
+def test_loaded_results_need_their_data(tmp_path):
+    """Maps of a loaded result need the data, the same by their hash; the message names the argument."""
     X = cloud()
     results = dreval.Evaluation(X, {"mine": X[:, :2]}, n_neighbors=5).run("procrustes_disparity", ci=None)
     results.save(tmp_path / "r.dreval")

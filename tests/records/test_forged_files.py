@@ -116,9 +116,9 @@ def test_a_forged_archive(name: str, saved: Path, tmp_path: Path) -> None:
     path = forge(saved, tmp_path / f"{name}.dreval", ARCHIVES[name])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     requirement = r"`path` must (be a file written by `save` of a result|unpack to at most 2\.68e\+08 bytes): got "
-    with pytest.raises(InputError, match=requirement) as caught:
+    with pytest.raises(InputError, match=requirement) as error:
         dreval.load_results(path)
-    assert len(str(caught.value)) < 1000
+    assert len(str(error.value)) < 1000
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 300
 
 
@@ -151,10 +151,10 @@ def test_members_that_do_not_unpack(method: int, saved: Path, fresh_folder: Call
         dreval.Evaluation(path, {"u": Y})
 
 
-def test_what_was_not_changed_is_read(saved: Path, tmp_path: Path) -> None:
+def test_unchanged_files_are_read(saved: Path, tmp_path: Path) -> None:
     """Also with coordinates of single precision, and ids as long as a protein."""
-    again = forge(saved, tmp_path / "same.dreval", lambda *_: None)
-    assert dreval.load_results(again).names == ["u"]
+    unchanged = forge(saved, tmp_path / "same.dreval", lambda *_: None)
+    assert dreval.load_results(unchanged).names == ["u"]
     single = forge(saved, tmp_path / "single.dreval", coordinates(Y.astype(np.float32)))
     assert dreval.load_results(single).embeddings["u"].dtype == np.float32
     ids = [f"{i}{'M' * 35_000}" for i in range(30)]
@@ -163,7 +163,7 @@ def test_what_was_not_changed_is_read(saved: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_long_ids_are_refused_by_data_as_by_archives() -> None:
+def test_long_ids_raise_an_error_for_data_and_for_archives() -> None:
     import pandas as pd
 
     texts = ["p" * LONG, *map(str, range(29))]
@@ -172,9 +172,9 @@ def test_long_ids_are_refused_by_data_as_by_archives() -> None:
         lambda: dreval.Evaluation(pd.DataFrame(X, index=texts), {"u": Y}),
         lambda: dreval.Evaluation(X, {"u": Y}, labels=texts),
     ):
-        with pytest.raises(InputError, match="must be texts of at most 100,000 characters") as caught:
+        with pytest.raises(InputError, match="must be texts of at most 100,000 characters") as error:
             call()
-        assert len(str(caught.value)) < 1000
+        assert len(str(error.value)) < 1000
 
 
 VALUES: dict[str, str] = {
@@ -225,7 +225,7 @@ COLUMNS = ("run", "cell", "value", "value_sha256", "array", "array_sha256")
 
 @each("name, run", itertools.product(VALUES, ["study", "study cells", "study data sets", "study methods"]), items=2)
 def test_a_forged_study(name: str, run: str, study: Path, fresh_folder: Callable[[], Path]) -> None:
-    """Every way to read it gives a result or one clear error."""
+    """Every reader gives a result or one clear error."""
     path = replaced(study, fresh_folder() / "s.journal", run, value=VALUES[name])
     kinds = [
         _message(lambda: str(dreval.Study.open(path).status())),
@@ -264,7 +264,7 @@ ARRAYS = {
 
 @each("name", ARRAYS)
 def test_forged_arrays_of_a_store(name: str, fresh_folder: Callable[[], Path]) -> None:
-    """Finished embeddings of an evaluation, and of a study: refused, or kept as a failure."""
+    """Finished embeddings of an evaluation or of a study raise an error, or count as a failure."""
     folder = fresh_folder()
     path, ev = folder / "a.journal", dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=5, random_state=0)
     ev.run("trustworthiness", None, None, store=path)
@@ -300,8 +300,8 @@ SCHEMAS = {
 
 
 @each("name", SCHEMAS)
-def test_other_schemas_are_refused(name: str, study: Path, fresh_folder: Callable[[], Path]) -> None:
-    """A journal has its tables, and nothing that computes."""
+def test_other_schemas_raise_an_error(name: str, study: Path, fresh_folder: Callable[[], Path]) -> None:
+    """A journal has only its tables, without views and triggers."""
     path = fresh_folder() / "s.journal"
     path.write_bytes(study.read_bytes())
     with closing(sqlite3.connect(path)) as db:
@@ -314,8 +314,8 @@ def test_other_schemas_are_refused(name: str, study: Path, fresh_folder: Callabl
 
 
 @each("depth", [0, 2, 12])
-def test_pages_to_which_many_places_lead(depth: int, fresh_folder: Callable[[], Path]) -> None:
-    """A few pages that claim to hold one row without end are rejected before the rows are in memory."""
+def test_pages_to_which_many_pointers_lead(depth: int, fresh_folder: Callable[[], Path]) -> None:
+    """A few pages that claim to contain one row without end are rejected before the rows are in memory."""
     path = fresh_folder() / "s.journal"
     with Store(path) as store:
         store.put("r", "c", {"u": 0.1})
@@ -326,9 +326,9 @@ def test_pages_to_which_many_places_lead(depth: int, fresh_folder: Callable[[], 
             return
         requirement = "repeatedly" if depth > 2 else "several rows of one cell"
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        for read in (store.cells, store.texts):
+        for read_table in (store.cells, store.texts):
             with pytest.raises(InputError, match=f"`path` must be as dreval wrote it: got .*{requirement}"):
-                read("r")
+                read_table("r")
         assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 100
 
 
@@ -346,7 +346,7 @@ def test_claims_where_many_places_lead_to_a_page(tmp_path: Path) -> None:
 
 
 def lead_to_one_page(path: Path, table: str, depth: int) -> None:
-    """Replace the page of a table with one row by levels of pages that all claim to hold it."""
+    """Replace the page of a table with one row by levels of pages that all claim to contain it."""
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA journal_mode=DELETE")
         root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
@@ -386,6 +386,6 @@ def test_names_of_cells_that_are_none(cell: Any, study: Path, fresh_folder: Call
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DELETE FROM tasks")
         db.execute("INSERT INTO tasks VALUES ('study cells', ?, NULL)", (cell,))
-    with pytest.raises(InputError, match="`path` must") as caught:
+    with pytest.raises(InputError, match="`path` must") as error:
         dreval.Study.open(path).status()
-    assert len(str(caught.value)) < 1500
+    assert len(str(error.value)) < 1500

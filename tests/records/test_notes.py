@@ -36,25 +36,27 @@ def test_every_code_has_a_sentence_that_renders() -> None:
         assert kind.severity in (ASSUMPTION, LIMIT, FAILURE), code
         assert kind.hint == "" or (kind.hint[0].isupper() and kind.hint.endswith(".")), code
     cured = [bool(kind.hint) for code, kind in CODES.items() if kind.severity != ASSUMPTION]
-    assert sum(cured) >= 0.75 * len(cured)  # the others are facts that nobody can change
+    assert sum(cured) >= 0.75 * len(cured)  # the others are facts that the user cannot change
 
 
 def test_every_code_is_raised_somewhere() -> None:
-    """Each code is a string of another file than the table, or its last part follows the first in an f-string."""
+    """Each code is a string of a file other than the table, or its last part follows the first in an f-string."""
     used = [text for path, text in FILES.items() if path.name != "notes.py"]
     for code in CODES:
-        first, _, last = code.partition(".")
-        named = [f'"{code}"' in text or (f'f"{first}.{{' in text and f'"{last}"' in text) for text in used]
-        assert any(named) or first in ("cases", "refused"), code  # the second is raised by the file of the table
+        prefix, _, last = code.partition(".")
+        is_named = [f'"{code}"' in text or (f'f"{prefix}.{{' in text and f'"{last}"' in text) for text in used]
+        assert any(is_named) or prefix in ("cases", "refused"), code  # the second is raised by the file of the table
 
 
 @pytest.mark.slow  # a process for each code
 @pytest.mark.skipif(sys.platform == "win32", reason="children of a process that has imported, as POSIX has them")
 def test_a_new_process_knows_codes_that_things_share() -> None:
     """A result can be loaded in a new process: codes in files of several measures are found too."""
-    things = {*MEASURES.names(), *TESTS.names(), *METHODS.names()}
+    entry_names = {*MEASURES.names(), *TESTS.names(), *METHODS.names()}
     table = FILES[PACKAGE / "records" / "notes.py"]
-    shared = [code for code in CODES if f'"{code}"' not in table and code.partition(".")[0] not in {*things, "cases"}]
+    shared = [
+        code for code in CODES if f'"{code}"' not in table and code.partition(".")[0] not in {*entry_names, "cases"}
+    ]
     assert {"kmeans.starts", "lisi.perplexity"} <= {*shared}
     program = "\n".join(
         [
@@ -96,7 +98,7 @@ def test_an_argument_is_renamed_by_its_field() -> None:
     assert str(note("kernel.delta", argument="y").named(names)).startswith("`labels` holds classes")
 
 
-def test_plain_notes_come_back() -> None:
+def test_plain_notes_survive_json() -> None:
     """The JSON form gives the same note, including notes and tuples within it."""
     inner = note("kernel.delta", argument="x")
     outer = note("runs.failed", "umap", failed=1, runs=2, reasons=[inner])
@@ -105,7 +107,7 @@ def test_plain_notes_come_back() -> None:
 
 
 def test_an_archive_keeps_notes_as_records(tmp_path: Path) -> None:
-    """Codes, values and scopes of a saved result are those of the result, and its text is made of them."""
+    """Codes, values and scopes of a saved result are those of the result, and its text is rendered from them."""
     X = np.random.default_rng(0).normal(size=(24, 3))
     sources = {"flat": np.zeros((24, 2)), "bad": np.zeros((7, 2))}
     results = dreval.Evaluation(X, sources, labels=["a", "b"] * 12, n_neighbors=12, random_state=0).run(n_resamples=9)
@@ -124,18 +126,18 @@ def test_an_archive_keeps_notes_as_records(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_also_a_file_not_found_error() -> None:
     """It can be caught as FileNotFoundError and as InputError."""
-    with pytest.raises(FileNotFoundError) as caught:
+    with pytest.raises(FileNotFoundError) as error:
         dreval.load_results("nowhere.dreval")
-    assert isinstance(caught.value, InputError)
+    assert isinstance(error.value, InputError)
     assert isinstance(MissingFile("a", "must exist", "b", "c"), FileNotFoundError)
 
 
 def test_a_warning_carries_its_note() -> None:
     """A warning has its note as a record."""
-    with pytest.warns(DegenerateDataWarning) as caught:
+    with pytest.warns(DegenerateDataWarning) as records:
         dreval.hsic_test(np.r_[np.zeros(20), np.arange(4.0)], np.arange(24.0), n_resamples=9, random_state=0)
-    assert caught[0].message.note.code == "bandwidth.smallest"
-    assert dict(caught[0].message.note.values) == {"argument": "x"}
+    assert records[0].message.note.code == "bandwidth.smallest"
+    assert dict(records[0].message.note.values) == {"argument": "x"}
 
 
 READABLE = re.compile(r"""\[["']note["']\]|\.note\b|str\((?:note|reason|refused|warning)\)""")  # see ``_reads``
@@ -147,8 +149,8 @@ def _reads(node: ast.AST) -> bool:
     if isinstance(node, ast.Subscript):
         return isinstance(node.slice, ast.Constant) and node.slice.value == "note"
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "str" and node.args:
-        named = node.args[0]
-        return isinstance(named, ast.Name) and named.id in ("note", "reason", "refused", "warning")
+        callee = node.args[0]
+        return isinstance(callee, ast.Name) and callee.id in ("note", "reason", "refused", "warning")
     return isinstance(node, ast.Attribute) and node.attr == "note" and isinstance(node.value, ast.Name)
 
 
@@ -176,6 +178,6 @@ def test_no_code_reads_a_note() -> None:
     "line",
     ['row["note"].startswith("no test")', '"exact" in row["note"]', 'str(reason).partition(":")', 'x.note == "a"'],
 )
-def test_what_reads_a_note_is_found(line: str) -> None:
+def test_code_that_reads_a_note_is_detected(line: str) -> None:
     """The search finds code that reads a note."""
     assert _readings(line) == [1]

@@ -89,7 +89,7 @@ def attributes(record: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def spoil(value: Any, depth: int = 0) -> None:
-    """Write into a value and all that it holds, unless that raises; not through ``Series.array``.
+    """Write into a value and all its elements, unless that raises; not through ``Series.array``.
 
     That goes round the copy-on-write of pandas, as its documentation says.
     """
@@ -109,7 +109,7 @@ def spoil(value: Any, depth: int = 0) -> None:
             for cell in inside.head(3) if inside.dtype == object else ():
                 spoil(cell, depth + 1)
             _try(lambda column=column: value.isetitem(column, 77))
-        if PANDAS_3:  # before, a deep copy shares the names of rows, which pandas itself takes for unchangeable
+        if PANDAS_3:  # otherwise a deep copy shares the names of rows, which pandas considers immutable
             spoil(value.index.values, depth + 1)
         _try(lambda: value.insert(0, "new", 1))
     elif isinstance(value, pd.Index | pd.Series):
@@ -119,13 +119,13 @@ def spoil(value: Any, depth: int = 0) -> None:
         for part in (value.data, value.indices, value.indptr):
             spoil(part, depth + 1)
     elif isinstance(value, Mapping):
-        for item in list(value.values()):
-            spoil(item, depth + 1)
+        for element in list(value.values()):
+            spoil(element, depth + 1)
         _try(lambda: value.__setitem__("new", 1))
         _try(lambda: value.clear())
     elif isinstance(value, list | tuple | set):
-        for item in list(value):
-            spoil(item, depth + 1)
+        for element in list(value):
+            spoil(element, depth + 1)
         _try(lambda: value.append(1))
         _try(lambda: value.clear())
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -136,47 +136,49 @@ def spoil(value: Any, depth: int = 0) -> None:
 
 
 def _try(write: Callable[[], Any]) -> None:
-    """A write that may be refused; what it did shows in the record."""
+    """Try to write; the record shows whether it changed."""
     try:
         write()
     except (ValueError, TypeError, AttributeError, IndexError, KeyError, NotImplementedError):
         return
 
 
-def plain(value: Any) -> Any:
+def plain_form(value: Any) -> Any:
     """A value as text that shows every number of it."""
     if isinstance(value, np.ndarray):
         return (value.shape, value.tolist())
     if isinstance(value, pd.DataFrame):
-        return (list(value.columns), plain(value.index.to_numpy()), [plain(value[c].tolist()) for c in value])
+        return (list(value.columns), plain_form(value.index.to_numpy()), [plain_form(value[c].tolist()) for c in value])
     if isinstance(value, pd.Index | pd.Series):
         return value.tolist()
     if sparse.issparse(value):
-        return plain(value.toarray())
+        return plain_form(value.toarray())
     if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: plain_form(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [plain_form(element) for element in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
-            field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.name[0] != "_"
+            field.name: plain_form(getattr(value, field.name))
+            for field in dataclasses.fields(value)
+            if field.name[0] != "_"
         }
     return repr(value)
 
 
 @pytest.mark.slow
 def test_no_record_can_be_written_to(tmp_path: Path) -> None:
-    """After writing into all that each record returns, each record returns the same again."""
-    written = {}
+    """After writing into all that each record returns, each record returns the same values."""
+    changes = {}
     for name, record in records(tmp_path).items():
         for attribute, get in attributes(record):
-            before = repr(plain(get()))
+            original = repr(plain_form(get()))
             spoil(get())
-            if repr(plain(get())) != before:
-                written.setdefault(name, []).append(attribute)
+            if repr(plain_form(get())) != original:
+                changes.setdefault(name, []).append(attribute)
         with pytest.raises((AttributeError, TypeError)):
             setattr(record, dataclasses.fields(record)[0].name, None)
-    assert written == {}
+    assert changes == {}
 
 
 def test_dicts_and_lists_of_a_record_are_as_any_others_but_for_changes() -> None:

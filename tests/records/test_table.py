@@ -88,22 +88,22 @@ def test_ids_of_every_kind_are_names() -> None:
         "numbers": (pd.Index(range(100, 130)), 100),
         "text and numbers": (pd.Index(["x", *range(29)]), "x"),
     }
-    for kind, (index, first) in kinds.items():
+    for kind, (index, expected_first) in kinds.items():
         shuffled = pd.DataFrame(Y, index=index).sample(frac=1, random_state=0)
         ev = dreval.Evaluation(pd.DataFrame(X, index=index), {"e": shuffled}, n_neighbors=3)
         points = ev.run("continuity", None, None).augment("e")
 
         assert (points[["y1", "y2"]].to_numpy() == Y).all(), kind
-        assert points["id"].iloc[0] == first, kind
+        assert points["id"].iloc[0] == expected_first, kind
 
 
 def test_verbs_give_copies(results: dreval.Results) -> None:
     """Changes of a returned table do not reach the record."""
     for verb in (results.tidy, results.glance, lambda: results.augment("e")):
-        before, changed = verb(), verb()
-        changed["n_components" if "n_components" in changed else "y1"] = -1
-        changed["new"] = 1
-        pd.testing.assert_frame_equal(verb(), before)
+        original, altered = verb(), verb()
+        altered["n_components" if "n_components" in altered else "y1"] = -1
+        altered["new"] = 1
+        pd.testing.assert_frame_equal(verb(), original)
 
 
 def test_unknown_embeddings_have_no_points(results: dreval.Results) -> None:

@@ -1,4 +1,4 @@
-"""The methods that read a record: by name, in long form, as a number; and none of them can change it."""
+"""The methods that read a record: by name, in long form, as a number; none of them can change it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_evaluations_are_read_by_name() -> None:
 
 
 def test_all_embeddings_are_one_long_table(results: dreval.Results) -> None:
-    """Every value of the wide tables is there once, with its measure and its parameters in separate columns."""
+    """Every value of the wide tables occurs once, with its measure and its parameters in separate columns."""
     long = results.augment()
 
     assert list(long) == ["embedding", "measure", "parameters", "id", "y1", "y2", "y3", "value"]
@@ -92,33 +92,33 @@ TAMPERING: dict[str, Callable[[dreval.Results], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", TAMPERING)
-def test_records_refuse_to_be_written_to(results: dreval.Results, what: str) -> None:
+@pytest.mark.parametrize("name", TAMPERING)
+def test_records_cannot_be_written_to(results: dreval.Results, name: str) -> None:
     """Assignment to arrays, dicts and attributes of a result raises."""
     with pytest.raises((ValueError, TypeError, AttributeError)):
-        TAMPERING[what](results)
+        TAMPERING[name](results)
     assert np.array_equal(results.data, X)
 
 
-def test_tables_are_copies_and_lists_refuse(results: dreval.Results) -> None:
+def test_tables_are_copies_and_lists_are_read_only(results: dreval.Results) -> None:
     """Changes of a returned table do not reach the record; a list in the recipe cannot be changed."""
-    before = results.tidy()
+    original = results.tidy()
     table, points = results.table, results.points["first"]
     table["value"] = 0.0
     points.iloc[0, 0] = 7.0
     with pytest.raises(TypeError, match="copy it first"):
         results.recipe["n_neighbors"].append("new")
 
-    pd.testing.assert_frame_equal(results.table, before)
+    pd.testing.assert_frame_equal(results.table, original)
     assert results.points["first"].iloc[0, 0] != 7.0
     assert "new" not in results.recipe["n_neighbors"]
 
 
 def test_records_can_be_copied_and_pickled(results: dreval.Results) -> None:
     """A copied or unpickled result has the same tables."""
-    for other in (copy.deepcopy(results), pickle.loads(pickle.dumps(results))):
-        pd.testing.assert_frame_equal(other.table, results.table)
-        assert dict(other.recipe) == dict(results.recipe)
+    for copied in (copy.deepcopy(results), pickle.loads(pickle.dumps(results))):
+        pd.testing.assert_frame_equal(copied.table, results.table)
+        assert dict(copied.recipe) == dict(results.recipe)
 
 
 def test_measures_of_methods_are_numbers() -> None:
@@ -151,11 +151,11 @@ def test_tests_have_the_name_of_scipy() -> None:
 
 
 def test_a_failed_embedding_is_a_warning() -> None:
-    """It states how many failed and why, and points at the line of the caller; without failures there is none."""
+    """It states how many failed and why, and points at the line of the caller; without failures there is no warning."""
     ev = dreval.Evaluation(X, {"good": X[:, :2], "bad": X[:5]}, n_neighbors=4, random_state=0)
-    with pytest.warns(EmbeddingFailed, match=r"1 of 2 embeddings failed\. bad: .*5 rows for 30 points") as caught:
+    with pytest.warns(EmbeddingFailed, match=r"1 of 2 embeddings failed\. bad: .*5 rows for 30 points") as records:
         res = ev.run("continuity", None, None)
-    assert caught[0].filename == __file__
+    assert records[0].filename == __file__
     assert "Evaluation of 2 embeddings (1 failed)" in repr(res)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -22,16 +22,16 @@ posix = pytest.mark.skipif(os.name != "posix", reason="permissions and pipes of 
 
 
 def test_a_new_file_has_the_content_and_the_permissions_of_any_new_file(tmp_path: Path) -> None:
-    plain = tmp_path / "plain"
-    plain.write_text("x")
+    plain_file = tmp_path / "plain"
+    plain_file.write_text("x")
     path = write_atomic(tmp_path / "new.txt", "é\n")
     assert path.read_bytes() == "é\n".encode()
-    assert path.stat().st_mode == plain.stat().st_mode
+    assert path.stat().st_mode == plain_file.stat().st_mode
     assert sorted(os.listdir(tmp_path)) == ["new.txt", "plain"]
 
 
 @posix
-def test_permissions_of_an_old_file_are_kept_and_a_link_still_points_at_its_file(tmp_path: Path) -> None:
+def test_permissions_of_an_old_file_are_preserved_and_a_link_still_points_at_its_file(tmp_path: Path) -> None:
     old, link = tmp_path / "old.txt", tmp_path / "link.txt"
     old.write_text("old")
     old.chmod(0o640)
@@ -43,7 +43,7 @@ def test_permissions_of_an_old_file_are_kept_and_a_link_still_points_at_its_file
 
 
 @posix
-def test_a_link_to_nothing_makes_its_file(tmp_path: Path) -> None:
+def test_a_link_to_a_missing_file_creates_it(tmp_path: Path) -> None:
     link = tmp_path / "link.txt"
     link.symlink_to("made.txt")
     write_atomic(link, "new")
@@ -52,7 +52,7 @@ def test_a_link_to_nothing_makes_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path: Path, error: type[BaseException]) -> None:
+def test_errors_while_writing_leave_the_old_file(tmp_path: Path, error: type[BaseException]) -> None:
     path = tmp_path / "good.txt"
     path.write_text("good")
 
@@ -68,7 +68,7 @@ def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path: Path, error
 
 
 @posix
-def test_a_full_disk_is_said_and_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "good.txt"
     path.write_text("good")
     code = (
@@ -86,7 +86,7 @@ def test_a_full_disk_is_said_and_leaves_the_old_file(tmp_path: Path) -> None:
 
 @posix
 @pytest.mark.parametrize("place", ["/dev/full", "/dev/null/x", "/proc/none"])
-def test_a_place_that_cannot_be_written_is_refused(place: str) -> None:
+def test_a_place_that_cannot_be_written_raises_an_error(place: str) -> None:
     with pytest.raises(InputError, match="`out` must be"):
         write_atomic(place, "x", "out")
 
@@ -106,13 +106,13 @@ def test_a_journal_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "study.dreval"
     with closing(sqlite3.connect(path)) as file:
         file.execute("CREATE TABLE cells (value TEXT)")
-    before = path.read_bytes()
+    content = path.read_bytes()
     with pytest.raises(InputError, match="must not be the file of a study or a store"):
         write_atomic(path, "x")
-    assert path.read_bytes() == before
+    assert path.read_bytes() == content
 
 
-def test_a_folder_is_refused(tmp_path: Path) -> None:
+def test_a_folder_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must be a place where a file can be written"):
         write_atomic(tmp_path, "x")
 

@@ -26,7 +26,9 @@ def curve() -> PerplexityCurve:
 
 
 def test_values_are_those_of_single_maps(curve: PerplexityCurve) -> None:
-    """The map of each seed, made and scored by hand; the mean is geometric, the interval Student's for logarithms."""
+    """The map of each seed is computed and scored by hand; the mean is geometric, the interval Student's for
+    logarithms.
+    """
     Y = dreval.methods.TSNE(perplexity=25, init="random", random_state=stream_seed(0, "perplexity", 1)).fit_transform(X)
     score = dreval.singularity_score(X, Y, perplexity=25, affinities="neighbors", polish=True).per_n
     runs = curve.values[(curve.values["perplexity"] == 25)].pivot(index="seed", columns="score", values="value")
@@ -40,7 +42,7 @@ def test_values_are_those_of_single_maps(curve: PerplexityCurve) -> None:
     assert_allclose(row[["conf_low", "conf_high"]].astype(float), np.exp(ends))
 
 
-def test_refused_runs_are_counted(curve: PerplexityCurve) -> None:
+def test_failed_runs_are_counted(curve: PerplexityCurve) -> None:
     """Where no map has a minimum there is no value, and the note has the reason; perplexities are sorted."""
     table = curve.tidy()
     assert table["perplexity"].tolist() == [8.0, 8.0, 15.0, 15.0, 25.0, 25.0]
@@ -48,32 +50,32 @@ def test_refused_runs_are_counted(curve: PerplexityCurve) -> None:
     assert table["n_used"].tolist() == [0, 0, 3, 3, 3, 3]
     assert table["value"].isna().tolist() == [True, True] + 4 * [False]
     assert table["note"].str.contains("3 of 3 maps have no score").tolist() == [True, True] + 4 * [False]
-    printed = str(curve.summary())
-    assert "8             top 5 %     none      none      none  0 of 3" in printed
-    assert "perplexity 8: 3 of 3 maps have no score; the first reason:" in printed
-    assert printed.count("have no score") == 1
-    with pytest.raises(UndefinedMeasure, match=r"3 refused runs, the first.*Choose larger ones") as caught:
+    text = str(curve.summary())
+    assert "8             top 5 %     none      none      none  0 of 3" in text
+    assert "perplexity 8: 3 of 3 maps have no score; the first reason:" in text
+    assert text.count("have no score") == 1
+    with pytest.raises(UndefinedMeasure, match=r"3 refused runs, the first.*Choose larger ones") as error:
         dreval.perplexity_curve(X, [8], n_seeds=3, random_state=0, init="random")
-    assert str(caught.value).count("larger") == 1
+    assert str(error.value).count("larger") == 1
     with pytest.raises(UndefinedMeasure, match="Leave polish=False out"):
         dreval.perplexity_curve(X, [15], n_seeds=3, random_state=0, polish=False)
 
 
-def test_a_store_keeps_runs_and_processes_change_nothing(
+def test_a_store_holds_runs_and_processes_have_no_effect(
     curve: PerplexityCurve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same numbers from two processes; with a store nothing is run a second time."""
     passed: dict[str, Any] = {"n_seeds": 3, "random_state": 0, "init": "random", "store": tmp_path / "curve.journal"}
-    first = dreval.perplexity_curve(X, [25], n_jobs=2, **passed)
+    stored = dreval.perplexity_curve(X, [25], n_jobs=2, **passed)
     expected = curve.values[curve.values["perplexity"] == 25]["value"].to_numpy()
-    assert_allclose(first.values["value"], expected, rtol=0, atol=0)
+    assert_allclose(stored.values["value"], expected, rtol=0, atol=0)
     monkeypatch.setattr("dreval.scores.SCORES", None)
     repeated = dreval.perplexity_curve(X, [25], **passed)
     assert_allclose(repeated.values["value"], expected, rtol=0, atol=0)
 
 
 def test_intervals_over_seeds_hold_their_level() -> None:
-    """Logarithms that are normal: 95 % intervals of five seeds hold the mean in 93.6 to 96.4 % of 2000 samples."""
+    """Logarithms that are normal: 95 % intervals of five seeds contain the mean in 93.6 to 96.4 % of 2000 samples."""
     rng, inside = np.random.default_rng(3), 0
     for _ in range(2000):
         row = _seed_interval(np.exp(rng.normal(2.0, 0.7, size=5)), 0.95)
@@ -82,8 +84,8 @@ def test_intervals_over_seeds_hold_their_level() -> None:
     assert abs(inside / 2000 - 0.95) < 0.014
 
 
-def test_bad_arguments_are_refused() -> None:
-    """Each refusal names the argument."""
+def test_bad_arguments_raise_an_error() -> None:
+    """Each error names the argument."""
     for passed in ([], "30", [30, 31], [10, 10], [1.0], 20):
         with pytest.raises(InputError, match="`perplexities` must be"):
             dreval.perplexity_curve(X, passed)
@@ -95,7 +97,7 @@ def test_bad_arguments_are_refused() -> None:
         dreval.perplexity_curve(X, [20], perplexity=30)
 
 
-def test_the_curve_is_printed_and_drawn(curve: PerplexityCurve) -> None:
+def test_the_curve_is_printed_and_plotted(curve: PerplexityCurve) -> None:
     """One line per perplexity and score in 80 columns; both lines with their intervals, on log scales."""
     assert max(map(len, [repr(curve), *str(curve).splitlines()])) <= 80
     axes = curve.plot().axes[0]
@@ -107,7 +109,7 @@ def test_the_curve_is_printed_and_drawn(curve: PerplexityCurve) -> None:
 
 @pytest.mark.parametrize("factor", [1.0, 1e8, 1e-9])
 def test_the_numbers_of_the_table_have_one_format(curve: PerplexityCurve, factor: float) -> None:
-    """With a power all of them or none, whatever the range; each is the number of the table."""
+    """All of them have a power or none, in any range; each is the number of the table."""
     numbers = ["value", "conf_low", "conf_high"]
     rows = curve.table["score"] == "median"
     wide = curve.table[numbers].where(rows, curve.table[numbers] * factor)
@@ -124,29 +126,29 @@ def test_the_numbers_of_the_table_have_one_format(curve: PerplexityCurve, factor
 
 @pytest.mark.parametrize("factor", [1.0, 0.01, 1e4])
 def test_numbers_at_the_axis_are_plain_and_inside(curve: PerplexityCurve, factor: float) -> None:
-    """Two numbers or more at the axis, as people write them, whatever the range; none is cut by the edge."""
+    """There are two plain numbers or more at the axis in any range; none is cut by the edge."""
     table = curve.table.assign(**{name: curve.table[name] * factor for name in ("value", "conf_low", "conf_high")})
-    for subset in (table, table[(table["perplexity"] == 25) & (table["score"] == "median")]):
-        figure = PerplexityCurve(subset, curve.values, 0.95, recipe=curve.recipe).plot()
+    for part in (table, table[(table["perplexity"] == 25) & (table["score"] == "median")]):
+        figure = PerplexityCurve(part, curve.values, 0.95, recipe=curve.recipe).plot()
         figure.canvas.draw()
         ax = figure.axes[0]
         low, high = ax.get_ylim()
-        printed = [
-            item
-            for item in ax.get_yticklabels(which="both")
-            if item.get_text() and low <= item.get_position()[1] <= high
+        labels = [
+            label
+            for label in ax.get_yticklabels(which="both")
+            if label.get_text() and low <= label.get_position()[1] <= high
         ]
-        assert len(printed) >= 2 - (high < 2 * low)
-        for label in printed:
+        assert len(labels) >= 2 - (high < 2 * low)
+        for label in labels:
             assert float(label.get_text().replace(",", "")) == pytest.approx(label.get_position()[1])
             assert "$" not in label.get_text()
             assert label.get_window_extent().x0 >= 0
 
 
-def test_a_perplexity_without_maps_says_so(curve: PerplexityCurve) -> None:
+def test_a_perplexity_without_maps_is_labeled(curve: PerplexityCurve) -> None:
     """The label is above its place on the axis, and nowhere else."""
     texts = [text for text in curve.plot().axes[0].texts if text.get_text() == "no map has a score"]
     assert [text.get_position()[0] for text in texts] == [8.0]
     (labels_text,) = texts
     axes = labels_text.axes.get_window_extent()
-    assert axes.x0 < labels_text.get_window_extent().x0  # beside the axis, not over its numbers
+    assert axes.x0 < labels_text.get_window_extent().x0  # next to the axis, not over its numbers

@@ -1,4 +1,4 @@
-"""Scores that are read off the loss of t-SNE: which maps have them, and what does not change them."""
+"""Scores from the loss of t-SNE: the maps that have them, and changes without an effect."""
 
 from __future__ import annotations
 
@@ -35,37 +35,39 @@ def score(raw: np.ndarray) -> SingularityScore:
     return dreval.singularity_score(X, raw, perplexity=PERPLEXITY, polish=True)
 
 
-def test_a_map_that_is_no_minimum_is_refused(raw: np.ndarray) -> None:
-    """The error names the map, the rule, how far it is off, and the cure."""
-    with pytest.raises(UndefinedMeasure, match="Newton steps of up to") as caught:
+def test_a_map_that_is_not_a_minimum_raises_an_error(raw: np.ndarray) -> None:
+    """The error names the map, the requirement, the deviation, and the hint."""
+    with pytest.raises(UndefinedMeasure, match="Newton steps of up to") as error:
         dreval.singularity_score(X, raw, perplexity=PERPLEXITY)
-    assert caught.value.argument == "Y"
-    assert "local minimum" in caught.value.requirement
-    assert "polish=True" in caught.value.hint
+    assert error.value.argument == "Y"
+    assert "local minimum" in error.value.requirement
+    assert "polish=True" in error.value.hint
     with pytest.raises(UndefinedMeasure, match=r"\d+ of 70 points at which the loss has no minimum"):
         dreval.singularity_score(X, X[:, :2], perplexity=PERPLEXITY)
     with pytest.raises(UndefinedMeasure, match="all points in one place"):
         dreval.singularity_score(X, np.zeros((70, 2)), perplexity=PERPLEXITY, polish=True)
 
 
-def test_why_polishing_ended_without_a_minimum_is_said(raw: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The map grew, steps ran out, or no step decreased the loss: each has its own reason and hint."""
+def test_the_reason_why_polishing_ended_without_a_minimum_is_reported(
+    raw: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The map grew, steps ran out, or no step decreased the loss: each has a separate reason and hint."""
     rng = np.random.default_rng(0)
     apart = np.where(np.kron(np.eye(2), np.ones((10, 10))) > 0, 1.0, 1e-12) - np.eye(20)  # hardly joined
-    with pytest.raises(UndefinedMeasure, match="the map had grown to 2 times its width") as caught:
+    with pytest.raises(UndefinedMeasure, match="the map had grown to 2 times its width") as error:
         dreval.singularity_score(X[:20], rng.normal(size=(20, 2)), affinities=apart, polish=True)
-    assert "local_distortion" in caught.value.hint
+    assert "local_distortion" in error.value.hint
     monkeypatch.setattr(tsne_loss, "STEPS", 1)
-    with pytest.raises(UndefinedMeasure, match="after 1 Newton steps of all points: no more than") as caught:
+    with pytest.raises(UndefinedMeasure, match="after 1 Newton steps of all points: no more than") as error:
         dreval.singularity_score(X, raw, perplexity=PERPLEXITY, polish=True)
-    assert "longer, so that it ends nearer" in caught.value.hint
+    assert "longer, so that it ends nearer" in error.value.hint
     monkeypatch.setattr(tsne_loss, "HALVINGS", 0)
-    with pytest.raises(UndefinedMeasure, match="after 0 Newton steps of all points: no shorter step") as caught:
+    with pytest.raises(UndefinedMeasure, match="after 0 Newton steps of all points: no shorter step") as error:
         dreval.singularity_score(X, raw, perplexity=PERPLEXITY, polish=True)
-    assert "saddle" in caught.value.hint
+    assert "saddle" in error.value.hint
 
 
-def test_a_progress_bar_is_shown_on_request(score: SingularityScore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_progress_bar_is_displayed_on_request(score: SingularityScore, capsys: pytest.CaptureFixture[str]) -> None:
     """There is a bar of Newton steps and of points; none by default where there is no terminal."""
     dreval.perturbation_score(X, score.coordinates, perplexity=PERPLEXITY, points=[0])
     assert capsys.readouterr().err == ""
@@ -75,7 +77,7 @@ def test_a_progress_bar_is_shown_on_request(score: SingularityScore, capsys: pyt
     assert "Newton steps" in capsys.readouterr().err
 
 
-def test_the_published_example_is_no_minimum() -> None:
+def test_the_published_example_is_not_a_minimum() -> None:
     """The first point of the map without random numbers has a negative eigenvalue, which raises an error."""
     line = np.arange(1, 9.0)
     Y = np.column_stack([3 * np.cos(1.3 * line) + 0.2 * line, 2 * np.sin(0.7 * line) - 0.1 * line])
@@ -103,7 +105,7 @@ def test_newton_steps_lead_to_a_map_that_has_scores(score: SingularityScore, raw
 
 
 def test_maps_of_scikit_learn_are_polished() -> None:
-    """Exact t-SNE of another program ends near a minimum; Newton steps move it there."""
+    """Exact t-SNE of another program ends near a minimum; Newton steps move it to the minimum."""
     TSNE = pytest.importorskip("sklearn.manifold").TSNE
     Y = TSNE(perplexity=PERPLEXITY, method="exact", init="pca", random_state=0).fit_transform(X)
     score = dreval.singularity_score(X, Y, perplexity=PERPLEXITY, polish=True)
@@ -137,16 +139,16 @@ def test_neighbors_are_those_of_the_bundled_method() -> None:
     Y = dreval.methods.TSNE(perplexity=PERPLEXITY, random_state=0).fit_transform(X)
     result = dreval.singularity_score(X, Y, perplexity=PERPLEXITY, affinities="neighbors", polish=True)
     conditional = conditional_affinities(X, PERPLEXITY)
-    same = dreval.singularity_score(X, result.coordinates, affinities=conditional + conditional.T)
+    result_with_matrix = dreval.singularity_score(X, result.coordinates, affinities=conditional + conditional.T)
 
-    assert_allclose(same.values, result.values, rtol=1e-9)
+    assert_allclose(result_with_matrix.values, result.values, rtol=1e-9)
     with pytest.raises(UndefinedMeasure):
         dreval.singularity_score(X, result.coordinates, perplexity=PERPLEXITY)
 
 
 @pytest.mark.parametrize("d", [1, 3])
 def test_maps_of_one_and_three_dimensions_have_scores(d: int) -> None:
-    """Nothing is special about two dimensions."""
+    """Maps of other dimensions than two are treated the same."""
     Y = dreval.methods.TSNE(d, perplexity=21, random_state=0).fit_transform(X)
     score = dreval.singularity_score(X, Y, perplexity=21, polish=True)
 
@@ -180,8 +182,8 @@ def test_tables_of_the_record(score: SingularityScore) -> None:
         score.values[0] = 1.0
 
 
-def test_bad_arguments_are_refused(score: SingularityScore) -> None:
-    """Each refusal names the argument."""
+def test_bad_arguments_raise_an_error(score: SingularityScore) -> None:
+    """Each error names the argument."""
     Y, P = score.coordinates, PairAffinities(X, PERPLEXITY).rows(np.arange(70))
     lopsided, negative, diagonal = P.copy(), P.copy(), P.copy()
     lopsided[np.unravel_index(P.argmax(), P.shape)] *= 1.1
@@ -195,9 +197,9 @@ def test_bad_arguments_are_refused(score: SingularityScore) -> None:
         (P[:5, :5], InputError, "a row per point"),
         ("neighbours", UnknownName, "neighbors"),
     ):
-        with pytest.raises(kind, match=text) as caught:
+        with pytest.raises(kind, match=text) as error:
             dreval.singularity_score(X, Y, affinities=passed)
-        assert caught.value.argument == "affinities"
+        assert error.value.argument == "affinities"
     with pytest.raises(InputError, match="`Y` must have"):
         dreval.singularity_score(X, Y[:5], perplexity=PERPLEXITY)
     with pytest.raises(InputError, match="`metric` must be 'euclidean'"):
@@ -206,41 +208,43 @@ def test_bad_arguments_are_refused(score: SingularityScore) -> None:
         dreval.singularity_score(X, Y)
 
 
-def moved_affinities(X, i: int, moved: np.ndarray, k: int, perplexity: float = PERPLEXITY) -> np.ndarray:
+def moved_affinities(X, i: int, place: np.ndarray, k: int, perplexity: float = PERPLEXITY) -> np.ndarray:
     """All of P after point i moved in the data, each with its k nearest neighbors: from the definition."""
     n = len(X)
     after = X.copy()
-    after[i] = moved
+    after[i] = place
     old, new = cdist(X, X, "sqeuclidean"), cdist(after, after, "sqeuclidean")
     conditional = np.zeros((n, n))
     for j in range(n):
-        away = np.flatnonzero(np.arange(n) != j)
-        calibrated_on = np.sort((new if j == i else old)[j, away])[:k]  # that of the others is from before the move
-        near = away[np.argsort(new[j, away])[:k]]
+        other_points = np.flatnonzero(np.arange(n) != j)
+        calibrated_on = np.sort((new if j == i else old)[j, other_points])[
+            :k
+        ]  # the others have theirs from before the move
+        near = other_points[np.argsort(new[j, other_points])[:k]]
         conditional[j, near] = np.exp(-_rate(calibrated_on, perplexity) * (new[j, near] - new[j, near].min()))
         conditional[j] /= conditional[j].sum()
     return (conditional + conditional.T) / (2 * n)
 
 
-def lowest_place(X, Y, i: int, moved: np.ndarray, k: int | None = None, perplexity: float = PERPLEXITY) -> np.ndarray:
+def lowest_place(X, Y, i: int, place: np.ndarray, k: int | None = None, perplexity: float = PERPLEXITY) -> np.ndarray:
     """Where the loss of point i alone is least after it moved in the data: from the definition, by scipy."""
     n = len(X)
-    others = np.arange(n) != i
-    P = moved_affinities(X, i, moved, n - 1 if k is None else k, perplexity)[i, others]
-    remaining = Y[others]
-    fixed = (1 / (1 + cdist(remaining, remaining, "sqeuclidean"))).sum() - (n - 1)
+    is_other = np.arange(n) != i
+    P = moved_affinities(X, i, place, n - 1 if k is None else k, perplexity)[i, is_other]
+    remaining = Y[is_other]
+    fixed_sum = (1 / (1 + cdist(remaining, remaining, "sqeuclidean"))).sum() - (n - 1)
 
     def loss(y: np.ndarray) -> float:
         w = 1 / (1 + ((y - remaining) ** 2).sum(axis=1))
-        return float(-2 * (P * np.log(w)).sum() + np.log(fixed + 2 * w.sum()))
+        return float(-2 * (P * np.log(w)).sum() + np.log(fixed_sum + 2 * w.sum()))
 
     starts = [Y[i], *remaining[np.argsort(-P)[:2]]]
     results = [minimize(loss, start, method="BFGS", options={"gtol": 1e-9}) for start in starts]
-    return min(results, key=lambda one: one.fun).x
+    return min(results, key=lambda result: result.fun).x
 
 
 def _rate(squared: np.ndarray, perplexity: float) -> float:
-    """The rate whose weights have the perplexity."""
+    """Return the rate whose weights have the perplexity."""
 
     def beyond(log_rate: float) -> float:
         p = np.exp(-np.exp(log_rate) * (squared - squared.min()))
@@ -263,40 +267,42 @@ def test_perturbations_are_the_minima_of_the_definition(score: SingularityScore)
     assert_allclose(result.unit, unit)
     assert np.isnan(result.values).sum() == 66
     for i in points:
-        far = []
+        distances = []
         for axis in axes:
-            far += [np.linalg.norm(lowest_place(X, Y, i, X[i] + s * 0.3 * unit * axis) - Y[i]) for s in (1, -1)]
-        assert_allclose(result.values[i], max(far), rtol=1e-4)
-        assert result.direction[i][1:] == f"PC{np.argmax(far) // 2 + 1}"
+            distances += [np.linalg.norm(lowest_place(X, Y, i, X[i] + s * 0.3 * unit * axis) - Y[i]) for s in (1, -1)]
+        assert_allclose(result.values[i], max(distances), rtol=1e-4)
+        assert result.direction[i][1:] == f"PC{np.argmax(distances) // 2 + 1}"
 
 
 @pytest.fixture(scope="module")
-def near() -> SingularityScore:
-    """The minimum of a map whose affinities are those of 45 neighbors."""
+def polished_score() -> SingularityScore:
+    """Return the minimum of a map whose affinities are those of 45 neighbors."""
     Y = dreval.methods.TSNE(perplexity=15, random_state=0).fit_transform(CLOUD)
     return dreval.singularity_score(CLOUD, Y, perplexity=15, affinities="neighbors", polish=True)
 
 
-def test_affinities_of_neighbors_are_computed_again_for_a_moved_point() -> None:
+def test_affinities_of_neighbors_are_recomputed_for_a_moved_point() -> None:
     """Affinities use the neighbors after the move and the old bandwidths; many points enter and leave lists."""
     from dreval.geometry._loops import tsne_loss as loops
 
-    result, rng, changed = NeighborAffinities(X, 6.0), np.random.default_rng(2), 0
+    result, rng, n_changed = NeighborAffinities(X, 6.0), np.random.default_rng(2), 0
     p = np.empty(70)
     for i in range(0, 70, 6):
         to = X[i] + rng.normal(size=5)
-        moved = cdist(to[None], X, "sqeuclidean")[0] * result.space.scale**2
+        squared_distances = cdist(to[None], X, "sqeuclidean")[0] * result.space.scale**2
         passed = result.n_neighbors, np.log(6.0), 18, *result.bandwidths, result.limits, p
-        loops.moved_row(i, result.squared(np.array([i]))[0], result.inside(np.array([i]))[0], moved, *passed)
+        loops.moved_row(
+            i, result.squared(np.array([i]))[0], result.inside(np.array([i]))[0], squared_distances, *passed
+        )
         P = moved_affinities(X, i, to, 18, 6.0)
         assert_allclose(p, P[i], rtol=1e-7, atol=1e-18)
-        changed += int(((P[i] > 0) != (result.matrix.toarray()[i] > 0)).sum())
-    assert changed > 40
+        n_changed += int(((P[i] > 0) != (result.matrix.toarray()[i] > 0)).sum())
+    assert n_changed > 40
 
 
-def test_perturbations_with_neighbors_are_the_minima_of_the_definition(near: SingularityScore) -> None:
+def test_perturbations_with_neighbors_are_the_minima_of_the_definition(polished_score: SingularityScore) -> None:
     """For some points, all six directions: where scipy finds the least loss, with P from the definition."""
-    Y, points = near.coordinates, [0, 3, 21]
+    Y, points = polished_score.coordinates, [0, 3, 21]
     result = dreval.perturbation_score(CLOUD, Y, perplexity=15, affinities="neighbors", points=points)
     axes = np.linalg.svd(CLOUD - CLOUD.mean(axis=0), full_matrices=False)[2][:3]
 
@@ -306,7 +312,7 @@ def test_perturbations_with_neighbors_are_the_minima_of_the_definition(near: Sin
         ]
         assert_allclose(result.values[i], max(np.linalg.norm(place - Y[i]) for place in places), rtol=1e-4)
     stays = dreval.perturbation_score(CLOUD, Y, perplexity=15, affinities="neighbors", length=0.0)
-    assert np.median(stays.values) <= 2e-3 * near.nearest_distance
+    assert np.median(stays.values) <= 2e-3 * polished_score.nearest_distance
     with pytest.raises(UndefinedMeasure, match="local minimum"):
         dreval.perturbation_score(CLOUD, Y, perplexity=15)
 
@@ -315,14 +321,14 @@ def test_all_other_points_as_neighbors_are_all_pairs(score: SingularityScore) ->
     """With the largest perplexity the neighbors are all other points: the two kinds of affinities are one."""
     Y = dreval.singularity_score(X, score.coordinates, perplexity=23, polish=True).coordinates
     pairs = dreval.perturbation_score(X, Y, perplexity=23, length=0.5)
-    listed = dreval.perturbation_score(X, Y, perplexity=23, length=0.5, affinities="neighbors")
+    from_lists = dreval.perturbation_score(X, Y, perplexity=23, length=0.5, affinities="neighbors")
 
-    assert_allclose(listed.values, pairs.values, rtol=1e-6)
-    assert_array_equal(listed.direction, pairs.direction)
+    assert_allclose(from_lists.values, pairs.values, rtol=1e-6)
+    assert_array_equal(from_lists.direction, pairs.direction)
 
 
 def test_perturbations_are_those_of_the_authors() -> None:
-    """Of neMDBD, run in R with searches that go on; as it is they end early, within 1 % of the width of the map."""
+    """neMDBD, run in R with searches that continue; the original ends early, within 1 % of the width of the map."""
     expected = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd_perturbation.csv")
     data, Y = expected.filter(regex="^x").to_numpy(), expected[["y1", "y2"]].to_numpy()
     D = cdist(data, data)
@@ -351,19 +357,19 @@ def test_perturbations_do_not_depend_on_order_motion_or_threads(score: Singulari
     turned = Y @ np.array([[0.6, 0.8], [0.8, -0.6]]) + 5.0
     default = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, n_jobs=1)
 
-    two = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, n_jobs=2)
-    assert_array_equal(two.values, default.values)
+    parallel = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, n_jobs=2)
+    assert_array_equal(parallel.values, default.values)
     permuted = dreval.perturbation_score(X[order], Y[order], perplexity=PERPLEXITY, length=0.3)
     assert_allclose(permuted.values, default.values[order], rtol=1e-5, atol=1e-6)
-    moved = dreval.perturbation_score(X, turned, perplexity=PERPLEXITY, length=0.3)
-    assert_allclose(moved.values, default.values, rtol=1e-5, atol=1e-6)
-    subset = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, points=[9, 2])
-    assert_array_equal(subset.values[[9, 2]], default.values[[9, 2]])
-    assert (subset.direction[[0, 1]] == "").all()
+    turned_result = dreval.perturbation_score(X, turned, perplexity=PERPLEXITY, length=0.3)
+    assert_allclose(turned_result.values, default.values, rtol=1e-5, atol=1e-6)
+    selected = dreval.perturbation_score(X, Y, perplexity=PERPLEXITY, length=0.3, points=[9, 2])
+    assert_array_equal(selected.values[[9, 2]], default.values[[9, 2]])
+    assert (selected.direction[[0, 1]] == "").all()
 
 
-def test_bad_perturbations_are_refused(score: SingularityScore, raw: np.ndarray) -> None:
-    """A map that is no minimum, points that are none, and a negative length."""
+def test_bad_perturbations_raise_an_error(score: SingularityScore, raw: np.ndarray) -> None:
+    """A map that is not a minimum, invalid points, and a negative length."""
     Y = score.coordinates
     with pytest.raises(UndefinedMeasure, match="local minimum"):
         dreval.perturbation_score(X, raw, perplexity=PERPLEXITY)
@@ -388,7 +394,7 @@ def test_tables_of_perturbations(score: SingularityScore) -> None:
 
 
 def test_affinities_in_parts_have_no_minimum():
-    """Two clusters of which no point has a neighbor in the other: parts move apart for ever, and no map has scores."""
+    """Two clusters without neighbors in the other move apart without limit, and no map has scores."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(40, 4)), rng.normal(size=(40, 4)) + 12 * np.eye(4)[0]])
     Y = dreval.methods.TSNE(perplexity=5, random_state=0).fit_transform(X)

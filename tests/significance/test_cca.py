@@ -32,11 +32,11 @@ def test_correlations_and_wilks_are_those_of_statsmodels(pair):
     result = quick(x, y)
     assume(min(x.shape[1], y.shape[1]) > 1)  # statsmodels cannot take one column
     assume(np.linalg.matrix_rank(y - y.mean(axis=0)) == y.shape[1])
-    other = CanCorr(y, x)
+    reference = CanCorr(y, x)
     np.testing.assert_allclose(
-        result.extra["correlations"], other.cancorr[: len(result.extra["correlations"])], atol=1e-8
+        result.extra["correlations"], reference.cancorr[: len(result.extra["correlations"])], atol=1e-8
     )
-    wilks = float(other.corr_test().stats.iloc[0]["Wilks' lambda"])
+    wilks = float(reference.corr_test().stats.iloc[0]["Wilks' lambda"])
     assert result.extra["wilks"] == pytest.approx(wilks, rel=1e-6)
 
 
@@ -48,7 +48,7 @@ def test_first_correlation_is_that_of_scikit_learn():
 
 
 def test_one_column_each_is_correlation():
-    """With one column each rho is |r|, and p by chi-square is that of scipy's chi2 law."""
+    """With one column each rho is |r|, and p by chi-square is that of scipy's chi2 distribution."""
     x, y = np.random.default_rng(1).normal(size=(2, 40))
     r = np.corrcoef(x, y)[0, 1]
     result = quick(x, y, method="chi2")
@@ -60,7 +60,7 @@ def test_one_column_each_is_correlation():
 
 
 def test_classes_give_the_correlation_ratio():
-    """Of one variable and classes rho^2 is the between share of the sum of squares, as in scipy's one-way F."""
+    """For one variable and classes rho^2 is the between share of the sum of squares, as in scipy's one-way F."""
     rng = np.random.default_rng(2)
     y, codes = rng.normal(size=60), np.arange(60) % 3
     result = quick(y, codes.astype(str))
@@ -81,9 +81,9 @@ def test_invariant_to_linear_maps(seed):
 def test_repeated_columns_count_once():
     """Columns that repeat others change neither rank nor statistic."""
     x, y = sample()
-    single, two = quick(x, y), quick(np.column_stack([x, x[:, 0] - 2 * x[:, 1], np.ones(60)]), y)
-    assert two.extra["rank_x"] == 3
-    assert single.statistic == pytest.approx(two.statistic, rel=1e-9)
+    single, redundant = quick(x, y), quick(np.column_stack([x, x[:, 0] - 2 * x[:, 1], np.ones(60)]), y)
+    assert redundant.extra["rank_x"] == 3
+    assert single.statistic == pytest.approx(redundant.statistic, rel=1e-9)
 
 
 def test_null_distribution_is_recomputed():
@@ -114,18 +114,18 @@ def test_perfect_dependence_is_finite():
         ((np.arange(9), ["a"] * 9), "`y` must have at least two classes"),
     ],
 )
-def test_refusals(variables, message):
+def test_errors(variables, message):
     """Too few rows and constants raise an error; one row more is enough."""
     if message is None:
         assert quick(*variables).p_value > 0
         return
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         quick(*variables)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("options", [{"permutation": "cyclic"}, {"blocks": np.arange(60) // 2}, {"stop_after": 5}])
-def test_the_chi_square_law_draws_no_permutations(options):
+def test_the_chi_square_distribution_draws_no_permutations(options):
     """Arguments that restrict or stop permutations raise an error where there are none."""
     with pytest.raises(InputError, match="`method` must draw permutations where"):
         dreval.cca_test(*sample(), method="chi2", **options)

@@ -1,4 +1,4 @@
-"""The certificate of Definition 1: what it measures, what it says, and what it refuses."""
+"""The certificate of Definition 1: its values, its text, and its errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dreval.significance._certificate import certify
 
 
 def latents_and_data(n=80, noise=0.3, seed=0, dependent=False):
-    """A curved sheet in five dimensions with noise, whose size may follow the first latent."""
+    """Return a curved sheet in five dimensions with noise, whose size may follow the first latent."""
     rng = np.random.default_rng(seed)
     Y = rng.uniform(-1, 1, size=(n, 2))
     X = np.c_[Y, np.sin(2 * Y), Y[:, 0] * Y[:, 1]]
@@ -29,7 +29,7 @@ def certificate(Y, X, **options) -> Certificate:
 
 
 def test_true_latents_with_independent_noise_pass():
-    """Where Definition 1 holds nothing is objected to, and the sentence does not claim a proof."""
+    """Where Definition 1 holds there is no objection, and the sentence does not claim a proof."""
     result = certificate(*latents_and_data())
     assert result.objections == ()
     assert result.verdict == "Nothing here speaks against Definition 1; that is no proof of it."
@@ -37,8 +37,8 @@ def test_true_latents_with_independent_noise_pass():
     assert result.residual_mean < 0.3
 
 
-def test_noise_that_follows_the_latent_is_seen():
-    """A residual whose size depends on the embedding is objected to, with the effect size before p."""
+def test_noise_that_follows_the_latent_is_detected():
+    """A residual whose size depends on the embedding is an objection, with the effect size before p."""
     result = certificate(*latents_and_data(n=150, dependent=True))
     assert result.tests[0].effect_size > 2 * result.tests[0].effect_expected
     assert result.tests[0].p_value == 1 / 40
@@ -62,14 +62,14 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
     assert "KCCA: rho" in with_p(0.03, 0.01).verdict
     assert list(with_p(0.03, 0.4).tidy()["p_adjusted"]) == [0.06, 0.4]
     assert not any("too few" in str(note) for note in single.summary().notes)
-    subset = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41).summary().notes
-    assert subset[0] == "With 38 resamples no adjusted p is below 0.051: too few to see dependence."
-    assert subset[1].startswith("Nothing here speaks against")
-    assert "40 points are too few for 41 folds: each point is one fold." in subset
+    notes = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41).summary().notes
+    assert notes[0] == "With 38 resamples no adjusted p is below 0.051: too few to see dependence."
+    assert notes[1].startswith("Nothing here speaks against")
+    assert "40 points are too few for 41 folds: each point is one fold." in notes
 
 
-def test_an_unrelated_embedding_meets_the_definition_and_tells_nothing():
-    """Held-out points of an unrelated embedding have error 1; f is constant: no objection, but the verdict says so."""
+def test_an_unrelated_embedding_meets_the_definition_without_information():
+    """Held-out points of an unrelated embedding have error 1; f is constant: no objection, but the verdict notes it."""
     _, X = latents_and_data()
     result = certificate(np.random.default_rng(9).normal(size=(80, 2)), X)
     assert result.held_out == pytest.approx(1.0, abs=0.05)
@@ -91,32 +91,32 @@ def test_the_numbers_are_those_of_their_parts():
     result = certificate(Y, X)
     residuals = Refit(Y, X, "ridge").residuals
     hsic = dreval.hsic_test(residuals, Y, n_resamples=1, random_state=0)
-    first = result.tests[0]
-    assert (first.name, first.statistic, first.effect_size) == ("hsic", hsic.statistic, hsic.effect_size)
-    assert first.p_value == (np.count_nonzero(first.null_distribution >= first.statistic) + 1) / 40
+    test = result.tests[0]
+    assert (test.name, test.statistic, test.effect_size) == ("hsic", hsic.statistic, hsic.effect_size)
+    assert test.p_value == (np.count_nonzero(test.null_distribution >= test.statistic) + 1) / 40
     error = dreval.reconstruction_error(X, Y, random_state=0)
     assert (result.held_out, result.train) == (float(error), error.parts["train"])
     assert [test.name for test in result.tests] == [name for name in ("hsic", "kcca") if name in TESTS]
 
 
-def test_a_seed_is_a_seed_and_threads_change_nothing():
+def test_a_seed_is_a_seed_and_threads_have_no_effect():
     """The same seed gives the same null distribution for any number of threads; resample b depends on b only."""
     Y, X = latents_and_data(n=40)
-    single, two = (certificate(Y, X, n_jobs=n_jobs, n_resamples=8).tests[0].null_distribution for n_jobs in (1, 2))
+    single, parallel = (certificate(Y, X, n_jobs=n_jobs, n_resamples=8).tests[0].null_distribution for n_jobs in (1, 2))
     longer = certificate(Y, X, n_resamples=12).tests[0].null_distribution
-    assert single.tolist() == two.tolist() == longer[:8].tolist()
+    assert single.tolist() == parallel.tolist() == longer[:8].tolist()
     assert certificate(Y, X, random_state=1, n_resamples=8).tests[0].null_distribution.tolist() != single.tolist()
 
 
-def test_theorem_3_leaves_structure_that_is_seen():
-    """With the true latents Theorem 3 leaves what it cannot bend to, and the test says so; kernel ridge does not."""
+def test_theorem_3_leaves_a_structure_that_is_detected():
+    """With the true latents Theorem 3 leaves a nonlinear part, which the test reports; kernel ridge does not."""
     Y, X = latents_and_data(n=150, noise=0.05)
     assert certificate(Y, X, rule="theorem3").objections
     assert not certificate(Y, X).objections
 
 
 def test_results_have_it_by_name_and_loaded_ones_ask_for_the_data(tmp_path):
-    """``res.certificate(name)``; after saving and loading the data must be given, and must be the same."""
+    """``res.certificate(name)``; after saving and loading the data must be passed, and must be the same."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=0).run("procrustes_disparity")
     current = results.certificate("sheet", n_resamples=5, random_state=0)
@@ -133,11 +133,11 @@ def test_its_folds_are_those_of_the_table():
     """The held-out error of a certificate is the reconstruction error that the table shows."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=4).run("reconstruction_error")
-    printed = results.tidy().set_index("measure").loc["reconstruction_error", "value"]
-    assert results.certificate("sheet", n_resamples=1).held_out == printed
+    value = results.tidy().set_index("measure").loc["reconstruction_error", "value"]
+    assert results.certificate("sheet", n_resamples=1).held_out == value
 
 
-def test_units_change_nothing():
+def test_units_have_no_effect():
     """Data and embedding in extreme units have the same errors and effects; residuals are in the unit of the data."""
     Y, X = latents_and_data(n=40)
     current, present = certificate(Y, X, n_resamples=5), certificate(1e200 * Y, 1e-200 * X, n_resamples=5)
@@ -146,8 +146,8 @@ def test_units_change_nothing():
     np.testing.assert_allclose(present.residuals, 1e-200 * current.residuals, rtol=1e-6)
 
 
-def test_options_that_are_none_are_named():
-    """An unknown rule raises an error with the known ones, from results and from records."""
+def test_invalid_options_are_named():
+    """An unknown rule raises an error with the valid ones, from results and from records."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=0).run("procrustes_disparity", ci=None)
     with pytest.raises(dreval.errors.UnknownName, match="Did you mean 'n_folds'"):
@@ -172,8 +172,8 @@ def test_it_prints():
     assert repr(result).startswith("Certificate(sheet: held-out error 0.")
 
 
-def test_what_cannot_be_judged_is_refused():
-    """No residual, one place, no data, and options that are none."""
+def test_invalid_input_raises_an_error():
+    """No residual, one place, no data, and invalid options."""
     Y, X = latents_and_data(n=40)
     with pytest.raises(UndefinedMeasure, match="must vary"):
         certificate(np.zeros((40, 2)), X)
@@ -186,7 +186,7 @@ def test_what_cannot_be_judged_is_refused():
 
 
 def test_many_points_are_represented_by_some():
-    """Beyond 1000 points a random thousand is judged, and a note says so."""
+    """Beyond 1000 points a random thousand is used, with a note."""
     Y, X = latents_and_data(n=1001)
     result = certificate(Y, X, n_resamples=1, n_folds=2)
     assert result.recipe["n"] == 1000

@@ -20,7 +20,7 @@ def sample(n=40):
 
 
 def test_kappa_curve_is_the_test_at_every_kappa():
-    """Each row is what ``kcca_test`` gives at that kappa, with the same permutations."""
+    """Each row equals ``kcca_test`` at that kappa, with the same permutations."""
     x, y = sample()
     curve = dreval.kappa_curve(x, y, kappas=[0.5, 0.02], n_resamples=19, random_state=3)
     table = curve.tidy()
@@ -82,12 +82,12 @@ def test_ranking_is_the_greedy_search_by_hand():
     chosen = []
     for row in dreval.dependence_ranking(X, y).itertuples():
         best = max((j for j in range(4) if j not in chosen), key=lambda j: score([*chosen, j]))
-        before = [pair[best, j] for j in chosen]
+        redundancies = [pair[best, j] for j in chosen]
         chosen.append(best)
         assert row.feature == best
         assert row.score == pytest.approx(score(chosen))
         assert row.relevance == pytest.approx(relevance[best])
-        assert row.redundancy == pytest.approx(np.mean(before) if before else 0.0)
+        assert row.redundancy == pytest.approx(np.mean(redundancies) if redundancies else 0.0)
 
 
 def naive_alignment(x, y):
@@ -104,7 +104,7 @@ def naive_alignment(x, y):
 
 @pytest.mark.parametrize("noise", [0.0, 1.0, 30.0])
 def test_the_score_of_the_first_column_is_its_relevance(noise):
-    """No column is redundant with itself; of Peng's criterion, which counts that as 1, the order is the same."""
+    """A column is not redundant with itself; Peng's criterion, which counts that as 1, has the same order."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 4))
     X[:, 3] = X[:, 0] + 0.2 * rng.normal(size=60)
@@ -129,10 +129,10 @@ def test_ranking_keeps_the_names_of_a_frame():
     """Columns of a frame keep their names, y may be classes, and fewer features can be requested."""
     data = dreval.load_dataset("wdbc")
     frame = pd.DataFrame(data.data[:, :6], columns=data.feature_names[:6])
-    subset = dreval.dependence_ranking(frame, np.asarray(data.labels).astype(str), n_features=2)
-    assert len(subset) == 2
-    assert set(subset["feature"]) <= set(frame.columns)
-    assert subset["relevance"][0] == subset["relevance"].max()
+    ranking = dreval.dependence_ranking(frame, np.asarray(data.labels).astype(str), n_features=2)
+    assert len(ranking) == 2
+    assert set(ranking["feature"]) <= set(frame.columns)
+    assert ranking["relevance"][0] == ranking["relevance"].max()
 
 
 @pytest.mark.parametrize(
@@ -150,15 +150,15 @@ def test_ranking_keeps_the_names_of_a_frame():
         (lambda x, y: dreval.dependence_ranking(x, y, n_features=2), "`n_features` must be an integer"),
     ],
 )
-def test_refusals(call, message):
+def test_errors(call, message):
     """Invalid settings raise an error with their name."""
-    with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
+    with pytest.raises((InputError, dreval.errors.UnknownName)) as error:
         call(*sample())
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_the_embedding_marks_plain_numbers_and_names_its_lines_at_their_ends():
-    """Ticks are powers of two as fractions, or of ten; the names stand right of the curves, apart from each other."""
+    """Ticks are powers of two as fractions, or powers of ten; the names are right of the curves without overlap."""
     for curve, expected in (
         (dreval.bandwidth_curve(*sample(), n_resamples=9), ["1/8", "1/4", "1/2", "1", "2", "4", "8"]),
         (dreval.kappa_curve(*sample(), kappas=[0.001, 0.01, 3], n_resamples=9), ["0.001", "0.01", "0.1", "1"]),

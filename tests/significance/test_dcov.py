@@ -33,15 +33,15 @@ def quick(x, y, **options):
 
 
 def test_values_of_energy():
-    """R energy: dcov is the root of our statistic, n times it that of its test, bcdcor our effect size."""
+    """In R energy dcov is the root of our statistic, its test has n times it, and bcdcor is our effect size."""
     result = quick(*points())
     assert np.sqrt(result.statistic) == pytest.approx(ENERGY["dcov"], rel=1e-12)
     assert 30 * result.statistic == pytest.approx(ENERGY["test statistic"], rel=1e-12)
     assert result.extra["dcor"] == pytest.approx(ENERGY["dcor"], rel=1e-12)
     assert result.extra["unbiased"] == pytest.approx(ENERGY["dcovU"], rel=1e-11)
     assert result.effect_size == pytest.approx(ENERGY["bcdcor"], rel=1e-11)
-    other = quick(*points(), exponent=0.5)
-    assert np.sqrt(other.statistic) == pytest.approx(ENERGY["dcov of exponent 0.5"], rel=1e-12)
+    other_exponent = quick(*points(), exponent=0.5)
+    assert np.sqrt(other_exponent.statistic) == pytest.approx(ENERGY["dcov of exponent 0.5"], rel=1e-12)
 
 
 def test_values_of_dcor():
@@ -51,13 +51,13 @@ def test_values_of_dcor():
     assert result.extra["dcor"] == pytest.approx(DCOR["distance_correlation"], rel=1e-11)
     assert result.extra["unbiased"] == pytest.approx(DCOR["u_distance_covariance_sqr"], rel=1e-11)
     assert result.effect_size == pytest.approx(DCOR["u_distance_correlation_sqr"], rel=1e-10)
-    other = quick(*points(), exponent=0.5)
-    assert other.statistic == pytest.approx(DCOR["distance_covariance_sqr of exponent 0.5"], rel=1e-11)
+    permuted = quick(*points(), exponent=0.5)
+    assert permuted.statistic == pytest.approx(DCOR["distance_covariance_sqr of exponent 0.5"], rel=1e-11)
 
 
 @given(pair=pairs(images=VARYING, kinds=("normal", "curve", "clusters"), min_n=5))
 def test_statistic_is_the_sum_over_centered_distances(pair):
-    """dCov^2 is the mean product of doubly centered distances; U-centering gives the bias-corrected form."""
+    """dCov^2 is the mean product of doubly centered distances; with U-centering it is the bias-corrected form."""
     x, y = pair
     D, E = (cdist(v, v) for v in (x, y))
     n = len(x)
@@ -79,9 +79,9 @@ def test_correlation_is_invariant(pair):
     """Translation, rotation and scale of a variable keep dcor and its bias-corrected square."""
     x, y = pair
     rotation = ortho_group.rvs(x.shape[1], random_state=0)
-    single, two = quick(x, y), quick(1e3 * (x @ rotation) - 5.0, y)
-    assert single.extra["dcor"] == pytest.approx(two.extra["dcor"], abs=1e-7)
-    assert single.effect_size == pytest.approx(two.effect_size, abs=1e-7)
+    original, transformed = quick(x, y), quick(1e3 * (x @ rotation) - 5.0, y)
+    assert original.extra["dcor"] == pytest.approx(transformed.extra["dcor"], abs=1e-7)
+    assert original.effect_size == pytest.approx(transformed.effect_size, abs=1e-7)
 
 
 def test_a_variable_with_itself_by_hand():
@@ -92,12 +92,12 @@ def test_a_variable_with_itself_by_hand():
     assert result.extra["metric_x"] == "equal or not"
 
 
-def test_distances_that_are_given_are_used():
-    """Precomputed distances give what the points give, alone or for one of the two."""
+def test_precomputed_distances_are_used():
+    """Precomputed distances have the result of the points, for both variables or for one of them."""
     x, y = points()
     single = dreval.dcov_test(x, y, random_state=0)
-    two = dreval.dcov_test(squareform(pdist(x)), y, metric=("precomputed", "euclidean"), random_state=0)
-    np.testing.assert_allclose(single.null_distribution, two.null_distribution, rtol=1e-12)
+    result = dreval.dcov_test(squareform(pdist(x)), y, metric=("precomputed", "euclidean"), random_state=0)
+    np.testing.assert_allclose(single.null_distribution, result.null_distribution, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -118,15 +118,15 @@ def test_distances_that_are_given_are_used():
         ((np.arange(5) * 1e200, np.arange(5)), {}, "`x` must have a usual scale"),
     ],
 )
-def test_refusals(variables, options, message):
+def test_errors(variables, options, message):
     """Variables without distances raise an error with their name and a hint."""
-    with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
+    with pytest.raises((InputError, dreval.errors.UnknownName)) as error:
         dreval.dcov_test(*variables, **options)
-    assert message.replace("a distance", "a negative distance") in str(refused.value)
+    assert message.replace("a distance", "a negative distance") in str(error.value)
 
 
-def test_one_row_apart_is_tested_without_an_effect_size():
-    """Where one row differs from all others the U-centered distances are 0: no effect size, yet a test."""
+def test_one_distant_row_is_tested_without_an_effect_size():
+    """If one row differs from all others the U-centered distances are 0: there is no effect size, but a test."""
     x = np.eye(1, 12)[0]
     y = np.r_[50.0, np.arange(11.0)]
     result = dreval.dcov_test(x, y, n_resamples=199, random_state=0)

@@ -35,19 +35,19 @@ def sample(n, seed=0, p=2, q=3):
 def naive_v(K, L):
     """Gretton et al. (2005): mean of K L + mean of K times mean of L - 2 mean over i of row means, by plain sums."""
     n = range(len(K))
-    first = sum(K[i, j] * L[i, j] for i in n for j in n) / len(K) ** 2
+    mean_product = sum(K[i, j] * L[i, j] for i in n for j in n) / len(K) ** 2
     second = sum(K[i, j] * L[q, r] for i in n for j in n for q in n for r in n) / len(K) ** 4
-    third = sum(K[i, j] * L[i, q] for i in n for j in n for q in n) / len(K) ** 3
-    return first + second - 2 * third
+    mean_triples = sum(K[i, j] * L[i, q] for i in n for j in n for q in n) / len(K) ** 3
+    return mean_product + second - 2 * mean_triples
 
 
 def naive_u(K, L):
     """The same means over different measures only: unbiased."""
     n = len(K)
-    first = sum(K[i, j] * L[i, j] for i, j in itertools.permutations(range(n), 2)) / math.perm(n, 2)
+    mean_product = sum(K[i, j] * L[i, j] for i, j in itertools.permutations(range(n), 2)) / math.perm(n, 2)
     second = sum(K[i, j] * L[q, r] for i, j, q, r in itertools.permutations(range(n), 4)) / math.perm(n, 4)
-    third = sum(K[i, j] * L[i, q] for i, j, q in itertools.permutations(range(n), 3)) / math.perm(n, 3)
-    return first + second - 2 * third
+    mean_triples = sum(K[i, j] * L[i, q] for i, j, q in itertools.permutations(range(n), 3)) / math.perm(n, 3)
+    return mean_product + second - 2 * mean_triples
 
 
 def matrix_v(K, L):
@@ -96,10 +96,10 @@ def test_linear_kernels_give_the_cross_covariance(pair):
 
 def test_two_binary_variables_by_hand():
     """Classes aabb: equal ones give HSIC 4/16, CKA 1 and p = 8/24; crossed ones give 0 and p = 1."""
-    same, crossed = (dreval.hsic_test(list("aabb"), list(y)) for y in ("aabb", "abab"))
-    assert (same.statistic, same.effect_size, same.p_value) == pytest.approx((0.25, 1.0, 1 / 3))
+    equal, crossed = (dreval.hsic_test(list("aabb"), list(y)) for y in ("aabb", "abab"))
+    assert (equal.statistic, equal.effect_size, equal.p_value) == pytest.approx((0.25, 1.0, 1 / 3))
     assert (crossed.statistic, crossed.p_value) == pytest.approx((0.0, 1.0), abs=1e-16)
-    assert same.n_resamples == 24
+    assert equal.n_resamples == 24
 
 
 def test_a_statistic_of_zero_has_p_one_when_sampled():
@@ -112,10 +112,10 @@ def test_a_statistic_of_zero_has_p_one_when_sampled():
 def test_swapping_the_variables_keeps_the_statistics(pair):
     """HSIC, its unbiased form and CKA are symmetric in x and y."""
     x, y = pair
-    single, two = quick(x, y), quick(y, x)
-    assert single.statistic == pytest.approx(two.statistic, rel=1e-10)
-    assert single.extra["unbiased"] == pytest.approx(two.extra["unbiased"], rel=1e-8, abs=1e-14)
-    assert single.effect_size == pytest.approx(two.effect_size, rel=1e-10)
+    single, swapped = quick(x, y), quick(y, x)
+    assert single.statistic == pytest.approx(swapped.statistic, rel=1e-10)
+    assert single.extra["unbiased"] == pytest.approx(swapped.extra["unbiased"], rel=1e-8, abs=1e-14)
+    assert single.effect_size == pytest.approx(swapped.effect_size, rel=1e-10)
 
 
 @given(pair=pairs(images=VARYING), seed=st.integers(0, 1000))
@@ -124,28 +124,30 @@ def test_order_of_the_rows_does_not_matter(pair, seed):
     x, y = pair
     assume(not (y == y[0]).all())
     order = np.random.default_rng(seed).permutation(len(x))
-    single, two = quick(x, y), quick(x[order], y[order])
-    assert single.statistic == pytest.approx(two.statistic, rel=1e-9, abs=1e-14)
-    assert single.extra["unbiased"] == pytest.approx(two.extra["unbiased"], rel=1e-8, abs=1e-13)
+    single, permuted = quick(x, y), quick(x[order], y[order])
+    assert single.statistic == pytest.approx(permuted.statistic, rel=1e-9, abs=1e-14)
+    assert single.extra["unbiased"] == pytest.approx(permuted.extra["unbiased"], rel=1e-8, abs=1e-13)
 
 
 @pytest.mark.parametrize("kernel", KERNELS[:3])
 @given(pair=pairs(images=VARYING, kinds=SMOOTH, scales=False, min_p=2), seed=st.integers(0, 1000))
 def test_invariant_to_translation_rotation_and_scale(kernel, pair, seed):
-    """Radial kernels with the median rule see shape only: shifts, rotations and scales of x and y change nothing."""
+    """Radial kernels with the median rule depend on shape only: shifts, rotations and scales have no effect."""
     x, y = pair
     rotation = ortho_group.rvs(x.shape[1], random_state=seed)
-    single, two = quick(x, y, kernel=kernel), quick(1e4 * (x @ rotation) + 7.0, 1e-3 * y - 2.0, kernel=kernel)
-    assert single.statistic == pytest.approx(two.statistic, rel=1e-7)
-    assert single.effect_size == pytest.approx(two.effect_size, rel=1e-7)
+    single, transformed = quick(x, y, kernel=kernel), quick(1e4 * (x @ rotation) + 7.0, 1e-3 * y - 2.0, kernel=kernel)
+    assert single.statistic == pytest.approx(transformed.statistic, rel=1e-7)
+    assert single.effect_size == pytest.approx(transformed.effect_size, rel=1e-7)
 
 
-def test_a_bandwidth_of_its_own_for_each_variable():
-    """The defaults are the two medians; given ones are used, each for its variable."""
+def test_each_variable_has_a_separate_bandwidth():
+    """The defaults are the two medians; passed bandwidths are used, each for its variable."""
     x, y = sample(20)
     medians = [math.sqrt(np.median(((v[:, None] - v[None]) ** 2).sum(-1)[np.triu_indices(20, 1)])) for v in (x, y)]
-    plain = quick(x, 100 * y)
-    assert (plain.extra["bandwidth_x"], plain.extra["bandwidth_y"]) == pytest.approx((medians[0], 100 * medians[1]))
+    unscaled = quick(x, 100 * y)
+    assert (unscaled.extra["bandwidth_x"], unscaled.extra["bandwidth_y"]) == pytest.approx(
+        (medians[0], 100 * medians[1])
+    )
     given_ones = quick(x, y, bandwidth=(0.5, None))
     assert given_ones.extra["bandwidth_x"] == pytest.approx(0.5)
     assert given_ones.extra["bandwidth_y"] == pytest.approx(medians[1])
@@ -154,14 +156,14 @@ def test_a_bandwidth_of_its_own_for_each_variable():
     )
 
 
-def test_precomputed_kernels_give_what_computed_ones_give():
+def test_precomputed_kernels_equal_computed_ones():
     """Statistic, p-value and null distribution are the same when the user computes the kernel matrices."""
     x, y = sample(25)
     K, L = (gram_matrix(v, "x", "laplace").matrix for v in (x, y))
     left = dreval.hsic_test(x, y, kernel="laplace", random_state=3)
-    two = dreval.hsic_test(K, L, kernel="precomputed", random_state=3)
+    precomputed = dreval.hsic_test(K, L, kernel="precomputed", random_state=3)
     mixed = dreval.hsic_test(x, L, kernel=("laplace", "precomputed"), random_state=3)
-    for right in (two, mixed):
+    for right in (precomputed, mixed):
         np.testing.assert_allclose(right.null_distribution, left.null_distribution, rtol=1e-12)
         assert (right.statistic, right.p_value) == pytest.approx((left.statistic, left.p_value), rel=1e-12)
 
@@ -172,9 +174,9 @@ def test_classes_are_classes_however_they_come():
     codes = np.arange(30) % 2
     single = dreval.hsic_test(x, codes, kernel=("gaussian", "delta"), random_state=0)
     for value in (codes.astype(bool), codes.astype(str), pd.Series(codes).map({0: "a", 1: "b"}), pd.Categorical(codes)):
-        two = dreval.hsic_test(x, value, random_state=0)
-        np.testing.assert_array_equal(single.null_distribution, two.null_distribution)
-        assert two.extra["kernel_y"] == "delta"
+        result = dreval.hsic_test(x, value, random_state=0)
+        np.testing.assert_array_equal(single.null_distribution, result.null_distribution)
+        assert result.extra["kernel_y"] == "delta"
 
 
 @given(n=st.integers(7, 15), seed=st.integers(0, 1000), kernel=st.sampled_from(KERNELS))
@@ -194,15 +196,15 @@ def test_small_samples_are_exact(n):
     x, y = sample(n, seed=1)
     K, L = gram_matrix(x, "x").matrix, gram_matrix(y, "y").matrix
     result = dreval.hsic_test(x, y)
-    other = stats.permutation_test(
+    reference = stats.permutation_test(
         (np.arange(n),),
         lambda order: matrix_v(K[np.ix_(order, order)], L),
         permutation_type="pairings",
         n_resamples=np.inf,
         alternative="greater",
     )
-    assert result.p_value == pytest.approx(other.pvalue, abs=1e-15)
-    np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(other.null_distribution), rtol=1e-10)
+    assert result.p_value == pytest.approx(reference.pvalue, abs=1e-15)
+    np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(reference.null_distribution), rtol=1e-10)
     assert any("enumerated" in str(note) for note in result.notes)
 
 
@@ -210,9 +212,9 @@ def test_numbers_depend_on_the_seed_only():
     """Same seed, same numbers, for any number of threads; a longer run begins like a shorter one; recipes repeat."""
     x, y = sample(40)
     left = dreval.hsic_test(x, y, random_state=5, n_resamples=200, n_jobs=1)
-    two = dreval.hsic_test(x, y, random_state=5, n_resamples=200, n_jobs=2)
+    parallel = dreval.hsic_test(x, y, random_state=5, n_resamples=200, n_jobs=2)
     long = dreval.hsic_test(x, y, random_state=5, n_resamples=301)
-    np.testing.assert_array_equal(left.null_distribution, two.null_distribution)
+    np.testing.assert_array_equal(left.null_distribution, parallel.null_distribution)
     np.testing.assert_array_equal(left.null_distribution, long.null_distribution[:200])
     right = dreval.hsic_test(x, y, random_state=np.random.default_rng(1), n_resamples=200)
     assert not np.array_equal(left.null_distribution, right.null_distribution)
@@ -232,13 +234,13 @@ def test_finds_dependence_without_correlation():
 def test_duplicates_warn_and_the_note_stays():
     """A zero median is a warning that points at the user's line, and a note of the result."""
     x = np.r_[np.zeros(15), 1.0, 2.0, 4.0, 5.0, 6.0]
-    with pytest.warns(DegenerateDataWarning, match="`x` coincide") as caught:
+    with pytest.warns(DegenerateDataWarning, match="`x` coincide") as records:
         result = dreval.hsic_test(x, np.arange(20.0), random_state=0)
-    assert caught[0].filename == __file__
+    assert records[0].filename == __file__
     assert any("smallest positive distance" in str(note) for note in result.notes)
 
 
-REFUSED = [
+INVALID = [
     (([1.0, 2, 3], [1.0, 2, 3]), {}, "`x` must have at least 4 rows"),
     ((np.arange(5), np.arange(6)), {}, "`y` must have one row per point of the data: got 6 rows for 5 points"),
     ((np.ones(5), np.arange(5)), {}, "`x` must vary"),
@@ -252,12 +254,12 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("variables", "options", "message"), REFUSED)
-def test_refusals(variables, options, message):
+@pytest.mark.parametrize(("variables", "options", "message"), INVALID)
+def test_errors(variables, options, message):
     """Invalid variables and settings raise an error with the argument, the requirement and what was received."""
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         dreval.hsic_test(*variables, **options)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_card_and_registry():
@@ -299,7 +301,7 @@ def test_values_that_rounding_makes_negative_are_zero():
         assert not np.signbit(value)
 
 
-def test_all_shifts_are_said_without_contradiction():
+def test_all_shifts_are_described_consistently():
     """Where all cyclic shifts are enumerated p has no Monte Carlo error, and is not called exact."""
     x = np.sin(np.arange(30.0))
     notes = " ".join(map(str, dreval.hsic_test(x, x**2 + x, permutation="cyclic", random_state=0).notes))
@@ -308,8 +310,8 @@ def test_all_shifts_are_said_without_contradiction():
     assert "exact" not in notes
 
 
-def test_kernels_with_a_negative_eigenvalue_are_refused():
-    """The eigenvalue is named; rounding of single precision is no reason."""
+def test_kernels_with_a_negative_eigenvalue_raise_an_error():
+    """The eigenvalue is named; rounding in single precision is accepted."""
     K = gram_matrix(np.random.default_rng(0).normal(size=(20, 2)), "x").matrix
     least = float(np.linalg.eigvalsh(K - 0.05 * np.eye(20))[0])
     with pytest.raises(InputError, match=f"`x` must be a symmetric positive semi.*eigenvalue {least:.4g}"):

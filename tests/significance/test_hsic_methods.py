@@ -1,4 +1,4 @@
-"""HSIC of many variables, by low-rank factors and by the gamma law, each against the plain one."""
+"""HSIC of many variables, by low-rank factors and by the gamma distribution, each against the plain one."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def naive_joint(matrices):
     """DHSIC by its definition: means over all measure tuples, Pfister et al. (2018)."""
     n, d = len(matrices[0]), len(matrices)
     rows = range(n)
-    first = sum(math.prod(K[i, j] for K in matrices) for i in rows for j in rows) / n**2
+    mean_product = sum(math.prod(K[i, j] for K in matrices) for i in rows for j in rows) / n**2
     second = sum(
         math.prod(K[t[2 * k], t[2 * k + 1]] for k, K in enumerate(matrices))
         for t in itertools.product(rows, repeat=2 * d)
     ) / n ** (2 * d)
-    third = sum(
+    mean_triples = sum(
         math.prod(K[i, j] for K, j in zip(matrices, js, strict=True))
         for i in rows
         for js in itertools.product(rows, repeat=d)
     ) / n ** (d + 1)
-    return first + second - 2 * third
+    return mean_product + second - 2 * mean_triples
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -89,12 +89,12 @@ def test_effect_of_copies_is_one():
     assert quick(x, x, x).effect_size == pytest.approx(1.0)
 
 
-def test_each_variable_has_a_permutation_of_its_own():
+def test_each_variable_has_a_separate_permutation():
     """The null distribution of three variables is that of rows permuted by two streams."""
     x, y, z = sample(12)
     result = dreval.hsic_test(x, y, z, n_resamples=4, random_state=5)
-    first, second = draw_permutations(12, 4, 5, "hsic"), draw_permutations(12, 4, 5, "hsic", "factor 1")
-    naive = [quick(x, y[p], z[q]).statistic for p, q in zip(first, second, strict=True)]
+    draws, second = draw_permutations(12, 4, 5, "hsic"), draw_permutations(12, 4, 5, "hsic", "factor 1")
+    naive = [quick(x, y[p], z[q]).statistic for p, q in zip(draws, second, strict=True)]
     np.testing.assert_allclose(result.null_distribution, naive, rtol=1e-9)
 
 
@@ -117,7 +117,7 @@ def test_low_rank_is_within_its_bound(kernel):
 
 
 def test_low_rank_is_exact_for_classes():
-    """The delta kernel has one factor for each class: nothing is left over."""
+    """The delta kernel has one factor for each class: the remainder is 0."""
     x, labels = np.random.default_rng(0).normal(size=90), np.repeat(list("abc"), 30)
     exact = dreval.hsic_test(labels, x, random_state=0, n_resamples=99, kernel=("delta", "linear"))
     low = dreval.hsic_test(labels, x, random_state=0, n_resamples=99, kernel=("delta", "linear"), method="lowrank")
@@ -153,37 +153,37 @@ def test_moments_are_those_of_all_permutations(n, seed):
 
 
 def test_gamma_is_near_the_permutation_p():
-    """The gamma law gives scipy's tail at those moments, near the p of permutations, and says what it is."""
+    """p is the tail of scipy's gamma distribution at those moments, near that of permutations, with a note."""
     x, _, z = sample(150)
-    near = dreval.hsic_test(x, z, method="gamma")
+    result = dreval.hsic_test(x, z, method="gamma")
     sampled = dreval.hsic_test(x, z, random_state=0)
     pair = exact_pair(center(gram_matrix(x, "x").matrix), center(gram_matrix(z, "y").matrix))
     mean, variance = permutation_moments(pair)
-    assert near.p_value == pytest.approx(stats.gamma.sf(near.statistic, mean**2 / variance, scale=variance / mean))
-    assert near.p_value == pytest.approx(sampled.p_value, abs=0.05)
-    assert near.n_resamples == 0
-    assert np.isnan(near.p_interval).all()
-    assert "approximate" in str(near.summary())
-    assert near.plot().axes[0].get_xlabel() == "statistic"
+    assert result.p_value == pytest.approx(stats.gamma.sf(result.statistic, mean**2 / variance, scale=variance / mean))
+    assert result.p_value == pytest.approx(sampled.p_value, abs=0.05)
+    assert result.n_resamples == 0
+    assert np.isnan(result.p_interval).all()
+    assert "approximate" in str(result.summary())
+    assert result.plot().axes[0].get_xlabel() == "statistic"
 
 
-REFUSED = [
+INVALID = [
     ({"method": "gama"}, "Did you mean 'gamma'"),
     ({"method": "gamma", "permutation": "cyclic"}, "`method` must draw permutations"),
     ({"method": "lowrank", "kernel": ("precomputed", "gaussian")}, "`method` must be 'auto' or 'exact'"),
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), REFUSED)
-def test_refusals(options, message):
+@pytest.mark.parametrize(("options", "message"), INVALID)
+def test_errors(options, message):
     """Methods that do not apply raise an error with their name."""
-    with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
+    with pytest.raises((InputError, dreval.errors.UnknownName)) as error:
         dreval.hsic_test(np.eye(5) + 1, np.arange(5), **options)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_methods_of_many_variables():
-    """Low rank and gamma are for two variables; settings come one for each variable."""
+    """Low rank and gamma are for two variables; settings are passed one for each variable."""
     with pytest.raises(InputError, match="for more than two variables"):
         quick(*sample(20), method="gamma")
     with pytest.raises(InputError, match="one for each variable: got 2 values"):
@@ -194,7 +194,7 @@ def test_methods_of_many_variables():
 
 @pytest.mark.parametrize("options", [{"permutation": "cyclic"}, {"blocks": np.arange(30) // 2}, {"stop_after": 5}])
 def test_gamma_draws_no_permutations(options):
-    """Arguments that restrict or stop permutations raise an error; the note says where the approximation fails."""
+    """Arguments that restrict or stop permutations raise an error; the note names the limits of the approximation."""
     x, y = np.random.default_rng(0).normal(size=(2, 30))
     with pytest.raises(InputError, match="where `permutation`, `blocks` or `stop_after` is given: got 'gamma' and"):
         dreval.hsic_test(x, y, method="gamma", **options)
@@ -202,7 +202,7 @@ def test_gamma_draws_no_permutations(options):
 
 
 @pytest.mark.parametrize(("columns", "enough"), [(2, True), (8, False)])
-def test_whether_factors_suffice_is_judged_on_some_rows(columns, enough):
+def test_the_number_of_factors_is_estimated_from_a_part_of_the_rows(columns, enough):
     """A kernel of two dimensions has a small factor, one of eight has none; classes always have."""
     rng = np.random.default_rng(0)
     x, classes = rng.normal(size=(3000, columns)), rng.integers(0, 5, size=3000)
@@ -215,7 +215,7 @@ def test_products_with_rows_of_classes_are_those_of_any_rows(n, classes, r, seed
     """Sums over the classes of the permuted rows, of any codes, give the product of all rows."""
     rng = np.random.default_rng(seed)
     codes = 3 * rng.integers(0, classes, n) - 1
-    fixed, moved = rng.normal(size=(n, r)), rng.normal(size=(3 * classes, 4))[codes]
+    small, of_classes = rng.normal(size=(n, r)), rng.normal(size=(3 * classes, 4))[codes]
     for p in draw_permutations(n, 3, seed):
-        np.testing.assert_allclose(permuted_product(fixed, moved, codes)(p), fixed.T @ moved[p], atol=1e-12)
-        np.testing.assert_allclose(permuted_product(fixed, moved, None)(p), fixed.T @ moved[p], atol=1e-12)
+        np.testing.assert_allclose(permuted_product(small, of_classes, codes)(p), small.T @ of_classes[p], atol=1e-12)
+        np.testing.assert_allclose(permuted_product(small, of_classes, None)(p), small.T @ of_classes[p], atol=1e-12)

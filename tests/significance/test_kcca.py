@@ -26,19 +26,19 @@ def sample(n=40, seed=0, p=2):
 
 def eigenproblem(matrices, kappa):
     """(lambda_max - 1) / (M - 1) of the generalized eigenproblem of the lectures, with k = n kappa / 2."""
-    n, many = len(matrices[0]), len(matrices)
+    n, n_variables = len(matrices[0]), len(matrices)
     ridged = [(G + n * kappa / 2 * np.eye(n)) for G in matrices]
     left = np.block([[(ridged[i] @ ridged[i]) if i == j else G @ K for j, K in enumerate(matrices)]
                      for i, G in enumerate(matrices)])  # fmt: skip
     right = block_diag(*(R @ R for R in ridged))
-    return (eigh(left, right, eigvals_only=True)[-1] - 1) / (many - 1)
+    return (eigh(left, right, eigvals_only=True)[-1] - 1) / (n_variables - 1)
 
 
 def singular(matrices, kappa):
     """The largest singular value of (G_x + k)^-1 G_x G_y (G_y + k)^-1."""
     n = len(matrices[0])
-    first, second = (solve(G + n * kappa / 2 * np.eye(n), G) for G in matrices)
-    return np.linalg.norm(first @ second.T, 2)
+    left, second = (solve(G + n * kappa / 2 * np.eye(n), G) for G in matrices)
+    return np.linalg.norm(left @ second.T, 2)
 
 
 def quick(*variables, **options):
@@ -54,12 +54,12 @@ def test_three_ways_to_one_number(kernel, n, seed, kappa):
     factors = [low_rank_kernel(v, "x", kernel, tolerance=1e-14) for v in (x, y)]
     low = canonical_statistic([spectrum_of_factor(factor, n * kappa / 2) for factor in factors])
     rho = quick(x, y, kernel=kernel, kappa=kappa).statistic
-    # a kernel matrix of large norm has rounding errors that are not small beside k
+    # the rounding errors of a kernel matrix of large norm are not small relative to k
     rounding = max(1e-10, 1e-14 * max(np.linalg.norm(G) for G in matrices) / (n * kappa / 2))
 
     assert rho == pytest.approx(singular(matrices, kappa), abs=rounding)
     assert float(low(np.arange(n)[None])[0]) == pytest.approx(rho, abs=rounding)
-    if kappa > 0.01 and kernel != "linear":  # else the eigenproblem itself loses digits
+    if kappa > 0.01 and kernel != "linear":  # otherwise the eigenproblem loses digits
         assert eigenproblem(matrices, kappa) == pytest.approx(rho, abs=1e-10)
 
 
@@ -84,8 +84,8 @@ def test_linear_limit_is_canonical_correlation():
 def test_kappa_is_scaled_with_n():
     """Every row twice, with the same bandwidths, leaves rho unchanged: k grows with n."""
     x, y = sample(30)
-    twice = (np.repeat(x, 2, axis=0), np.repeat(y, 2, axis=0))
-    assert quick(x, y, bandwidth=1.0).statistic == pytest.approx(quick(*twice, bandwidth=1.0).statistic, abs=1e-10)
+    repeated = (np.repeat(x, 2, axis=0), np.repeat(y, 2, axis=0))
+    assert quick(x, y, bandwidth=1.0).statistic == pytest.approx(quick(*repeated, bandwidth=1.0).statistic, abs=1e-10)
 
 
 def test_low_rank_is_within_its_bound():
@@ -95,8 +95,8 @@ def test_low_rank_is_within_its_bound():
     assert 0 < abs(exact.statistic - low.statistic) <= low.extra["error_bound"] < 1e-3
 
 
-def test_many_directions_are_truncated_and_said():
-    """Of a variable with more than 128 directions the permutations use the leading ones; rho is from all."""
+def test_many_directions_are_truncated_with_a_note():
+    """For a variable with more than 128 directions the permutations use the leading ones; rho is from all."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(150, 12)), rng.normal(size=150)
     result = dreval.kcca_test(x, y, n_resamples=19, random_state=0)
@@ -127,14 +127,16 @@ def test_factors_are_used_where_they_have_at_most_half_as_many_columns_as_rows(c
 
 
 @pytest.mark.parametrize("kappa", [0, -1.0, np.nan])
-def test_refusals(kappa):
+def test_errors(kappa):
     """A kappa that does not regularize raises an error."""
     with pytest.raises(InputError, match="`kappa` must be a"):
         quick(*sample(), kappa=kappa)
 
 
-def test_three_variables_are_seen_in_pairs_only_and_it_is_said():
-    """The sign of a product depends on both factors jointly, on neither alone: HSIC sees it, KCCA says it cannot."""
+def test_three_variables_are_tested_in_pairs_with_a_note():
+    """The sign of a product depends on both factors jointly, on neither alone: HSIC detects it, KCCA notes that it
+    cannot.
+    """
     x, y = np.random.default_rng(0).normal(size=(2, 120))
     z = np.sign(x * y) + 0.1 * np.random.default_rng(1).normal(size=120)
     result = dreval.kcca_test(x, y, z, n_resamples=99, random_state=0)
@@ -144,7 +146,7 @@ def test_three_variables_are_seen_in_pairs_only_and_it_is_said():
     assert "pairwise" not in str(dreval.kcca_test(x, y, n_resamples=9, random_state=0).summary())
 
 
-def test_a_kappa_that_leaves_nothing_is_refused():
-    """Beside an enormous kappa no direction is left."""
+def test_a_kappa_without_remaining_directions_raises_an_error():
+    """With an enormous kappa no direction is left."""
     with pytest.raises(InputError, match=r"`kappa` must be small .* got 1e.08, which leaves no direction of `x`"):
         dreval.kcca_test(*np.random.default_rng(0).normal(size=(2, 30)), kappa=1e8)

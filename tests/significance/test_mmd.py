@@ -22,16 +22,16 @@ def quick(*samples, **options):
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", "linear", "binomial"])
-@given(X=clouds(min_n=8, kinds=("normal", "curve", "duplicates"), scales=False), cut=st.integers(2, 6))
-def test_statistics_are_their_sums(kernel, X, cut):
+@given(X=clouds(min_n=8, kinds=("normal", "curve", "duplicates"), scales=False), n_first=st.integers(2, 6))
+def test_statistics_are_their_sums(kernel, X, n_first):
     """V- and U-statistic are the means of kernel values within and between the samples."""
     K = gram_matrix(X, "x", kernel).matrix
-    first, second, between = K[:cut, :cut], K[cut:, cut:], K[:cut, cut:]
-    result = quick(X[:cut], X[cut:], kernel=kernel)
+    within_x, second, between = K[:n_first, :n_first], K[n_first:, n_first:], K[:n_first, n_first:]
+    result = quick(X[:n_first], X[n_first:], kernel=kernel)
     scale = float(np.abs(K).max())
-    expected = float(first.mean() + second.mean() - 2 * between.mean())
+    expected = float(within_x.mean() + second.mean() - 2 * between.mean())
     assert result.statistic == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
-    means = [(B.sum() - np.trace(B)) / (len(B) * (len(B) - 1)) for B in (first, second)]
+    means = [(B.sum() - np.trace(B)) / (len(B) * (len(B) - 1)) for B in (within_x, second)]
     assert result.extra["unbiased"] == pytest.approx(float(sum(means) - 2 * between.mean()), abs=1e-11 * scale)
 
 
@@ -40,10 +40,10 @@ def test_linear_kernel_gives_the_distance_of_means():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(30, 1)), rng.normal(size=(20, 1)) + 1
     result = quick(x, y, kernel="linear")
-    both = np.concatenate([x, y])
+    joined = np.concatenate([x, y])
     within = ((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()
     assert result.statistic == pytest.approx(float((x.mean() - y.mean()) ** 2))
-    assert result.effect_size == pytest.approx(1 - within / float(((both - both.mean()) ** 2).sum()))
+    assert result.effect_size == pytest.approx(1 - within / float(((joined - joined.mean()) ** 2).sum()))
 
 
 def test_it_is_hsic_with_the_groups():
@@ -98,15 +98,15 @@ def test_exchange_within_blocks():
         ((np.arange(5), np.arange(4)), {"permutation": "cyclic"}, "`permutation` must be 'free' or 'within'"),
     ],
 )
-def test_refusals(samples, options, message):
+def test_errors(samples, options, message):
     """Inputs that are not two samples raise an error with their name and a hint."""
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         dreval.mmd_test(*samples, **options)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_splits_are_counted_not_permutations():
-    """Two of four in one block, one of three in the other: 6 x 3 splits, and p is the share of them by hand."""
+    """Two of four in one block, one of three in the other: 6 x 3 splits, and p is their share by hand."""
     x, groups = np.array([0.1, 2.0, 3.5, 9.0, 1.0, 4.0, 8.0]), np.array([1, 1, 0, 0, 1, 0, 0])
     blocks = np.array([0, 0, 0, 0, 1, 1, 1])
     result = dreval.mmd_test(x, groups=groups, permutation="within", blocks=blocks, n_resamples=18)
@@ -114,8 +114,8 @@ def test_splits_are_counted_not_permutations():
     assert "All 18 splits were enumerated" in str(result.notes[0])
     values = []
     for pair in itertools.combinations(range(4), 2):
-        for item in range(4, 7):
-            chosen = np.isin(np.arange(7), [*pair, item])
+        for n in range(4, 7):
+            chosen = np.isin(np.arange(7), [*pair, n])
             values.append(quick(x, groups=chosen.astype(int)).statistic)
     assert sorted(result.null_distribution) == pytest.approx(sorted(values))
     assert result.p_value == np.mean(np.array(values) >= result.statistic * (1 - 1e-9))

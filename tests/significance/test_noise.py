@@ -39,7 +39,7 @@ def overlap(X, Y, k):
     return np.array([len(set(a) & set(b)) / k for a, b in zip(*lists, strict=True)])
 
 
-class Kept:
+class RecordedCalls:
     """A method that remembers the data on which it was run."""
 
     def __init__(self) -> None:
@@ -51,25 +51,25 @@ class Kept:
 
 
 def test_p_values_are_those_of_plain_counts():
-    k, method = 7, Kept()
+    k, method = 7, RecordedCalls()
     X = np.random.default_rng(1).normal(size=(40, 1)) + 0.3 * data()
     result = dreval.noise_test(X, method, n_replicates=REPLICATES, n_neighbors=k, random_state=3)
-    first, nulls = method.seen[0], method.seen[1:]
-    assert_array_equal(first, X)
+    on_data, nulls = method.seen[0], method.seen[1:]
+    assert_array_equal(on_data, X)
     assert len(nulls) == REPLICATES
     scores = [overlap(Z, PCA(2).fit_transform(Z), k) for Z in method.seen]
-    own, others = scores[0], np.array(scores[1:])
-    assert_allclose(result.points["score"], own, atol=1e-12)
-    assert_allclose(result.null_distribution, others.mean(axis=1), atol=1e-12)
-    assert result.p_value == (1 + sum(item.mean() >= own.mean() - 1e-12 for item in others)) / (REPLICATES + 1)
-    family = [(1 + sum(item.max() >= s - 1e-12 for item in others)) / (REPLICATES + 1) for s in own]
+    observed, null = scores[0], np.array(scores[1:])
+    assert_allclose(result.points["score"], observed, atol=1e-12)
+    assert_allclose(result.null_distribution, null.mean(axis=1), atol=1e-12)
+    assert result.p_value == (1 + sum(values.mean() >= observed.mean() - 1e-12 for values in null)) / (REPLICATES + 1)
+    family = [(1 + sum(scores.max() >= s - 1e-12 for scores in null)) / (REPLICATES + 1) for s in observed]
     assert_allclose(result.points["p_family_wise"], family)
-    pooled = [(1 + (others >= s - 1e-12).sum()) / (1 + others.size) for s in own]
+    pooled = [(1 + (null >= s - 1e-12).sum()) / (1 + null.size) for s in observed]
     assert result.p_value <= 0.05
     q = multipletests(pooled, method="fdr_bh")[1]
     assert_allclose(result.points["q"], q)
     assert_array_equal(result.like_noise, ~(q <= 0.05))
-    together = np.r_[own.mean(), others.mean(axis=1)]
+    together = np.r_[observed.mean(), null.mean(axis=1)]
     assert result.effect_size == pytest.approx((together[0] - together.mean()) / together.std(ddof=1))
 
 
@@ -96,7 +96,7 @@ def test_gaussian_clouds_have_mean_and_covariance_of_the_data(n, p):
     assert np.abs(correlations).max() < 6 * np.sqrt(2 / len(sampled))
 
 
-def test_silhouette_is_that_of_clusters_found_in_the_embedding():
+def test_silhouette_uses_the_clusters_of_the_embedding():
     X = np.random.default_rng(0).normal(size=(60, 5)) + 6.0 * (np.arange(60) % 2)[:, None]
     result = dreval.noise_test(X, "pca", n_clusters=2, n_replicates=3, random_state=0)
     codes = KMeans(2, n_init=5, random_state=0).fit_predict(result.embedding)
@@ -108,25 +108,25 @@ def test_labels_give_the_number_of_clusters_only():
     X, labels = data(), np.repeat(list("abcd"), 10)
     with_labels = dreval.noise_test(X, "pca", labels=labels, n_replicates=3, random_state=0)
     shuffled = dreval.noise_test(X, "pca", labels=labels[::-1], n_replicates=3, random_state=0)
-    plain = dreval.noise_test(X, "pca", n_clusters=4, n_replicates=3, random_state=0)
-    assert with_labels.statistic == shuffled.statistic == plain.statistic
+    result = dreval.noise_test(X, "pca", n_clusters=4, n_replicates=3, random_state=0)
+    assert with_labels.statistic == shuffled.statistic == result.statistic
     assert with_labels.notes[0].code == "noise.labels"
 
 
 def test_where_lower_is_better_the_sign_is_changed():
     result = dreval.noise_test(data(), "pca", statistic="procrustes_rc", n_replicates=3, random_state=0)
-    plain = dreval.procrustes_rc(data(), result.embedding)
-    assert result.statistic == pytest.approx(-plain)
+    expected = dreval.procrustes_rc(data(), result.embedding)
+    assert result.statistic == pytest.approx(-expected)
 
 
-def test_settings_are_judged_by_the_largest_z():
+def test_settings_are_compared_by_the_largest_z():
     X, grid = data(50, 4), {"n_neighbors": [8, 12, 20]}
     result = dreval.noise_test(X, "isomap", param_grid=grid, n_replicates=REPLICATES, random_state=5)
-    own = [
+    tests = [
         dreval.noise_test(X, "isomap", param_grid={"n_neighbors": [k]}, n_replicates=REPLICATES, random_state=5)
         for k in grid["n_neighbors"]
     ]
-    means = np.array([[item.statistic, *item.null_distribution] for item in own])  # on the same null data
+    means = np.array([[test.statistic, *test.null_distribution] for test in tests])  # on the same null data
     z = (means - means.mean(axis=1, keepdims=True)) / means.std(axis=1, ddof=1, keepdims=True)
     assert_allclose(result.settings["z"], z[:, 0])
     assert_allclose(result.settings["statistic"], means[:, 0])
@@ -138,14 +138,14 @@ def test_settings_are_judged_by_the_largest_z():
     assert "n_neighbors" in str(result)
 
 
-def test_a_constant_score_is_no_evidence():
+def test_a_constant_score_is_not_evidence():
     result = dreval.noise_test(data(), "pca", statistic=lambda _X, _Y: 1.0, n_replicates=19, random_state=0)
     assert result.p_value == 1.0
     assert result.effect_size == 0.0
     assert result.points is None
 
 
-def test_own_null_and_own_score():
+def test_custom_null_and_custom_score():
     def halves(X, rng):
         return X[rng.permutation(len(X))] * [1, -1, 1, -1, 1]
 
@@ -166,12 +166,12 @@ def test_own_null_and_own_score():
         ("auto", lambda _X, Y: Y[:3, 0], "40 numbers"),
     ],
 )
-def test_wrong_answers_of_own_functions_are_refused(null, statistic, text):
+def test_wrong_results_of_custom_functions_raise_an_error(null, statistic, text):
     with pytest.raises((InputError, MethodFailed), match=text):
         dreval.noise_test(data(), "pca", null=null, statistic=statistic, n_replicates=3)
 
 
-def test_refusals():
+def test_errors():
     X = data()
     with pytest.raises(UndefinedMeasure, match="embed other data"):
         dreval.noise_test(X, X[:, :2])
@@ -203,7 +203,7 @@ def test_refusals():
         dreval.noise_test(X, "pca", statistic=lambda X, _Y: X[:, 0] * np.nan)
 
 
-def test_a_large_p_says_what_the_score_does_not_see():
+def test_a_large_p_has_a_note_on_the_limits_of_the_score():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     X[:, :2] += 6 * rng.normal(size=(3, 2))[np.arange(60) % 3]
@@ -228,9 +228,9 @@ def test_failed_runs_count_against_the_data():
 
     X = np.random.default_rng(1).normal(size=(40, 1)) + 0.3 * data()
     result = dreval.noise_test(X, sometimes, n_replicates=9, random_state=0)
-    whole = dreval.noise_test(X, lambda X, n_components: X[:, :n_components], n_replicates=9, random_state=0)
+    column_test = dreval.noise_test(X, lambda X, n_components: X[:, :n_components], n_replicates=9, random_state=0)
     assert result.extra["n_failed"] == 1
-    assert (whole.p_value, result.p_value) == (0.1, 0.2)
+    assert (column_test.p_value, result.p_value) == (0.1, 0.2)
     assert np.isfinite(result.null_mean)
     assert len(result.null_distribution) == 8
     assert any(note.code == "noise.failed" for note in result.notes)
@@ -245,8 +245,8 @@ def test_failed_runs_count_against_the_data():
         dreval.noise_test(data(), never, n_replicates=9, random_state=0)
 
 
-def test_a_setting_that_fails_on_the_data_loses_nothing_else():
-    """It has no p; the others have that of a test in which null data sets alone could still have won there."""
+def test_a_setting_that_fails_on_the_data_does_not_affect_the_others():
+    """It has no p; the others have the p of a test in which it could have the largest z of null data only."""
 
     def sometimes(X, n_components, scale=1.0):
         if scale < 0 or (scale == 2.0 and np.array_equal(X, data())):
@@ -255,7 +255,7 @@ def test_a_setting_that_fails_on_the_data_loses_nothing_else():
 
     options = {"n_replicates": 9, "n_neighbors": 5, "random_state": 0}
     result = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0, 2.0, -1.0]}, **options)
-    both = dreval.noise_test(
+    report = dreval.noise_test(
         data(),
         lambda X, n_components, scale: X[:, :n_components] * [1, scale],
         param_grid={"scale": [1.0, 2.0]},
@@ -263,11 +263,11 @@ def test_a_setting_that_fails_on_the_data_loses_nothing_else():
     )
     assert result.settings["p_value"].isna().tolist() == [False, True, True]
     assert np.isnan(result.settings["null_mean"][2])
-    assert result.settings["null_mean"][1] == both.settings["null_mean"][1]
+    assert result.settings["null_mean"][1] == report.settings["null_mean"][1]
     assert any(note.code == "noise.unrun" for note in result.notes)
     assert result.p_value == result.settings["p_value"][0]
-    alone = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0]}, **options)
-    assert result.p_value >= alone.p_value
+    separate = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0]}, **options)
+    assert result.p_value >= separate.p_value
     assert "nan" not in str(result.summary())
 
     with pytest.raises(MethodFailed, match="2 failures"):
@@ -283,12 +283,12 @@ def test_seeds_are_averaged_on_both_sides():
     _, draw = noise.null_data("columns", "auto", data(), 1)
     sets = [data(), *(draw(r) for r in range(1, 5))]
     expected = [
-        np.mean([overlap(Z, random_map(Z, 2, seed), 5) for seed in own]) for Z, own in zip(sets, seeds, strict=True)
+        np.mean([overlap(Z, random_map(Z, 2, seed), 5) for seed in pair]) for Z, pair in zip(sets, seeds, strict=True)
     ]
     assert_allclose([result.statistic, *result.null_distribution], expected)
 
 
-def test_a_killed_test_goes_on(tmp_path):
+def test_a_killed_test_continues(tmp_path):
     path, log = tmp_path / "noise.journal", tmp_path / "log"
     source = partial(counting, log=str(log), stop=8)
     passed = {"n_replicates": 12, "random_state": 0}
@@ -297,34 +297,36 @@ def test_a_killed_test_goes_on(tmp_path):
     with closing(sqlite3.connect(path)) as db, db:
         assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (7,)
     result = dreval.noise_test(data(), source, store=path, **passed)
-    assert len(log.read_text()) == 13 + 1  # the one that was interrupted is run again
-    plain = dreval.noise_test(data(), partial(counting, log=str(tmp_path / "other")), **passed)
-    assert_array_equal(result.null_distribution, plain.null_distribution)
-    pd.testing.assert_frame_equal(result.points, plain.points)
+    assert len(log.read_text()) == 13 + 1  # the interrupted run is repeated
+    expected = dreval.noise_test(data(), partial(counting, log=str(tmp_path / "other")), **passed)
+    assert_array_equal(result.null_distribution, expected.null_distribution)
+    pd.testing.assert_frame_equal(result.points, expected.points)
 
 
-def test_what_every_run_warns_of_is_said_once():
-    """In one process and in two; the data's own run and those of null data alike."""
+def test_warnings_of_every_run_are_issued_once():
+    """With one process and with two, for the run on the data and the runs on null data."""
     for jobs in (1, 2):
-        with pytest.warns(ApproximationWarning) as caught:
+        with pytest.warns(ApproximationWarning) as records:
             dreval.noise_test(data(), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs)
-        assert len(caught) == 1
+        assert len(records) == 1
 
 
 def test_numbers_do_not_depend_on_processes():
-    single, two = (dreval.noise_test(data(95), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs) for jobs in (1, 2))
-    assert_array_equal(single.null_distribution, two.null_distribution)
-    assert_array_equal(single.embedding, two.embedding)
+    single, parallel = (
+        dreval.noise_test(data(95), "t-SNE", n_replicates=3, random_state=0, n_jobs=jobs) for jobs in (1, 2)
+    )
+    assert_array_equal(single.null_distribution, parallel.null_distribution)
+    assert_array_equal(single.embedding, parallel.embedding)
 
 
 def test_of_many_points_some_are_scored(monkeypatch):
     X = data(90, 4)
-    whole = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
+    pca_test = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
     monkeypatch.setattr(noise, "MAX_ALL_POINTS", 50)
     monkeypatch.setattr(noise, "SCORED_POINTS", 30)
     result = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
     assert len(result.points) == 30
-    assert_allclose(result.points["score"], whole.points["score"].loc[result.points.index])
+    assert_allclose(result.points["score"], pca_test.points["score"].loc[result.points.index])
     assert result.augment().shape == (30, 6)
     result.plot("map")
 
@@ -334,18 +336,18 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
     ev = dreval.Evaluation(X, {"pca": "pca", "given": X[:, :2]}, labels=np.arange(50) % 2, random_state=7)
     options = {"noise": {"n_replicates": 19}}
     res = ev.run("trustworthiness", tests=["hsic", "noise:columns"], ci=None, options=options)
-    plain = dreval.noise_test(X, "pca", null="columns", n_replicates=19, random_state=7)
+    expected = dreval.noise_test(X, "pca", null="columns", n_replicates=19, random_state=7)
     table = res.tidy()
     row = table[(table["test"] == "noise") & (table["embedding"] == "pca")].iloc[0]
-    assert (row["statistic"], row["p_value"], row["variable"]) == (plain.statistic, plain.p_value, "columns")
-    assert (row["family"], row["p_adjusted"]) == ("noise", plain.p_value)
+    assert (row["statistic"], row["p_value"], row["variable"]) == (expected.statistic, expected.p_value, "columns")
+    assert (row["family"], row["p_adjusted"]) == ("noise", expected.p_value)
     points = res.augment("pca")
-    assert_array_equal(points["noise_q"], plain.points["q"])
-    assert_array_equal(res.like_noise("pca"), plain.like_noise)
+    assert_array_equal(points["noise_q"], expected.points["q"])
+    assert_array_equal(res.like_noise("pca"), expected.like_noise)
     assert res.like_noise("given") is None
-    refused = table[(table["test"] == "noise") & (table["embedding"] == "given")].iloc[0]
-    assert np.isnan(refused["p_value"])
-    assert "embed other data" in refused["note"]
+    coordinate_row = table[(table["test"] == "noise") & (table["embedding"] == "given")].iloc[0]
+    assert np.isnan(coordinate_row["p_value"])
+    assert "embed other data" in coordinate_row["note"]
     res.save(tmp_path / "a.dreval")
     repeated = dreval.load_results(tmp_path / "a.dreval")
     pd.testing.assert_frame_equal(repeated.augment("pca"), points)
@@ -359,7 +361,7 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
 
 @pytest.mark.parametrize("method", ["raises", "raises on null data"])
 def test_a_test_without_a_result_is_printed_as_such(method):
-    """No row of an evaluation looks like a result where there is none, whether the embedding failed or its test."""
+    """A row of an evaluation without a result is printed as such, whether the embedding failed or its test."""
     X = data(30, 4)
 
     def fragile(Z, n_components):
@@ -372,46 +374,46 @@ def test_a_test_without_a_result_is_printed_as_such(method):
         warnings.simplefilter("ignore", EmbeddingFailed)
         res = ev.run("trustworthiness", ["noise"], None, options={"noise": {"n_replicates": 19}})
     assert ("fragile" in res.failed) == (method == "raises")
-    printed = str(res.summary(full=True)).split("Noise tests")[1]
-    table, notes = printed.split("Notes\n")
+    text = str(res.summary(full=True)).split("Noise tests")[1]
+    table, notes = text.split("Notes\n")
     assert re.findall(r"^(\w+) +no result$", table, re.MULTILINE) == ["fragile", "given"]
     assert re.findall(r"^(\w+) +(\d+) of ind", table, re.MULTILINE) == [("pca", "19")]
     assert "No result of fragile and given: the notes say why." in table
     assert "no luck" in notes
     assert "coordinates only" in " ".join(notes.split())
-    whole = dreval.Evaluation(X, {"pca": "pca"}, random_state=0).run([], ["noise"], None)
-    assert "o result" not in str(whole.summary(full=True))
+    result = dreval.Evaluation(X, {"pca": "pca"}, random_state=0).run([], ["noise"], None)
+    assert "o result" not in str(result.summary(full=True))
 
 
-def test_settings_of_coordinates_are_refused_as_coordinates_are():
+def test_settings_of_coordinates_raise_the_errors_of_coordinates():
     for options in ({}, {"param_grid": {"k": [1, 2]}}):
         with pytest.raises(UndefinedMeasure, match=r"^`source` must be able to embed other data: got coordinates only"):
             dreval.noise_test(data(), data()[:, :2], **options)
 
 
 @pytest.mark.parametrize("function", [dreval.noise_test, dreval.stability, dreval.trustability, dreval.embed])
-def test_a_failure_names_the_argument_and_no_other_embeddings(function):
+def test_a_failure_names_the_argument_and_no_other_embedding(function):
     def fails(X, n_components):
         raise RuntimeError("no luck")
 
     argument = "method" if function is dreval.embed else "source"
-    with pytest.raises(MethodFailed, match=f"^`{argument}` must") as caught:
+    with pytest.raises(MethodFailed, match=f"^`{argument}` must") as error:
         function(data(), fails)
-    assert "no luck" in str(caught.value)
-    assert "other embeddings" not in str(caught.value)
-    assert "embeddings[" not in str(caught.value)
+    assert "no luck" in str(error.value)
+    assert "other embeddings" not in str(error.value)
+    assert "embeddings[" not in str(error.value)
     if function is dreval.embed:
-        assert isinstance(caught.value.__cause__, RuntimeError)
+        assert isinstance(error.value.__cause__, RuntimeError)
 
 
-def test_all_tests_do_not_run_methods_again():
+def test_all_tests_do_not_re_run_methods():
     X = data(40, 3)
     res = dreval.Evaluation(X, {"pca": "pca"}, labels=np.arange(40) % 2, random_state=0).run(None, "all", None)
     assert "noise" not in set(res.tidy()["test"])
 
 
 @pytest.mark.parametrize(("argument", "shape"), [("null", r"data of shape \(40, 6\)"), ("statistic", "40 numbers")])
-def test_functions_that_return_nothing_are_told_so(argument, shape):
+def test_functions_that_return_none_raise_an_error(argument, shape):
     def forgetful(*_):
         """Without a return."""
 
@@ -419,7 +421,7 @@ def test_functions_that_return_nothing_are_told_so(argument, shape):
         dreval.noise_test(data(40, 6), "pca", n_replicates=3, **{argument: forgetful})
 
 
-def test_the_cure_for_one_column_works():
+def test_the_hint_for_one_column_works():
     X = data(40, 1)
     with pytest.raises(InputError, match="Use null='gaussian' with n_clusters=, or a function, both with n_components"):
         dreval.noise_test(X, "pca")

@@ -37,12 +37,12 @@ def test_two_samples_and_three_variables() -> None:
     within: dict[str, Any] = {"permutation": "within", "blocks": BLOCKS, "n_resamples": 9, "random_state": 0}
     result = dreval.mmd_test(X, groups=np.arange(40) // 20, **within)
     assert "H0: both samples have one distribution within blocks\n" in str(result)
-    three = dreval.kcca_test(X, Y, X[:, :1] + Y[:, :1], **within)
-    assert "H0: the variables are independent within blocks, against pairwise dependence\n" in str(three)
+    three_variables = dreval.kcca_test(X, Y, X[:, :1] + Y[:, :1], **within)
+    assert "H0: the variables are independent within blocks, against pairwise dependence\n" in str(three_variables)
 
 
-def test_a_report_says_which_tests_are_within_blocks(tmp_path: Path) -> None:
-    """All of them, or some by name."""
+def test_a_report_lists_the_tests_within_blocks(tmp_path: Path) -> None:
+    """All tests are within blocks, or some, which are named."""
     ev = dreval.Evaluation(X, {"e": Y}, covariates={"t": X[:, 0]}, random_state=0)
     options = {"hsic": {"permutation": "within", "blocks": BLOCKS}}
     for tests, text in (

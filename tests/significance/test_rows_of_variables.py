@@ -28,35 +28,35 @@ def run(name, *variables, **options):
     return getattr(dreval, f"{name}_test")(*variables, n_resamples=49, random_state=0, **options)
 
 
-def same(one, two):
-    return (one.statistic, one.p_value) == (pytest.approx(two.statistic, rel=1e-9), two.p_value)
+def assert_same_result(left, right):
+    return (left.statistic, left.p_value) == (pytest.approx(right.statistic, rel=1e-9), right.p_value)
 
 
 @pytest.mark.parametrize("name", TESTS)
 def test_blocks_follow_the_row_names(name):
-    """A series of blocks in another order gives the numbers of the ordered array, and says so."""
+    """A series of blocks in another order gives the numbers of the ordered array, with a note."""
     frame, y = pd.DataFrame(POINTS, NAMES), pd.Series(VALUES, NAMES)
     blocks = pd.Series(BLOCKS, NAMES)
-    plain = run(name, POINTS, VALUES, permutation="within", blocks=BLOCKS)
+    expected = run(name, POINTS, VALUES, permutation="within", blocks=BLOCKS)
     result = run(name, frame, y, permutation="within", blocks=blocks.iloc[ORDER])
-    assert same(result, plain)
-    np.testing.assert_allclose(result.null_distribution, plain.null_distribution)
+    assert assert_same_result(result, expected)
+    np.testing.assert_allclose(result.null_distribution, expected.null_distribution)
     assert "Rows of `blocks` were matched to `x` by row names." in [*map(str, result.notes)]
     with pytest.raises(InputError, match="`blocks` must have the same ids"):
         run(name, frame, y, permutation="within", blocks=blocks.rename({"s03": "other"}))
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_series_of_which_other_rows_were_dropped_are_refused(name):
-    """Numbers as row names are names: rows 1..23 and 0..22 are no pairs, the common rows are, arrays are."""
+def test_series_with_different_dropped_rows_raise_an_error(name):
+    """Numbers as row names are names: rows 1..23 and 0..22 do not match, the common rows do, arrays do."""
     s, t = pd.Series(POINTS[:, 0]), pd.Series(VALUES)
     for x, y in ((s.drop(0), t.drop(N - 1)), (s.drop(N - 1), t.drop(0)), (s.set_axis(range(1, N + 1)), t)):
         with pytest.raises(InputError, match=r"`y` must have the same ids.*reset_index\(drop=True\)"):
             run(name, x, y)
         result = run(name, x.reset_index(drop=True), y.reset_index(drop=True))
-        assert same(result, run(name, x.to_numpy(), y.to_numpy()))
+        assert assert_same_result(result, run(name, x.to_numpy(), y.to_numpy()))
     common = run(name, s.drop([0, N - 1]), t.drop([N - 1, 0]))
-    assert same(common, run(name, POINTS[1:-1, 0], VALUES[1:-1]))
+    assert assert_same_result(common, run(name, POINTS[1:-1, 0], VALUES[1:-1]))
 
 
 def test_two_samples_that_count_their_rows_have_no_row_names():
@@ -64,19 +64,19 @@ def test_two_samples_that_count_their_rows_have_no_row_names():
     x, y = pd.DataFrame(POINTS[:12]), pd.DataFrame(POINTS[12:])
     options = {"permutation": "within"}
     result = run("mmd", x, y, blocks=pd.Series(BLOCKS), **options)
-    assert same(result, run("mmd", POINTS[:12], POINTS[12:], blocks=BLOCKS, **options))
+    assert assert_same_result(result, run("mmd", POINTS[:12], POINTS[12:], blocks=BLOCKS, **options))
 
 
 def test_groups_and_blocks_of_two_samples_follow_the_row_names():
     """Groups and blocks in another order are the same groups and blocks; names that match in part raise an error."""
     frame, groups = pd.DataFrame(POINTS, NAMES), pd.Series(np.arange(N) % 2, NAMES)
-    plain = run("mmd", POINTS, groups=groups.to_numpy(), permutation="within", blocks=BLOCKS)
+    expected = run("mmd", POINTS, groups=groups.to_numpy(), permutation="within", blocks=BLOCKS)
     shuffled = {"groups": groups.iloc[ORDER], "blocks": pd.Series(BLOCKS, NAMES).iloc[ORDER[::-1]]}
     result = run("mmd", frame, permutation="within", **shuffled)
-    assert same(result, plain)
+    assert assert_same_result(result, expected)
     assert "Rows of `groups` were matched to `x` by row names." in [*map(str, result.notes)]
-    two = run("mmd", frame[:10], frame[10:], permutation="within", blocks=shuffled["blocks"])
-    assert same(two, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
+    two_samples = run("mmd", frame[:10], frame[10:], permutation="within", blocks=shuffled["blocks"])
+    assert assert_same_result(two_samples, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
     with pytest.raises(InputError, match="`groups` must have the same ids"):
         run("mmd", frame, groups=groups.rename({"s03": "other"}))
 
@@ -85,9 +85,9 @@ def test_columns_of_two_samples_are_matched_by_name():
     """Columns in another order are the same columns; other names raise an error; without names the position counts."""
     x = pd.DataFrame(POINTS[:10], columns=["height", "weight"])
     y = pd.DataFrame(POINTS[10:], columns=["height", "weight"])
-    plain = run("mmd", POINTS[:10], POINTS[10:])
-    assert same(run("mmd", x, y[["weight", "height"]]), plain)
-    assert same(run("mmd", x, pd.DataFrame(POINTS[10:])), plain)
+    expected = run("mmd", POINTS[:10], POINTS[10:])
+    assert assert_same_result(run("mmd", x, y[["weight", "height"]]), expected)
+    assert assert_same_result(run("mmd", x, pd.DataFrame(POINTS[10:])), expected)
     with pytest.raises(InputError, match="`y` must have the columns of `x`: got 'age', which `x` does not have"):
         run("mmd", x, y.rename(columns={"weight": "age"}))
 
@@ -102,17 +102,24 @@ def test_precomputed_frames_are_matched_by_rows_and_columns(name):
     if name == "mmd":
         groups = np.arange(N) % 2
         pairs = run(name, frame.iloc[:, ORDER], groups=groups, **passed), run(name, matrix, groups=groups, **passed)
-        assert same(*pairs)
+        assert assert_same_result(*pairs)
         return
-    for moved in (frame.iloc[:, ORDER], frame.iloc[ORDER], frame.iloc[ORDER, ORDER], frame.iloc[ORDER[::-1], ORDER]):
-        assert same(run(name, frame, moved, **passed), run(name, matrix, matrix, **passed))
+    for reordered in (
+        frame.iloc[:, ORDER],
+        frame.iloc[ORDER],
+        frame.iloc[ORDER, ORDER],
+        frame.iloc[ORDER[::-1], ORDER],
+    ):
+        assert assert_same_result(run(name, frame, reordered, **passed), run(name, matrix, matrix, **passed))
     with pytest.raises(InputError, match="`x` must have the same names in rows and columns"):
         run(name, frame.rename(columns={"s03": "other"}), frame, **passed)
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_what_no_permutation_changes_is_refused(name):
-    """A variable that is constant within every block, or the same in all blocks, says nothing under these schemes."""
+def test_variables_that_no_permutation_changes_raise_an_error(name):
+    """A variable that is constant within every block, or the same in all blocks, has no information under these
+    schemes.
+    """
     age = np.repeat([1.0, 5.0, 7.0], 8)
     with pytest.raises(InputError, match="`y` must not look the same under every permutation of its rows: got rows"):
         run(name, POINTS, age, permutation="within", blocks=BLOCKS)
@@ -120,14 +127,14 @@ def test_what_no_permutation_changes_is_refused(name):
         run(name, np.tile(np.arange(8.0) ** 2, 3), VALUES, permutation="blocks", blocks=BLOCKS)
 
 
-def test_groups_that_no_permutation_changes_are_refused():
-    """Groups that are blocks, or unions of them, cannot be exchanged within blocks."""
+def test_groups_that_no_permutation_changes_raise_an_error():
+    """Groups that are blocks, or unions of blocks, cannot be permuted within blocks."""
     with pytest.raises(InputError, match="`groups` must not look the same under every permutation"):
         run("mmd", POINTS, groups=BLOCKS == "a", permutation="within", blocks=BLOCKS)
 
 
 @pytest.mark.parametrize("name", [*TESTS, "mmd"])
-def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
+def test_sparse_variables_and_numbers_as_blocks_raise_an_error(name):
     """A sparse matrix, and blocks that are not classes, raise an error with a hint."""
     with pytest.raises(InputError, match=r"`x` must be dense: got a sparse matrix of shape \(24, 2\)\. Pass x\.toarr"):
         run(name, csr_array(POINTS), VALUES)
@@ -137,8 +144,8 @@ def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
 
 @pytest.mark.parametrize("name", [*TESTS, "mmd"])
 @pytest.mark.parametrize("path", ["a.csv", Path("a.csv")])
-def test_paths_are_refused_with_what_reads_them(name, path):
-    """The tests take arrays and frames; a path raises an error that says how to keep its row names."""
+def test_paths_raise_an_error_that_names_a_reader(name, path):
+    """The tests take arrays and frames; a path raises an error that explains how to keep its row names."""
     messages = (
         r"must be an array, a frame or a series: got the text 'a\.csv'\. Read it first: .*read_csv\(path, index_col=0\)"
     )
@@ -164,11 +171,11 @@ def test_numbers_as_groups_are_sent_to_another_test():
 
 @pytest.mark.parametrize("name", [*TESTS, "mmd"])
 def test_objects_that_are_numbers_are_numbers(name):
-    """An array, series or table of floats as objects gives the numbers of the floats."""
+    """An array, series or table of floats as objects has the numbers of the floats."""
     y = np.round(VALUES)
     default = run(name, POINTS[:, 0], y)
     for objects in (y.astype(object), pd.Series(y, dtype=object), pd.DataFrame({"y": y}, dtype=object)):
-        assert same(run(name, POINTS[:, 0], objects), default)
+        assert assert_same_result(run(name, POINTS[:, 0], objects), default)
 
 
 WITHOUT_NAMES = [
@@ -187,15 +194,15 @@ WITHOUT_NAMES = [
 
 
 @pytest.mark.parametrize(("name", "call", "argument"), WITHOUT_NAMES)
-def test_names_beside_an_array_are_not_used_and_row_numbers_in_another_order_are_refused(name, call, argument):
-    """By position with a note, as in an evaluation; row numbers in another order could be either."""
-    named, moved = pd.Series(VALUES, NAMES).iloc[ORDER], pd.Series(VALUES).iloc[ORDER]
-    result = call(named)
-    assert same(result, call(VALUES[ORDER]))
+def test_names_next_to_an_array_are_not_used_and_row_numbers_in_another_order_raise_an_error(name, call, argument):
+    """They are matched by position with a note, as in an evaluation; row numbers in another order are ambiguous."""
+    named_values, numbered_values = pd.Series(VALUES, NAMES).iloc[ORDER], pd.Series(VALUES).iloc[ORDER]
+    result = call(named_values)
+    assert assert_same_result(result, call(VALUES[ORDER]))
     assert "rows.names_unused" in [note.code for note in result.notes]
     assert "rows.names_unused" not in [note.code for note in call(pd.Series(VALUES)).notes]
     with pytest.raises(InputError, match=f"`{argument}` must have its rows in the order of the data.*another order"):
-        call(moved)
+        call(numbered_values)
 
 
 @pytest.mark.parametrize(
@@ -214,21 +221,21 @@ def test_functions_without_notes_warn_of_names_that_are_not_used(call):
         call(pd.Series(VALUES).iloc[ORDER])
 
 
-def test_two_counted_samples_take_blocks_that_were_joined_from_theirs():
+def test_two_counted_samples_accept_blocks_joined_from_both():
     """Blocks 0..9 and 0..13, one sample after the other, go by position, with the note."""
     x, y, blocks = pd.DataFrame(POINTS[:10]), pd.DataFrame(POINTS[10:]), pd.Series(BLOCKS)
     joined = pd.concat([blocks[:10], blocks[10:].reset_index(drop=True)])
     result = run("mmd", x, y, permutation="within", blocks=joined)
-    assert same(result, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
+    assert assert_same_result(result, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
 
 
 IDS = ORDER + 1
 CODE = "covariates.names_rows"
 
 
-def ids_of(found):
+def ids_of(codes):
     """Return the arguments of the notes on integers that may name the rows."""
-    return [dict(note.values)["argument"] for note in found.notes if note.code == CODE]
+    return [dict(note.values)["argument"] for note in codes.notes if note.code == CODE]
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -243,7 +250,7 @@ def test_a_column_that_names_the_rows_is_noted(name):
     assert ids_of(run(name, POINTS, frame.assign(id=IDS // 2))) == []
 
 
-def test_integers_beside_integers_name_no_rows_unless_they_are_called_so():
+def test_integers_next_to_integers_name_rows_only_if_called_so():
     """Counts may differ in every row; a column called id is one of ids."""
     counts = pd.DataFrame({"cases": IDS * 7, "id": IDS})
     assert ids_of(run("hsic", POINTS, counts)) == ["y['id']"]
@@ -251,7 +258,7 @@ def test_integers_beside_integers_name_no_rows_unless_they_are_called_so():
 
 
 def test_ids_among_samples_and_features():
-    """The test of two samples says so in its record, the ranking of features by a warning."""
+    """The record of the two-sample test has a note, and the ranking of features a warning."""
     frame = pd.DataFrame(POINTS, columns=["a", "b"]).assign(id=IDS)
     assert ids_of(run("mmd", frame, groups=np.arange(N) % 2)) == ["x['id']"]
     assert ids_of(run("mmd", frame[:12], frame[12:])) == ["x['id']", "y['id']"]

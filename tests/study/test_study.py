@@ -32,7 +32,7 @@ def cloud(n: int = 14, p: int = 3, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, p))
 
 
-def first(X, n_components):
+def first_columns(X, n_components):
     return X[:, :n_components]
 
 
@@ -40,14 +40,14 @@ def noisy(X, n_components, random_state):
     return X[:, :n_components] + np.random.default_rng(random_state).normal(size=(len(X), n_components))
 
 
-def counted(X, n_components, random_state):
+def noisy_columns(X, n_components, random_state):
     with open(os.environ["DREVAL_TEST_CALLS"], "a") as log:
         log.write("x")
     return noisy(X, n_components, random_state)
 
 
 DATA = {"a": cloud(seed=0), "b": cloud(16, seed=1)}
-METHODS = {"first": first, "noisy": noisy}
+METHODS = {"first": first_columns, "noisy": noisy}
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def timeless(table: pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns="seconds")
 
 
-def test_a_cell_is_the_evaluation_made_by_hand(make):
+def test_a_cell_equals_an_evaluation_by_hand(make):
     """Every number of a cell is that of ``Evaluation`` with the seed of the cell."""
     table = timeless(
         make(n_replicates=2, ci="points", options={"trustworthiness": {"n_neighbors": [2, 4]}}).run().table()
@@ -96,20 +96,20 @@ def test_the_table_has_a_row_for_each_cell_and_measure(make):
     assert spread.to_dict() == {("a", "first"): 1, ("a", "noisy"): 3, ("b", "first"): 1, ("b", "noisy"): 3}
 
 
-def test_no_number_depends_on_the_order_or_on_what_else_is_there(make):
-    """Piece by piece, turned round, and in two processes: the table is the same."""
+def test_no_number_depends_on_the_order_or_on_other_cells(make):
+    """In pieces, in reverse order, and in two processes, the table is the same."""
     make = partial(make, measures=["procrustes_disparity"])
-    whole = timeless(make("whole", n_replicates=2).run().table())
+    expected = timeless(make("whole", n_replicates=2).run().table())
     parts = make("parts", datasets={"b": DATA["b"]}, methods={"noisy": noisy}).run()
-    make("parts", methods={"noisy": noisy, "first": first}, datasets=dict(reversed(DATA.items()))).run(limit=1)
+    make("parts", methods={"noisy": noisy, "first": first_columns}, datasets=dict(reversed(DATA.items()))).run(limit=1)
     make("parts", n_replicates=2).run()
     keys = ["dataset", "embedding", "replicate", "measure"]
     together = timeless(make("jobs", n_replicates=2).run(n_jobs=2).table())
 
-    assert_frame_equal(whole, together)
+    assert_frame_equal(expected, together)
     assert parts.table()["dataset"].iloc[0] == "b"
     assert_frame_equal(
-        whole.sort_values(keys, ignore_index=True), timeless(parts.table()).sort_values(keys, ignore_index=True)
+        expected.sort_values(keys, ignore_index=True), timeless(parts.table()).sort_values(keys, ignore_index=True)
     )
 
 
@@ -120,7 +120,7 @@ def ends(X, n_components):
 @pytest.mark.slow
 def test_a_method_that_ends_its_process_is_named(make):
     """A method may end its process: finished cells stay, no cell stays claimed, and the error names the active ones."""
-    study = make(methods={"first": first, "ends": ends}).run(limit=1)
+    study = make(methods={"first": first_columns, "ends": ends}).run(limit=1)
     with pytest.raises(MethodFailed, match=r"at work on .*'ends' on 'a'"):
         study.run(n_jobs=2)
     status = study.status()
@@ -129,9 +129,9 @@ def test_a_method_that_ends_its_process_is_named(make):
     assert status.count("done") >= 1
 
 
-def test_what_is_added_later_costs_only_its_own_cells(make, calls):
+def test_later_additions_cost_only_their_cells(make, calls):
     """Replicates, data sets, methods and components: every cell is run once."""
-    text = {"methods": {"counted": counted}}
+    text = {"methods": {"counted": noisy_columns}}
     make(**text).run()
     make(**text).run()
     assert calls() == 2
@@ -139,22 +139,24 @@ def test_what_is_added_later_costs_only_its_own_cells(make, calls):
     assert calls() == 6
     make(datasets={"c": cloud(12, seed=2)}, **text, n_replicates=3).run()
     assert calls() == 9
-    study = make(methods={"counted": counted, "again": counted}, n_components=[2, 1]).run()
+    study = make(methods={"counted": noisy_columns, "again": noisy_columns}, n_components=[2, 1]).run()
     assert calls() == 9 + 2 * 4 - 2
     assert study.status().complete
     assert set(study.table()["dataset"]) == {"a", "b", "c"}
 
 
 def test_a_limit_and_the_status(make):
-    """Cells done, failed, running and waiting are those of the file; what another one is at is running."""
+    """The numbers of done, failed, running and waiting cells are those of the file; the cells of another process are
+    running.
+    """
     study = make(n_replicates=2)
     assert study.status().cells["state"].tolist() == ["waiting"] * 8
     assert not study.status().complete
     study.run(limit=3)
     status = study.status()
-    with StudyFile(study.path, study._provenance(study.settings)) as file, file.claims() as others:
+    with StudyFile(study.path, study._provenance(study.settings)) as file, file.claims() as other_claims:
         waiting = status.cells[status.cells["state"] == "waiting"].iloc[0]
-        assert others.claim(Cell(waiting["dataset"], waiting["embedding"], 2, int(waiting["replicate"])).name)
+        assert other_claims.claim(Cell(waiting["dataset"], waiting["embedding"], 2, int(waiting["replicate"])).name)
         busy = study.status()
         study.run()
         left = study.status()
@@ -184,9 +186,9 @@ FAILURES = {
 }
 
 
-def test_what_fails_is_kept_with_its_reason(make):
+def test_failures_are_stored_with_their_reason(make):
     """Every kind of failure: the other cells are computed, and failed ones are not repeated."""
-    study = make(methods={**{name: method for name, (method, _) in FAILURES.items()}, "first": first}).run()
+    study = make(methods={**{name: method for name, (method, _) in FAILURES.items()}, "first": first_columns}).run()
     status, table = study.status(), study.table()
 
     assert (status.count("done"), status.count("failed")) == (2, 2 * len(FAILURES))
@@ -208,9 +210,9 @@ def sometimes(X, n_components):
     return X[:, :n_components]
 
 
-def test_failures_are_tried_again_on_request(make, calls, monkeypatch):
+def test_failures_are_repeated_on_request(make, calls, monkeypatch):
     """Only on request, only failed cells are repeated, and a new failure is stored."""
-    study = make(methods={"sometimes": sometimes, "first": first})
+    study = make(methods={"sometimes": sometimes, "first": first_columns})
     monkeypatch.setenv("DREVAL_TEST_LUCK", "none")
     study.run().run()
     assert calls() == 2
@@ -227,8 +229,8 @@ def interrupted(X, n_components):
 
 
 def test_stopping_leaves_a_sound_file(make):
-    """Ctrl-C in a method: what was done is there, no cell is held, and the study goes on."""
-    study = make(methods={"first": first, "interrupted": interrupted})
+    """After Ctrl-C in a method, finished cells are stored, no cell is claimed, and the study continues."""
+    study = make(methods={"first": first_columns, "interrupted": interrupted})
     with pytest.raises(KeyboardInterrupt):
         study.run()
     status = study.status()
@@ -244,7 +246,7 @@ def warns(X, n_components):
     return X[:, :n_components]
 
 
-def test_warnings_of_methods_are_kept(make):
+def test_warnings_of_methods_are_stored(make):
     """Warnings are stored once for each cell, but not those for programmers."""
     status = make(methods={"warns": warns}).run().status()
 
@@ -254,13 +256,13 @@ def test_warnings_of_methods_are_kept(make):
     assert "2 cells warned, warns on a, b" in str(status)
 
 
-def test_notes_on_data_and_methods_are_kept(make, tmp_path):
-    """Each with its code, values and data set, once, in the file, the summary, the page and the text."""
+def test_notes_on_data_and_methods_are_stored(make, tmp_path):
+    """Each is stored once with its code, values and data set, in the file, the summary, the page and the text."""
     X, kinds, order = cloud(), np.repeat(["x", "y"], 7), np.random.default_rng(1).permutation(14)
     X /= X.std(axis=0)
-    named = pd.Series(kinds, index=[f"s{i}" for i in range(14)]).iloc[order]
+    named_kinds = pd.Series(kinds, index=[f"s{i}" for i in range(14)]).iloc[order]
     numbered = pd.DataFrame(X, columns=list("abc")).assign(patient=order)
-    data = {"plain": {"data": X, "labels": kinds}, "named": {"data": X, "labels": named}, "numbered": numbered}
+    data = {"plain": {"data": X, "labels": kinds}, "named": {"data": X, "labels": named_kinds}, "numbered": numbered}
     share = numbered.var()["patient"] / numbered.var().sum()
     study = make(datasets=data, methods=["pca", "lle"], n_replicates=2, metric="cosine").run()
     notes = dreval.Study.open(study.path).status().notes
@@ -280,8 +282,8 @@ def test_notes_on_data_and_methods_are_kept(make, tmp_path):
     results = [*zip(notes["dataset"], notes["embedding"], notes_of_table(notes), strict=True)]
     assert len(results) == len(expected)
     for dataset, method, value in expected:
-        (same,) = [own for *place, own in results if [*place, own.code] == [dataset, method, value.code]]
-        assert (dict(same.values), same.scope) == (dict(value.values), value.scope)
+        (same_note,) = [entry for *place, entry in results if [*place, entry.code] == [dataset, method, value.code]]
+        assert (dict(same_note.values), same_note.scope) == (dict(value.values), value.scope)
     texts = [str(value) for _, _, value in results]
     lines = " ".join(str(study.status()).split())
     study.report(tmp_path / "page.html")
@@ -293,20 +295,20 @@ def test_notes_on_data_and_methods_are_kept(make, tmp_path):
     assert "On numbered: Column" in text
 
 
-def whole(X, n_components):
+def all_columns(X, n_components):
     return X
 
 
 @given(
-    subset=st.sets(st.sampled_from(["reference", "constant", "rows"]), min_size=1), share=st.sampled_from([None, 0.8])
+    labels=st.sets(st.sampled_from(["reference", "constant", "rows"]), min_size=1), share=st.sampled_from([None, 0.8])
 )
 @settings(max_examples=6, deadline=None)
-def test_notes_are_those_of_the_evaluation(subset, share):
-    """Whatever is odd about the data, on all points or a part: the notes that an evaluation has on the whole."""
+def test_notes_are_those_of_the_evaluation(labels, share):
+    """The notes on unusual data, on all points or a part, are those of an evaluation on all points."""
     X = cloud(16, 4)
-    X[:, 3] *= "constant" not in subset
-    X[1] = X[0] if "rows" in subset else X[1]
-    method = whole if "reference" in subset else first
+    X[:, 3] *= "constant" not in labels
+    X[1] = X[0] if "rows" in labels else X[1]
+    method = all_columns if "reference" in labels else first_columns
     with TemporaryDirectory() as folder:
         text = {"measures": MEASURES, "n_neighbors": 3, "random_state": 5, "subsample": share}
         study = dreval.Study(f"{folder}/a.dreval", {"a": X}, {"method": method}, **text).run()
@@ -321,11 +323,11 @@ def test_notes_are_those_of_the_evaluation(subset, share):
     assert len(stored) == len({*stored})
 
 
-def changed(X, n_components):
+def reversed_columns(X, n_components):
     return X[:, :n_components] * POWER
 
 
-OTHERS = {
+OTHER_SETTINGS = {
     "settings": ({"n_neighbors": 4}, "n_neighbors [3] in the file and [4] here"),
     "measures": ({"measures": "continuity"}, 'measures ["trustworthiness", "procrustes_disparity"] in the file'),
     "seed": ({"random_state": 6}, "random_state 5 in the file and 6 here"),
@@ -333,37 +335,37 @@ OTHERS = {
     "data": ({"datasets": {"a": DATA["a"] + 1}}, "`datasets['a']` must be the same as in the file"),
     "labels": ({"labels": {"a": list("ab" * 7)}}, "labels null in the file"),
     "method": ({"methods": {"first": "pca"}}, "`methods['first']` must be the same as in the file"),
-    "parameters": ({"methods": {"first": partial(first, n_components=2)}}, "`methods['first']`"),
+    "parameters": ({"methods": {"first": partial(first_columns, n_components=2)}}, "`methods['first']`"),
 }
 
 
-@pytest.mark.parametrize("case", OTHERS)
-def test_a_file_that_was_begun_differently_is_refused(make, case):
-    """The error names what differs; the file stays as it was."""
-    texts, text = OTHERS[case]
+@pytest.mark.parametrize("case", OTHER_SETTINGS)
+def test_a_file_with_other_settings_raises_an_error(make, case):
+    """The error names the differences; the file does not change."""
+    texts, text = OTHER_SETTINGS[case]
     before = make().run().table()
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as error:
         make(**texts)
 
-    assert text in str(caught.value)
+    assert text in str(error.value)
     assert_frame_equal(make().table(), before)
 
 
 def test_code_and_versions_are_part_of_the_recipe(make, monkeypatch):
     """A global variable that a function reads, and the version of numpy."""
-    make(methods={"changed": changed}).run()
+    make(methods={"changed": reversed_columns}).run()
     monkeypatch.setitem(globals(), "POWER", 3)
     with pytest.raises(InputError, match=r"methods\['changed'\].* code"):
-        make(methods={"changed": changed})
+        make(methods={"changed": reversed_columns})
     monkeypatch.undo()
     expected = dreval.study.study.versions()
     monkeypatch.setattr(dreval.study.study, "versions", lambda: {**expected, "numpy": "1.0"})
     with pytest.raises(InputError, match=r'"numpy": "1.0"'):
-        make(methods={"changed": changed})
+        make(methods={"changed": reversed_columns})
 
 
-def test_a_study_without_a_seed_goes_on_with_that_of_its_file(make):
-    """None gives a random seed, which the file keeps."""
+def test_a_study_without_a_seed_uses_the_seed_of_its_file(make):
+    """None gives a random seed, which the file stores."""
     sampled = make(random_state=None).run(limit=2)
     repeated = make(random_state=None).run()
 
@@ -371,9 +373,9 @@ def test_a_study_without_a_seed_goes_on_with_that_of_its_file(make):
     assert repeated.status().complete
 
 
-def test_files_of_something_else_are_refused(make, tmp_path):
-    """A text, saved results, a journal of another kind, a file that is not there."""
-    dreval.Evaluation(DATA["a"], {"first": first}, n_neighbors=3).run(MEASURES).save(tmp_path / "saved.dreval")
+def test_other_files_raise_an_error(make, tmp_path):
+    """A text, saved results, a journal of another kind, and a missing file are not studies."""
+    dreval.Evaluation(DATA["a"], {"first": first_columns}, n_neighbors=3).run(MEASURES).save(tmp_path / "saved.dreval")
     (tmp_path / "text.dreval").write_text("no study")
     with Store(tmp_path / "journal.dreval") as store:
         store.open_run({"measure": "tractable consistency"})
@@ -389,7 +391,7 @@ def test_files_of_something_else_are_refused(make, tmp_path):
 
 
 def test_a_file_of_a_process_that_was_ended_at_once_is_new(make, tmp_path):
-    """Before the tables, and before the recipe: there is nothing to refuse, and the study begins."""
+    """A file without tables, or without the recipe, is accepted, and the study begins."""
     (tmp_path / "empty.dreval").touch()
     with Store(tmp_path / "tables.dreval"):
         pass
@@ -399,14 +401,16 @@ def test_a_file_of_a_process_that_was_ended_at_once_is_new(make, tmp_path):
         assert study.run().status().count("done") == 4
 
 
-def seen(X, n_components):
+def watched(X, n_components):
     return X[:, :n_components]
 
 
 def test_subsamples_are_common_to_all_methods(make):
     """Half of the points, each once, the same for all methods, others in each replicate."""
     X = cloud(40)
-    study = make(datasets={"a": X}, methods={"seen": seen, "also": first}, n_replicates=3, subsample=0.5).run()
+    study = make(
+        datasets={"a": X}, methods={"seen": watched, "also": first_columns}, n_replicates=3, subsample=0.5
+    ).run()
     sampled = [study.embedding("a", "seen", r) for r in range(3)]
     rows = [{tuple(x) for x in Y} for Y in sampled]
 
@@ -417,8 +421,8 @@ def test_subsamples_are_common_to_all_methods(make):
     assert set(study.table()["n"]) == {20}
 
 
-def test_subsamples_of_distances_and_of_what_is_known_of_points(make):
-    """Rows and columns of distances; labels follow their points."""
+def test_subsamples_of_distances_and_of_variables(make):
+    """Rows and columns of distances are selected; labels follow their points."""
     X, kinds = cloud(24), np.array(["x", "y"] * 12)
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
     by_points = {"datasets": {"a": {"data": X, "labels": kinds}}, "measures": ["neighborhood_hit"], "subsample": 0.5}
@@ -462,8 +466,8 @@ def test_every_kind_of_data_and_method(make, tmp_path):
     assert np.array_equal(names.datasets["s3"].X, dreval.simulate("s3", random_state=5).data)
 
 
-def test_embeddings_are_kept_or_not(make):
-    """The coordinates of a cell are those that its method made with the seed of the cell."""
+def test_embeddings_are_stored_on_request(make):
+    """The coordinates of a cell equal those of its method with the seed of the cell."""
     study = make(n_replicates=2, n_components=[1, 2]).run()
     seed = stream_seed(cell_seed(5, Cell("b", "noisy", 2, 1)), "embedding", "noisy")
 
@@ -480,14 +484,14 @@ def test_embeddings_are_kept_or_not(make):
         without.embedding("a", "first")
 
 
-def test_compare_speaks_of_one_number_of_components(make):
+def test_compare_uses_one_number_of_components(make):
     """``dreval.compare`` of the table; each number of components is a separate family."""
     single = make("one", datasets={**DATA, "c": cloud(18, seed=2)}).run()
-    both = make("both", datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
-    result, split = single.compare(tests="wilcoxon"), both.compare(tests="wilcoxon", measure="trustworthiness")
+    study = make("both", datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
+    result, split = single.compare(tests="wilcoxon"), study.compare(tests="wilcoxon", measure="trustworthiness")
 
-    for same in (single.table(), single.path, [str(single.path)]):
-        assert_frame_equal(result.pairs, dreval.compare(same, tests="wilcoxon").pairs)
+    for source in (single.table(), single.path, [str(single.path)]):
+        assert_frame_equal(result.pairs, dreval.compare(source, tests="wilcoxon").pairs)
     assert split.measures == [f"trustworthiness(n_neighbors=3, n_components={d})" for d in (1, 2)]
     assert_frame_equal(split.families[split.measures[1]].cells, result.families["trustworthiness(n_neighbors=3)"].cells)
     assert_frame_equal(read_study_table(single.path), single.table())
@@ -517,20 +521,20 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read(make, monkeypatch):
     assert_frame_equal(dreval.Study.open(study.path).table(), table)
 
 
-def test_cells_of_a_claim_that_was_lost_are_not_written(make):
-    """The answer of a process that was taken for dead is thrown away: the first answer is the answer."""
+def test_cells_of_a_lost_claim_are_not_written(make):
+    """The result of a process that was considered dead is discarded: the first result stays."""
     study = make().run(limit=1)
     with (
         StudyFile(study.path, study._provenance(study.settings)) as file,
         file.claims() as values,
-        file.claims() as others,
+        file.claims() as other_claims,
     ):
         name = next(cell.name for cell in study._cells() if cell.name not in file.texts())
         assert values.claim(name)
         values.lock_file.unlink()
-        assert others.claim(name)
+        assert other_claims.claim(name)
         assert not values.finish(name, {"late": True})
-        assert others.finish(name, {"rows": [], "reason": "", "seconds": 1.0, "warnings": []})
+        assert other_claims.finish(name, {"rows": [], "reason": "", "seconds": 1.0, "warnings": []})
         assert "late" not in file.texts()[name]
 
 
@@ -545,15 +549,17 @@ def test_failures_that_differ_in_values_only_are_one_note(make):
     notes = " ".join(str(status.summary().as_markdown()).split())
     assert "4 cells failed" in notes
     assert "(and 3 with other values)" in notes
-    assert {item.code for cell in status.cells["notes"] for item in cell} == {"refused"}
+    assert {note.code for cell in status.cells["notes"] for note in cell} == {"refused"}
     assert "and so on " * 30 not in notes
     assert "and so on " * 30 in status.failures["reason"].iloc[0]
     assert repr(status).endswith("4 cells, 0 done, 4 failed, 0 running, 0 waiting)")
 
 
-def test_words_of_a_study_are_for_a_study(make):
-    """Labels are passed to the study; a failed cell says its failure; one data set has no ``results.compare``."""
-    study = make(datasets={"a": DATA["a"]}, methods={"first": first, "fails": raises}, measures=["knn_accuracy"]).run()
+def test_arguments_of_a_study_belong_to_the_study(make):
+    """Labels are passed to the study; a failed cell reports its failure; one data set has no ``results.compare``."""
+    study = make(
+        datasets={"a": DATA["a"]}, methods={"first": first_columns, "fails": raises}, measures=["knn_accuracy"]
+    ).run()
     assert "needs labels; pass labels={'a': ...} to Study" in set(study.table()["note"])
     with pytest.raises(InputError, match=r"which failed\. It failed: .*no luck"):
         study.embedding("a", "fails")

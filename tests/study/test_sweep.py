@@ -33,9 +33,9 @@ def fragile(X, n_components, random_state, size=1.0, limit=10.0):
     return noisy(X, n_components, random_state, size)
 
 
-def columns(X, n_components, first=0):
+def columns(X, n_components, start=0):
     """Some columns; no seed."""
-    return X[:, first : first + n_components]
+    return X[:, start : start + n_components]
 
 
 GRID = {"size": [0.1, 0.5, 0.6, 3.0]}
@@ -51,14 +51,14 @@ def test_the_best_set_is_that_of_paired_t_tests(measure):
     sign = -1 if measure == "stress" else 1
     p = np.ones(H)
     for h in range(H):
-        others = [
-            stats.ttest_rel(sign * V[other], sign * V[h], alternative="greater").pvalue
-            for other in range(H)
-            if other != h
+        differences = [
+            stats.ttest_rel(sign * V[replicate], sign * V[h], alternative="greater").pvalue
+            for replicate in range(H)
+            if replicate != h
         ]
-        p[h] = min(1.0, (H - 1) * min(others))
+        p[h] = min(1.0, (H - 1) * min(differences))
     table = result.tidy()
-    compared = p < 1  # beyond, nothing is ahead, or Bonferroni is cut
+    compared = p < 1  # above it, no replicate is better, or Bonferroni is cut
     assert_allclose(table["p_value"][compared], p[compared], rtol=1e-9)
     assert (table["p_value"][~compared] == 1).all()
     assert table["in_best_set"].tolist() == (p > 0.1).tolist()
@@ -76,26 +76,26 @@ def test_values_are_those_of_the_measure():
     X = data()
     observed = []
 
-    def watched(X, n_components, first=0):
-        observed.append((first, X))
-        return columns(X, n_components, first)
+    def watched(X, n_components, start=0):
+        observed.append((start, X))
+        return columns(X, n_components, start)
 
     result = dreval.sweep(
-        X, watched, {"first": [0, 2]}, measures="trustworthiness", n_neighbors=5, n_replicates=3, random_state=0
+        X, watched, {"start": [0, 2]}, measures="trustworthiness", n_neighbors=5, n_replicates=3, random_state=0
     )
     assert result.over == "halves"
-    halves = {first: [X for value, X in observed if value == first] for first in (0, 2)}
+    halves = {start: [X for value, X in observed if value == start] for start in (0, 2)}
     assert all(np.array_equal(a, b) for a, b in zip(halves[0], halves[2], strict=True))
     assert all(len(half) == 24 for half in halves[0])
-    for setting, first in enumerate((0, 2)):
-        expected = [dreval.trustworthiness(half, columns(half, 2, first), n_neighbors=5) for half in halves[first]]
+    for setting, start in enumerate((0, 2)):
+        expected = [dreval.trustworthiness(half, columns(half, 2, start), n_neighbors=5) for half in halves[start]]
         assert_allclose(result.values.query(f"setting == {setting}")["value"], expected)
     row = result.tidy().iloc[0]
-    own = result.values.query("setting == 0")["value"]
-    assert row["se"] == pytest.approx(own.std() * np.sqrt(1 + 1 / 3))
+    values = result.values.query("setting == 0")["value"]
+    assert row["se"] == pytest.approx(values.std() * np.sqrt(1 + 1 / 3))
 
 
-def test_a_setting_that_fails_loses_nothing_else():
+def test_a_failing_setting_does_not_affect_the_others():
     full = dreval.sweep(data(), fragile, {"size": [0.1, 3.0]}, random_state=0)
     result = dreval.sweep(data(), fragile, {"size": [0.1, 20.0, 3.0]}, random_state=0)
     missing = result.tidy().iloc[1]
@@ -111,7 +111,7 @@ def test_a_setting_that_fails_loses_nothing_else():
         dreval.sweep(data(), fragile, {"size": [20.0, 30.0]}, random_state=0)
 
 
-def test_what_is_left_alone_is_not_called_the_best():
+def test_a_setting_without_a_comparison_is_not_called_the_best():
     result = dreval.sweep(data(), fragile, {"size": [0.1, 20.0]}, random_state=0)
     assert result.best_set() == []
     assert "no other setting" in result.tidy()["note"][0]
@@ -119,48 +119,48 @@ def test_what_is_left_alone_is_not_called_the_best():
 
 
 def test_equal_settings_and_constant_differences():
-    """Copies stay in the set; what is behind by the same amount in every replicate has no test."""
+    """Copies stay in the set; a setting that is worse by the same amount in every replicate has no test."""
 
-    def shifted(X, n_components, random_state, copy=0, first=0):
-        return X[:, first : first + n_components]  # a seed that changes nothing
+    def shifted(X, n_components, random_state, copy=0, start=0):
+        return X[:, start : start + n_components]  # the seed has no effect
 
     result = dreval.sweep(data(), shifted, {"copy": [0, 1]}, over="seeds", random_state=0)
     assert result.tidy()["in_best_set"].tolist() == [True, True]
     assert [dict(entry.values) for entry in result.notes if entry.code == "sweep.equal"] == [{"equal": 2, "made": 1}]
-    result = dreval.sweep(data(), shifted, {"first": [0, 1, 2]}, over="seeds", random_state=0)
+    result = dreval.sweep(data(), shifted, {"start": [0, 1, 2]}, over="seeds", random_state=0)
     assert result.best_set() == []
     assert any("same amount" in note for note in result.tidy()["note"])
     assert not any(entry.code == "sweep.equal" for entry in result.notes)
 
 
-def test_seeds_that_change_nothing_are_halves():
+def test_seeds_without_an_effect_are_replaced_by_halves():
     """By default halves are used instead; where seeds were requested, a note says that they change nothing."""
 
-    def fixed(X, n_components, random_state, first=0):
-        return X[:, first : first + n_components]
+    def unseeded(X, n_components, random_state, start=0):
+        return X[:, start : start + n_components]
 
-    grid = {"first": [0, 1, 2]}
-    result = dreval.sweep(data(), fixed, grid, random_state=0)
+    grid = {"start": [0, 1, 2]}
+    result = dreval.sweep(data(), unseeded, grid, random_state=0)
     assert result.over == "halves"
     pd.testing.assert_frame_equal(
-        result.tidy(), dreval.sweep(data(), fixed, grid, over="halves", random_state=0).tidy()
+        result.tidy(), dreval.sweep(data(), unseeded, grid, over="halves", random_state=0).tidy()
     )
-    assert any(note.code == "sweep.same_seeds" for note in dreval.sweep(data(), fixed, grid, over="seeds").notes)
+    assert any(note.code == "sweep.same_seeds" for note in dreval.sweep(data(), unseeded, grid, over="seeds").notes)
 
 
-def test_a_warning_is_given_once_for_all_settings():
-    """Runs that warn of the same thing with other numbers warn once."""
+def test_a_warning_is_issued_once_for_all_settings():
+    """Runs whose warnings differ in numbers only warn once."""
     X = np.r_[data(), data() + 100.0]
-    with pytest.warns(dreval.errors.DrevalWarning) as caught:
+    with pytest.warns(dreval.errors.DrevalWarning) as records:
         dreval.sweep(
             X, "isomap", {"n_neighbors": [3, 4, 5]}, measures="trustworthiness", n_replicates=3, random_state=0
         )
-    codes = [warning.message.note.code for warning in caught]
+    codes = [warning.message.note.code for warning in records]
     assert codes
     assert len(codes) == len(set(codes))
 
 
-def test_a_killed_sweep_goes_on(tmp_path):
+def test_a_killed_sweep_continues(tmp_path):
     """Only missing runs are run: after Ctrl-C, with more settings, and with other measures."""
     log, store = tmp_path / "log", tmp_path / "sweep.journal"
 
@@ -173,14 +173,14 @@ def test_a_killed_sweep_goes_on(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         settled(STOP)
     assert len(log.read_text()) == 5
-    first = settled(STOP)
-    assert len(log.read_text()) == 5 + 5  # four of nine were kept
+    stopped = settled(STOP)
+    assert len(log.read_text()) == 5 + 5  # four of nine were stored
     repeated = settled(STOP, measures=["stress", "r_nx_auc"])
     assert len(log.read_text()) == 10
-    further = settled(STOP, (1, 2, 3, 4))
+    continued = settled(STOP, (1, 2, 3, 4))
     assert len(log.read_text()) == 13
-    assert_allclose(repeated.of("r_nx_auc")["mean"], first.tidy()["mean"])
-    assert_allclose(further.tidy()["mean"][:3], first.tidy()["mean"])
+    assert_allclose(repeated.of("r_nx_auc")["mean"], stopped.tidy()["mean"])
+    assert_allclose(continued.tidy()["mean"][:3], stopped.tidy()["mean"])
 
 
 STOP = 5
@@ -193,11 +193,11 @@ def traced(X, n_components, random_state, setting=1, log="", stop=0):
 
 
 def test_no_number_depends_on_the_processes():
-    single, two = (
+    single, parallel = (
         dreval.sweep(data(), "isomap", {"n_neighbors": [8, 12]}, random_state=1, n_jobs=jobs) for jobs in (1, 2)
     )
-    assert single.tidy().equals(two.tidy())
-    assert single.values.equals(two.values)
+    assert single.tidy().equals(parallel.tidy())
+    assert single.values.equals(parallel.values)
 
 
 def test_components_are_settings_and_labels_are_read():
@@ -252,7 +252,7 @@ def test_many_points_are_evaluated_at_some(monkeypatch):
         ),
     ],
 )
-def test_refusals(options, error, match):
+def test_errors(options, error, match):
     passed = {"X": data(), "source": "isomap", "param_grid": {"n_neighbors": [5, 9]}, **options}
     with pytest.raises(error, match=match):
         dreval.sweep(passed.pop("X"), passed.pop("source"), passed.pop("param_grid"), random_state=0, **passed)
@@ -261,7 +261,7 @@ def test_refusals(options, error, match):
 def test_the_first_sentence_is_the_answer():
     """Settings have names in every case, lines fit 80 columns, and the call reproduces the sweep."""
     result = dreval.sweep(data(), noisy, GRID, n_replicates=8, random_state=3)
-    inside = [str(item["size"]) for item in result.best_set()]
+    inside = [str(setting["size"]) for setting in result.best_set()]
     worse = [str(size) for size in GRID["size"] if str(size) not in inside]
     text = " ".join(str(result).split("Sweep\n")[0].split())
     names = re.findall(r"\d+\.\d+", text.split(" (")[0])
@@ -269,15 +269,17 @@ def test_the_first_sentence_is_the_answer():
     assert re.findall(r"\d+\.\d+", text.split(";")[1]) == worse
     assert "worse" in text
     assert max(map(len, str(result).splitlines())) <= 80
-    many = dreval.sweep(data(), noisy, {"size": [0.1 + k / 100 for k in range(40)]}, n_replicates=3, random_state=0)
-    assert max(map(len, str(many).splitlines())) <= 80
-    assert "10 further settings in tidy()" in " ".join(str(many).split())
-    assert "more" in str(many).split("Sweep\n")[0]
-    same = eval(result.call, {"dreval": dreval, "data": data(), "noisy": noisy})
-    assert same.tidy().equals(result.tidy())
+    many_settings = dreval.sweep(
+        data(), noisy, {"size": [0.1 + k / 100 for k in range(40)]}, n_replicates=3, random_state=0
+    )
+    assert max(map(len, str(many_settings).splitlines())) <= 80
+    assert "10 further settings in tidy()" in " ".join(str(many_settings).split())
+    assert "more" in str(many_settings).split("Sweep\n")[0]
+    repeated = eval(result.call, {"dreval": dreval, "data": data(), "noisy": noisy})
+    assert repeated.tidy().equals(result.tidy())
 
 
-def test_measures_are_told_apart():
+def test_measures_are_separate():
     """One measure at two numbers of neighbors has two sets; the first requested one decides."""
     result = dreval.sweep(data(), noisy, GRID, measures=["continuity", "r_nx_auc"], n_neighbors=[3, 7], random_state=0)
     assert result.measures == ("continuity(n_neighbors=3)", "continuity(n_neighbors=7)", "r_nx_auc")
@@ -289,13 +291,13 @@ def test_measures_are_told_apart():
 
 
 def test_other_options_and_figures():
-    """Words as values, two options, options that only some settings have, and one that is named like a column."""
+    """Text values, two options, options that only some settings have, and one that is named like a column."""
 
     def method(X, n_components, random_state, size=1.0, kind="a", mean=0):
         return noisy(X, n_components, random_state, size + (kind == "b"))
 
-    two = dreval.sweep(data(), method, {"size": [0.1, 1.0], "kind": ["a", "b"]}, random_state=0)
-    assert {text.get_text() for text in two.plot().axes[0].get_xticklabels()} == {"0.1", "1.0"}
+    result = dreval.sweep(data(), method, {"size": [0.1, 1.0], "kind": ["a", "b"]}, random_state=0)
+    assert {text.get_text() for text in result.plot().axes[0].get_xticklabels()} == {"0.1", "1.0"}
     texts = dreval.sweep(data(), method, {"kind": ["a", "b"]}, random_state=0).plot()
     assert [text.get_text() for text in texts.axes[0].get_xticklabels()] == ["a", "b"]
     mixed = dreval.sweep(data(), method, [{"size": [0.1, 1.0]}, {"mean": [3]}], random_state=0)
@@ -309,13 +311,13 @@ SIZES = {"size": [3.0, 0.6, 0.5, 0.1, 0.55, 0.45, 0.3, 0.2, 1.0]}
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("measure", ["r_nx_auc", "procrustes_disparity"])
 def test_the_best_is_in_its_set_and_named_first(seed, measure):
-    """Of few and many replicates: the set begins with the best mean and goes down; the answer has the same order."""
+    """For few and many replicates, the set begins with the best mean and is sorted; the text has the same order."""
     for R in (3, 5):
         result = dreval.sweep(data(), noisy, SIZES, measures=measure, n_replicates=R, random_state=seed)
         rows = result.of()
         sign = 1 if measure == "r_nx_auc" else -1
         means = result.values.groupby("setting")["value"].mean() * sign
-        chosen = [SIZES["size"].index(item["size"]) for item in result.best_set()]
+        chosen = [SIZES["size"].index(setting["size"]) for setting in result.best_set()]
         text = sweep_answer(result)
 
         assert chosen[0] == means.idxmax()
@@ -339,7 +341,7 @@ def test_many_settings_in_the_set_begin_with_the_best():
     assert sweep_answer(result).startswith(f"size = {best:g} has the best mean")
 
 
-def test_few_replicates_are_said_with_how_many_would_do():
+def test_a_note_on_few_replicates_has_the_required_number():
     """By Student's and the normal quantile of scipy; not where replicates are enough."""
     result = dreval.sweep(data(), noisy, SIZES, n_replicates=3, random_state=0)
     (values,) = [dict(note.values) for note in result.notes if note.code == "sweep.few"]
@@ -353,20 +355,20 @@ def test_few_replicates_are_said_with_how_many_would_do():
     assert not any(note.code == "sweep.few" for note in enough.notes)
 
 
-def test_settings_that_fail_do_not_count_as_judged():
-    """The number of settings in the note on few replicates, and its quantile, are those of the judged settings."""
+def test_settings_that_fail_are_not_counted():
+    """The number of settings in the note on few replicates, and its quantile, exclude failed settings."""
     result = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 3.0, 20.0]}, n_replicates=3, random_state=0)
     (values,) = [dict(note.values) for note in result.notes if note.code == "sweep.few"]
 
     assert int(result.tidy()["in_best_set"].notna().sum()) == values["settings"] == 3
     assert values["critical"] == pytest.approx(stats.t.ppf(1 - 0.05 / 2, 2))
-    two = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 20.0]}, n_replicates=3, random_state=0)
+    with_failure = dreval.sweep(data(), fragile, {"size": [0.1, 1.0, 20.0]}, n_replicates=3, random_state=0)
     assert stats.t.ppf(0.95, 2) <= 2 * stats.norm.ppf(0.95)
-    assert not any(note.code == "sweep.few" for note in two.notes)
+    assert not any(note.code == "sweep.few" for note in with_failure.notes)
 
 
-def test_the_other_one_of_two_settings_is_named_as_one():
-    """Not as none of one; and persons in titles keep their capital."""
+def test_the_other_of_two_settings_is_named_in_the_singular():
+    """It is not called one of several; and names of persons in titles have capitals."""
 
     def alike(X, n_components, random_state, kind=0):
         noise = np.random.default_rng([random_state, kind]).normal(size=(len(X), n_components))

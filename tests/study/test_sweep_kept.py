@@ -28,38 +28,43 @@ def noisy(X: np.ndarray, n_components: int, random_state: int, size: float = 1.0
 
 
 @pytest.fixture(scope="module")
-def found() -> Any:
+def result() -> Any:
     """Two measures, a setting that fails, and an option that is a function."""
     grid = [{"size": np.array([0.1, 0.5, 3.0, 9.0])}, {"size": [0.2], "sign": [np.abs]}]
     measures = ["r_nx_auc", "stress"]
     return dreval.sweep(X, noisy, grid, measures=measures, n_replicates=4, random_state=0)
 
 
-def test_a_saved_sweep_is_read_to_the_last_bit(found: Any, tmp_path: Path) -> None:
+def test_a_saved_sweep_is_read_to_the_last_bit(result: Any, tmp_path: Path) -> None:
     """All tables and sentences are equal; a function is its text; the loaded one saves to the same bytes."""
-    path = found.save(tmp_path / "a.dreval")
+    path = result.save(tmp_path / "a.dreval")
     loaded = dreval.load_results(path)
-    messages = found.tidy()
-    messages["sign"] = [None if item is None else str(item) for item in messages["sign"]]
+    messages = result.tidy()
+    messages["sign"] = [None if text is None else str(text) for text in messages["sign"]]
     pd.testing.assert_frame_equal(loaded.tidy(), messages, check_exact=True)
-    pd.testing.assert_frame_equal(loaded.values, found.values, check_exact=True)
-    pd.testing.assert_frame_equal(loaded.glance(), found.glance())
+    pd.testing.assert_frame_equal(loaded.values, result.values, check_exact=True)
+    pd.testing.assert_frame_equal(loaded.glance(), result.glance())
     assert loaded.tidy()["in_best_set"].isna().sum() == 2
-    assert found.best_set() == [{"size": 0.1}, {"size": 0.2, "sign": np.abs}]
+    assert result.best_set() == [{"size": 0.1}, {"size": 0.2, "sign": np.abs}]
     assert loaded.best_set() == [{"size": 0.1}, {"size": 0.2, "sign": str(np.abs)}]
-    assert (loaded.notes, loaded.over, loaded.alpha, loaded.call) == (found.notes, found.over, found.alpha, found.call)
-    answers = [" ".join(str(item).split("Sweep\n")[0].split()) for item in (found, loaded)]
+    assert (loaded.notes, loaded.over, loaded.alpha, loaded.call) == (
+        result.notes,
+        result.over,
+        result.alpha,
+        result.call,
+    )
+    answers = [" ".join(str(stored).split("Sweep\n")[0].split()) for stored in (result, loaded)]
     assert answers[0] == answers[1].replace(str(np.abs), "absolute")
     loaded.save(tmp_path / "b.dreval")
     assert (tmp_path / "b.dreval").read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("form", ["html", "md", "tex"])
-def test_every_form_of_a_report_has_the_answer_and_every_number(found: Any, form: str, tmp_path: Path) -> None:
-    """The sets of both measures, their means and p-values, the reason of the failure, and what does not follow."""
-    path = found.report(tmp_path / f"r.{form}", title="Sizes")
+def test_every_form_of_a_report_has_the_answer_and_every_number(result: Any, form: str, tmp_path: Path) -> None:
+    """The sets of both measures, their means and p-values, the reason of the failure, and the limits of the result."""
+    path = result.report(tmp_path / f"r.{form}", title="Sizes")
     text = path.read_text("utf-8")
-    plain = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\_", "_").replace("$", "").split())
+    plain_text = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\_", "_").replace("$", "").split())
     for texts in (
         "Sizes",
         "size = 0.1 has the best mean",
@@ -68,38 +73,38 @@ def test_every_form_of_a_report_has_the_answer_and_every_number(found: Any, form
         "too optimistic",
         "seeds",
     ):
-        assert texts.lower() in plain.lower()
-    table = found.tidy()
+        assert texts.lower() in plain_text.lower()
+    table = result.tidy()
     below = (
-        "" if form != "tex" else "".join(item.read_text("utf-8") for item in sorted(tmp_path.glob("r-figures/*.tex")))
+        "" if form != "tex" else "".join(path.read_text("utf-8") for path in sorted(tmp_path.glob("r-figures/*.tex")))
     )
     for value in table["p_value"].dropna():
-        assert format_p(value).removeprefix("<") in plain + below
+        assert format_p(value).removeprefix("<") in plain_text + below
     figures = text.count("<svg") if form == "html" else len(list(tmp_path.glob("r-figures/*.[sp][vd][gf]")))
     assert figures >= 2
-    assert found.report(tmp_path / f"again.{form}", title="Sizes").exists()
+    assert result.report(tmp_path / f"again.{form}", title="Sizes").exists()
     if form == "html":
         assert (tmp_path / "again.html").read_bytes() == path.read_bytes()
         assert "://" not in re.sub(r"https?://(doi\.org|www\.w3\.org)", "", text)
 
 
-def test_a_sweep_is_no_evaluation(found: Any, tmp_path: Path) -> None:
-    """A comparison of embeddings refuses its file, and says what there is instead."""
-    path = found.save(tmp_path / "a.dreval")
+def test_a_sweep_is_not_an_evaluation(result: Any, tmp_path: Path) -> None:
+    """A comparison of embeddings rejects its file, with a hint at the alternative."""
+    path = result.save(tmp_path / "a.dreval")
     for passed in (path, [path, path]):
         with pytest.raises(InputError, match=r"`results` must be the saved result of an evaluation: got a sweep"):
             dreval.compare(passed)
     for suffix in ("a.csv", "a.html"):
         with pytest.raises(InputError, match="must not have the suffix of another format"):
-            found.save(tmp_path / suffix)
+            result.save(tmp_path / suffix)
     with pytest.raises(InputError, match=r"`path` must end in \.html, \.md or \.tex"):
-        found.report(tmp_path / "a.txt")
+        result.report(tmp_path / "a.txt")
 
 
 @pytest.mark.parametrize("member", ["settings.json", "values.csv", "manifest.json"])
-def test_a_changed_file_is_refused(found: Any, member: str, tmp_path: Path) -> None:
-    """A setting, a value, or the level that somebody changed."""
-    path = found.save(tmp_path / "a.dreval")
+def test_a_changed_file_raises_an_error(result: Any, member: str, tmp_path: Path) -> None:
+    """A changed setting, value, or level is detected."""
+    path = result.save(tmp_path / "a.dreval")
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     if member == "manifest.json":
