@@ -1,4 +1,4 @@
-"""One tab of headless Chromium, driven through its DevTools protocol; nothing but the standard library."""
+"""One tab of headless Chromium, driven through its DevTools protocol by the standard library alone."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Browser:
     def __init__(self, profile: Path) -> None:
         self.events: list[dict[str, Any]] = []
         self.count = 0
-        read_here, write_there = _pipe()
-        read_there, write_here = _pipe()
+        parent_read, child_write = _pipe()
+        child_read, parent_write = _pipe()
         self.process = subprocess.Popen(
             [
                 "bash",
                 "-c",
-                f'exec "$@" 3<&{read_there} 4>&{write_there}',
+                f'exec "$@" 3<&{child_read} 4>&{child_write}',
                 "_",
                 CHROMIUM,
                 "--headless=new",
@@ -49,13 +49,13 @@ class Browser:
                 f"--user-data-dir={profile}",
                 "about:blank",
             ],
-            pass_fds=(read_there, write_there),
+            pass_fds=(child_read, child_write),
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
-        os.close(read_there)
-        os.close(write_there)
-        self.reader, self.writer = os.fdopen(read_here, "rb", 0), os.fdopen(write_here, "wb", 0)
+        os.close(child_read)
+        os.close(child_write)
+        self.reader, self.writer = os.fdopen(parent_read, "rb", 0), os.fdopen(parent_write, "wb", 0)
         self.buffer = b""
         self.session = ""
         targets = self.call("Target.getTargets")["targetInfos"]
@@ -105,9 +105,9 @@ class Browser:
 
     def await_value(self, script: str) -> Any:
         """Return the value of a promise in the page."""
-        got = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in got, got
-        return got["result"].get("value")
+        response = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in response, response
+        return response["result"].get("value")
 
     def point(self, x: float, y: float) -> None:
         """Move the pointer to a position."""
@@ -124,8 +124,8 @@ class Browser:
         """Drag the pointer from one place to another."""
         self.point(x, y)
         for kind, *place in (("mousePressed", x, y), ("mouseMoved", u, v), ("mouseReleased", u, v)):
-            where = {"x": place[0], "y": place[1]}
-            self.call("Input.dispatchMouseEvent", type=kind, **where, button="left", buttons=1, clickCount=1)
+            position = {"x": place[0], "y": place[1]}
+            self.call("Input.dispatchMouseEvent", type=kind, **position, button="left", buttons=1, clickCount=1)
 
     def tap(self, x: float, y: float) -> None:
         """Touch the screen at a position for a moment."""
@@ -143,8 +143,8 @@ class Browser:
 
     def picture(self, path: Path) -> None:
         """Save an image of the whole page."""
-        got = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(got["data"]))
+        screenshot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(screenshot["data"]))
 
     def __enter__(self) -> Browser:
         return self

@@ -22,7 +22,7 @@ def _visible_texts(figure: Figure) -> list[Text]:
 
 
 def _idle_ticks(axis: Any) -> list[Text]:
-    """Return labels of ticks beyond the ends of an axis, which are never drawn."""
+    """Return the labels of ticks beyond the ends of an axis, which matplotlib does not draw."""
     low, high = sorted(axis.get_view_interval())
     pad = 1e-9 * (high - low)
     beyond = [tick for tick in axis.get_major_ticks() if not low - pad <= tick.get_loc() <= high + pad]

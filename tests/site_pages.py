@@ -2,9 +2,9 @@
 
     python tests/site_pages.py _build/site [part of a name ...]
 
-opens every page (or those named) in headless Chromium, in light at 1280 pixels and in dark at 390, judges both by
-axe-core (``DREVAL_AXE`` says where ``axe.min.js`` lies) and prints what it finds, and the slowest pages. The exit
-status is 1 if axe-core has anything to say, a page is wider than its window or an error is thrown.
+opens every page (or those named) in headless Chromium, in light at 1280 pixels and in dark at 390, checks both with
+axe-core (``DREVAL_AXE`` is the path of ``axe.min.js``) and prints all violations, and the slowest pages. The exit
+status is 1 if axe-core reports a violation, a page is wider than its window or an error is thrown.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def main() -> int:
                 browser.evaluate(axe)
                 result += browser.await_value(RUN)
                 wrong += len(result)
-                for words in result:
-                    print(f"{name} ({width}, {'dark' if dark else 'light'}): {words}")
+                for violation in result:
+                    print(f"{name} ({width}, {'dark' if dark else 'light'}): {violation}")
     slowest = sorted(times, key=times.__getitem__, reverse=True)[:SLOWEST]
     print(f"{len(pages)} pages, {wrong} faults, {perf_counter() - start:.0f} s; the slowest to load:")
     for name in slowest:
