@@ -1,4 +1,4 @@
-"""The paragraphs for a paper: short whatever is in them, every number that of a table, and every work in BibTeX."""
+"""The paragraphs for a paper: limited in length, with the numbers of the tables, and every work in BibTeX."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from dreval.report.result_view import read_results
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5)) * [3, 2, 1, 1, 1]
 KINDS = np.array(["left", "right"])[(X[:, 0] > 0).astype(int)]
-FORMS = ("text", "markdown", "latex")
+FORMATS = ("text", "markdown", "latex")
 PARTS = ("results", "methods")
 
 
 def evaluation(**embeddings: Any) -> dreval.Evaluation:
-    """An evaluation of the data above."""
+    """Return an evaluation of the data above."""
     return dreval.Evaluation(X, embeddings, labels=KINDS, n_neighbors=5, random_state=0)
 
 
@@ -56,10 +56,12 @@ def across() -> dreval.Comparison:
     return dreval.compare(pd.DataFrame(rows), tests="all", rope=0.1)
 
 
-def words(record: Any) -> dict[tuple[str, str], int]:
-    """The number of words above the limit, for every paragraph."""
-    most = {"results": 150, "methods": 250}
-    return {(part, form): len(record.paragraph(part, form).split()) - most[part] for part in PARTS for form in FORMS}
+def words_above_limit(record: Any) -> dict[tuple[str, str], int]:
+    """Return the number of words above the limit, for every paragraph."""
+    limits = {"results": 150, "methods": 250}
+    return {
+        (part, form): len(record.paragraph(part, form).split()) - limits[part] for part in PARTS for form in FORMATS
+    }
 
 
 NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=120)
@@ -70,20 +72,20 @@ NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs
     measures=st.lists(st.sampled_from(["trustworthiness", "continuity", "stress", "jaccard"]), min_size=1, unique=True),
     ci=st.sampled_from(["points", None]),
 )
-def test_no_paragraph_is_longer_than_it_may_be(names: list[str], measures: list[str], ci: str | None) -> None:
-    """Whatever embeddings are called, in every form; comparisons too, also on each measure."""
+def test_no_paragraph_exceeds_the_limit_of_words(names: list[str], measures: list[str], ci: str | None) -> None:
+    """The limit holds for any names of embeddings, in every format, and for comparisons, also on each measure."""
     rng = np.random.default_rng(len(names))
     embeddings = {name: X[:, :2] + 0.5 * i * rng.normal(size=(60, 2)) for i, name in enumerate(names)}
     results = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0).run(measures, None, ci)
 
-    assert max(words(results).values()) <= 0
+    assert max(words_above_limit(results).values()) <= 0
     if ci is not None and len(names) > 1:
         comparison = results.compare()
-        assert max(words(comparison).values()) <= 0
+        assert max(words_above_limit(comparison).values()) <= 0
         assert all(
-            len(measure_paragraph(comparison, one, form).split()) <= 150
-            for one in comparison.measures
-            for form in FORMS
+            len(measure_paragraph(comparison, measure, form).split()) <= 150
+            for measure in comparison.measures
+            for form in FORMATS
         )
 
 
@@ -96,36 +98,36 @@ def test_many_embeddings_and_all_measures_fit() -> None:
     count = results.ranking()["measure"].nunique()
     text, comparison = results.paragraph(), results.compare()
 
-    assert max([*words(results).values(), *words(comparison).values()]) <= 0
-    left = re.search(r"(\d+) (further )?measures are left out", text)
-    assert left is not None
-    assert text.count("chance ") - text.count("chance level") == count - int(left[1])
+    assert max([*words_above_limit(results).values(), *words_above_limit(comparison).values()]) <= 0
+    omitted = re.search(r"(\d+) (further )?measures are left out", text)
+    assert omitted is not None
+    assert text.count("chance ") - text.count("chance level") == count - int(omitted[1])
     differ = int((comparison.pairs["p_adjusted"] <= 0.05).sum())
     assert f"{differ:,} of {len(comparison.pairs):,} differences are significant" in comparison.paragraph()
-    one = results.compare(measure="trustworthiness")
-    shown = one.paragraph().count(" is better than ")
-    more = re.search(r"(\d+) more pairs? differ", one.paragraph())
-    assert more is not None
-    assert shown + int(more[1]) == int((one.pairs["p_adjusted"] <= 0.05).sum())
+    comparison_by_trustworthiness = results.compare(measure="trustworthiness")
+    n_named = comparison_by_trustworthiness.paragraph().count(" is better than ")
+    n_further = re.search(r"(\d+) more pairs? differ", comparison_by_trustworthiness.paragraph())
+    assert n_further is not None
+    assert n_named + int(n_further[1]) == int((comparison_by_trustworthiness.pairs["p_adjusted"] <= 0.05).sum())
 
 
 def test_the_findings_are_those_of_the_ranking(full: dreval.Results) -> None:
-    """Who is best by how many measures, the sizes of the best sets, values, intervals, chance levels, and tests."""
+    """Counts of best values, sizes of the best sets, values, intervals, chance levels and tests equal the tables."""
     text, ranks, table = full.paragraph(), full.ranking(), full.tidy()
     best = ranks[ranks["rank"] == 1]
     sizes = ranks.groupby("measure")["in_best_set"].sum()
 
     for name, count in best["embedding"].value_counts().items():
         assert re.search(rf"{name} by {count}\b|{name}( and \w+)? ha(s|ve) the best value by (both|all)", text)
-    kept = ranks[ranks["in_best_set"].fillna(False)].groupby("measure")["embedding"].agg(set)
-    clear = kept.map(lambda names: len(names) == 1 or names == {"pca", "mds"})  # which are the same map
+    best_sets = ranks[ranks["in_best_set"].fillna(False)].groupby("measure")["embedding"].agg(set)
+    clear = best_sets.map(lambda names: len(names) == 1 or names == {"pca", "mds"})  # which are the same map
     assert f"distinguishable from all others by {clear.sum()} of {len(sizes)} measures" in text
     for row in best.to_dict("records"):
         rows = table[(table["measure"] == row["measure"]) & (table["embedding"] == row["embedding"])]
         part = text.partition(dreval.card(row["measure"]).title)[2]
         numbers = [float(number) for number in re.findall(r"\d+\.\d+|\b0\b", part)[:4]]
-        wanted = [row["value"], row["conf_low"], row["conf_high"], float(rows["chance"].iloc[0])]
-        assert numbers == pytest.approx(wanted, abs=0.006 * max(map(abs, wanted)))
+        expected = [row["value"], row["conf_low"], row["conf_high"], float(rows["chance"].iloc[0])]
+        assert numbers == pytest.approx(expected, abs=0.006 * max(map(abs, expected)))
     tested = table[table["test"] == "hsic"]
     assert f"HSIC rejects independence of labels for {(tested['p_adjusted'] <= 0.05).sum()} of 3 embeddings" in text
     below = tested.loc[tested["p_adjusted"] <= 0.05, "p_adjusted"].max()
@@ -133,8 +135,8 @@ def test_the_findings_are_those_of_the_ranking(full: dreval.Results) -> None:
     assert text.endswith("Pairs: compare().tidy().")
 
 
-def test_one_embedding_is_held_against_chance() -> None:
-    """Of how many measures the interval leaves the chance level out on the better side."""
+def test_one_embedding_is_compared_with_chance() -> None:
+    """The text counts the measures whose interval excludes the chance level on the better side."""
     results = evaluation(noise=RNG.normal(size=(60, 2))).run(["trustworthiness", "continuity", "procrustes_rc"], None)
     rows = results.tidy().to_dict("records")
     above = sum(
@@ -148,7 +150,7 @@ def test_one_embedding_is_held_against_chance() -> None:
 
 
 def test_without_intervals_nothing_is_called_distinguishable() -> None:
-    """The best value is the best value, and no more."""
+    """The text names the best value as not tested."""
     text = evaluation(a=X[:, :2], b=X[:, 2:4]).run("trustworthiness", None, None).paragraph()
 
     assert "a has the best value, not tested, by Trustworthiness (T):" in text
@@ -156,20 +158,20 @@ def test_without_intervals_nothing_is_called_distinguishable() -> None:
     assert "interval" not in text
 
 
-def test_equal_values_are_credited_to_all_that_have_them() -> None:
-    """Two copies: both are named, in the first sentence and by each measure, and in a comparison."""
+def test_all_embeddings_with_the_best_value_are_named() -> None:
+    """Two copies are both named, in the first sentence and by each measure, and in a comparison."""
     results = evaluation(a=X[:, :2], copy=X[:, :2].copy(), c=X[:, 2:4]).run(["trustworthiness", "stress"], None)
     text, compared = results.paragraph(), results.compare().paragraph()
 
-    for one in (text, compared):
-        assert one.startswith("a and copy have the best value by both measures, of 3 embeddings of 60 points.")
+    for paragraph in (text, compared):
+        assert paragraph.startswith("a and copy have the best value by both measures, of 3 embeddings of 60 points.")
     assert "a and copy are best, by Trustworthiness (T): 0." in text
     split = evaluation(a=X[:, :2], copy=X[:, :2].copy(), c=X[:, [0, 4]]).run(["trustworthiness", "stress"], None)
     assert "a by " in split.paragraph() or split.paragraph().startswith("a and copy have")
 
 
-def test_the_words_on_the_best_are_those_of_the_report(full: dreval.Results) -> None:
-    """One fact has one wording: the measures begin with ``best_set_text`` of the findings."""
+def test_the_best_has_the_same_sentence_as_in_the_report(full: dreval.Results) -> None:
+    """The measures begin with ``best_set_text`` of the findings."""
     text, view = full.paragraph(), read_results(full)
 
     for column in view.columns:
@@ -187,8 +189,8 @@ def test_measures_without_tests_are_not_counted_among_those_with_tests() -> None
     assert "a has the best value, not tested, by Average local error (ALE): " in text
 
 
-def test_too_few_permutations_are_said_to_be_too_few() -> None:
-    """Where no adjusted p can be .05, the text does not say that tests reject for none of the embeddings."""
+def test_the_text_names_too_few_permutations() -> None:
+    """If no adjusted p can be .05, the text does not say that tests reject for none of the embeddings."""
     results = evaluation(a=X[:, :2], b=X[:, 2:4]).run("trustworthiness", ["hsic", "kcca"], None, n_resamples=19)
     text = results.paragraph()
 
@@ -198,15 +200,15 @@ def test_too_few_permutations_are_said_to_be_too_few() -> None:
     assert "HSIC rejects independence of labels for" in enough
 
 
-def test_numbers_are_written_as_in_the_table() -> None:
+def test_numbers_have_the_format_of_the_table() -> None:
     """A small chance level has no power of ten; negative numbers have a true minus sign, which LaTeX knows."""
     noise = np.random.default_rng(2).normal(size=(60, 2))
     results = evaluation(a=X[:, 3:], b=noise).run(["silhouette", "kendall_distance"], "kcca", None, n_resamples=19)
     text, printed = results.paragraph(), f"{results}\n{results.summary(full=True)}"
-    chances = [float(one) for one in re.findall(r"chance (?:about )?(\S+?)[;)]", text.replace("−", "-"))]
+    chances = [float(chance) for chance in re.findall(r"chance (?:about )?(\S+?)[;)]", text.replace("−", "-"))]
 
     assert len(chances) == 2
-    assert all(any(abs(one - known) < 0.0006 for known in results.table["chance"]) for one in chances)
+    assert all(any(abs(chance - level) < 0.0006 for level in results.table["chance"]) for chance in chances)
     assert not re.search(r"\de[-−]\d", text)
     assert (results.table["value"] < 0).any()
     assert re.search(r"−\.?\d", printed)
@@ -231,7 +233,7 @@ def test_all_failed() -> None:
 
 
 def test_the_findings_of_a_comparison_are_those_of_its_tables(full: dreval.Results) -> None:
-    """How many pairs differ, the largest difference of each measure, its interval and its p."""
+    """The text has the number of pairs that differ, and the largest difference of each measure with interval and p."""
     comparison = full.compare()
     text, pairs = comparison.paragraph(), comparison.pairs
     differ = pairs[pairs["p_adjusted"] <= 0.05]
@@ -241,14 +243,14 @@ def test_the_findings_of_a_comparison_are_those_of_its_tables(full: dreval.Resul
         row = rows.loc[rows["advantage"].abs().idxmax()]
         part = text.partition(f". {dreval.card(str(measure)).title}")[2].partition("). ")[0]
         names = [row["first"], row["second"]] if row["better"] == row["first"] else [row["second"], row["first"]]
-        got = re.search(rf"{names[0]} over {names[1]} by ([\d.]+) \(([\d.]+) to ([\d.]+)", part)
-        assert got is not None
+        match = re.search(rf"{names[0]} over {names[1]} by ([\d.]+) \(([\d.]+) to ([\d.]+)", part)
+        assert match is not None
         ends = sorted([abs(row["conf_low"]), abs(row["conf_high"])])
-        assert [float(number) for number in got.groups()] == pytest.approx([abs(row["advantage"]), *ends], abs=0.006)
+        assert [float(number) for number in match.groups()] == pytest.approx([abs(row["advantage"]), *ends], abs=0.006)
 
 
 def test_the_findings_across_data_sets_are_those_of_the_tables(across: dreval.Comparison) -> None:
-    """The overall test with its p, the best and the worst mean rank, and how many pairs the deciding test tells."""
+    """The text has the overall test with its p, the best and the worst mean rank, and the number of decided pairs."""
     text = across.paragraph()
     deciding = across.pairs[across.pairs["test"] == across.recipe["decided_by"]]
 
@@ -262,8 +264,8 @@ def test_the_findings_across_data_sets_are_those_of_the_tables(across: dreval.Co
         assert f"Friedman test {exact['p_kind']} p {p}" in text
 
 
-def test_the_methods_say_what_the_recipe_has(full: dreval.Results) -> None:
-    """Numbers of embeddings, points and permutations, k, metric, seed, level, adjustment and version."""
+def test_the_methods_have_the_settings_of_the_recipe(full: dreval.Results) -> None:
+    """The text has numbers of embeddings, points and permutations, k, metric, seed, level, adjustment and version."""
     text = full.paragraph("methods")
     table, recipe = full.tidy(), full.recipe
 
@@ -279,14 +281,14 @@ def test_the_methods_say_what_the_recipe_has(full: dreval.Results) -> None:
     ):
         assert part in text, part
     anchored = dreval.Evaluation(X, {"a": X[:, :2]}, anchors=30, random_state=7, metric="cosine").run("stress", None)
-    other = anchored.paragraph("methods")
-    assert "cosine distances in the data, 30 anchors drawn at random, random seed 7" in other
-    assert "permutations" not in other
-    assert "Best sets" not in other
+    text_with_anchors = anchored.paragraph("methods")
+    assert "cosine distances in the data, 30 anchors drawn at random, random seed 7" in text_with_anchors
+    assert "permutations" not in text_with_anchors
+    assert "Best sets" not in text_with_anchors
 
 
 def test_the_methods_of_a_comparison_name_its_tests(full: dreval.Results, across: dreval.Comparison) -> None:
-    """The standard error, level and adjustment; across data sets every test, the one that decides, and the rope."""
+    """The text has standard error, level and adjustment; across data sets every test, the deciding one and the rope."""
     within = full.compare(alpha=0.1, adjust="benjamini_hochberg", margin={"trustworthiness": 0.25})
     text, over = within.paragraph("methods"), across.paragraph("methods")
 
@@ -300,7 +302,7 @@ def test_the_methods_of_a_comparison_name_its_tests(full: dreval.Results, across
 
 
 def test_the_methods_across_data_sets_name_k_and_the_metric(tmp_path: Path) -> None:
-    """Of a study and of results: the numbers of neighbors of the measures, and the metric that all share."""
+    """A study and results have the numbers of neighbors of the measures, and the metric that all share."""
     data = {f"d{i}": np.random.default_rng(i).normal(size=(30, 3)) for i in range(3)}
     study = dreval.Study(tmp_path / "s.dreval", data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=[4, 6])
     text = study.run().compare().paragraph("methods")
@@ -319,10 +321,10 @@ def test_the_methods_across_data_sets_name_k_and_the_metric(tmp_path: Path) -> N
 
 
 def test_up_to_ten_measures_are_named() -> None:
-    """The others are counted."""
-    some = dreval.list_measures()
-    chosen = [name for name in some if not {"method", "latent", "batch"} & {*dreval.card(name).needs}][:14]
-    results = evaluation(a=X[:, :2]).run(chosen, None, None)
+    """Measures beyond ten are counted."""
+    names = dreval.list_measures()
+    selected = [name for name in names if not {"method", "latent", "batch"} & {*dreval.card(name).needs}][:14]
+    results = evaluation(a=X[:, :2]).run(selected, None, None)
     text = " ".join(methods(results, MARKUPS["text"], 12))
     ordered = [*dict.fromkeys(results.tidy()["measure"]), *dict.fromkeys(results.curves["measure"])]
 
@@ -335,11 +337,11 @@ def test_up_to_ten_measures_are_named() -> None:
 def test_every_work_that_is_cited_is_listed(
     kind: str, full: dreval.Results, across: dreval.Comparison, request: pytest.FixtureRequest
 ) -> None:
-    """Keys of the LaTeX paragraph are entries of BibTeX, which a parser of others reads; names stand in the text."""
+    """Keys of the LaTeX paragraph are entries of BibTeX, which pybtex reads; the text has names and years."""
     record: Any = {"results": full, "within": full.compare(), "across": across}[kind]
     entries = parse_string(record.bibtex(), "bibtex").entries
     latex, text = record.paragraph("methods", "latex"), record.paragraph("methods")
-    keys = {key for some in re.findall(r"\\cite\{([^}]+)\}", latex) for key in some.split(",")}
+    keys = {key for group in re.findall(r"\\cite\{([^}]+)\}", latex) for key in group.split(",")}
 
     assert keys <= set(entries.keys())
     assert len(keys) > 4
@@ -349,20 +351,20 @@ def test_every_work_that_is_cited_is_listed(
     assert dreval.__version__ in entries["dreval"].fields["note"]
 
 
-def test_bibtex_has_what_was_used_and_nothing_else(full: dreval.Results) -> None:
-    """Works of measures, curves, tests, intervals, adjustment, best set and bundled methods."""
+def test_bibtex_has_exactly_the_works_that_were_used(full: dreval.Results) -> None:
+    """The entries are works of measures, curves, tests, intervals, adjustment, best set and bundled methods."""
     cards = [dreval.card(name) for name in ("trustworthiness", "procrustes_rc", "q_nx", "hsic")]
     cards += [dreval.card("pca"), dreval.card("classical_mds")]
-    wanted = {key for card in cards for key in card.works}
-    wanted |= {"dreval", "efron1982", "jaeckel1972", "hsu1981", "holm1979", "phipson2010"}
+    expected = {key for card in cards for key in card.works}
+    expected |= {"dreval", "efron1982", "jaeckel1972", "hsu1981", "holm1979", "phipson2010"}
     plain = evaluation(a=X[:, :2]).run("stress", None, None)
 
-    assert set(re.findall(r"^@\w+\{(\w+),", full.bibtex(), re.M)) == wanted
+    assert set(re.findall(r"^@\w+\{(\w+),", full.bibtex(), re.M)) == expected
     assert set(re.findall(r"^@\w+\{(\w+),", plain.bibtex(), re.M)) == {"dreval", "kruskal1964", "espadoto2021"}
 
 
-def test_a_class_of_others_with_a_known_name_is_not_cited() -> None:
-    """An estimator is one of the package where its parameters are, too."""
+def test_a_foreign_class_with_a_known_name_is_not_cited() -> None:
+    """A class counts as that of the package only if its parameters agree, too."""
 
     class PCA:
         def __init__(self, n_components: int = 2, whiten: bool = False) -> None:
@@ -380,8 +382,8 @@ def test_a_class_of_others_with_a_known_name_is_not_cited() -> None:
     assert "Embeddings were made" not in results.paragraph("methods")
 
 
-def test_names_are_no_markup() -> None:
-    """Names with signs of LaTeX and Markdown, in both paragraphs."""
+def test_names_are_escaped() -> None:
+    """Names with special characters of LaTeX and Markdown are escaped in both paragraphs."""
     results = evaluation(**{"50%_a&b": X[:, :2], "*c*": X[:, 1:3]}).run("trustworthiness", None)
 
     for part in PARTS:
@@ -391,8 +393,8 @@ def test_names_are_no_markup() -> None:
     assert "*k* = 5" in results.paragraph("methods", "markdown")
 
 
-def test_an_unknown_part_names_the_known_ones(full: dreval.Results) -> None:
-    """The error says what there is."""
+def test_an_unknown_part_raises_an_error_with_the_parts(full: dreval.Results) -> None:
+    """The error lists the parts."""
     with pytest.raises(DrevalError, match="results"):
         full.paragraph("result")
     with pytest.raises(DrevalError, match="methods"):
@@ -400,8 +402,10 @@ def test_an_unknown_part_names_the_known_ones(full: dreval.Results) -> None:
 
 
 @pytest.mark.debian
-def test_latex_and_bibtex_take_it(full: dreval.Results, across: dreval.Comparison, tmp_path: Path) -> None:
-    """A document with all paragraphs and their list of works: no error, and no citation is undefined."""
+def test_latex_and_bibtex_compile_the_paragraphs(
+    full: dreval.Results, across: dreval.Comparison, tmp_path: Path
+) -> None:
+    """A document with all paragraphs and their works compiles without error or undefined citation."""
     records = (full, full.compare(), across)
     body = "\n\n".join(record.paragraph(part, "latex") for record in records for part in PARTS)
     entries = {block for record in records for block in record.bibtex().strip().split("\n\n")}
@@ -412,15 +416,15 @@ def test_latex_and_bibtex_take_it(full: dreval.Results, across: dreval.Compariso
     )
     latex = [shutil.which("pdflatex") or "pdflatex", "-interaction=nonstopmode", "-halt-on-error", "a"]
     for command in (latex, ["bibtex", "a"], latex, latex):
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
-        assert done.returncode == 0, done.stdout[-2000:]
+        process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+        assert process.returncode == 0, process.stdout[-2000:]
 
     assert "undefined" not in (tmp_path / "a.log").read_text("utf-8", errors="replace")
     assert (tmp_path / "a.bbl").read_text("utf-8").count(r"\bibitem") >= 15
 
 
-def test_the_p_of_independence_is_that_of_what_rejects() -> None:
-    """The largest p among the rejected, of some embeddings; the smallest of all where none rejects."""
+def test_the_p_of_independence_is_the_largest_that_rejects() -> None:
+    """The text has the largest p of the rejected, or the smallest p if no test rejects."""
     age = X[:, 0] + 0.1 * np.random.default_rng(1).normal(size=60)
     embeddings = {"near": X[:, :2], "far": np.random.default_rng(2).normal(size=(60, 2)), "also": X[:, :3]}
     results = dreval.Evaluation(X, embeddings, covariates={"age": age}, random_state=0).run(None, "hsic", None)
