@@ -205,10 +205,10 @@ def check_best(statement, results):
         assert not {HOLDS, MOSTLY} & kinds
     else:
         assert statement.kind != BEST or not kinds <= {FAILS, CHANCE, WORSE}
-    further = re.search(r"and (\d+|\w+) more", text)
+    further_match = re.search(r"and (\d+|\w+) more", text)
     if statement.kind == BEST:
         assert named <= common
-        assert len(common) == len(named) + (int(further[1]) if further else 0)
+        assert len(common) == len(named) + (int(further_match[1]) if further_match else 0)
         untested = results.table["conf_low"].isna().all()
         assert untested == bool(re.search(r" (has|have) the best values? at ", text))
         assert all(best_set == common for best_set in sets.values())

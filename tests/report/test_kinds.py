@@ -316,9 +316,9 @@ def test_many_embeddings_are_compared_with_the_best_or_the_baseline(baseline):
     against = pairs[(pairs["first"] == (baseline or best)) | (pairs["second"] == (baseline or best))]
     sizes = sorted(against["advantage"].abs())[:20]
     marks = [mark.get_xdata()[0] for mark in marks_and_bars(figure.axes[0])[0]]
-    axis_label = f"advantage over {baseline or best}", f"… {len(pairs) - 20} more pairs in compare().tidy()"
+    label_lines = f"advantage over {baseline or best}", f"… {len(pairs) - 20} more pairs in compare().tidy()"
 
-    assert figure.axes[0].get_xlabel() == "\n".join(axis_label)
+    assert figure.axes[0].get_xlabel() == "\n".join(label_lines)
     np.testing.assert_allclose(sorted(map(abs, marks)), sizes)
     assert marks == sorted(marks, reverse=True)
     assert cut_off(figure) == []

@@ -99,16 +99,16 @@ def test_many_embeddings_and_all_measures_fit() -> None:
     text, comparison = results.paragraph(), results.compare()
 
     assert max([*words_above_limit(results).values(), *words_above_limit(comparison).values()]) <= 0
-    omitted = re.search(r"(\d+) (further )?measures are left out", text)
-    assert omitted is not None
-    assert text.count("chance ") - text.count("chance level") == count - int(omitted[1])
+    omitted_match = re.search(r"(\d+) (further )?measures are left out", text)
+    assert omitted_match is not None
+    assert text.count("chance ") - text.count("chance level") == count - int(omitted_match[1])
     differ = int((comparison.pairs["p_adjusted"] <= 0.05).sum())
     assert f"{differ:,} of {len(comparison.pairs):,} differences are significant" in comparison.paragraph()
     comparison_by_trustworthiness = results.compare(measure="trustworthiness")
     n_named = comparison_by_trustworthiness.paragraph().count(" is better than ")
-    n_further = re.search(r"(\d+) more pairs? differ", comparison_by_trustworthiness.paragraph())
-    assert n_further is not None
-    assert n_named + int(n_further[1]) == int((comparison_by_trustworthiness.pairs["p_adjusted"] <= 0.05).sum())
+    further_match = re.search(r"(\d+) more pairs? differ", comparison_by_trustworthiness.paragraph())
+    assert further_match is not None
+    assert n_named + int(further_match[1]) == int((comparison_by_trustworthiness.pairs["p_adjusted"] <= 0.05).sum())
 
 
 def test_the_findings_are_those_of_the_ranking(full: dreval.Results) -> None:

@@ -132,9 +132,8 @@ def test_every_format_has_every_number() -> None:
     summary, table = results_of_two.summary(full=True), results_of_two.tidy()
     columns = ["value", "conf_low", "conf_high", "chance", "worst", "best", "effect_size", "statistic"]
     expected = set()
-    equal_when_printed = table["worst"].map(format_number) == table["best"].map(
-        format_number
-    )  # ties that no printed digit shows
+    # ties that no printed digit shows
+    equal_when_printed = table["worst"].map(format_number) == table["best"].map(format_number)
     table.loc[equal_when_printed, ["worst", "best"]] = np.nan
     for column in columns:
         scale = (table["measure"] == "k_max") & (column == "value")  # printed whole

@@ -219,9 +219,9 @@ def comparison_page(page: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(page: Path, study_page: Path, compared_page: Path) -> dict[str, Path]:
+def pages(page: Path, study_page: Path, comparison_page: Path) -> dict[str, Path]:
     """The three kinds of pages."""
-    return {"result": page, "study": study_page, "comparison": compared_page}
+    return {"result": page, "study": study_page, "comparison": comparison_page}
 
 
 @pytest.fixture(scope="module")
