@@ -19,10 +19,10 @@ KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "Ar
 def _pipe() -> tuple[int, int]:
     """Return a pipe with ends above 9, since Chromium reads and writes 3 and 4."""
     ends = os.pipe()
-    moved = fcntl.fcntl(ends[0], fcntl.F_DUPFD_CLOEXEC, 10), fcntl.fcntl(ends[1], fcntl.F_DUPFD_CLOEXEC, 10)
+    duplicates = fcntl.fcntl(ends[0], fcntl.F_DUPFD_CLOEXEC, 10), fcntl.fcntl(ends[1], fcntl.F_DUPFD_CLOEXEC, 10)
     for end in ends:
         os.close(end)
-    return moved
+    return duplicates
 
 
 class Browser:
@@ -123,8 +123,8 @@ class Browser:
     def drag(self, x: float, y: float, u: float, v: float) -> None:
         """Drag the pointer from one place to another."""
         self.point(x, y)
-        for kind, *place in (("mousePressed", x, y), ("mouseMoved", u, v), ("mouseReleased", u, v)):
-            position = {"x": place[0], "y": place[1]}
+        for kind, *point in (("mousePressed", x, y), ("mouseMoved", u, v), ("mouseReleased", u, v)):
+            position = {"x": point[0], "y": point[1]}
             self.call("Input.dispatchMouseEvent", type=kind, **position, button="left", buttons=1, clickCount=1)
 
     def tap(self, x: float, y: float) -> None:
@@ -137,7 +137,7 @@ class Browser:
         for kind in ("rawKeyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=KEYS.get(key, 0))
 
-    def printed(self) -> bytes:
+    def pdf(self) -> bytes:
         """Save the page as a PDF file."""
         return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])
 

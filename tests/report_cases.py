@@ -100,12 +100,12 @@ def make_results(
     return Results(table, {**empty, **(points or {})}, groups, dict(embeddings), labels, **parts)
 
 
-def simulated_shepard(place: int, cells: int = 12) -> Shepard:
+def simulated_shepard(seed: int, cells: int = 12) -> Shepard:
     """Return a Shepard table of ``cells`` cells a side, from a fixed seed."""
-    rng = np.random.default_rng(place)
+    rng = np.random.default_rng(seed)
     counts = rng.poisson(5.0 * np.eye(cells) + 0.3)
-    steps = np.sort(rng.random(5)) * (2.0 + place)
-    edges = np.linspace(0.0, 10.0, cells + 1), np.linspace(0.0, 2.0 + place, cells + 1)
+    steps = np.sort(rng.random(5)) * (2.0 + seed)
+    edges = np.linspace(0.0, 10.0, cells + 1), np.linspace(0.0, 2.0 + seed, cells + 1)
     return Shepard(*edges, counts, np.linspace(0.5, 10.0, 6), steps, int(counts.sum()), int(counts.sum()))
 
 
@@ -113,9 +113,9 @@ def curve_rows(measure: str, names: tuple[str, ...], n: int, intervals: bool = T
     """Return a curve of each embedding over K = 1, 2, 4, ... and n - 2, with intervals up to half of the points."""
     ks = [*(2**power for power in range(20) if 2**power < n - 2), n - 2]
     rows = []
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         for k in ks:
-            value = (0.9 - 0.1 * place) * k / (k + 20)
+            value = (0.9 - 0.1 * index) * k / (k + 20)
             low, high = (value - 0.05, value + 0.05) if intervals and k <= n // 2 else (math.nan, math.nan)
             chance_level = MEASURES.card(measure).chance
             chance = chance_level(n, k) if callable(chance_level) else chance_level
@@ -141,7 +141,7 @@ def _simulate(
     labels = rng.integers(0, classes, n) if classes else None
     centers = 4 * rng.normal(size=(max(classes, 1), d))
     rows, embeddings, points = [], {}, {}
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         embeddings[name] = rng.normal(size=(n, d)) + (centers[labels] if labels is not None else 0)
         columns = {}
         for measure, parameters, chance in DEFAULT:
@@ -152,7 +152,7 @@ def _simulate(
             for k in ks if "n_neighbors=15" in parameters else (0,):
                 setting = parameters.replace("15", str(k)) if k else parameters
                 lower = measure.startswith("procrustes")
-                value = (0.2 + 0.08 * place if lower else 0.98 - 0.1 * place) * (1 - 0.0002 * k)
+                value = (0.2 + 0.08 * index if lower else 0.98 - 0.1 * index) * (1 - 0.0002 * k)
                 interval = {}
                 if intervals:
                     interval = {
@@ -161,7 +161,7 @@ def _simulate(
                         "conf_method": "jackknife",
                         "target": "points",
                     }
-                if measure == "trustworthiness" and place == 1:
+                if measure == "trustworthiness" and index == 1:
                     interval |= {"worst": value - 0.01, "best": value + 0.01, "note": "equal distances"}
                 rows.append(measure_row(name, measure, setting, value, chance, **interval))
                 if MEASURES.card(measure).level == "point":
@@ -171,7 +171,7 @@ def _simulate(
             rows.append(row_of_test(name, 0.001, 0.004))
     short_columns = columns_by_full_name(tidy_frame(rows))
     points = {name: frame.rename(columns=short_columns) for name, frame in points.items()}
-    shepard = {name: simulated_shepard(place) for place, name in enumerate(names)}
+    shepard = {name: simulated_shepard(index) for index, name in enumerate(names)}
     return make_results(rows, embeddings, labels, failed, points, curves, shepard, n_neighbors=list(ks), **recipe)
 
 

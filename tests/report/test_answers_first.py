@@ -136,11 +136,11 @@ def test_outcomes_equal_the_pairs(fixture: str, request: pytest.FixtureRequest) 
                 if not claim:
                     continue
                 claims.append(symbol)
-                ahead = count_names(claim[1])
+                n_worse = count_names(claim[1])
                 rows = pairs[pairs["measure"] == symbols[symbol]]
                 tests = rows[(rows["first"] == match[2]) | (rows["second"] == match[2])]
                 assert len(tests) == int(match[1])
-                assert (tests["better"] == match[2]).sum() == ahead, (text, symbol)
+                assert (tests["better"] == match[2]).sum() == n_worse, (text, symbol)
                 assert match[4] or (tests["better"] != "").all()
             continue
         if re.match(r"\d+ other pairs of embeddings differ by one or more measures: see the pairs\.$", text):
@@ -153,26 +153,26 @@ def test_outcomes_equal_the_pairs(fixture: str, request: pytest.FixtureRequest) 
         name, _, claim_text = text.rstrip(".").partition(" is ")
         if name not in best.values():  # a pair without the best one
             continue
-        better_text, _, by = claim_text.rpartition(" by ")
-        for symbol in re.split(r", | and ", by):
+        better_text, _, symbols_text = claim_text.rpartition(" by ")
+        for symbol in re.split(r", | and ", symbols_text):
             claims.append(symbol)
             tests = pairs[
                 (pairs["measure"] == symbols[symbol]) & ((pairs["first"] == name) | (pairs["second"] == name))
             ]
             ranking = results.ranking(symbols[symbol])
             assert ranking.loc[ranking["embedding"] == name, "rank"].item() == 1
-            ahead, alike = int((tests["better"] == name).sum()), int((tests["better"] == "").sum())
+            n_worse, n_undecided = int((tests["better"] == name).sum()), int((tests["better"] == "").sum())
             n_pairs = len(tests)
-            if ahead:
-                worse = [
+            if n_worse:
+                worse_names = [
                     b if a == name else a for a, b in tests.loc[tests["better"] == name, ["first", "second"]].to_numpy()
                 ]
                 assert f"all {NUMBER_WORDS[n_pairs]} others" in better_text or all(
-                    worse_name in better_text for worse_name in worse
+                    worse_name in better_text for worse_name in worse_names
                 )
-                assert ("others" in better_text) == (ahead == n_pairs)
+                assert ("others" in better_text) == (n_worse == n_pairs)
             undecided_text = re.search(r"not distinguishable from (.*)$", better_text)
-            assert bool(undecided_text) == (alike > 0)
+            assert bool(undecided_text) == (n_undecided > 0)
     assert sorted(claims) == sorted(symbols)
 
 
@@ -180,12 +180,12 @@ def test_outcomes_equal_the_pairs(fixture: str, request: pytest.FixtureRequest) 
 def test_a_comparison_of_many_is_short_and_full_on_request(twelve: dreval.Results) -> None:
     """The summary has at most sixty lines and the number of pairs; the full one has all pairs."""
     comparison = twelve.compare()
-    short, full = str(comparison.summary()), str(comparison.summary(full=True))
+    short_text, full_text = str(comparison.summary()), str(comparison.summary(full=True))
 
-    assert len(short.splitlines()) <= 60
-    assert f"{len(comparison.pairs):,} rows of pairs: .summary(full=True), .tidy()." in short
-    assert len(full.splitlines()) > len(comparison.pairs)
-    assert "pairs: .summary" not in full
+    assert len(short_text.splitlines()) <= 60
+    assert f"{len(comparison.pairs):,} rows of pairs: .summary(full=True), .tidy()." in short_text
+    assert len(full_text.splitlines()) > len(comparison.pairs)
+    assert "pairs: .summary" not in full_text
     text = str(twelve.compare(["umap_min_dist=0.00", "umap_min_dist=0.11"], measure="continuity").summary())
     assert "umap_min_dist=0.00 is better than umap_min_dist=0.11." in " ".join(text.split())
 
@@ -194,13 +194,13 @@ def test_outcomes_refer_to_the_baseline(five: dreval.Results) -> None:
     """The outcomes refer to the baseline, whatever its rank."""
     comparison = five.compare(measure="continuity", baseline="umap 03")
     (text,) = map(sentence, outcomes(comparison))
-    worse = [name for name in comparison.tidy()["better"] if name not in ("", "umap 03")]
-    alike = int((comparison.tidy()["better"] == "").sum())
+    better_names = [name for name in comparison.tidy()["better"] if name not in ("", "umap 03")]
+    n_undecided = int((comparison.tidy()["better"] == "").sum())
 
-    assert worse
-    assert f"worse than {worse[0]}" in text
-    ahead = int((comparison.tidy()["better"] == "umap 03").sum())
-    assert text.count("umap") == 1 + len(worse) + alike + ahead  # each of these once
+    assert better_names
+    assert f"worse than {better_names[0]}" in text
+    n_worse = int((comparison.tidy()["better"] == "umap 03").sum())
+    assert text.count("umap") == 1 + len(better_names) + n_undecided + n_worse  # each of these once
 
 
 def test_stars_mark_embeddings_better_than_the_baseline(twelve: dreval.Results) -> None:
@@ -231,10 +231,10 @@ def test_outcomes_of_a_baseline_count_better_and_worse_embeddings(twelve: dreval
 
     assert text.startswith(f"Of the 11 others {baseline} is better than ")
     assert {symbol for _, _, symbol in claims} == {*symbols}
-    for ahead, worse, symbol in claims:
+    for worse_text, better_text, symbol in claims:
         better = pairs.loc[pairs["measure"] == symbols[symbol], "better"]
-        assert (better == baseline).sum() == count_names(ahead)
-        assert (~better.isin(["", baseline])).sum() == count_names(worse)
+        assert (better == baseline).sum() == count_names(worse_text)
+        assert (~better.isin(["", baseline])).sum() == count_names(better_text)
 
 
 def test_values_with_other_settings_are_listed_below_the_table():

@@ -95,7 +95,7 @@ def test_posterior_probabilities_have_a_separate_table(tmp_path):
 
 @pytest.mark.parametrize("kind", ["within", "across"])
 def test_the_page_is_self_contained_and_reproducible(kind, tmp_path, request):
-    """The page loads nothing, shows names unchanged, has one script, and two reports have the same bytes."""
+    """The page loads no file, shows names literally, has one script, and two reports have the same bytes."""
     comparison = request.getfixturevalue(kind)
     page = report_page(comparison, tmp_path)
 

@@ -113,7 +113,7 @@ def test_a_perfect_copy_is_a_straight_line():
 
 
 def test_a_page_has_one_diagram_per_embedding(tmp_path):
-    """Each embedding has one described drawing; a failed one has none; without pairs there is no section."""
+    """Each embedding has one diagram with a description, a failed one has none; without pairs there is no section."""
     page = write_report(simulated_results(NAMES, failed={"x": "why"}), tmp_path / "a.html").read_text("utf-8")
     page_without_pairs = write_report(make_results([], {"a": np.eye(5)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
 

@@ -30,8 +30,8 @@ def path_vertices(results: dreval.Results, kind: type, **options: object) -> lis
 
 def test_shapes_show_the_local_stretch() -> None:
     """For diag(2, 1/2) every ellipse is four times as wide as high; for a rotation all are equal circles."""
-    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
-    for Y, ratio in ((X * [2.0, 0.5], 4.0), (X @ turn, 1.0)):
+    rotation = np.array([[0.6, -0.8], [0.8, 0.6]])
+    for Y, ratio in ((X * [2.0, 0.5], 4.0), (X @ rotation, 1.0)):
         shapes = np.array([np.ptp(line, axis=0) for line in path_vertices(evaluated(a=Y), PolyCollection)])
         assert 10 < len(shapes) <= 80
         np.testing.assert_allclose(shapes[:, 0] / shapes[:, 1], ratio, rtol=1e-6)

@@ -29,7 +29,7 @@ from dreval.report.plot import plot
 from dreval.report.result_view import MAX_SIDE_BY_SIDE, colored_embeddings, read_results
 
 SVG = "{http://www.w3.org/2000/svg}"
-PLAIN = ("scatter", "map", "curve", "shepard", "heatmap")  # kinds that a result made by hand can draw
+PLAIN = ("scatter", "map", "curve", "shepard", "heatmap")  # kinds that a simulated result can draw
 
 
 def png_bytes(figure):
@@ -76,11 +76,11 @@ def test_settings_of_matplotlib_are_unchanged_and_no_figure_is_registered():
     """Settings before and after are equal, and pyplot has no new figure."""
     import matplotlib.pyplot as plt
 
-    before, figures = dict(mpl.rcParams), plt.get_fignums()
+    settings, figures = dict(mpl.rcParams), plt.get_fignums()
     for kind in PLAIN:
         png_bytes(plot(simulated_results(ks=(5, 15)), kind))
 
-    assert dict(mpl.rcParams) == before
+    assert dict(mpl.rcParams) == settings
     assert plt.get_fignums() == figures
 
 
@@ -105,11 +105,11 @@ def test_a_figure_has_an_image_for_notebooks():
 
 def test_only_fonts_and_resolution_of_the_user_affect_a_figure():
     """Colors and lines do not depend on the style of the user; the fonts do."""
-    plain = png_bytes(plot(simulated_results(), "map"))
+    default_image = png_bytes(plot(simulated_results(), "map"))
     with mpl.rc_context({"axes.facecolor": "red", "text.parse_math": True, "axes.spines.left": True}):
-        assert png_bytes(plot(simulated_results(), "map")) == plain
+        assert png_bytes(plot(simulated_results(), "map")) == default_image
     with mpl.rc_context({"font.size": 30}):
-        assert png_bytes(plot(simulated_results(), "map")) != plain
+        assert png_bytes(plot(simulated_results(), "map")) != default_image
 
 
 def test_names_are_shown_literally():
@@ -165,7 +165,7 @@ def test_a_figure_of_failures_only_raises_an_error():
 
 
 def test_one_color_per_embedding_throughout():
-    """An embedding keeps its color when others are left out or fail."""
+    """An embedding keeps its color if others are not requested or fail."""
     results = simulated_results(("a", "b", "c"), ks=(5, 15), failed={"d": "x"})
     for kind in ("embedding", "map", "curve"):
         for names in (["b"], ["a", "b"], None):
@@ -258,15 +258,15 @@ def test_labels_do_not_overlap_and_keep_their_order(positions):
 )
 def test_points_are_placed_inside_the_panel_at_one_scale(Y):
     """All points are in the square for any size, and both columns have the same scale."""
-    placed = place_points(Y)
+    positions = place_points(Y)
 
-    assert placed.shape == (len(Y), 2)
-    assert np.abs(placed).max() <= 1
-    assert not np.isnan(placed).any()
+    assert positions.shape == (len(Y), 2)
+    assert np.abs(positions).max() <= 1
+    assert not np.isnan(positions).any()
     if Y.shape[1] > 1:
         spans = np.ptp(Y[:, :2] / 4, axis=0)
         if spans.min() > 1e-280:
-            ratio = np.ptp(placed, axis=0)
+            ratio = np.ptp(positions, axis=0)
             np.testing.assert_allclose(ratio[0] * spans[1], ratio[1] * spans[0], rtol=1e-6, atol=1e-6 * spans.max())
 
 
@@ -283,16 +283,16 @@ def test_points_are_placed_inside_the_panel_at_one_scale(Y):
 def test_a_map_labels_its_worse_end_and_the_chance_level(measure, chance, label, share):
     """The worse end of the bar is at the left for either direction; the chance level is marked if in reach."""
     values = np.linspace(0.3, 0.7, 41).round(9)
-    spots = {"a": np.column_stack([values, values])}
+    coordinates = {"a": np.column_stack([values, values])}
     points = {"a": pd.DataFrame({measure: values})}
-    results = make_results([measure_row("a", measure, "n_neighbors=15", 0.75, chance)], spots, points=points)
+    results = make_results([measure_row("a", measure, "n_neighbors=15", 0.75, chance)], coordinates, points=points)
     figure = plot(results, "map", measure=measure)
     bar = figure.axes[-1]
-    worse, better = ("≤ 0.320", "≥ 0.680") if measure == "trustworthiness" else ("≥ 0.680", "≤ 0.320")
+    worse_text, better_text = ("≤ 0.320", "≥ 0.680") if measure == "trustworthiness" else ("≥ 0.680", "≤ 0.320")
     label_positions = {t.get_text(): t.get_position()[0] for t in bar.texts}
 
     assert label in label_positions
-    assert label_positions[f"{worse} (worse)"] < label_positions[f"{better} (better)"]
+    assert label_positions[f"{worse_text} (worse)"] < label_positions[f"{better_text} (better)"]
     assert len(bar.lines) == (share is not None)
     if share is not None:
         np.testing.assert_allclose(bar.lines[0].get_xdata(), share, atol=0.02)
@@ -380,11 +380,11 @@ def contrast(a, b):
 def test_colors_have_enough_contrast_and_are_distinct():
     """Text colors have a contrast of 4.5 with the paper, points 1.5, and all variables have distinct colors."""
     assert len(_style.EMBEDDINGS_LIGHT) == len(_style.EMBEDDINGS_DARK) == MAX_SIDE_BY_SIDE
-    for paper, embeddings in ((_style.LIGHT, _style.EMBEDDINGS_LIGHT), (_style.DARK, _style.EMBEDDINGS_DARK)):
-        assert contrast(paper["ink"], paper["panel"]) > 12
-        assert contrast(paper["soft"], paper["panel"]) >= 4.5
-        assert all(contrast(color, paper["paper"]) >= 4.5 for color in (*embeddings, paper["other"]))
-        assert all(contrast(color, paper["panel"]) >= 1.5 for color in (*_style.CLASS_COLORS, *_style.QUALITY_RAMP))
+    for theme, embeddings in ((_style.LIGHT, _style.EMBEDDINGS_LIGHT), (_style.DARK, _style.EMBEDDINGS_DARK)):
+        assert contrast(theme["ink"], theme["panel"]) > 12
+        assert contrast(theme["soft"], theme["panel"]) >= 4.5
+        assert all(contrast(color, theme["paper"]) >= 4.5 for color in (*embeddings, theme["other"]))
+        assert all(contrast(color, theme["panel"]) >= 1.5 for color in (*_style.CLASS_COLORS, *_style.QUALITY_RAMP))
     colors = [*_style.LIGHT.values(), *_style.EMBEDDINGS_LIGHT]
     assert len(set(colors)) == len(colors) == len(_style.css_variables())
     light = [luminance(color) for color in _style.QUALITY_RAMP]
@@ -454,9 +454,9 @@ def test_the_dots_of_a_drawing_are_the_points():
             for path in group.iter(f"{SVG}path"):
                 pairs = [move.split("h0")[0].split() for move in path.attrib["d"].split("M")[1:]]
                 dots.setdefault(int(group.attrib["data-class"]), []).extend((float(x), float(y)) for x, y in pairs)
-    placed = place_points(results.embeddings["a"])
+    positions = place_points(results.embeddings["a"])
     for code in range(3):
-        expected = placed[results.labels == code]
+        expected = positions[results.labels == code]
         dots_of_class = np.array(sorted(dots[code]))
         scale = PANEL_INCHES * 72 / 2
         expected_x = np.array(sorted((expected[:, 0] * scale).tolist()))

@@ -67,9 +67,9 @@ def expected_grade(row):
             grades.add(WORSE if side * (better_end + end - row["value"]) < side * row["chance"] else CHANCE)
             continue
         share = (end - row["chance"]) / (perfect - row["chance"]) if math.isfinite(perfect) else math.nan
-        fails, holds = card.grades
-        between = MOSTLY if len(card.says) != 2 else ""
-        grades.add("" if math.isnan(share) else FAILS if share < fails else HOLDS if share >= holds else between)
+        low, high = card.grades
+        middle = MOSTLY if len(card.says) != 2 else ""
+        grades.add("" if math.isnan(share) else FAILS if share < low else HOLDS if share >= high else middle)
     return grades.pop() if len(grades) == 1 else OPEN
 
 
@@ -154,51 +154,51 @@ def table_rows(results, keys):
 
 def check_best(statement, results):
     """Check that embeddings called best are in the best sets, and alone if the text says so."""
-    alive = {name for name, Y in results.embeddings.items() if not (Y == Y[:1]).all()}
-    sets = {key: best_set & alive for key, best_set in best_sets(results, statement.rows).items()}
+    varying = {name for name, Y in results.embeddings.items() if not (Y == Y[:1]).all()}
+    sets = {key: best_set & varying for key, best_set in best_sets(results, statement.rows).items()}
     text = re.sub(r"(, and behind it only|,) borderline by [\w -]+\.$", ".", sentence(statement.text))
     text = re.sub(r", borderline by \w+\.$", ".", text)
     if statement.kind == STANDS:
         name = next(name for name in results.names if standing_finding(read_results(results), name) == statement)
-        alone = sum(best_set == {name} for best_set in sets.values())
-        among = sum(name in best_set and len(best_set) > 1 for best_set in sets.values())
+        n_alone = sum(best_set == {name} for best_set in sets.values())
+        n_among = sum(name in best_set and len(best_set) > 1 for best_set in sets.values())
         number_words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
         if len(sets) == 1 and "value" not in text:
             assert text == (
                 "Best."
-                if alone
+                if n_alone
                 else "Not distinguishable from the best."
-                if among
+                if n_among
                 else "Significantly behind the best."
             )
             return
         all_measures = "both measures" if len(sets) == 2 else f"all {number_words[len(sets)]} measures"
-        if "value" not in text and len(sets) in (alone, among):
-            assert text == f"{'Best' if alone else 'Not distinguishable from the best'} by {all_measures}."
+        if "value" not in text and len(sets) in (n_alone, n_among):
+            assert text == f"{'Best' if n_alone else 'Not distinguishable from the best'} by {all_measures}."
             return
-        behind = (
+        openings = (
             f"Significantly behind the best by {all_measures}.",
             f"Behind the best by {all_measures}: significantly by ",
         )
-        assert "value" in text or alone or among or text.startswith(behind)
-        assert alone == among == 0 or (
+        assert "value" in text or n_alone or n_among or text.startswith(openings)
+        assert n_alone == n_among == 0 or (
             f"of {number_words[len(sets)]} measures" in text
             or f"all {number_words[len(sets)]} measures" in text
             or "value" in text
         )
         for count, phrase in (
-            (alone, f"est by {number_words[alone]} "),
-            (among, f"from the best by {number_words[among]} "),
+            (n_alone, f"est by {number_words[n_alone]} "),
+            (n_among, f"from the best by {number_words[n_among]} "),
         ):
             if "value" not in text:
-                assert (phrase in f"{text[:-1]} of") == bool(count), (text, alone, among)
-        assert ("behind" in text.lower()) == (alone == among == 0 and "value" not in text)
+                assert (phrase in f"{text[:-1]} of") == bool(count), (text, n_alone, n_among)
+        assert ("behind" in text.lower()) == (n_alone == n_among == 0 and "value" not in text)
         return
-    common = set.intersection(*sets.values())
-    claim, _, after = statement.text.partition(" Borderline")[0].partition(" next ")
-    named = set(NAMES.findall(claim))
-    assert not after or common in sets.values()  # by the measure that is quoted they are the best set
-    kinds = {expected_grade(row) for row in table_rows(results, statement.rows) if row["embedding"] in common}
+    in_all_sets = set.intersection(*sets.values())
+    claim, _, next_text = statement.text.partition(" Borderline")[0].partition(" next ")
+    named_embeddings = set(NAMES.findall(claim))
+    assert not next_text or in_all_sets in sets.values()  # they are the best set by the measure in the text
+    kinds = {expected_grade(row) for row in table_rows(results, statement.rows) if row["embedding"] in in_all_sets}
     if "Even the best" in text:
         assert statement.kind == BEST
         assert {FAILS, CHANCE, WORSE} & kinds
@@ -207,18 +207,18 @@ def check_best(statement, results):
         assert statement.kind != BEST or not kinds <= {FAILS, CHANCE, WORSE}
     further_match = re.search(r"and (\d+|\w+) more", text)
     if statement.kind == BEST:
-        assert named <= common
-        assert len(common) == len(named) + (int(further_match[1]) if further_match else 0)
-        untested = results.table["conf_low"].isna().all()
-        assert untested == bool(re.search(r" (has|have) the best values? at ", text))
-        assert all(best_set == common for best_set in sets.values())
-        alike = any(common <= {*group} for group in read_results(results).same_maps)
-        assert untested or (len(common) == 1 or alike) == ("among the best" not in text)
+        assert named_embeddings <= in_all_sets
+        assert len(in_all_sets) == len(named_embeddings) + (int(further_match[1]) if further_match else 0)
+        is_untested = results.table["conf_low"].isna().all()
+        assert is_untested == bool(re.search(r" (has|have) the best values? at ", text))
+        assert all(best_set == in_all_sets for best_set in sets.values())
+        is_same_map = any(in_all_sets <= {*group} for group in read_results(results).same_maps)
+        assert is_untested or (len(in_all_sets) == 1 or is_same_map) == ("among the best" not in text)
     elif statement.kind == NONE:
-        assert not named or "intervals" in text
+        assert not named_embeddings or "intervals" in text
     else:
         assert len({frozenset(best_set) for best_set in sets.values()}) > 1
-        assert named <= set.union(*sets.values())
+        assert named_embeddings <= set.union(*sets.values())
 
 
 @pytest.fixture(scope="module")
@@ -230,14 +230,18 @@ def real_results():
     labels = (X[:, 0] > 0).astype(int)
     embeddings = {"pca": "pca", "near": X[:, :2] + 0.1 * rng.normal(size=(90, 2)), "noise": rng.normal(size=(90, 2))}
     embeddings |= {"grid": np.round(X[:, :2] / 3), "point": np.zeros((90, 2))}
-    full = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=8, random_state=0).run(tests=None)
-    few = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=8, random_state=0).run(["stress", "trustworthiness"], None)
-    bare = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=[5, 15]).run(
+    all_measures = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=8, random_state=0).run(tests=None)
+    single_embedding = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=8, random_state=0).run(
+        ["stress", "trustworthiness"], None
+    )
+    without_intervals = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=[5, 15]).run(
         ["continuity", "silhouette"], None, None
     )
     measures = ["jaccard", "kmeans_ari", "distance_consistency", "mrre_false", "sammon_stress", "k_max"]
-    further_results = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=8, random_state=0).run(measures, None)
-    return {"full": full, "one": few, "bare": bare, "more": further_results}
+    further_measures = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=8, random_state=0).run(
+        measures, None
+    )
+    return {"full": all_measures, "one": single_embedding, "bare": without_intervals, "more": further_measures}
 
 
 def statements(results):
@@ -302,7 +306,7 @@ def test_members_of_a_best_set_have_equal_sentences():
 
 
 @pytest.fixture(scope="module")
-def anchored():
+def anchored_results():
     """A hundred anchors: all, some or no differences between embeddings are tested."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
@@ -311,9 +315,12 @@ def anchored():
     return ev.run(["trustworthiness", "procrustes_rn_opt", "spearman_distance"], None)
 
 
-def test_table_statements_and_ranking_agree_where_not_everything_is_tested(anchored):
+def test_table_statements_and_ranking_agree_where_not_everything_is_tested(anchored_results):
     """Stars mark the best set and, without tests, the best value; no embedding is best if another is untested."""
-    view, ranks = read_results(anchored), anchored.ranking().set_index(["measure", "embedding"])["in_best_set"]
+    view, ranks = (
+        read_results(anchored_results),
+        anchored_results.ranking().set_index(["measure", "embedding"])["in_best_set"],
+    )
     block = printed_table(view)
     starred = {row[0]: [isinstance(cell, BestCell) for cell in row[1:4]] for row in block.rows}
     texts = [sentence(finding.text) for finding in findings(view)]
@@ -332,7 +339,7 @@ def test_table_statements_and_ranking_agree_where_not_everything_is_tested(ancho
 
 
 def test_equal_values_without_a_test_share_the_best_value():
-    """Two copies: both have the best value, and neither is called among the best."""
+    """Two copies both have the best value, and neither is called among the best."""
     X = np.random.default_rng(0).normal(size=(60, 5)) * [3, 2, 1, 1, 1]
     embeddings = {"a": X[:, :2], "copy": X[:, :2].copy(), "c": X[:, 2:4]}
     results = dreval.Evaluation(X, embeddings, n_neighbors=5).run(["trustworthiness", "continuity"], None, None)
@@ -455,7 +462,7 @@ def test_failures_and_constant_embeddings_have_one_finding():
 
 
 def test_a_constant_embedding_does_not_affect_the_ranking_of_others():
-    """Noise stays noise next to a constant embedding, whose ties leave no comparison open."""
+    """Noise stays noise next to a constant embedding, and the ties of the latter do not affect the comparisons."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 8))
     embeddings = {"random": rng.normal(size=(100, 2)), "constant": np.ones((100, 2))}
@@ -499,10 +506,10 @@ def test_shared_sentences_name_all_measures_and_no_embedding():
     rows = [measure_row(n, "continuity", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.97), ("b", 0.98), ("c", 0.96))]
     rows += [measure_row(n, "procrustes_rc", "n_neighbors=15", 0.8, 0.9) for n in "abc"]
     view = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
-    good, poor = shared_sentences(view)
+    good_finding, poor_finding = shared_sentences(view)
 
-    assert good.text == "All three embeddings: neighbors in the data stay close in the embedding (C)."
-    assert poor.text == "All three embeddings: neighborhoods lose their shape (R_C)."
+    assert good_finding.text == "All three embeddings: neighbors in the data stay close in the embedding (C)."
+    assert poor_finding.text == "All three embeddings: neighborhoods lose their shape (R_C)."
 
 
 def test_noise_has_one_sentence_and_no_best():
@@ -554,13 +561,13 @@ def test_the_next_embedding_is_outside_the_best_set():
     """A value that is better than that of the best, or not distinguishable from it, is never named as the next."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(100, 6)) * [4, 3, 2, 1, 1, 1]
-    near = X[:, :2] + 0.3 * rng.normal(size=(100, 2))
-    embeddings = {"a": X[:, :2], "near": near, "bent": np.c_[X[:, 0], X[:, 1] ** 3 / 20]}
+    near_copy = X[:, :2] + 0.3 * rng.normal(size=(100, 2))
+    embeddings = {"a": X[:, :2], "near": near_copy, "bent": np.c_[X[:, 0], X[:, 1] ** 3 / 20]}
     results = dreval.Evaluation(X, embeddings, n_neighbors=10, random_state=0).run(tests=None)
     ranks = results.ranking()
     for finding in findings(read_results(results)):
-        claim, _, after = finding.text.partition("; next ")
-        if finding.kind == BEST and after:
+        claim, _, next_text = finding.text.partition("; next ")
+        if finding.kind == BEST and next_text:
             names = {*NAMES.findall(claim)}
             keys = {row[:2] for row in finding.rows}
             sets = [
@@ -595,17 +602,19 @@ def test_an_interval_below_chance_is_worse_than_chance():
     """Neighbors that are far apart in the data are worse than chance, not noise."""
     X = np.linspace(0.0, 1.0, 80)[:, None] * np.ones(3)
     X[:, 1] = np.arange(80) % 2
-    far = np.c_[np.argsort(np.argsort((np.arange(80) * 31) % 80)), np.zeros(80)]
-    results = dreval.Evaluation(X, {"far": far}, n_neighbors=5, random_state=0).run("trustworthiness", tests=None)
+    embedding = np.c_[np.argsort(np.argsort((np.arange(80) * 31) % 80)), np.zeros(80)]
+    results = dreval.Evaluation(X, {"far": embedding}, n_neighbors=5, random_state=0).run("trustworthiness", tests=None)
     (row,) = results.tidy().to_dict("records")
     (main_finding,) = findings(read_results(results))
 
     assert row["conf_high"] < row["chance"] or main_finding.kind != WORSE
-    worse = make_results(
+    worse_results = make_results(
         [measure_row("a", "trustworthiness", "n_neighbors=15", 0.3, 0.5, conf_low=0.2, conf_high=0.4)],
         {"a": np.eye(6)[:, :2]},
     )
-    assert [sentence(finding.text) for finding in findings(read_results(worse))] == ["Worse than chance: T\u00a00.300."]
+    assert [sentence(finding.text) for finding in findings(read_results(worse_results))] == [
+        "Worse than chance: T\u00a00.300."
+    ]
 
 
 def test_the_best_set_has_no_next_embedding_within_its_range():
@@ -645,11 +654,11 @@ def test_the_next_value_has_enough_decimals_to_differ_from_the_best():
 def test_the_best_is_called_poor_only_if_every_measure_of_the_goal_is_poor():
     """A poor share of triplets is not called poor with a good correlation of distances; with a poor one it is."""
     embeddings = {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, 1:3]}
-    for rho, poor in ((0.99, False), (0.05, True)):
+    for rho, is_poor in ((0.99, False), (0.05, True)):
         rows = [measure_row("a", "triplet_accuracy", "n_triplets=200", 0.52, 0.5)]
         rows += [measure_row("b", "triplet_accuracy", "n_triplets=200", 0.51, 0.5)]
         rows += [measure_row("a", "spearman_distance", "", rho, 0.0)]
         rows += [measure_row("b", "spearman_distance", "", rho / 2, 0.0)]
         (finding, *_) = findings(read_results(make_results(rows, embeddings)))
         assert finding.kind == BEST
-        assert finding.text.endswith("Even the best is poor.") == poor
+        assert finding.text.endswith("Even the best is poor.") == is_poor

@@ -75,9 +75,9 @@ def test_every_kind_has_a_card_and_the_pages_of_plot_agree_with_it():
         assert not card.sentence.endswith(".")
     for record, part in ((Results, cards), (Comparison, kinds("comparison"))):
         page = record.plot.__doc__
-        named = {name_or_key for name_or_key in re.findall(r'"(\w+)"', page) if name_or_key in part}
-        assert {"forest", "difference_map"} <= named
-        for card in (part[name] for name in named):
+        kind_names = {name_or_key for name_or_key in re.findall(r'"(\w+)"', page) if name_or_key in part}
+        assert {"forest", "difference_map"} <= kind_names
+        for card in (part[name] for name in kind_names):
             assert all(f'"{alias}"' in page for alias in card.aliases)
             if not (record is Results and card.several):
                 assert all(re.search(rf"\b{option}( :|, )", page) for option in card.options)
@@ -146,11 +146,14 @@ def test_points_are_colored_by_numbers_or_classes(three_embeddings):
 def test_a_scale_of_numbers_has_the_name_of_its_series(three_embeddings):
     """The name of a series is over the bar, an array has no title, and a series of strings is classes."""
     height = pd.Series(np.linspace(0, 1, 60), name="body height")
-    named, unnamed = three_embeddings.plot(color=height), three_embeddings.plot(color=height.to_numpy())
+    figure_of_series, figure_of_array = (
+        three_embeddings.plot(color=height),
+        three_embeddings.plot(color=height.to_numpy()),
+    )
 
-    assert "body height" in texts(named)
-    assert set(texts(named)) - set(texts(unnamed)) == {"body height"}
-    assert overlapping(named) == []
+    assert "body height" in texts(figure_of_series)
+    assert set(texts(figure_of_series)) - set(texts(figure_of_array)) == {"body height"}
+    assert overlapping(figure_of_series) == []
     assert "body height" not in texts(three_embeddings.plot(color=(height > 0.5).rename("body height")))
 
 
@@ -219,8 +222,8 @@ def test_a_forest_is_the_table_of_the_comparison(four_embeddings):
         marks, bars = marks_and_bars(ax)
         np.testing.assert_array_equal([mark.get_xdata()[0] for mark in marks], part["advantage"])
         np.testing.assert_array_equal([bar.get_xdata() for bar in bars], part[["conf_low", "conf_high"]])
-        printed = [text.get_text() for text in ax.texts if text.get_position()[0] == 34]
-        assert [probability(p) for p in part["p_adjusted"]] == printed
+        p_labels = [text.get_text() for text in ax.texts if text.get_position()[0] == 34]
+        assert [probability(p) for p in part["p_adjusted"]] == p_labels
         for mark, row in zip(marks, part.to_dict("records"), strict=True):
             expected_color = _style.embedding_color("abcd", row["better"]) if row["better"] else _style.LIGHT["soft"]
             assert mark.get_color() == expected_color

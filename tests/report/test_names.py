@@ -11,10 +11,10 @@ from dreval.report.format import short_name, short_names, text_breadth
 @given(st.lists(st.text("ab_-M数", max_size=40), unique=True, max_size=8), st.integers(12, 30))
 def test_short_names_are_distinct(names, width):
     """There are as many short forms as names, none much longer than the limit."""
-    short = short_names(names, width)
+    short_forms = short_names(names, width)
 
-    assert len(set(short.values())) == len(names)
-    assert all(text_breadth(text) <= width + 4 for text in short.values())
+    assert len(set(short_forms.values())) == len(names)
+    assert all(text_breadth(text) <= width + 4 for text in short_forms.values())
 
 
 @given(st.text("abM数", max_size=60), st.integers(12, 30))

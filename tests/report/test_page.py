@@ -247,13 +247,13 @@ def test_every_value_is_in_the_report(reports):
 def test_the_best_is_marked_by_shape_and_weight(reports):
     """The cells with the mark have the best value of their column."""
     results, page, _ = reports["four"]
-    marked = re.findall(r'<td class="best"[^>]*data-sort="([^"]+)"', page)
+    marked_values = re.findall(r'<td class="best"[^>]*data-sort="([^"]+)"', page)
     best = [
         part["value"].max() if part["direction"].iloc[0] == "higher" else part["value"].min()
         for _, part in results.table[results.table["test"] == ""].groupby("measure", sort=False)
     ]
 
-    assert [float(v) for v in marked] == pytest.approx(best)
+    assert [float(v) for v in marked_values] == pytest.approx(best)
     assert 'td.best b::before{content:"●"' in page
     assert "td.best b{font-weight:700" in page
 
@@ -328,9 +328,9 @@ def test_a_report_is_written_through_the_result(tmp_path):
 def test_point_values_of_a_wrong_length_have_no_map(tmp_path):
     """If a table of points does not fit its embedding, the page has no map."""
     results = simulated_results(("a",))
-    short = {"a": pd.DataFrame({c: v[:-1] for c, v in results.points["a"].items()})}
+    short_points = {"a": pd.DataFrame({c: v[:-1] for c, v in results.points["a"].items()})}
     broken = type(results)(
-        results.table, short, results.groups, results.embeddings, results.labels, recipe=results.recipe
+        results.table, short_points, results.groups, results.embeddings, results.labels, recipe=results.recipe
     )
 
     assert "Below:" not in write_report(broken, tmp_path / "r.html").read_text("utf-8")

@@ -334,8 +334,8 @@ def test_a_short_name_is_the_same_in_every_column() -> None:
 
 def test_several_tables_share_one_short_form_of_a_name() -> None:
     """The narrowest table sets the short form for all tables."""
-    wide = [f"c{i:09d}" for i in range(4)]
-    blocks = [Table("", ["", *wide[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
+    headings = [f"c{i:09d}" for i in range(4)]
+    blocks = [Table("", ["", *headings[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
     text = Summary("t", [], blocks).as_text().partition("\nNames\n")
     forms = re.findall(r"^(\S+) +0\.1", text[0], re.M)
 

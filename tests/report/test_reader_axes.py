@@ -54,10 +54,10 @@ def ax() -> Iterator[mpl.axes.Axes]:
 def test_every_kind_of_one_panel_is_drawn_into_axes(results: dreval.Results, across: dreval.Comparison) -> None:
     """The figure is drawn on the Axes and returns them; no panel is added, and the other Axes stay empty."""
     assert {*SINGLE_PANEL_OPTIONS, "difference_map", "critical_difference", "wins"} == set(kinds())
-    several = dict.fromkeys(("critical_difference", "wins"), across.plot)
-    for kind in [*SINGLE_PANEL_OPTIONS, *several]:
+    plot_functions = dict.fromkeys(("critical_difference", "wins"), across.plot)
+    for kind in [*SINGLE_PANEL_OPTIONS, *plot_functions]:
         figure, axes = plt.subplots(1, 2, figsize=(9, 4))
-        draw = several.get(kind, results.plot)
+        draw = plot_functions.get(kind, results.plot)
         returned_axes = draw(kind, ax=axes[1], **SINGLE_PANEL_OPTIONS.get(kind, {}))
 
         assert returned_axes is axes[1], kind
@@ -120,18 +120,19 @@ def test_a_figure_has_the_requested_size(results: dreval.Results) -> None:
 
 def test_fonts_and_resolution_are_those_of_rcparams(results: dreval.Results) -> None:
     """Family, size and dpi of rcParams are used, all texts grow in one ratio, and no other setting has an effect."""
-    plain = results.plot("scatter")
+    default_figure = results.plot("scatter")
     with mpl.rc_context({"font.family": ["DejaVu Serif"], "font.size": 15.0, "figure.dpi": 90, "axes.grid": True}):
         styled = results.plot("scatter")
         curve = results.plot("curve")
 
-    assert (plain.dpi, styled.dpi) == (150, 90)
+    assert (default_figure.dpi, styled.dpi) == (150, 90)
     sizes = [
-        [text.get_fontsize() for text in figure.findobj(mpl.text.Text) if text.get_text()] for figure in (plain, styled)
+        [text.get_fontsize() for text in figure.findobj(mpl.text.Text) if text.get_text()]
+        for figure in (default_figure, styled)
     ]
     assert np.allclose(np.array(sizes[1]), 1.5 * np.array(sizes[0]))
     assert styled.axes[0].title.get_fontname() == "DejaVu Serif"
-    assert plain.axes[0].title.get_fontname() == "DejaVu Sans"
+    assert default_figure.axes[0].title.get_fontname() == "DejaVu Sans"
     assert not any(line.get_visible() for line in curve.axes[0].get_xgridlines())
     styled_sizes = [label.get_fontsize() for label in curve.axes[0].get_xticklabels()]
     default_sizes = [label.get_fontsize() for label in results.plot("curve").axes[0].get_xticklabels()]

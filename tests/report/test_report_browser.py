@@ -77,10 +77,10 @@ def test_the_page_is_never_wider_than_the_window(browser: Browser, page: Path, w
 
     assert browser.evaluate("window.innerWidth") == width
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
-    inside = (
+    n_outside = (
         "[...document.querySelectorAll('main > *')].filter(e => e.getBoundingClientRect().right > innerWidth).length"
     )
-    assert browser.evaluate(inside) == 0
+    assert browser.evaluate(n_outside) == 0
 
 
 def test_the_page_has_no_messages_and_no_requests(browser: Browser, page: Path) -> None:
@@ -316,13 +316,13 @@ def mark_positions(browser: Browser, results: dreval.Results, name: str) -> dict
 def assert_same_positions(positions: list[list[float]], expected: npt.NDArray[np.float64]) -> None:
     """Check that there is one mark at each position, to less than a pixel."""
     assert len(positions) == len(expected)
-    assert all(np.abs(np.array(positions) - place).max(axis=1).min() < 3e-3 for place in expected)
+    assert all(np.abs(np.array(positions) - position).max(axis=1).min() < 3e-3 for position in expected)
 
 
 def neighbor_sets(results: dreval.Results, name: str, i: int) -> dict[str, set[int]]:
     """Return the neighbors of a point that an embedding keeps, loses and adds, computed by the package."""
     data_neighbors, embedding_neighbors = (
-        set(nearest(of, 15)[0][i].tolist()) for of in (results.data, results.embeddings[name])
+        set(nearest(coordinates, 15)[0][i].tolist()) for coordinates in (results.data, results.embeddings[name])
     )
     return {
         "kept": data_neighbors & embedding_neighbors,
@@ -341,9 +341,9 @@ def test_neighbors_are_marked_in_every_embedding(browser: Browser, page: Path, r
         sets, positions = neighbor_sets(results, name, 7), mark_positions(browser, results, name)
         for kind, neighbors in sets.items():
             assert_same_positions(positions[kind], panel_positions(results, name)[sorted(neighbors)])
-        over = f"document.querySelector('.pts[data-panel=\"{results.names.index(name)}\"] .over')"
-        assert browser.evaluate(f"{over}.querySelector('.count').textContent") == f"{len(sets['kept'])} of 15 kept"
-        lines = browser.evaluate(f"{over}.querySelector('.spokes').getAttribute('d')")
+        panel = f"document.querySelector('.pts[data-panel=\"{results.names.index(name)}\"] .over')"
+        assert browser.evaluate(f"{panel}.querySelector('.count').textContent") == f"{len(sets['kept'])} of 15 kept"
+        lines = browser.evaluate(f"{panel}.querySelector('.spokes').getAttribute('d')")
         assert lines.count("L") == len(sets["lost"])
     sets = neighbor_sets(results, "isomap", 7)
     counts = ", ".join(f"{len(neighbors)} {kind}" for kind, neighbors in sets.items())
@@ -404,10 +404,10 @@ def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dre
     views = (
         "[...document.querySelectorAll('.pts > [role=img], .map > [role=img]')].map((e) => e.getAttribute('viewBox'))"
     )
-    whole = browser.evaluate(views)
+    original = browser.evaluate(views)
     x, y = scroll_to_point(browser, results, "pca", 7)
     browser.drag(x - 20, y - 20, x + 20, y + 20)
-    assert [i for i, box in enumerate(browser.evaluate(views)) if box != whole[i]] == [0, 1]
+    assert [i for i, box in enumerate(browser.evaluate(views)) if box != original[i]] == [0, 1]
     assert browser.evaluate("document.querySelector('.reset').hidden") is False
 
     left, top, side = (float(v) / 172.8 for v in browser.evaluate(views)[0].split()[:3])
@@ -427,14 +427,14 @@ def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dre
     )
     assert mark_positions(browser, results, "isomap")["lost"]
     browser.click(*middle, count=2)
-    assert browser.evaluate(views) == whole
+    assert browser.evaluate(views) == original
     assert browser.evaluate("document.querySelector('.reset').hidden")
     browser.point(2, 2)
     assert mark_positions(browser, results, "isomap") == NO_MARKS
     browser.drag(*middle, *(v + 30 for v in middle))
-    assert browser.evaluate(views) != whole
-    browser.printed()  # whole, whatever was enlarged
-    assert browser.evaluate(views) == whole
+    assert browser.evaluate(views) != original
+    browser.pdf()  # whole, whatever was enlarged
+    assert browser.evaluate(views) == original
 
 
 def test_a_point_has_its_name_and_rings_in_every_embedding(
@@ -471,23 +471,23 @@ def test_points_are_accessible_by_keyboard(browser: Browser, page: Path, results
     assert re.match(r"point \d+, class .*, trustworthiness: pca [\d.]+", first_text)
     assert second_text != first_text
     assert browser.evaluate("document.querySelectorAll('.ring.on').length") > 6
-    at = int(re.match(r"point (\d+)", second_text)[1]) - 1  # type: ignore[index]
-    counts = ", ".join(f"{len(neighbors)} {kind}" for kind, neighbors in neighbor_sets(results, "pca", at).items())
+    index = int(re.match(r"point (\d+)", second_text)[1]) - 1  # type: ignore[index]
+    counts = ", ".join(f"{len(neighbors)} {kind}" for kind, neighbors in neighbor_sets(results, "pca", index).items())
     assert second_text.endswith(f"neighbors in pca: {counts}")
     browser.press("Enter")
-    assert browser.evaluate(spoken).endswith(f"; point {at + 1} is held")
+    assert browser.evaluate(spoken).endswith(f"; point {index + 1} is held")
     pinned = mark_positions(browser, results, "isomap")
     browser.press("ArrowLeft")
     assert mark_positions(browser, results, "isomap") == pinned
     view = "document.querySelector('.pts > [role=img]').getAttribute('viewBox')"
-    whole = browser.evaluate(view)
+    original = browser.evaluate(view)
     browser.press("+")
     browser.press("+")
-    assert float(browser.evaluate(view).split()[2]) == pytest.approx(float(whole.split()[2]) / 4)
+    assert float(browser.evaluate(view).split()[2]) == pytest.approx(float(original.split()[2]) / 4)
     browser.press("-")
-    assert float(browser.evaluate(view).split()[2]) == pytest.approx(float(whole.split()[2]) / 2)
+    assert float(browser.evaluate(view).split()[2]) == pytest.approx(float(original.split()[2]) / 2)
     browser.press("0")
-    assert browser.evaluate(view) == whole
+    assert browser.evaluate(view) == original
     browser.press("Escape")
     assert browser.evaluate("document.querySelector('.tip').hidden")
     assert mark_positions(browser, results, "isomap") == NO_MARKS
@@ -523,16 +523,18 @@ def test_the_printed_page_is_complete(browser: Browser, pages: dict[str, Path], 
     """On paper no element is wider than the page, figures and rows are not split, and the PDF is written."""
     browser.open(pages[kind], PAGE_WIDTH)
     browser.call("Emulation.setEmulatedMedia", media="print")
-    wide = f"[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > {PAGE_WIDTH} + 1)"
-    whole = (
+    too_wide = (
+        f"[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > {PAGE_WIDTH} + 1)"
+    )
+    is_unbroken = (
         "[...document.querySelectorAll('figure, svg, tr')].every((e) => getComputedStyle(e).breakInside === 'avoid')"
     )
     hidden = "[...document.querySelectorAll('nav, .over, .reset, .js')].map((e) => getComputedStyle(e).display)"
 
-    assert browser.evaluate(f"{wide}.map((e) => e.tagName + ' ' + e.textContent.slice(0, 40)).slice(0, 5)") == []
-    assert browser.evaluate(whole)
+    assert browser.evaluate(f"{too_wide}.map((e) => e.tagName + ' ' + e.textContent.slice(0, 40)).slice(0, 5)") == []
+    assert browser.evaluate(is_unbroken)
     assert set(browser.evaluate(hidden)) == {"none"}
-    assert browser.printed().startswith(b"%PDF")
+    assert browser.pdf().startswith(b"%PDF")
     browser.call("Emulation.setEmulatedMedia", media="")
 
 

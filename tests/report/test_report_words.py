@@ -48,13 +48,13 @@ def test_shades_have_the_order_of_the_values(view):
 def test_similar_values_have_similar_shades():
     """0.991 and 0.990 of a measure from 0.5 to 1 have nearly the same shade; 0.991 and 0.8 have not."""
     rows = [measure_row(n, "trustworthiness", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.991), ("b", 0.990))]
-    near = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main_columns[0]
+    similar = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main_columns[0]
     rows[1]["value"] = 0.8
-    far = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main_columns[0]
+    distant = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main_columns[0]
 
-    assert near.shade("a") == 1
-    assert near.shade("b") == pytest.approx(0.99)
-    assert far.shade("b") == 0
+    assert similar.shade("a") == 1
+    assert similar.shade("b") == pytest.approx(0.99)
+    assert distant.shade("b") == 0
 
 
 def test_a_single_embedding_is_not_called_best():

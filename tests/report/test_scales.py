@@ -41,8 +41,8 @@ def lines_of_length(figure, count):
 def test_lines_are_the_curves_and_references_those_of_the_card(measure):
     """Lines are the values of the embeddings, bands the intervals, references the formulas; the axis is logarithmic."""
     results = results_of(measure)
-    figure, wide = results.plot("curve", measure=measure), results.curve(measure)
-    ks = wide.index.to_numpy(float)
+    figure, table = results.plot("curve", measure=measure), results.curve(measure)
+    ks = table.index.to_numpy(float)
     lines = lines_of_length(figure, len(ks))
     chance = {"q_nx": ks / (N - 1)}.get(measure, np.zeros(len(ks)))
     perfect = {"b_nx": chance, "lcmc": 1 - ks / (N - 1)}.get(measure, np.ones(len(ks)))
@@ -51,7 +51,7 @@ def test_lines_are_the_curves_and_references_those_of_the_card(measure):
     assert figure.axes[0].get_xscale() == "log"
     for line, name in zip(lines, NAMES, strict=False):
         np.testing.assert_array_equal(line.get_xdata(), ks)
-        np.testing.assert_array_equal(line.get_ydata(), wide[name])
+        np.testing.assert_array_equal(line.get_ydata(), table[name])
         assert line.get_color() == _style.EMBEDDINGS_LIGHT[NAMES.index(name)]
     references = [line.get_ydata() for line in lines[len(NAMES) :]]
     expected = [chance] if measure == "b_nx" else [chance, perfect]
@@ -72,7 +72,7 @@ def test_without_intervals_there_are_no_bands():
 @pytest.mark.parametrize("count", [1, 4, 8])
 def test_labels_do_not_overlap_and_are_inside(measure, count):
     """All names and references are in the figure; no two texts overlap, and none is outside."""
-    names = tuple(f"embedding {place}" for place in range(count))
+    names = tuple(f"embedding {index}" for index in range(count))
     figure = results_of(measure, names=names).plot("curve", measure=measure)
     figure.canvas.draw()
     visible_texts = texts(figure)
@@ -107,27 +107,27 @@ def test_the_area_follows_the_name():
     """The value of ``r_nx_auc`` follows the name, in the color of its line; without that measure there is none."""
     rows = [measure_row(name, "r_nx_auc", "", 0.4 - 0.1 * i, 0.0) for i, name in enumerate(NAMES)]
     curves = curve_rows("r_nx", NAMES, N)
-    spots = {name: np.eye(N)[:, :2] for name in NAMES}
-    figure = make_results(rows, spots, curves=curves).plot("curve", measure="r_nx")
-    bare = make_results([], spots, curves=curves).plot("curve", measure="r_nx")
-    place = {t.get_text(): (t.get_position()[1], t.get_color()) for t in texts(figure)}
+    coordinates = {name: np.eye(N)[:, :2] for name in NAMES}
+    figure = make_results(rows, coordinates, curves=curves).plot("curve", measure="r_nx")
+    figure_without_area = make_results([], coordinates, curves=curves).plot("curve", measure="r_nx")
+    heights_and_colors = {t.get_text(): (t.get_position()[1], t.get_color()) for t in texts(figure)}
 
     for i, name in enumerate(NAMES):
-        assert place[f"{0.4 - 0.1 * i:.3f}"] == place[name]
-    assert any("AUC" in text for text in place)
-    assert not any("AUC" in t.get_text() or t.get_text() == "0.400" for t in texts(bare))
+        assert heights_and_colors[f"{0.4 - 0.1 * i:.3f}"] == heights_and_colors[name]
+    assert any("AUC" in text for text in heights_and_colors)
+    assert not any("AUC" in t.get_text() or t.get_text() == "0.400" for t in texts(figure_without_area))
 
 
 def test_the_default_curve_and_the_requested_one_are_drawn():
     """Curves alone are drawn by default, with several k on request; an unknown one raises an error with all names."""
     curves = [*curve_rows("lcmc", NAMES, N), *curve_rows("r_nx", NAMES, N)]
-    several = simulated_results(NAMES, n=N, ks=(5, 15), curves=curves)
-    title = several.plot("curve").axes[0].get_title(loc="left")
+    results = simulated_results(NAMES, n=N, ks=(5, 15), curves=curves)
+    title = results.plot("curve").axes[0].get_title(loc="left")
 
     assert title.startswith("Trustworthiness")
     assert "LCMC" in simulated_results(NAMES, n=N, curves=curves).plot("curve").axes[0].get_title(loc="left")
     with pytest.raises(InputError, match=r"run at several: .*lcmc.*r_nx.*trustworthiness"):
-        several.plot("curve", measure="procrustes_disparity")
+        results.plot("curve", measure="procrustes_disparity")
 
 
 def test_embeddings_without_values_have_no_line():
@@ -144,16 +144,16 @@ def test_embeddings_without_values_have_no_line():
 def test_a_page_has_one_figure_per_curve(tmp_path):
     """Each curve has a described figure with the meaning of its dashes; a result without curves has none."""
     page = write_report(results_of("r_nx", "q_nx"), tmp_path / "a.html").read_text("utf-8")
-    bare = write_report(simulated_results(NAMES), tmp_path / "b.html").read_text("utf-8")
+    page_without_curves = write_report(simulated_results(NAMES), tmp_path / "b.html").read_text("utf-8")
 
     assert page.count("against the number of neighbors K on a log scale, for tsne, umap, isomap, pca") == 2
     assert "dotted: a perfect copy" in page
     assert "at each K alone" in page
-    assert "log scale; dashed" not in bare
+    assert "log scale; dashed" not in page_without_curves
 
 
 @pytest.fixture(scope="module")
-def banded():
+def banded_results():
     """Results of two embeddings by all points, and by anchors."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(330, 4)) * [3, 2, 1, 1]
@@ -168,25 +168,25 @@ def banded():
 def bands_and_dashed_lines(figure):
     """Return the paths of each filled band by its mark, and the dashed lines with marks."""
     (ax,) = figure.axes
-    filled = {c.get_gid(): c.get_paths() for c in ax.collections if c.get_gid()}
-    return filled, [line for line in ax.lines if line.get_gid() and int(line.get_gid().split("-")[2]) >= 2]
+    band_paths = {c.get_gid(): c.get_paths() for c in ax.collections if c.get_gid()}
+    return band_paths, [line for line in ax.lines if line.get_gid() and int(line.get_gid().split("-")[2]) >= 2]
 
 
-def test_simultaneous_bands_are_drawn_if_available(banded):
+def test_simultaneous_bands_are_drawn_if_available(banded_results):
     """The band is filled where it has ends, dashed at pointwise intervals elsewhere, and the text explains this."""
-    points, anchors, few_anchors = banded
+    points, anchors, few_anchors = banded_results
     for results, band_text, dashed in (
         (points, "Bands: 95 % for all K at once.", 0),
         (anchors, "Bands: 95 % for all K at once; dashed: at each K alone.", 4),
         (few_anchors, "Bands: 95 % at each K alone.", 0),
     ):
         figure = results.plot("curve", measure="r_nx")
-        filled, lines = bands_and_dashed_lines(figure)
+        band_paths, lines = bands_and_dashed_lines(figure)
         assert band_text in [part for text in texts(figure) for part in text.get_text().split("\n")]
         assert len(lines) == dashed
         rows = results.curve("r_nx", bands=True).query("embedding == 'first two'").set_index("K")
         column = "band" if rows["band_low"].notna().any() else "conf"
-        (path,) = filled["embedding-0-0"]
+        (path,) = band_paths["embedding-0-0"]
         has_interval = rows[f"{column}_low"].notna()
         assert path.vertices[:, 0].min() == has_interval.index[has_interval].min()
         assert path.vertices[:, 0].max() == has_interval.index[has_interval].max()
@@ -200,9 +200,9 @@ def test_simultaneous_bands_are_drawn_if_available(banded):
     assert bands_and_dashed_lines(pointwise_figure)[1] == []
 
 
-def test_a_difference_of_curves_names_the_better_embedding_by_range(banded):
+def test_a_difference_of_curves_names_the_better_embedding_by_range(banded_results):
     """The line is the difference, and the text names the ranges of K at which the band excludes 0."""
-    for results in banded[:2]:
+    for results in banded_results[:2]:
         figure = results.plot("curve", difference=("last two", "first two"))
         table = results.curve("r_nx", difference=("last two", "first two"))
         (ax,) = figure.axes
@@ -213,18 +213,18 @@ def test_a_difference_of_curves_names_the_better_embedding_by_range(banded):
         count = int(table["band_low"].notna().sum())
         assert f"Band: 95 % for all {count} K at once, of this pair." in text_of_figure
         assert cut_off(figure) == overlapping(figure) == []
-    figure_without_differences = banded[2].plot("curve", difference=("last two", "first two"))
+    figure_without_differences = banded_results[2].plot("curve", difference=("last two", "first two"))
     assert any("do not differ significantly at any K." in text.get_text() for text in texts(figure_without_differences))
-    intrusive = banded[0].plot("curve", measure="b_nx", difference=("first two", "last two"))
-    assert not any("better" in text.get_text() for text in texts(intrusive))
+    figure_of_b_nx = banded_results[0].plot("curve", measure="b_nx", difference=("first two", "last two"))
+    assert not any("better" in text.get_text() for text in texts(figure_of_b_nx))
 
 
-def test_bands_and_differences_need_a_curve_over_all_k(banded):
+def test_bands_and_differences_need_a_curve_over_all_k(banded_results):
     """A band for all K and a difference need a measure with a value at every K; options are checked."""
     with pytest.raises(InputError, match="`band` must be one that the curve has"):
-        banded[2].plot("curve", measure="r_nx", band="simultaneous")
+        banded_results[2].plot("curve", measure="r_nx", band="simultaneous")
     with pytest.raises(UnknownName, match="Did you mean 'simultaneous'"):
-        banded[0].plot("curve", band="simultanous")
+        banded_results[0].plot("curve", band="simultanous")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     results = dreval.Evaluation(X, {"a": X[:, :2]}, n_neighbors=[3, 5]).run("continuity", None)

@@ -58,8 +58,8 @@ def test_every_number_equals_the_table(study: dreval.Study, tmp_path: Path) -> N
         row = next(line for line in part.splitlines() if line.startswith(f"| {dataset} "))
         pca, noise, failing = row.strip("| ").split(" | ")[1:]
         assert pca.strip("*") == f"{means.loc[(dataset, 'pca'), 'mean']:.3f}"
-        spread = f"{means.loc[(dataset, AWKWARD), 'std']:.3f}".removeprefix("0")
-        assert noise.replace("*", "") == f"{means.loc[(dataset, AWKWARD), 'mean']:.3f} ± {spread}"
+        deviation = f"{means.loc[(dataset, AWKWARD), 'std']:.3f}".removeprefix("0")
+        assert noise.replace("*", "") == f"{means.loc[(dataset, AWKWARD), 'mean']:.3f} ± {deviation}"
         assert (failing == "—") == (dataset == "set 2")
         best = max(row.strip("| ").split(" | ")[1:], key=lambda cell: float("0" + re.sub(r"[*—]| ±.*", "", cell)))
         assert best.startswith("**")
@@ -82,10 +82,10 @@ def test_the_page_has_all_parts(study: dreval.Study, tmp_path: Path) -> None:
         "Make it again",
         "What the words mean",
     ]
-    assert [place for place, _ in toc] == ["ahead", "values", "state", "limits", "notes", "again", "words"]
+    assert [anchor for anchor, _ in toc] == ["ahead", "values", "state", "limits", "notes", "again", "words"]
     assert [head for _, head in toc] == ["Ahead", "Data sets", "State", "Limits", "Notes", "Reproduce", "Glossary"]
     assert "Venna, J., Kaski, S. (2001)" in page
-    assert page.count("<svg") == 2  # k_max ranks nothing
+    assert page.count("<svg") == 2  # k_max has no ranking
     assert page.count('<div class="scroll cd"') == 2  # with the shade of tables
     for text in (page, report_text(study, tmp_path, ".md"), " ".join(report_text(study, tmp_path, ".tex").split())):
         assert "Methods that share a letter on a measure do not differ significantly by " in text

@@ -25,7 +25,7 @@ from dreval.report.format import decisive_p, p_text
 from dreval.report.result_view import read_results
 
 
-class ScaledEstimator:
+class Doubled:
     """An estimator from outside the package."""
 
     def __init__(self, n_components: int = 2, factor: float = 2.0, random_state: int | None = None) -> None:
@@ -52,7 +52,7 @@ def results():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 60)
     X = rng.normal(size=(60, 4)) + 2 * np.eye(4)[labels]
-    embeddings = {"linear": "pca", "given": X[:, :2], "doubled": ScaledEstimator(factor=3.0), "sliced": sliced}
+    embeddings = {"linear": "pca", "given": X[:, :2], "doubled": Doubled(factor=3.0), "sliced": sliced}
     evaluation = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=6, random_state=7)
     tests = ["hsic", "dcov", "hsic:residual"]
     return evaluation.run(["trustworthiness", "reconstruction_error"], tests, n_resamples=99)
@@ -195,10 +195,10 @@ def test_stored_points_equal_the_drawn_points():
     view = read_results(results)
     values = {"a": results.points["a"]["continuity"].to_numpy()}
     data = point_data(results, view, view.find_column("continuity"), values)
-    placed, steps = place_points(results.embeddings["a"]), decode_array(data["panels"][0]["xy"], 2)
+    positions, steps = place_points(results.embeddings["a"]), decode_array(data["panels"][0]["xy"], 2)
 
     assert [data["classes"][code] for code in data["codes"]] == [str(label) for label in results.labels]
-    assert np.abs(steps - COORDINATE_STEPS * (1 + placed * [1, -1]) / 2).max() <= 0.5
+    assert np.abs(steps - COORDINATE_STEPS * (1 + positions * [1, -1]) / 2).max() <= 0.5
     assert data["steps"] == COORDINATE_STEPS < 2**16
     assert data["panels"][0]["v"] == pytest.approx(values["a"], rel=5e-3)
     assert data["panels"][1]["v"] is None
@@ -250,10 +250,10 @@ def test_class_names_are_at_their_points():
     labels_in_drawing = class_labels_in_drawing(Y, labels)
 
     assert {name for name, *_ in labels_in_drawing} == {"left", "top", "right"}
-    placed = (1 + place_points(Y) * [1, -1]) / 2
+    positions = (1 + place_points(Y) * [1, -1]) / 2
     for name, x, y, code in labels_in_drawing:
         assert class_colors(labels).names[code] == name
-        points_of_class = placed[labels == name]
+        points_of_class = positions[labels == name]
         assert np.hypot(*(points_of_class - [x, y]).T).min() < 0.03
         assert np.hypot(*(np.median(points_of_class, axis=0) - [x, y])) < 0.05
     mixed_labels = np.array(["a word", "another", "third", "last"])[rng.integers(0, 4, 200)]

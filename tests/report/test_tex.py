@@ -114,8 +114,11 @@ def test_pdflatex_compiles_every_report(case: str, tmp_path: Path) -> None:
 def test_pdflatex_compiles_summaries_in_a_plain_document(tmp_path: Path) -> None:
     """The output of ``as_latex`` needs only booktabs and longtable, for any names and numbers."""
     rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{i}"] for i, name in enumerate((*NASTY, '"q" ,,'))]
-    wide = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
-    blocks = [Table("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."), wide]
+    wide_table = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
+    blocks = [
+        Table("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."),
+        wide_table,
+    ]
     summary = Summary("A title_1", [("Data", NASTY[0])], blocks, ["y_" * 200, *NASTY], "f('a_b', \"q\")\n  --opt 'x'")
     summaries = (summary, within().summary(), evaluation().summary(), thirty_embeddings().summary())
     parts = [*(record.as_latex() for record in summaries), f"\\sloppy {across().paragraph(format='latex')}"]
@@ -146,11 +149,11 @@ def test_tables_of_a_report_compile_in_another_document(tmp_path: Path) -> None:
 def test_documents_name_exactly_the_files_of_their_folder(tmp_path: Path) -> None:
     """Every figure and table of the document is a file of the folder, and every file is in the document."""
     text = simulated_results(("a_1", "b"), n=30).report(tmp_path / "a report_1.tex").read_text("utf-8")
-    named = set(re.findall(r"\]\{(a-report_1-figures/[^}]*)\}", text))
-    named |= {f"{path}.tex" for path in re.findall(r"\\input\{([^}]*)\}", text)}
+    file_names = set(re.findall(r"\]\{(a-report_1-figures/[^}]*)\}", text))
+    file_names |= {f"{path}.tex" for path in re.findall(r"\\input\{([^}]*)\}", text)}
 
-    assert named == {f"a-report_1-figures/{path.name}" for path in (tmp_path / "a-report_1-figures").iterdir()}
-    assert {Path(name).suffix for name in named} == {".pdf", ".tex"}
+    assert file_names == {f"a-report_1-figures/{path.name}" for path in (tmp_path / "a-report_1-figures").iterdir()}
+    assert {Path(name).suffix for name in file_names} == {".pdf", ".tex"}
 
 
 def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:

@@ -53,13 +53,13 @@ def evaluated(k, seed=0, with_data=False, **run):
 
 @pytest.fixture(scope="module")
 def five():
-    """Five embeddings, two of which are the same map."""
+    """Five embeddings; two of them are the same map."""
     return evaluated(5)
 
 
 @pytest.fixture(scope="module")
 def twelve():
-    """Twelve embeddings, two of which are the same map."""
+    """Twelve embeddings; two of them are the same map."""
     return evaluated(12, seed=1)
 
 
@@ -98,17 +98,17 @@ def test_pairs_without_the_best_are_counted_once(seed):
 
 def test_equal_maps_share_the_first_place_in_both_paragraphs(five):
     """The count of clear bests is the same in both: equal maps count as one."""
-    compared, ranks = five.compare(), five.ranking()
-    letters = compared.glance().set_index(["measure", "embedding"])["letters"]
-    clear = 0
+    comparison, ranks = five.compare(), five.ranking()
+    letters = comparison.glance().set_index(["measure", "embedding"])["letters"]
+    n_clear = 0
     for _, part in letters.groupby("measure", sort=False):
         best_letters = {*part.iloc[0]}
-        sharing = {name for (_, name), name_letters in part.items() if {*name_letters} & best_letters}
-        clear += len(sharing) == 1 or sharing == {"pca", "mds"}
+        sharing_names = {name for (_, name), name_letters in part.items() if {*name_letters} & best_letters}
+        n_clear += len(sharing_names) == 1 or sharing_names == {"pca", "mds"}
     sets = ranks[ranks["in_best_set"].fillna(False)].groupby("measure")["embedding"].agg(set)
 
-    assert clear > 0
-    assert f"distinguishable from all others by {clear} of {len(sets)} measures" in compared.paragraph()
+    assert n_clear > 0
+    assert f"distinguishable from all others by {n_clear} of {len(sets)} measures" in comparison.paragraph()
     by_ranking = sum(len(names) == 1 or names == {"pca", "mds"} for names in sets)
     assert f"distinguishable from all others by {by_ranking} of {len(sets)} measures" in five.paragraph()
 
@@ -155,9 +155,9 @@ def test_names_have_the_order_of_their_mean_ranks(ranks):
 def test_the_first_of_equal_maps_leads_by_every_measure(five):
     """The first map leads even if another is larger by 1e-17; only one leads with equal best values."""
     glance = five.compare().glance()
-    ahead = five.ranking()
+    ranks = five.ranking()
     for measure, part in glance.groupby("measure", sort=False):
-        ties = ahead[(ahead["measure"] == measure) & (ahead["rank"] == 1)]["embedding"]
+        ties = ranks[(ranks["measure"] == measure) & (ranks["rank"] == 1)]["embedding"]
         assert part["embedding"].iloc[0] == next(name for name in five.names if name in set(ties))
     text = sentence(" ".join(outcomes(five.compare())))
     assert not re.search(r"(^|\. )mds is (better|not distinguishable)[^.]*pca", text)
@@ -395,9 +395,9 @@ def test_a_test_by_cyclic_shifts_names_them():
 def test_the_sentence_of_a_noise_test_equals_its_rows():
     """The score is the mean overlap of the method; p counts null data with as large a score; its limit is named."""
     g = np.random.default_rng(0)
-    plain = g.normal(size=(40, 4))
-    shifted = plain + 3 * (np.arange(40) < 20)[:, None]
-    for X in (plain, shifted):
+    noise = g.normal(size=(40, 4))
+    shifted = noise + 3 * (np.arange(40) < 20)[:, None]
+    for X in (noise, shifted):
         test = dreval.noise_test(X, "pca", n_neighbors=8, n_replicates=19, random_state=0)
         Y = dreval.embed(X, "pca")
         overlap = dreval.neighborhood_overlap(X, Y, n_neighbors=8)
@@ -409,8 +409,8 @@ def test_the_sentence_of_a_noise_test_equals_its_rows():
         assert (f"is not distinguished from noise (independent columns, p = {format_p(p)})" in text) == (p > ALPHA)
         assert ("shows that the columns are not independent (p = .050)" in text) == (p <= ALPHA)
         assert ("p = .050 is the smallest that 19 null data sets can give" in text) == (p == 1 / 20)
-        outside = int((test.points["p_family_wise"] <= ALPHA).sum())
-        assert re.search(rf"stand out by the family-wise p \(≤ 0\.05\) {outside} all that are scored 40", text)
+        n_outside = int((test.points["p_family_wise"] <= ALPHA).sum())
+        assert re.search(rf"stand out by the family-wise p \(≤ 0\.05\) {n_outside} all that are scored 40", text)
 
 
 def test_few_data_sets_have_a_first_line_on_impossible_significance():

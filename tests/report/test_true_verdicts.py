@@ -53,9 +53,9 @@ def test_the_best_of_a_sentence_is_best_by_all_its_measures(results_list):
         for finding in findings(read_results(results)):
             columns = list(dict.fromkeys(row[:2] for row in finding.rows))
             if finding.kind == BEST:
-                named = {*NAMES.findall(finding.text.split(" next ")[0].split(" Borderline")[0])}
-                assert all(sets[key] == named for key in columns), finding.text
-                assert (" among the best" not in finding.text) == (len(named) == 1)
+                named_embeddings = {*NAMES.findall(finding.text.split(" next ")[0].split(" Borderline")[0])}
+                assert all(sets[key] == named_embeddings for key in columns), finding.text
+                assert (" among the best" not in finding.text) == (len(named_embeddings) == 1)
             elif finding.kind == SPLIT:
                 assert len({frozenset(sets[key]) for key in columns}) > 1
                 claims = claims_of(finding.text)[1:]
@@ -65,7 +65,7 @@ def test_the_best_of_a_sentence_is_best_by_all_its_measures(results_list):
                     (claim,) = [
                         claim_text
                         for claim_text in claims
-                        if any(word in claim_text.partition(" by ")[2] for word in measure_texts)
+                        if any(measure_text in claim_text.partition(" by ")[2] for measure_text in measure_texts)
                     ]
                     all_names = {
                         *ranks.loc[(ranks[KEYS] == list(key)).all(axis=1) & ranks["rank"].notna(), "embedding"]
@@ -85,10 +85,10 @@ def test_the_best_has_the_best_value_or_is_in_the_best_set(results_list):
         for (measure, _), part in results.ranking().groupby(KEYS):
             sign = 1 if MEASURES.card(measure).direction == "higher" else -1
             part = part.set_index("embedding")
-            rated = part[~part.index.isin(results.reference)]
-            assert (sign * rated["value"]).idxmax() == rated.index[0]
-            assert rated["in_best_set"].iloc[0]
-            assert (rated["in_best_set"] == (rated["p_adjusted"] > ALPHA)).all()
+            compared_rows = part[~part.index.isin(results.reference)]
+            assert (sign * compared_rows["value"]).idxmax() == compared_rows.index[0]
+            assert compared_rows["in_best_set"].iloc[0]
+            assert (compared_rows["in_best_set"] == (compared_rows["p_adjusted"] > ALPHA)).all()
             assert part.loc[list(results.reference), "in_best_set"].isna().all()
 
 
@@ -115,17 +115,17 @@ def test_a_best_set_that_compare_does_not_confirm_is_borderline(results_list):
                 )
                 for name in outside
             }
-            doubtful = {name: p for name, p in smallest.items() if p > ALPHA}
+            borderline_p = {name: p for name, p in smallest.items() if p > ALPHA}
             borderline_list = borderlines(view, finding)
-            assert {pair.other: pair.p_compare for pair in borderline_list} == doubtful
+            assert {pair.other: pair.p_compare for pair in borderline_list} == borderline_p
             if borderline_list:
                 borderline = borderline_list[0]
-                assert borderline.p_compare == max(doubtful.values()) == smallest[borderline.other]
+                assert borderline.p_compare == max(borderline_p.values()) == smallest[borderline.other]
                 assert borderline.p_ranking == rows.loc[borderline.other, "p_adjusted"] <= ALPHA
                 assert re.search(rf"Borderline[^(]*\b{re.escape(column.short_title)}\b|Borderline \(", text)
                 n_borderline += 1
-        tested = [finding for column in view.main_columns if (finding := measure_ranking(view, column)) is not None]
-        assert ("Borderline" in text) == any(borderlines(view, finding) for finding in tested)
+        rankings = [finding for column in view.main_columns if (finding := measure_ranking(view, column)) is not None]
+        assert ("Borderline" in text) == any(borderlines(view, finding) for finding in rankings)
         for match in re.finditer(r"two-sided and adjusted for all (\d+) tests", text):
             assert int(match[1]) == pairs["p_value"].notna().sum()
     assert n_borderline
@@ -166,22 +166,24 @@ def test_every_significant_pair_is_named_or_counted(results_list):
         comparison = results.compare()
         text = " ".join(outcomes(comparison))
         pairs = comparison.tidy()
-        differ = pairs[pairs["p_adjusted"] <= ALPHA]
-        assert (pairs["better"] != "").sum() == len(differ)
-        counted = "other pairs of embeddings differ" in text
-        for row in differ.to_dict("records"):
-            worse = row["second"] if row["better"] == row["first"] else row["first"]
+        significant = pairs[pairs["p_adjusted"] <= ALPHA]
+        assert (pairs["better"] != "").sum() == len(significant)
+        has_count = "other pairs of embeddings differ" in text
+        for row in significant.to_dict("records"):
+            worse_name = row["second"] if row["better"] == row["first"] else row["first"]
             claims = [
                 part for part in re.split(r"(?<=[.])\s", text) if part.startswith(f"\u2068{row['better']}\u2069 is")
             ]
-            named = any(
-                worse in NAMES.findall(claim.partition("better than")[2].partition("not distinguishable")[0])
+            is_named = any(
+                worse_name in NAMES.findall(claim.partition("better than")[2].partition("not distinguishable")[0])
                 or re.search(r"better than (both|all \w+) others", claim)
                 for claim in claims
             )
-            assert named or counted, (text, row)
+            assert is_named or has_count, (text, row)
         for claim in re.findall(r"\u2068(\w+)\u2069 is better than \u2068(\w+)\u2069", text):
-            assert ((differ["better"] == claim[0]) & (differ[["first", "second"]] == claim[1]).any(axis=1)).any()
+            assert (
+                (significant["better"] == claim[0]) & (significant[["first", "second"]] == claim[1]).any(axis=1)
+            ).any()
 
 
 def values_table(values, measure="value"):
@@ -220,8 +222,8 @@ def test_a_lead_over_one_embedding_names_it():
     assert not re.search("of the two others|the other", text)
     for row in comparison.tidy().to_dict("records"):
         if row["p_adjusted"] <= ALPHA:
-            worse = row["second"] if row["better"] == row["first"] else row["first"]
-            assert re.search(rf"{row['better']} is better than [^;.]*({worse}|both others)", text)
+            worse_name = row["second"] if row["better"] == row["first"] else row["first"]
+            assert re.search(rf"{row['better']} is better than [^;.]*({worse_name}|both others)", text)
 
 
 def test_the_note_on_missing_adjustment_over_measures_is_printed_once():

@@ -169,5 +169,5 @@ def test_stored_cases_are_the_tested_cases() -> None:
 
 
 def test_wordings_have_four_parts() -> None:
-    """Each stored wording of ours names the argument, the rule, what was got, and ends with the cure."""
+    """Each wording of dreval names the argument, the requirement and the received value, and ends with the hint."""
     SNAPSHOTS.check_four_parts(("dreval compare: error",))

@@ -82,10 +82,10 @@ def command(*arguments: str) -> Callable[[], str]:
 def awkward_summary() -> Summary:
     """Return a summary with awkward names and numbers."""
     names = [r"a_b % & # ~ ^ \\ {} $ < > | ` -- , \"' *", "嵌入 🙂 größe", "x" * 300, "x" * 150 + "y" + "x" * 149]
-    rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{place}"] for place, name in enumerate(names)]
+    rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{index}"] for index, name in enumerate(names)]
     rows.insert(2, ["A heading, R_NX"])
-    wide = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]])
-    blocks = [Table("Values of rho_D & more", ["", "value", "95 % interval", "n"], rows, foot="A foot."), wide]
+    wide_table = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]])
+    blocks = [Table("Values of rho_D & more", ["", "value", "95 % interval", "n"], rows, foot="A foot."), wide_table]
     call = "f(x, names={" + ", ".join(f"{i}: 'a_b'" for i in range(90)) + "})"
     return Summary("A title_1", [("Data", names[0]), ("n", "3"), ("none", "")], blocks, names, call)
 
