@@ -191,7 +191,7 @@ def test_a_comparison_of_many_is_short_and_full_on_request(twelve: dreval.Result
 
 
 def test_outcomes_refer_to_the_baseline(five: dreval.Results) -> None:
-    """The outcomes refer to the baseline, whatever its rank."""
+    """The outcomes refer to the baseline at any rank."""
     comparison = five.compare(measure="continuity", baseline="umap 03")
     (text,) = map(sentence, outcomes(comparison))
     better_names = [name for name in comparison.tidy()["better"] if name not in ("", "umap 03")]

@@ -118,7 +118,7 @@ def test_the_markdown_report_has_the_same_content(within, tmp_path):
 
 @pytest.mark.parametrize("baseline", [None, "m4"])
 def test_pairs_of_many_embeddings_are_those_with_the_best(baseline, tmp_path):
-    """Beyond eight embeddings only pairs with the best are listed, others are counted; a baseline has its pairs."""
+    """More than eight embeddings have only pairs with the best or the baseline; the others are counted."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 4))
     embeddings = {f"m{i}": X[:, :2] + 0.2 * i * rng.normal(size=(50, 2)) for i in range(10)}
@@ -139,7 +139,7 @@ def test_pairs_of_many_embeddings_are_those_with_the_best(baseline, tmp_path):
 
 
 def test_a_long_table_of_values_is_folded(tmp_path):
-    """Of sixteen embeddings twelve are visible, the best first, and a button shows the others; none has letters."""
+    """Twelve of sixteen embeddings are visible, the best first, and a button shows the others; there are no letters."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) * [4, 3, 1, 1]
     embeddings = {f"e{i:02d}": X[:, :2] + 0.1 * i * rng.normal(size=(60, 2)) for i in range(16)}

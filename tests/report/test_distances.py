@@ -24,7 +24,7 @@ def texts(figure):
 
 
 def test_cells_and_steps_are_those_of_the_table():
-    """Empty cells are clear, fuller ones darker in the order of their counts; the line runs through the steps."""
+    """Empty cells are transparent, the others darker in the order of their counts; the line follows the steps."""
     results = simulated_results(NAMES)
     for ax, (name, table) in zip(results.plot("shepard").axes, results.shepard.items(), strict=True):
         image, counts = ax.images[0], table.counts.T

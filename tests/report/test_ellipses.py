@@ -61,7 +61,7 @@ def test_lines_are_the_broken_edges() -> None:
 
 
 def test_lines_of_many_broken_edges_are_spread_over_the_embedding() -> None:
-    """Of many edges 40 are lines; no edge is farther from a line than two lines are from each other."""
+    """Many edges have 40 lines; no edge is farther from a line than two lines are from each other."""
     Y = X + 5.0 * (X[:, :1] > 0.3) * [1.0, 0.0] + 5.0 * (X[:, :1] > 0.7) * [0.0, 1.0]
     broken = dreval.local_distortion(X, Y, n_neighbors=12).broken
     results = evaluated(a=Y)
@@ -91,7 +91,7 @@ def test_embeddings_of_one_and_three_dimensions_and_constant_ones_are_drawn() ->
 
 
 def test_names_and_counts_of_broken_edges_do_not_overlap() -> None:
-    """Names of usual length are whole next to long counts, in several panels and in one."""
+    """Names of usual length are complete next to long counts, in several panels and in one."""
     Y = X + 5.0 * (X[:, :1] > 0.3) * [1.0, 0.0] + 5.0 * (X[:, :1] > 0.7) * [0.0, 1.0]
     results = evaluated(**{"torn ring, unrolled": Y, "another one, torn too": Y[:, ::-1], "c": X})
     for options in ({}, {"embedding": "torn ring, unrolled"}):
@@ -104,7 +104,7 @@ def test_names_and_counts_of_broken_edges_do_not_overlap() -> None:
 
 
 def test_ellipses_at_the_border_are_whole() -> None:
-    """Every outline is inside its panel, even where it reaches beyond the points."""
+    """Every outline is inside its panel, even if it extends beyond the points."""
     results = evaluated(wide=X * [3.0, 1.0], long=np.column_stack([X[:, 0], X[:, 1] + 4.0 * (X[:, 1] > 0.9)]))
     n_beyond = 0
     for ax in results.plot("ellipses").axes:

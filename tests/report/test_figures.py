@@ -206,12 +206,12 @@ def test_beyond_eight_no_two_embeddings_share_a_color():
     ],
 )
 def test_colored_embeddings_are_the_first_and_the_requested_ones(names, ranked, requested, expected):
-    """Of few all have a color; of many the first, and the requested ones, which replace the last."""
+    """All of few embeddings have a color; of many the first, and the requested ones, which replace the last."""
     assert colored_embeddings(names, ranked, requested) == tuple(expected)
 
 
 def test_a_curve_shows_values_chance_and_intervals():
-    """The lines have the values, the dashed line is chance, and bands are drawn with intervals only."""
+    """The lines have the values, the dashed line is the chance level, and bands need intervals."""
     names = ("a", "b", "c", "d")
     results = simulated_results(names, ks=(5, 15, 60))
     figure = plot(results, "curve", measure="neighborhood_overlap")
@@ -300,7 +300,7 @@ def test_a_map_labels_its_worse_end_and_the_chance_level(measure, chance, label,
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.booleans())
 def test_the_scale_of_maps_orders_colors_as_quality(values, higher):
-    """A better value never has a worse color, and the ends of the scale show when values are beyond them."""
+    """A better value never has a worse color, and the ends of the scale show if values are beyond them."""
     values = np.array(values)
     scale = scale_of_maps([values], higher)
     levels = scale.levels(values)

@@ -402,7 +402,7 @@ def test_a_grade_holds_for_every_order_of_equal_distances(values, chance):
 
 
 def test_sentences_of_a_measure_come_from_its_card():
-    """For every measure with grades a perfect value holds and one near chance fails, in the sentences of the card."""
+    """A perfect value holds and one near chance fails, in the sentences of the card, for every measure with grades."""
     for card in MEASURES.cards():
         if card.direction not in ("higher", "lower") or card.curve or card.level == "algorithm":
             continue
@@ -449,7 +449,7 @@ def test_a_perfect_value_at_the_chance_level_has_no_finding():
 
 
 def test_failures_and_constant_embeddings_have_one_finding():
-    """They have no other finding, and do not count."""
+    """Failed and constant embeddings have no other finding, and do not count."""
     view = read_results(simulated_results(("a", "b"), failed={"broken": "no memory"}))
     assert [sentence(finding.text) for finding in embedding_findings(view, "broken")] == [
         "Could not be computed: no memory"
@@ -633,7 +633,7 @@ def test_the_best_set_has_no_next_embedding_within_its_range():
 
 
 def test_the_next_value_has_enough_decimals_to_differ_from_the_best():
-    """Values that print alike in the table have more decimals in the sentence."""
+    """Values that are equal as printed in the table have more decimals in the sentence."""
     rows = [
         measure_row(name, measure, parameters, value, 0.5)
         for measure, parameters, pair in (
@@ -652,7 +652,7 @@ def test_the_next_value_has_enough_decimals_to_differ_from_the_best():
 
 
 def test_the_best_is_called_poor_only_if_every_measure_of_the_goal_is_poor():
-    """A poor share of triplets is not called poor with a good correlation of distances; with a poor one it is."""
+    """The best by triplets is called poor if the correlation of distances is poor, too, and not if it is good."""
     embeddings = {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, 1:3]}
     for rho, is_poor in ((0.99, False), (0.05, True)):
         rows = [measure_row("a", "triplet_accuracy", "n_triplets=200", 0.52, 0.5)]

@@ -53,7 +53,7 @@ def test_latex_contains_no_command_of_the_text(text: str, breaks: bool, code: bo
     ],
 )  # fmt: skip
 def test_latex_of_letters(text: str, latex: str) -> None:
-    """Ligatures are avoided, mathematics is mathematics, and letters unknown to pdfLaTeX have code points."""
+    """Ligatures are avoided, symbols are in math mode, and letters unknown to pdfLaTeX have code points."""
     assert latex_text(text) == latex
 
 

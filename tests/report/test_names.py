@@ -10,7 +10,7 @@ from dreval.report.format import short_name, short_names, text_breadth
 
 @given(st.lists(st.text("ab_-M数", max_size=40), unique=True, max_size=8), st.integers(12, 30))
 def test_short_names_are_distinct(names, width):
-    """There are as many short forms as names, none much longer than the limit."""
+    """There are as many short forms as names, and none is much longer than the limit."""
     short_forms = short_names(names, width)
 
     assert len(set(short_forms.values())) == len(names)

@@ -430,7 +430,7 @@ def many_measures():
 
 
 def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
-    """With many measures embeddings are the columns, in page and text; the best of a row is marked."""
+    """If there are many measures, embeddings are the columns, in page and text; the best of a row is marked."""
     results, cards = many_measures()
     text = results.report(tmp_path / "a.md").read_text("utf-8")
     lines = text.partition("## How well")[2].partition("## Where each")[0].splitlines()

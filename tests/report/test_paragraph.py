@@ -181,7 +181,7 @@ def test_the_best_has_the_same_sentence_as_in_the_report(full_results: dreval.Re
 
 
 def test_measures_without_tests_are_not_counted_among_those_with_tests() -> None:
-    """The count of clear bests is among tested measures; the others are named as not tested."""
+    """The count of clear best embeddings is among tested measures; the others are named as not tested."""
     results = evaluation(a=X[:, :2], b=X[:, 2:4]).run(["trustworthiness", "average_local_error"], None)
     text = results.paragraph()
 

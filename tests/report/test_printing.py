@@ -62,7 +62,7 @@ def results(*names: str) -> dreval.Results:
     ],
 )
 def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None:
-    """No line is wider than 80 characters, whatever the names, the number of k, ties, tests and failures."""
+    """No line is wider than 80 characters, for any names, numbers of k, ties, tests and failures."""
     text = str(evaluate(names, **setting).summary())
 
     assert max(map(len, text.splitlines())) <= 80

@@ -107,7 +107,7 @@ def test_the_headline_describes_the_evaluation():
 
 @given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=6))
 def test_printed_numbers_are_the_numbers(numbers):
-    """A printed number differs from the number by half a unit of its last place at most, or shows three figures."""
+    """A printed number differs from the number by half a unit of its last decimal at most, or has three digits."""
     places = decimals_for(numbers, (-math.inf, math.inf))
     for value in numbers:
         text = format_fixed(value, places).replace("−", "-").replace(",", "")
@@ -193,7 +193,7 @@ def test_a_measure_without_direction_has_no_ranking():
     ],
 )
 def test_names_of_persons_and_symbols_keep_their_capital(measure, title):
-    """Within a sentence a title begins small, unless its first word is a name or a symbol."""
+    """Within a sentence a title begins in lower case, unless its first word is a name or a symbol."""
     view = read_results(make_results([measure_row("a", measure, "", 0.5, 0.1)], {"a": np.eye(5)[:, :2]}))
 
     assert view.main_columns[0].title_in_sentence == title

@@ -119,7 +119,7 @@ def test_the_area_follows_the_name():
 
 
 def test_the_default_curve_and_the_requested_one_are_drawn():
-    """Curves alone are drawn by default, with several k on request; an unknown one raises an error with all names."""
+    """Curves are the default, measures with several k need a request; an unknown name raises an error with all."""
     curves = [*curve_rows("lcmc", NAMES, N), *curve_rows("r_nx", NAMES, N)]
     results = simulated_results(NAMES, n=N, ks=(5, 15), curves=curves)
     title = results.plot("curve").axes[0].get_title(loc="left")

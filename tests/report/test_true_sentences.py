@@ -97,7 +97,7 @@ def test_pairs_without_the_best_are_counted_once(seed):
 
 
 def test_equal_maps_share_the_first_place_in_both_paragraphs(five):
-    """The count of clear bests is the same in both: equal maps count as one."""
+    """Both paragraphs count the same number of clear best embeddings: equal maps count as one."""
     comparison, ranks = five.compare(), five.ranking()
     letters = comparison.glance().set_index(["measure", "embedding"])["letters"]
     n_clear = 0
@@ -133,7 +133,7 @@ number_lists = st.lists(st.one_of(st.floats(-10, 10), st.sampled_from([0.0, 0.1,
 
 @given(number_lists, st.floats(-3, 3), st.randoms(use_true_random=False))
 def test_ranks_do_not_depend_on_rounding(numbers, factor, random):
-    """Values that were multiplied and divided have the ranks of the values: ties are ties, others are not."""
+    """Values that were multiplied and divided have the ranks of the values, with the same ties."""
     numbers = [round(value, 6) for value in numbers]
     factor = 10.0**factor / 3
     rounded = [value * factor / factor + random.choice([0.0, 1e-16]) for value in numbers]
@@ -365,7 +365,7 @@ def test_the_card_of_a_reference_has_one_sentence():
 
 
 def test_a_list_with_a_result_has_the_hint_of_a_result(five):
-    """The hint for a second result is the same alone and within a list."""
+    """The hint for a second result is the same for a result and for a list that contains it."""
     for second in (five, [five], (five, five)):
         with pytest.raises((InputError, UnknownName), match=r"into one Evaluation") as error:
             dreval.compare(five, second)
@@ -432,7 +432,7 @@ def test_few_data_sets_have_a_first_line_on_impossible_significance():
 
 
 def test_an_estimated_chance_level_is_called_approximate():
-    """Levels of random permutations have an error; those in closed form have none."""
+    """Levels of random permutations are approximate; those in closed form are not."""
     summary = evaluated(3).summary()
     text = " ".join(str(summary).split())
     estimated = [column for column in read_results(evaluated(3)).main_columns if column.chance_is_estimated]
