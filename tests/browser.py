@@ -1,4 +1,4 @@
-"""One tab of headless Chromium, driven through its DevTools protocol; nothing but the standard library."""
+"""One tab of headless Chromium, driven through its DevTools protocol by the standard library alone."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "Ar
 def _pipe() -> tuple[int, int]:
     """Return a pipe with ends above 9, since Chromium reads and writes 3 and 4."""
     ends = os.pipe()
-    moved = fcntl.fcntl(ends[0], fcntl.F_DUPFD_CLOEXEC, 10), fcntl.fcntl(ends[1], fcntl.F_DUPFD_CLOEXEC, 10)
+    duplicates = fcntl.fcntl(ends[0], fcntl.F_DUPFD_CLOEXEC, 10), fcntl.fcntl(ends[1], fcntl.F_DUPFD_CLOEXEC, 10)
     for end in ends:
         os.close(end)
-    return moved
+    return duplicates
 
 
 class Browser:
@@ -31,13 +31,13 @@ class Browser:
     def __init__(self, profile: Path) -> None:
         self.events: list[dict[str, Any]] = []
         self.count = 0
-        read_here, write_there = _pipe()
-        read_there, write_here = _pipe()
+        parent_read, child_write = _pipe()
+        child_read, parent_write = _pipe()
         self.process = subprocess.Popen(
             [
                 "bash",
                 "-c",
-                f'exec "$@" 3<&{read_there} 4>&{write_there}',
+                f'exec "$@" 3<&{child_read} 4>&{child_write}',
                 "_",
                 CHROMIUM,
                 "--headless=new",
@@ -49,13 +49,13 @@ class Browser:
                 f"--user-data-dir={profile}",
                 "about:blank",
             ],
-            pass_fds=(read_there, write_there),
+            pass_fds=(child_read, child_write),
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
-        os.close(read_there)
-        os.close(write_there)
-        self.reader, self.writer = os.fdopen(read_here, "rb", 0), os.fdopen(write_here, "wb", 0)
+        os.close(child_read)
+        os.close(child_write)
+        self.reader, self.writer = os.fdopen(parent_read, "rb", 0), os.fdopen(parent_write, "wb", 0)
         self.buffer = b""
         self.session = ""
         targets = self.call("Target.getTargets")["targetInfos"]
@@ -105,9 +105,9 @@ class Browser:
 
     def await_value(self, script: str) -> Any:
         """Return the value of a promise in the page."""
-        got = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in got, got
-        return got["result"].get("value")
+        response = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in response, response
+        return response["result"].get("value")
 
     def point(self, x: float, y: float) -> None:
         """Move the pointer to a position."""
@@ -123,9 +123,9 @@ class Browser:
     def drag(self, x: float, y: float, u: float, v: float) -> None:
         """Drag the pointer from one place to another."""
         self.point(x, y)
-        for kind, *place in (("mousePressed", x, y), ("mouseMoved", u, v), ("mouseReleased", u, v)):
-            where = {"x": place[0], "y": place[1]}
-            self.call("Input.dispatchMouseEvent", type=kind, **where, button="left", buttons=1, clickCount=1)
+        for kind, *point in (("mousePressed", x, y), ("mouseMoved", u, v), ("mouseReleased", u, v)):
+            position = {"x": point[0], "y": point[1]}
+            self.call("Input.dispatchMouseEvent", type=kind, **position, button="left", buttons=1, clickCount=1)
 
     def tap(self, x: float, y: float) -> None:
         """Touch the screen at a position for a moment."""
@@ -137,14 +137,14 @@ class Browser:
         for kind in ("rawKeyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=KEYS.get(key, 0))
 
-    def printed(self) -> bytes:
+    def pdf(self) -> bytes:
         """Save the page as a PDF file."""
         return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])
 
     def picture(self, path: Path) -> None:
         """Save an image of the whole page."""
-        got = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(got["data"]))
+        screenshot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(screenshot["data"]))
 
     def __enter__(self) -> Browser:
         return self

@@ -39,8 +39,8 @@ def comparison_table() -> str:
     rows = [[*columns, "not offered"], ["---"] * (len(columns) + 1)]
     for tool, lines in other_tools():
         counter = Counter(cells[2].split()[0] for cells in lines)
-        named = (counter["equal"], counter["different"], counter["not"], counter["—"])
-        counts = (len(lines), *named[:2], len(lines) - sum(named), *named[2:])
+        n_by_outcome = (counter["equal"], counter["different"], counter["not"], counter["—"])
+        counts = (len(lines), *n_by_outcome[:2], len(lines) - sum(n_by_outcome), *n_by_outcome[2:])
         rows.append([tool, *(str(count) if count else "" for count in counts)])
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
 

@@ -1,4 +1,4 @@
-"""Results of given values for the tests of reports: any values, any names, without an evaluation."""
+"""Results of chosen values for the tests of reports: any values, any names, without an evaluation."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ DEFAULT = (
     ("knn_accuracy", "n_neighbors=10, n_folds=5", 0.1),
 )
 
-HAND_NOTE = define("cases.said", ASSUMPTION, "{text}")  # notes of these results
-HAND_FAILURE = define("cases.lost", FAILURE, "{text}")
+HAND_NOTE = define("cases.note", ASSUMPTION, "{text}")  # notes of these results
+HAND_FAILURE = define("cases.failure", FAILURE, "{text}")
 
 
 def measure_row(
@@ -72,8 +72,8 @@ def make_results(
     rows = [{**row, "notes": (HAND_NOTE(text=row["note"]),) if row.get("note") else ()} for row in rows]
     table = tidy_frame([{**row, "n": n, "dataset": "simulated"} for row in rows])
     failures = [HAND_FAILURE(text=reason).with_scope(name) for name, reason in (failed or {}).items()]
-    noted = [row for row in rows if row.get("measure") or row.get("test")]
-    notes = notes_frame([{"notes": (HAND_NOTE(text="A note on the data."), *failures)}, *noted])
+    noted_rows = [row for row in rows if row.get("measure") or row.get("test")]
+    notes = notes_frame([{"notes": (HAND_NOTE(text="A note on the data."), *failures)}, *noted_rows])
     settings = {
         "dataset": "simulated",
         "n": n,
@@ -100,12 +100,12 @@ def make_results(
     return Results(table, {**empty, **(points or {})}, groups, dict(embeddings), labels, **parts)
 
 
-def simulated_shepard(place: int, cells: int = 12) -> Shepard:
+def simulated_shepard(seed: int, cells: int = 12) -> Shepard:
     """Return a Shepard table of ``cells`` cells a side, from a fixed seed."""
-    rng = np.random.default_rng(place)
+    rng = np.random.default_rng(seed)
     counts = rng.poisson(5.0 * np.eye(cells) + 0.3)
-    steps = np.sort(rng.random(5)) * (2.0 + place)
-    edges = np.linspace(0.0, 10.0, cells + 1), np.linspace(0.0, 2.0 + place, cells + 1)
+    steps = np.sort(rng.random(5)) * (2.0 + seed)
+    edges = np.linspace(0.0, 10.0, cells + 1), np.linspace(0.0, 2.0 + seed, cells + 1)
     return Shepard(*edges, counts, np.linspace(0.5, 10.0, 6), steps, int(counts.sum()), int(counts.sum()))
 
 
@@ -113,12 +113,12 @@ def curve_rows(measure: str, names: tuple[str, ...], n: int, intervals: bool = T
     """Return a curve of each embedding over K = 1, 2, 4, ... and n - 2, with intervals up to half of the points."""
     ks = [*(2**power for power in range(20) if 2**power < n - 2), n - 2]
     rows = []
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         for k in ks:
-            value = (0.9 - 0.1 * place) * k / (k + 20)
+            value = (0.9 - 0.1 * index) * k / (k + 20)
             low, high = (value - 0.05, value + 0.05) if intervals and k <= n // 2 else (math.nan, math.nan)
-            known = MEASURES.card(measure).chance
-            chance = known(n, k) if callable(known) else known
+            chance_level = MEASURES.card(measure).chance
+            chance = chance_level(n, k) if callable(chance_level) else chance_level
             row = {"embedding": name, "measure": measure, "K": k, "value": value}
             rows.append({**row, "conf_low": low, "conf_high": high, "chance": chance})
     return rows
@@ -141,7 +141,7 @@ def _simulate(
     labels = rng.integers(0, classes, n) if classes else None
     centers = 4 * rng.normal(size=(max(classes, 1), d))
     rows, embeddings, points = [], {}, {}
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         embeddings[name] = rng.normal(size=(n, d)) + (centers[labels] if labels is not None else 0)
         columns = {}
         for measure, parameters, chance in DEFAULT:
@@ -152,26 +152,26 @@ def _simulate(
             for k in ks if "n_neighbors=15" in parameters else (0,):
                 setting = parameters.replace("15", str(k)) if k else parameters
                 lower = measure.startswith("procrustes")
-                value = (0.2 + 0.08 * place if lower else 0.98 - 0.1 * place) * (1 - 0.0002 * k)
-                more = {}
+                value = (0.2 + 0.08 * index if lower else 0.98 - 0.1 * index) * (1 - 0.0002 * k)
+                interval = {}
                 if intervals:
-                    more = {
+                    interval = {
                         "conf_low": value - 0.012,
                         "conf_high": value + 0.012,
                         "conf_method": "jackknife",
                         "target": "points",
                     }
-                if measure == "trustworthiness" and place == 1:
-                    more |= {"worst": value - 0.01, "best": value + 0.01, "note": "equal distances"}
-                rows.append(measure_row(name, measure, setting, value, chance, **more))
+                if measure == "trustworthiness" and index == 1:
+                    interval |= {"worst": value - 0.01, "best": value + 0.01, "note": "equal distances"}
+                rows.append(measure_row(name, measure, setting, value, chance, **interval))
                 if MEASURES.card(measure).level == "point":
                     columns[full_name(measure, setting)] = np.clip(rng.normal(value, 0.1, n), 0, 1)
         points[name] = pd.DataFrame(columns)
         if tests and labels is not None:
             rows.append(row_of_test(name, 0.001, 0.004))
-    short = columns_by_full_name(tidy_frame(rows))
-    points = {name: frame.rename(columns=short) for name, frame in points.items()}
-    shepard = {name: simulated_shepard(place) for place, name in enumerate(names)}
+    short_columns = columns_by_full_name(tidy_frame(rows))
+    points = {name: frame.rename(columns=short_columns) for name, frame in points.items()}
+    shepard = {name: simulated_shepard(index) for index, name in enumerate(names)}
     return make_results(rows, embeddings, labels, failed, points, curves, shepard, n_neighbors=list(ks), **recipe)
 
 
@@ -193,19 +193,19 @@ VALUES = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.25, 0.5, 0.5004, 0.5
 def result_views(draw, intervals=None):
     """Return the view of one to five embeddings with any values, some missing, with intervals or without."""
     names = [f"e{i}" for i in range(draw(st.integers(1, 5)))]
-    wide = draw(st.booleans()) if intervals is None else intervals
+    has_intervals = draw(st.booleans()) if intervals is None else intervals
     rows = []
     for name in names:
         for measure, parameters, chance in DEFAULT:
             value = draw(VALUES)
-            more = {"note": "a reason"} if math.isnan(value) else {}
-            if wide and not math.isnan(value):
+            columns = {"note": "a reason"} if math.isnan(value) else {}
+            if has_intervals and not math.isnan(value):
                 half = draw(st.floats(0, 0.3))
-                more |= {
+                columns |= {
                     "conf_low": value - half,
                     "conf_high": value + half,
                     "conf_method": "jackknife",
                     "target": "points",
                 }
-            rows.append(measure_row(name, measure, parameters, value, chance, **more))
+            rows.append(measure_row(name, measure, parameters, value, chance, **columns))
     return read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in names}))

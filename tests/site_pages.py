@@ -2,9 +2,9 @@
 
     python tests/site_pages.py _build/site [part of a name ...]
 
-opens every page (or those named) in headless Chromium, in light at 1280 pixels and in dark at 390, judges both by
-axe-core (``DREVAL_AXE`` says where ``axe.min.js`` lies) and prints what it finds, and the slowest pages. The exit
-status is 1 if axe-core has anything to say, a page is wider than its window or an error is thrown.
+opens every page (or those named) in headless Chromium, in light at 1280 pixels and in dark at 390, checks both with
+axe-core (``DREVAL_AXE`` is the path of ``axe.min.js``) and prints all violations, and the slowest pages. The exit
+status is 1 if axe-core reports a violation, a page is wider than its window or an error is thrown.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> int:
     site = options.site.resolve()
     pages = [page for page in sorted(site.rglob("*.html")) if not page.is_relative_to(site / "_static")]
     pages = [page for page in pages if any(name in str(page) for name in options.names or [""])]
-    axe, times, wrong, start = Path(os.environ["DREVAL_AXE"]).read_text("utf-8"), {}, 0, perf_counter()
+    axe, times, n_faults, start = Path(os.environ["DREVAL_AXE"]).read_text("utf-8"), {}, 0, perf_counter()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Browser(Path(profile)) as browser:
         for page in pages:
             name = str(page.relative_to(site))
@@ -45,19 +45,19 @@ def main() -> int:
                 browser.open(page, width, dark)
                 result = [f"{browser.evaluate(WIDER)} pixels wider than {width}"] if browser.evaluate(WIDER) > 0 else []
                 times[name] = max(times.get(name, 0.0), browser.evaluate(LOADED))
-                thrown = [event for event in browser.events if event.get("method") == "Runtime.exceptionThrown"]
-                result += [event["params"]["exceptionDetails"]["text"] for event in thrown]
+                exceptions = [event for event in browser.events if event.get("method") == "Runtime.exceptionThrown"]
+                result += [event["params"]["exceptionDetails"]["text"] for event in exceptions]
                 browser.await_value(SETTLED)
                 browser.evaluate(axe)
                 result += browser.await_value(RUN)
-                wrong += len(result)
-                for words in result:
-                    print(f"{name} ({width}, {'dark' if dark else 'light'}): {words}")
+                n_faults += len(result)
+                for violation in result:
+                    print(f"{name} ({width}, {'dark' if dark else 'light'}): {violation}")
     slowest = sorted(times, key=times.__getitem__, reverse=True)[:SLOWEST]
-    print(f"{len(pages)} pages, {wrong} faults, {perf_counter() - start:.0f} s; the slowest to load:")
+    print(f"{len(pages)} pages, {n_faults} faults, {perf_counter() - start:.0f} s; the slowest to load:")
     for name in slowest:
         print(f"{times[name] / 1000:6.2f} s  {name}")
-    return int(wrong > 0 or not pages)
+    return int(n_faults > 0 or not pages)
 
 
 if __name__ == "__main__":

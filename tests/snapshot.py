@@ -54,7 +54,7 @@ class RowNote(Exception):
     """A reason that is a note in a row."""
 
 
-def refusal(case: Callable[[], object], capfd: pytest.CaptureFixture[str]) -> str:
+def error_text(case: Callable[[], object], capfd: pytest.CaptureFixture[str]) -> str:
     """Return class and text of the error, or the output of the command line and its code."""
     try:
         code = case()

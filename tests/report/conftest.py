@@ -1,4 +1,4 @@
-"""Results that several modules of this folder read, and none changes: each is computed once for all tests."""
+"""Results that several modules of this folder read and do not change; each is computed once for all tests."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def within() -> Comparison:
 
 @pytest.fixture(scope="session")
 def across() -> Comparison:
-    """Three embeddings over seven data sets by two measures, one of which has lower values for better embeddings."""
+    """Three embeddings over seven data sets by two measures; lower values are better by one of the measures."""
     rng = np.random.default_rng(0)
     rows = [
         {
             "dataset": f"set {i}",
             "embedding": name,
             "measure": measure,
-            "value": sign * place / 10 + 0.5 + rng.random() / 20,
+            "value": sign * index / 10 + 0.5 + rng.random() / 20,
         }
         for i in range(7)
-        for place, name in enumerate(("first", NASTY, "last"))
+        for index, name in enumerate(("first", NASTY, "last"))
         for measure, sign in (("trustworthiness", -1), ("procrustes_rc", 1))
     ]
     table = pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"])

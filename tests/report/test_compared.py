@@ -1,4 +1,4 @@
-"""The report of a comparison says in every form what the comparison says."""
+"""The report of a comparison has the same content in every format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NASTY = "<b>&\"' long $name_of$ an embedding"
 
 
 class Tags(HTMLParser):
-    """Tags must close in order."""
+    """A parser that checks that tags close in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,33 +34,35 @@ class Tags(HTMLParser):
 
 
 @pytest.mark.parametrize("kind", [pytest.param("within", marks=pytest.mark.slow), "across"])
-def test_every_form_has_words_numbers_and_figures(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """The paragraph, every number of the tables, the call and the figures; names are no markup."""
-    found = request.getfixturevalue(kind)
-    forms = {suffix: found.report(tmp_path / f"r{suffix}").read_text("utf-8") for suffix in (".html", ".md", ".tex")}
+def test_every_format_has_text_numbers_and_figures(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """A report has the paragraph, every number of the tables and the figures; names have no effect as markup."""
+    comparison = request.getfixturevalue(kind)
+    formats = {
+        suffix: comparison.report(tmp_path / f"r{suffix}").read_text("utf-8") for suffix in (".html", ".md", ".tex")
+    }
     tables = "".join(path.read_text("utf-8") for path in (tmp_path / "r-figures").glob("*.tex"))
-    numbers = re.findall(r"\d\.\d{4}\b", found.summary().as_text())
-    values = found.pairs["advantage"].dropna()
+    numbers = re.findall(r"\d\.\d{4}\b", comparison.summary().as_text())
+    values = comparison.pairs["advantage"].dropna()
     page = Tags()
-    page.feed(forms[".html"])
+    page.feed(formats[".html"])
 
     assert page.open == []
     assert NASTY in "".join(page.texts)
-    assert "<b>&" not in forms[".html"]
+    assert "<b>&" not in formats[".html"]
     for number in numbers:
-        assert number in forms[".md"]
+        assert number in formats[".md"]
         assert number in tables
     assert len(values) > 0
     for value in values:
-        assert f"{abs(value):.3g}" in forms[".html"]
-    assert forms[".html"].count("<svg") > 0
-    assert forms[".md"].count("![") == forms[".tex"].count(r"\includegraphics") > 0
-    assert measure_paragraph(found, found.measures[0], "latex") in forms[".tex"]
-    assert measure_paragraph(found, found.measures[0], "markdown") in forms[".md"]
+        assert f"{abs(value):.3g}" in formats[".html"]
+    assert formats[".html"].count("<svg") > 0
+    assert formats[".md"].count("![") == formats[".tex"].count(r"\includegraphics") > 0
+    assert measure_paragraph(comparison, comparison.measures[0], "latex") in formats[".tex"]
+    assert measure_paragraph(comparison, comparison.measures[0], "markdown") in formats[".md"]
 
 
-def test_a_title_can_be_given_and_wrong_places_are_refused(within: Any, tmp_path: Path) -> None:
-    """As for the other reports."""
+def test_a_title_is_used_and_wrong_paths_raise_an_error(within: Any, tmp_path: Path) -> None:
+    """A title is the first heading, and an unknown suffix raises an error."""
     assert within.report(tmp_path / "r.md", title="Mine").read_text("utf-8").startswith("# Mine\n")
     with pytest.raises(InputError, match=r"must end in \.html, \.md or \.tex"):
         within.report(tmp_path / "r.pdf")

@@ -14,13 +14,13 @@ from dreval.report.contents.paragraph import measure_paragraph
 NASTY = "<b>&\"' long $name_of$ an embedding"
 
 
-def page_of(found, folder):
-    return found.report(folder / "c.html").read_text("utf-8")
+def report_page(comparison, folder):
+    return comparison.report(folder / "c.html").read_text("utf-8")
 
 
-def test_every_pair_stands_with_its_numbers(within, tmp_path):
-    """Advantage with its sign, interval, p, and who is better; those that are open say so."""
-    page = page_of(within, tmp_path)
+def test_every_pair_has_its_numbers(within, tmp_path):
+    """Each pair has its advantage, p-value and the better embedding; an undecided pair is marked open."""
+    page = report_page(within, tmp_path)
     rows = page.partition('<section id="pairs"')[2].partition("</section>")[0]
     for row in within.pairs.to_dict("records"):
         assert f'data-sort="{row["advantage"]!r}"' in rows
@@ -32,21 +32,21 @@ def test_every_pair_stands_with_its_numbers(within, tmp_path):
     assert rows.count(">open<") == (within.pairs["better"] == "").sum()
 
 
-def test_the_best_is_marked_and_carries_its_letters(within, tmp_path):
-    """The table of values has the letters of the standing, and one best mark for each measure."""
-    head = page_of(within, tmp_path).partition('<section id="ahead"')[2].partition("</section>")[0]
+def test_the_best_has_a_mark_and_its_letters(within, tmp_path):
+    """The table of values has the letters of the ranking, and one best mark for each measure."""
+    head = report_page(within, tmp_path).partition('<section id="ahead"')[2].partition("</section>")[0]
 
     assert head.count('class="best"') == 2
     assert re.search(r"<bdi>\w+</bdi></strong> is .*better than", head)
     for letters in within.standing["letters"]:
         assert f"<small>{letters}</small>" in head
-    said = "do not differ significantly by paired tests at the same points, adjusted by Holm."
-    assert f"Embeddings that share a letter on a measure {said}" in head
+    sentence = "do not differ significantly by paired tests at the same points, adjusted by Holm."
+    assert f"Embeddings that share a letter on a measure {sentence}" in head
 
 
-def test_over_data_sets_ranks_values_and_overall_tests_are_shown(across, tmp_path):
-    """Mean ranks, every value of every data set, and the tests of any difference."""
-    page = page_of(across, tmp_path)
+def test_a_page_over_data_sets_has_ranks_values_and_overall_tests(across, tmp_path):
+    """The page has mean ranks, every value of every data set, and the overall tests."""
+    page = report_page(across, tmp_path)
 
     assert re.findall(r"<h2[^>]*>(.*?)</h2>", page)[:4] == [
         "Who is ahead",
@@ -64,10 +64,10 @@ def test_over_data_sets_ranks_values_and_overall_tests_are_shown(across, tmp_pat
     assert "7 data sets · level 0.05 · p adjusted by Holm" in page
 
 
-def test_posterior_probabilities_have_a_table_of_their_own(tmp_path):
-    """Each pair with its three probabilities; a pair that is equal in practice says so, and none is "not tested"."""
+def test_posterior_probabilities_have_a_separate_table(tmp_path):
+    """Each pair has three probabilities; a pair equal in practice is labeled so, and none is "not tested"."""
     rng = np.random.default_rng(1)
-    tables = [
+    records = [
         {
             "dataset": f"set {i}",
             "embedding": name,
@@ -77,8 +77,8 @@ def test_posterior_probabilities_have_a_table_of_their_own(tmp_path):
         for i in range(12)
         for name, gap in {"one": 0.0, "like one": 0.0, "better": 0.1}.items()
     ]
-    comparison = dreval.compare(pd.DataFrame(tables), tests=["wilcoxon", "bayes"], rope=0.01, random_state=0)
-    page = page_of(comparison, tmp_path)
+    comparison = dreval.compare(pd.DataFrame(records), tests=["wilcoxon", "bayes"], rope=0.01, random_state=0)
+    page = report_page(comparison, tmp_path)
     rows = page.partition('<section id="posterior"')[2].partition("</section>")[0]
     bayes = comparison.pairs[comparison.pairs["test"] == "bayes"]
 
@@ -94,12 +94,12 @@ def test_posterior_probabilities_have_a_table_of_their_own(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["within", "across"])
-def test_the_page_stands_alone_and_is_always_the_same(kind, tmp_path, request):
-    """The page loads nothing, shows names unchanged, has one script, and two reports have the same bytes."""
-    found = request.getfixturevalue(kind)
-    page = page_of(found, tmp_path)
+def test_the_page_is_self_contained_and_reproducible(kind, tmp_path, request):
+    """The page loads no file, shows names literally, has one script, and two reports have the same bytes."""
+    comparison = request.getfixturevalue(kind)
+    page = report_page(comparison, tmp_path)
 
-    assert page == page_of(found, tmp_path)
+    assert page == report_page(comparison, tmp_path)
     assert page.count("<script") == 1
     assert not re.findall(r"(?:src|href)=\"(?!#)", page)
     assert NASTY not in page
@@ -107,8 +107,8 @@ def test_the_page_stands_alone_and_is_always_the_same(kind, tmp_path, request):
     assert "What may not be concluded" in page
 
 
-def test_a_text_says_the_same(within, tmp_path):
-    """As Markdown: the paragraphs and the tables of the summary."""
+def test_the_markdown_report_has_the_same_content(within, tmp_path):
+    """The Markdown report has the paragraphs and the cautions."""
     text = within.report(tmp_path / "c.md").read_text("utf-8")
 
     assert text.startswith("# Comparison of three embeddings of data\n")
@@ -117,14 +117,14 @@ def test_a_text_says_the_same(within, tmp_path):
 
 
 @pytest.mark.parametrize("baseline", [None, "m4"])
-def test_of_many_embeddings_only_pairs_with_one_are_listed(baseline, tmp_path):
-    """Beyond eight embeddings only pairs with the best are listed, others are counted; a baseline has its pairs."""
+def test_pairs_of_many_embeddings_are_those_with_the_best(baseline, tmp_path):
+    """More than eight embeddings have only pairs with the best or the baseline; the others are counted."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 4))
     embeddings = {f"m{i}": X[:, :2] + 0.2 * i * rng.normal(size=(50, 2)) for i in range(10)}
     results = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0).run(["trustworthiness", "procrustes_rc"])
     comparison = results.compare(baseline=baseline)
-    rows = page_of(comparison, tmp_path).partition('<section id="pairs"')[2].partition("</section>")[0]
+    rows = report_page(comparison, tmp_path).partition('<section id="pairs"')[2].partition("</section>")[0]
     page = results.report(tmp_path / "r.html").read_text("utf-8").partition('<section id="differences"')[2]
 
     assert rows.count("<tr>") == 1 + 2 * 9
@@ -132,14 +132,14 @@ def test_of_many_embeddings_only_pairs_with_one_are_listed(baseline, tmp_path):
     assert "Paired differences from the best by each measure: 18 rows; 72 more in results.compare().tidy()" in page
     for name in comparison.measures:
         best = baseline or comparison.of(comparison.standing, name)["embedding"].iloc[0]
-        against = comparison.of(comparison.pairs, name)
-        against = against[(against["first"] == best) | (against["second"] == best)]
-        assert len(against) == 9
-        assert all(f'data-sort="{advantage!r}"' in rows for advantage in against["advantage"])
+        pairs = comparison.of(comparison.pairs, name)
+        pairs = pairs[(pairs["first"] == best) | (pairs["second"] == best)]
+        assert len(pairs) == 9
+        assert all(f'data-sort="{advantage!r}"' in rows for advantage in pairs["advantage"])
 
 
 def test_a_long_table_of_values_is_folded(tmp_path):
-    """Of sixteen embeddings twelve are visible, the best first, and a button shows the others; none has letters."""
+    """Twelve of sixteen embeddings are visible, the best first, and a button shows the others; there are no letters."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) * [4, 3, 1, 1]
     embeddings = {f"e{i:02d}": X[:, :2] + 0.1 * i * rng.normal(size=(60, 2)) for i in range(16)}

@@ -1,4 +1,4 @@
-"""Figures of comparisons: what they show and what they refuse."""
+"""Figures of comparisons: their content and their errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def within():
 
 
 def across(k=4, n=9, **options):
-    """Embeddings on data sets."""
+    """Return a comparison of embeddings on data sets."""
     rng = np.random.default_rng(k)
     rows = [(f"d{i}", f"m{j}", j / 9 + rng.normal()) for i in range(n) for j in range(k)]
     frame = pd.DataFrame(rows, columns=["dataset", "embedding", "value"])
@@ -49,8 +49,8 @@ def texts(figure):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 11])
-def test_critical_differences_name_every_embedding_and_its_rank(k):
-    """All names with mean ranks, the number of data sets, and the test; the critical difference where it decides."""
+def test_critical_difference_has_every_embedding_and_its_rank(k):
+    """Names, mean ranks, number of data sets and test are shown; the critical difference only if its test decides."""
     comparison = across(k)
     text = " ".join(texts(comparison.plot("critical_difference")))
 
@@ -58,30 +58,30 @@ def test_critical_differences_name_every_embedding_and_its_rank(k):
         assert row["embedding"] in text
         assert f"{row['mean_rank']:.2f}" in text
     assert "over 9 data sets" in text
-    by = comparison.recipe["decided_by"]
-    assert by == ("wilcoxon" if k < 11 else "nemenyi")  # 6 pairs on 9 data sets: 6 * 2 / 2^9 = .023; 55 pairs: .21
-    assert ("critical difference" in text) == (by == "nemenyi")
-    assert {"wilcoxon": "Wilcoxon", "nemenyi": "Nemenyi"}[by] in text
+    test = comparison.recipe["decided_by"]
+    assert test == ("wilcoxon" if k < 11 else "nemenyi")  # 6 pairs on 9 data sets: 6 * 2 / 2^9 = .023; 55 pairs: .21
+    assert ("critical difference" in text) == (test == "nemenyi")
+    assert {"wilcoxon": "Wilcoxon", "nemenyi": "Nemenyi"}[test] in text
 
 
-def test_names_of_critical_differences_keep_off_their_lines():
+def test_names_of_critical_differences_are_apart_from_their_lines():
     """There is space between a name with its rank and its line, on either side."""
     figure = across(k=5).plot("critical_difference")
     figure.draw_without_rendering()
     ax = figure.axes[0]
-    led = [line.get_window_extent() for line in ax.lines if len(line.get_xdata()) == 3]
-    words = [text.get_window_extent() for text in ax.texts if re.search(r"\d\.\d\d", text.get_text())][-5:]
+    leaders = [line.get_window_extent() for line in ax.lines if len(line.get_xdata()) == 3]
+    labels = [text.get_window_extent() for text in ax.texts if re.search(r"\d\.\d\d", text.get_text())][-5:]
 
-    assert len(led) == len(words) == 5
-    for line, word in zip(led, words, strict=True):
-        gap = max(line.x0 - word.x1, word.x0 - line.x1) * 72 / figure.dpi
+    assert len(leaders) == len(labels) == 5
+    for line, label in zip(leaders, labels, strict=True):
+        gap = max(line.x0 - label.x1, label.x0 - line.x1) * 72 / figure.dpi
         assert 3 <= gap <= 8
 
 
 @given(st.integers(1, 7).flatmap(lambda k: st.tuples(st.just(k), st.sets(st.sampled_from(range(49))))))
-def test_bars_join_exactly_what_does_not_differ(drawn):
-    """Two embeddings are under one bar if and only if their pair does not differ; no bar is within another."""
-    k, codes = drawn
+def test_bars_join_exactly_the_pairs_that_do_not_differ(case):
+    """A bar covers two embeddings if and only if their pair does not differ; no bar is within another."""
+    k, codes = case
     differing = [(i, j) for i in range(k) for j in range(i + 1, k) if 7 * i + j in codes]
     groups = shared_letters(letter_display(k, differing))
 
@@ -92,43 +92,47 @@ def test_bars_join_exactly_what_does_not_differ(drawn):
 
 
 @pytest.mark.parametrize("n", [4, 9])
-def test_a_figure_and_the_words_of_a_comparison_name_one_test(n):
-    """Letters, both figures and the paragraph go by the same test, also where signed ranks cannot be significant."""
+def test_figures_and_text_of_a_comparison_name_the_same_test(n):
+    """Letters, both figures and the paragraph use one test, also where signed ranks cannot be significant."""
     comparison = across(4, n)
-    word = {"wilcoxon": "Wilcoxon", "nemenyi": "Nemenyi"}[comparison.recipe["decided_by"]]
-    other = {"Wilcoxon": "Nemenyi", "Nemenyi": "Wilcoxon"}[word]
-    for said in (
+    test = {"wilcoxon": "Wilcoxon", "nemenyi": "Nemenyi"}[comparison.recipe["decided_by"]]
+    excluded_test = {"Wilcoxon": "Nemenyi", "Nemenyi": "Wilcoxon"}[test]
+    for text in (
         " ".join(texts(comparison.plot("critical_difference"))),
         " ".join(texts(comparison.plot("forest"))),
         letter_text(comparison),
         comparison.paragraph(),
     ):
-        assert word in said
-        assert other not in said
+        assert test in text
+        assert excluded_test not in text
 
 
 @pytest.mark.parametrize("n", [4, 9])
-def test_the_forest_of_a_study_goes_by_the_test_of_its_report(n):
-    """Its p-values are the adjusted ones of the test that ``compare`` and the report go by, not of another model."""
+def test_the_forest_of_a_study_uses_the_test_of_its_report(n):
+    """Its p-values are the adjusted ones of the test that ``compare`` and the report use."""
     study = SimpleNamespace(compare=lambda **options: across(4, n, **options))
     comparison = study.compare()
     rows = comparison.pairs[comparison.pairs["test"] == comparison.recipe["decided_by"]]
-    said = texts(plot_study(study, "forest"))
+    labels = texts(plot_study(study, "forest"))
     for p in rows["p_adjusted"]:
-        assert probability(p) in said
+        assert probability(p) in labels
 
 
 def test_a_forest_has_every_pair_of_every_measure(within):
     """Each of three pairs has a panel with the measures as lines; one measure has the pairs as lines."""
     figure = within.plot()
-    said = texts(figure)
-    one = within.plot("forest", measure="procrustes_rc")
+    labels = texts(figure)
+    figure_of_measure = within.plot("forest", measure="procrustes_rc")
 
     assert len(figure.axes) == 3
-    assert {"← c better", "$b$ better →", "x_1 better →"} <= set(said)
+    assert {"← c better", "$b$ better →", "x_1 better →"} <= set(labels)
     assert figure.axes[0].get_yticklabels()[0].get_text() == "Trustworthiness"
-    assert len(one.axes) == 1
-    assert [label.get_text() for label in one.axes[0].get_yticklabels()] == ["x_1 − $b$", "x_1 − c", "$b$ − c"]
+    assert len(figure_of_measure.axes) == 1
+    assert [label.get_text() for label in figure_of_measure.axes[0].get_yticklabels()] == [
+        "x_1 − $b$",
+        "x_1 − c",
+        "$b$ − c",
+    ]
     assert len(across(tests="mixed").plot("forest").axes) == 1
 
 
@@ -136,20 +140,20 @@ def test_a_forest_has_every_pair_of_every_measure(within):
 def test_a_difference_map_has_the_color_of_the_better_one(within, measure):
     """The scale is symmetric around 0; swapping the pair swaps its ends, which have the colors of the names."""
     figure = within.plot("difference_map", measure=measure, pair=("$b$", "c"))
-    said, turned = texts(figure), texts(within.plot("difference_map", measure=measure, pair=("c", "$b$")))
+    labels, reversed_labels = texts(figure), texts(within.plot("difference_map", measure=measure, pair=("c", "$b$")))
 
-    assert {"$b$", "c", "$b$ better", "c better"} <= set(said)
-    ends = [t.lstrip("≤≥ ") for t in said if t.lstrip("≤≥ ")[0] in "−0123456789" and t != "0"]
+    assert {"$b$", "c", "$b$ better", "c better"} <= set(labels)
+    ends = [t.lstrip("≤≥ ") for t in labels if t.lstrip("≤≥ ")[0] in "−0123456789" and t != "0"]
     assert ends[0] == f"−{ends[1]}"
-    assert said.index("c better") < said.index("$b$ better")
-    assert turned.index("$b$ better") < turned.index("c better")
+    assert labels.index("c better") < labels.index("$b$ better")
+    assert reversed_labels.index("$b$ better") < reversed_labels.index("c better")
     bar = figure.axes[-1]
     ends = [to_hex(bar.images[0].cmap(share)) for share in (0.0, 1.0)]
-    words = {text.get_text(): to_hex(text.get_color()) for text in bar.texts}
+    label_colors = {text.get_text(): to_hex(text.get_color()) for text in bar.texts}
     titles = {ax.get_title(loc="left"): to_hex(ax._left_title.get_color()) for ax in figure.axes[:2]}
-    assert ends == [words["c better"], words["$b$ better"]] == [titles["c"], titles["$b$"]]
-    drawn = {to_hex(patch.get_edgecolor()) for ax in figure.axes[:2] for patch in ax.patches}
-    assert drawn <= set(map(to_hex, bar.images[0].cmap.colors))
+    assert ends == [label_colors["c better"], label_colors["$b$ better"]] == [titles["c"], titles["$b$"]]
+    colors = {to_hex(patch.get_edgecolor()) for ax in figure.axes[:2] for patch in ax.patches}
+    assert colors <= set(map(to_hex, bar.images[0].cmap.colors))
 
 
 def test_a_ramp_between_two_colors_passes_through_a_light_gray():
@@ -163,7 +167,7 @@ def test_a_ramp_between_two_colors_passes_through_a_light_gray():
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_wins_are_counted_in_every_cell(k):
-    """Every pair has the two counts of the win matrix, rows and columns in the order of the standing."""
+    """Every pair has the two counts of the win matrix; rows and columns have the order of the ranking."""
     comparison = across(k)
     table, order = comparison.wins(), list(comparison.standing["embedding"])
     figure = comparison.plot("wins")
@@ -174,8 +178,8 @@ def test_wins_are_counted_in_every_cell(k):
     assert "wins of the row on 9 data sets" in " ".join(texts(figure))
 
 
-def test_what_cannot_be_drawn_is_refused(within):
-    """Unknown names, figures of the other kind, and a measure without values of points raise an error."""
+def test_figures_that_cannot_be_drawn_raise_an_error(within):
+    """Unknown names, figures for another kind of comparison, and measures without point values raise an error."""
     with pytest.raises(UnknownName, match="Did you mean 'forest'"):
         within.plot("forrest")
     with pytest.raises(UnknownName, match="Did you mean 'pair'"):
@@ -194,25 +198,25 @@ def test_what_cannot_be_drawn_is_refused(within):
 
 
 @pytest.mark.parametrize("kind", ["critical_difference", "wins"])
-def test_symbols_of_titles_stay_in_a_page(kind):
-    """The title has subscripts in its symbol, and no markup of mathematics is left."""
+def test_symbols_of_titles_have_subscripts_in_a_page(kind):
+    """The symbol in the title has subscripts, and no markup of mathematics remains."""
     rng = np.random.default_rng(0)
     rows = [(f"d{i}", name, "spearman_distance", rng.uniform()) for i in range(8) for name in "abc"]
     comparison = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"]))
-    drawn = ET.fromstring(inline_svg(comparison.plot(kind), "x", "ranks"))
-    said = ["".join(text.itertext()) for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
-    low = [span for span in drawn.iter("{http://www.w3.org/2000/svg}tspan") if span.text == "D"]
+    root = ET.fromstring(inline_svg(comparison.plot(kind), "x", "ranks"))
+    labels = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    subscripts = [span for span in root.iter("{http://www.w3.org/2000/svg}tspan") if span.text == "D"]
 
-    assert any(words.startswith("Spearman correlation of distances (ρD), higher is better") for words in said)
-    assert len(low) == 1
-    assert float(low[0].get("dy")) > 0
-    assert all(said)
-    assert "$" not in "".join(said)
-    assert not any(span.get("x") for span in drawn.iter("{http://www.w3.org/2000/svg}tspan"))
+    assert any(label.startswith("Spearman correlation of distances (ρD), higher is better") for label in labels)
+    assert len(subscripts) == 1
+    assert float(subscripts[0].get("dy")) > 0
+    assert all(labels)
+    assert "$" not in "".join(labels)
+    assert not any(span.get("x") for span in root.iter("{http://www.w3.org/2000/svg}tspan"))
 
 
-def test_the_table_says_over_how_many_data_sets_an_advantage_is():
-    """Of two data sets with one tie, the advantage is that of the other, and the table has the number that differ."""
+def test_the_table_has_the_number_of_data_sets_of_an_advantage():
+    """A tied data set is excluded from the advantage, and the table has the number of data sets that differ."""
     rows = [("d1", "a", 0.9), ("d1", "b", 0.8), ("d1", "c", 0.7), ("d2", "a", 0.9), ("d2", "b", 0.9), ("d2", "c", 0.7)]
     comparison = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")
     pairs = comparison.pairs[comparison.pairs["test"] == "wilcoxon"].set_index(["first", "second"])

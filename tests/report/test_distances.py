@@ -1,4 +1,4 @@
-"""Shepard diagrams as figures: cells and steps are those of the table, and the text names the pairs."""
+"""Shepard diagrams as figures: their cells and steps equal those of the table, and the text names the pairs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NAMES = ("tsne", "umap", "isomap", "pca")
 
 
 def texts(figure):
-    """Every text of a figure."""
+    """Return every visible text of a figure."""
     return [t.get_text() for t in figure.findobj(mpl.text.Text) if t.get_text() and t.get_visible()]
 
 
 def test_cells_and_steps_are_those_of_the_table():
-    """Empty cells are clear, fuller ones darker in the order of their counts; the line runs through the steps."""
+    """Empty cells are transparent, the others darker in the order of their counts; the line follows the steps."""
     results = simulated_results(NAMES)
     for ax, (name, table) in zip(results.plot("shepard").axes, results.shepard.items(), strict=True):
         image, counts = ax.images[0], table.counts.T
@@ -42,7 +42,7 @@ def test_cells_and_steps_are_those_of_the_table():
         assert ax.patches[0].get_edgecolor()[:3] == mpl.colors.to_rgb(_style.EMBEDDINGS_LIGHT[NAMES.index(name)])
 
 
-def test_the_corner_has_one_zero():
+def test_both_axes_share_one_zero():
     """Both axes begin at one common zero."""
     figure = simulated_results(NAMES).plot("shepard")
     figure.canvas.draw()
@@ -54,7 +54,7 @@ def test_the_corner_has_one_zero():
 
 
 def test_the_rank_correlation_is_that_of_the_table():
-    """It is at the right of the title, and only where it was computed."""
+    """It is at the right of the title if it was computed, else absent."""
     rows = [measure_row("a", "spearman_distance", "", 0.8125, 0.0)]
     results = make_results(rows, {"a": np.eye(9)[:, :2]}, shepard={"a": simulated_shepard(0)})
     ax = results.plot("shepard", embedding="a").axes[0]
@@ -63,8 +63,8 @@ def test_the_rank_correlation_is_that_of_the_table():
     assert not simulated_results(("a",)).plot("shepard").axes[0].get_title(loc="right")
 
 
-def test_one_embedding_or_some():
-    """``embedding`` is one of the names; both at once, and an unknown name, raise an error."""
+def test_a_diagram_is_drawn_for_the_requested_embeddings():
+    """``embedding`` selects one name; both options at once, and an unknown name, raise an error."""
     results = simulated_results(NAMES)
     assert len(results.plot("shepard", embedding="umap").axes) == 1
     assert len(results.plot("shepard", names=["umap", "pca"]).axes) == 2
@@ -74,14 +74,14 @@ def test_one_embedding_or_some():
         results.plot("shepard", embedding="umap", names=["pca"])
 
 
-def test_without_pairs_there_is_a_cure():
-    """No measure of pairs was run: refused, with what to run."""
+def test_without_pairs_the_error_has_a_hint():
+    """If no measure of pairs was run, the error names one."""
     with pytest.raises(InputError, match="Run a measure of pairs, such as spearman_distance"):
         make_results([], {"a": np.eye(5)[:, :2]}).plot("shepard")
 
 
-def test_which_pairs_are_shown_is_said():
-    """All, a random part, or those of anchors."""
+def test_the_text_names_the_pairs():
+    """The pairs are all pairs, a random part, or those of anchors."""
     table = simulated_shepard(0)
     assert f"all {table.total:,} pairs" in shepard_text(table)
     assert f"{table.pairs:,} of 9,999 pairs" in shepard_text(replace(table, total=9999))
@@ -89,7 +89,7 @@ def test_which_pairs_are_shown_is_said():
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_nothing_leaves_the_paper(count):
+def test_all_text_is_inside_the_figure(count):
     """All text is inside the figure, for any number of panels."""
     figure = simulated_results(tuple(f"embedding {i}" for i in range(count))).plot("shepard")
     figure.canvas.draw()
@@ -112,17 +112,17 @@ def test_a_perfect_copy_is_a_straight_line():
     assert (table.steps <= 3 * table.step_edges[1:] * (1 + 1e-9)).all()
 
 
-def test_a_page_shows_them(tmp_path):
-    """Each embedding has one described drawing; a failed one has none; without pairs there is no section."""
+def test_a_page_has_one_diagram_per_embedding(tmp_path):
+    """Each embedding has one diagram with a description, a failed one has none; without pairs there is no section."""
     page = write_report(simulated_results(NAMES, failed={"x": "why"}), tmp_path / "a.html").read_text("utf-8")
-    bare = write_report(make_results([], {"a": np.eye(5)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
+    page_without_pairs = write_report(make_results([], {"a": np.eye(5)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
 
     assert page.count('against those in the data"') == 4
     assert "What distances are worth" in page
-    assert "What distances are worth" not in bare
+    assert "What distances are worth" not in page_without_pairs
 
 
-def test_axes_are_labeled_and_letters_keep_their_size(tmp_path):
+def test_axes_are_labeled_and_diagrams_keep_their_size(tmp_path):
     """Both axes have labels; a page shows a diagram at its drawn size, for any number of diagrams."""
     (ax,) = simulated_results(("a",)).plot("shepard").axes
     page = simulated_results(("a", "b")).report(tmp_path / "page.html").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Every statement is recomputed from the rows it rests on, by rules written here a second time."""
+"""Every finding is recomputed from its rows, by rules that are implemented independently in this file."""
 
 from __future__ import annotations
 
@@ -48,48 +48,48 @@ NUMBER = re.compile(r"−?\d[\d,]*(?:\.\d+)?(?:e[-+−]\d+)?")
 GRADES = (HOLDS, MOSTLY, FAILS, CHANCE, WORSE, OPEN)
 
 
-def graded(row):
-    """How the value of a row of the table counts, from the row and the card alone."""
+def expected_grade(row):
+    """Return the grade of a row of the table, from the row and the card alone."""
     card = MEASURES.card(row["measure"])
     ends = [row["value"]] + ([] if math.isnan(row["worst"]) else [row["worst"], row["best"]])
     side = 1.0 if card.direction == "higher" else -1.0
-    far = row["conf_high"] if side > 0 else row["conf_low"]  # the better end of the interval
+    better_end = row["conf_high"] if side > 0 else row["conf_low"]  # the better end of the interval
     if card.goals[:1] == ("batches",):  # from the worst value to the chance level
         worst = card.bounds[0] if side > 0 else card.bounds[1]
-        way = (row["value"] - worst) / (row["chance"] - worst)
-        return FAILS if way < card.grades[0] else HOLDS if way >= card.grades[1] else ""
+        share = (row["value"] - worst) / (row["chance"] - worst)
+        return FAILS if share < card.grades[0] else HOLDS if share >= card.grades[1] else ""
     perfect = card.bounds[1] if side > 0 else card.bounds[0]
-    found = set()
+    grades = set()
     for end in ends:
         edge = end - row["value"] + (row["conf_low"] if side > 0 else row["conf_high"])
         reached = end if math.isnan(edge) else edge
         if side * min(side * reached, side * end) * side <= side * row["chance"] * 1.0:
-            found.add(WORSE if side * (far + end - row["value"]) < side * row["chance"] else CHANCE)
+            grades.add(WORSE if side * (better_end + end - row["value"]) < side * row["chance"] else CHANCE)
             continue
-        way = (end - row["chance"]) / (perfect - row["chance"]) if math.isfinite(perfect) else math.nan
-        fails, holds = card.grades
-        between = MOSTLY if len(card.says) != 2 else ""
-        found.add("" if math.isnan(way) else FAILS if way < fails else HOLDS if way >= holds else between)
-    return found.pop() if len(found) == 1 else OPEN
+        share = (end - row["chance"]) / (perfect - row["chance"]) if math.isfinite(perfect) else math.nan
+        low, high = card.grades
+        middle = MOSTLY if len(card.says) != 2 else ""
+        grades.add("" if math.isnan(share) else FAILS if share < low else HOLDS if share >= high else middle)
+    return grades.pop() if len(grades) == 1 else OPEN
 
 
-def recompute(statement, results):
-    """Check one finding against the rows it names."""
+def check_finding(statement, results):
+    """Check one finding against the rows that it names."""
     text, rows = sentence(statement.text), table_rows(results, statement.rows)
     if statement.kind in GRADES:
-        kinds = {graded(row) for row in rows}
+        kinds = {expected_grade(row) for row in rows}
         assert kinds == {statement.kind}, (text, kinds)
         if len({row["embedding"] for row in rows}) == 1:
             for row in rows:
-                numbers = [float(one.replace("−", "-").replace(",", "")) for one in re.findall(NUMBER, text)]
+                numbers = [float(number.replace("−", "-").replace(",", "")) for number in re.findall(NUMBER, text)]
                 ends = [row["value"]] if statement.kind != OPEN else [row["worst"], row["best"]]
                 for end in ends:
-                    near = min(min(abs(end - one), abs(100 * end - one) / 100) for one in numbers)
-                    assert near <= (0.01 if " than " in text else 0.0051), (text, end)
+                    difference = min(min(abs(end - number), abs(100 * end - number) / 100) for number in numbers)
+                    assert difference <= (0.01 if " than " in text else 0.0051), (text, end)
         if statement.kind not in (CHANCE, WORSE, OPEN):
-            says = {MEASURES.card(row["measure"]).says for row in rows}
-            place = {HOLDS: 0, MOSTLY: 1, FAILS: -1}[statement.kind]
-            assert all(not one or one[place].lower() in text.lower() for one in says)
+            card_sentences = {MEASURES.card(row["measure"]).says for row in rows}
+            index = {HOLDS: 0, MOSTLY: 1, FAILS: -1}[statement.kind]
+            assert all(not sentences or sentences[index].lower() in text.lower() for sentences in card_sentences)
     elif statement.kind in (BEST, NONE, SPLIT, STANDS):
         if not rows:
             assert results.table["conf_low"].isna().all()
@@ -97,22 +97,28 @@ def recompute(statement, results):
         check_best(statement, results)
     elif statement.kind == TIED:
         for measure in {row["measure"] for row in rows}:
-            mine = [row for row in rows if row["measure"] == measure]
+            rows_of_measure = [row for row in rows if row["measure"] == measure]
             spans = [
                 (np.nanmin([r["value"], r["worst"], r["best"]]), np.nanmax([r["value"], r["worst"], r["best"]]))
-                for r in mine
+                for r in rows_of_measure
             ]
-            high = MEASURES.card(measure).direction == "higher"
-            top = max(range(len(mine)), key=lambda i: (1 if high else -1) * mine[i]["value"])
-            meets = [low <= spans[top][1] and spans[top][0] <= end for i, (low, end) in enumerate(spans) if i != top]
-            assert any(meets)
+            higher_is_better = MEASURES.card(measure).direction == "higher"
+            best_index = max(
+                range(len(rows_of_measure)), key=lambda i: (1 if higher_is_better else -1) * rows_of_measure[i]["value"]
+            )
+            overlaps = [
+                low <= spans[best_index][1] and spans[best_index][0] <= high_end
+                for i, (low, high_end) in enumerate(spans)
+                if i != best_index
+            ]
+            assert any(overlaps)
     elif statement.kind == MISSING:
         assert all(math.isnan(row["value"]) for row in rows)
         assert all(row["note"] in text for row in rows)
     elif statement.kind == EQUAL:
-        first, *others = NAMES.findall(statement.text)
-        assert others
-        maps = [results.embeddings[name] for name in (first, *others)]
+        first_name, *other_names = NAMES.findall(statement.text)
+        assert other_names
+        maps = [results.embeddings[name] for name in (first_name, *other_names)]
         copies = all(np.array_equal(maps[0], Y) for Y in maps)
         assert copies == ("have the same coordinates" in text)
         assert copies or all(procrustes(maps[0], Y)[2] < 1e-12 for Y in maps)
@@ -121,94 +127,102 @@ def recompute(statement, results):
 
 
 def best_sets(results, keys):
-    """The best set of each measure and setting, from ``ranking`` where there are intervals, else by value."""
-    found = {}
+    """Return the best set of each measure and setting, from ``ranking`` if there are intervals, else by value."""
+    sets = {}
     table = results.table[results.table["test"] == ""]
     for measure, parameters in dict.fromkeys(key[:2] for key in keys):
         rows = table[(table["measure"] == measure) & (table["parameters"] == parameters) & table["value"].notna()]
-        kept = set()
+        best_set = set()
         if results.recipe.get("intervals"):
             ranks = results.ranking(measure)
             ranks = ranks[ranks["parameters"] == parameters]
-            kept = set(ranks.loc[ranks["in_best_set"].fillna(False), "embedding"])
-        if kept:
-            found[measure, parameters] = kept
+            best_set = set(ranks.loc[ranks["in_best_set"].fillna(False), "embedding"])
+        if best_set:
+            sets[measure, parameters] = best_set
         else:
             sign = 1 if MEASURES.card(measure).direction == "higher" else -1
             top = (sign * rows["value"]).max()
-            found[measure, parameters] = set(rows.loc[(sign * rows["value"] - top).abs() < 0.0001, "embedding"])
-    return found
+            sets[measure, parameters] = set(rows.loc[(sign * rows["value"] - top).abs() < 0.0001, "embedding"])
+    return sets
 
 
 def table_rows(results, keys):
-    """The rows of the table with these keys."""
+    """Return the rows of the table with these keys."""
     table = results.table[results.table["test"] == ""].set_index(["measure", "parameters", "embedding"])
     return [{**table.loc[key].to_dict(), "measure": key[0], "embedding": key[2]} for key in keys]
 
 
 def check_best(statement, results):
-    """Embeddings called best are in the best sets, and alone where the text says so."""
-    alive = {name for name, Y in results.embeddings.items() if not (Y == Y[:1]).all()}
-    sets = {key: some & alive for key, some in best_sets(results, statement.rows).items()}
+    """Check that embeddings called best are in the best sets, and alone if the text says so."""
+    varying = {name for name, Y in results.embeddings.items() if not (Y == Y[:1]).all()}
+    sets = {key: best_set & varying for key, best_set in best_sets(results, statement.rows).items()}
     text = re.sub(r"(, and behind it only|,) borderline by [\w -]+\.$", ".", sentence(statement.text))
     text = re.sub(r", borderline by \w+\.$", ".", text)
     if statement.kind == STANDS:
         name = next(name for name in results.names if standing_finding(read_results(results), name) == statement)
-        alone = sum(one == {name} for one in sets.values())
-        among = sum(name in one and len(one) > 1 for one in sets.values())
-        words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+        n_alone = sum(best_set == {name} for best_set in sets.values())
+        n_among = sum(name in best_set and len(best_set) > 1 for best_set in sets.values())
+        number_words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
         if len(sets) == 1 and "value" not in text:
             assert text == (
                 "Best."
-                if alone
+                if n_alone
                 else "Not distinguishable from the best."
-                if among
+                if n_among
                 else "Significantly behind the best."
             )
             return
-        every = "both measures" if len(sets) == 2 else f"all {words[len(sets)]} measures"
-        if "value" not in text and len(sets) in (alone, among):
-            assert text == f"{'Best' if alone else 'Not distinguishable from the best'} by {every}."
+        all_measures = "both measures" if len(sets) == 2 else f"all {number_words[len(sets)]} measures"
+        if "value" not in text and len(sets) in (n_alone, n_among):
+            assert text == f"{'Best' if n_alone else 'Not distinguishable from the best'} by {all_measures}."
             return
-        behind = (f"Significantly behind the best by {every}.", f"Behind the best by {every}: significantly by ")
-        assert "value" in text or alone or among or text.startswith(behind)
-        assert alone == among == 0 or (
-            f"of {words[len(sets)]} measures" in text or f"all {words[len(sets)]} measures" in text or "value" in text
+        openings = (
+            f"Significantly behind the best by {all_measures}.",
+            f"Behind the best by {all_measures}: significantly by ",
         )
-        for count, said in ((alone, f"est by {words[alone]} "), (among, f"from the best by {words[among]} ")):
+        assert "value" in text or n_alone or n_among or text.startswith(openings)
+        assert n_alone == n_among == 0 or (
+            f"of {number_words[len(sets)]} measures" in text
+            or f"all {number_words[len(sets)]} measures" in text
+            or "value" in text
+        )
+        for count, phrase in (
+            (n_alone, f"est by {number_words[n_alone]} "),
+            (n_among, f"from the best by {number_words[n_among]} "),
+        ):
             if "value" not in text:
-                assert (said in f"{text[:-1]} of") == bool(count), (text, alone, among)
-        assert ("behind" in text.lower()) == (alone == among == 0 and "value" not in text)
+                assert (phrase in f"{text[:-1]} of") == bool(count), (text, n_alone, n_among)
+        assert ("behind" in text.lower()) == (n_alone == n_among == 0 and "value" not in text)
         return
-    common = set.intersection(*sets.values())
-    claim, _, after = statement.text.partition(" Borderline")[0].partition(" next ")
-    named = set(NAMES.findall(claim))
-    assert not after or common in sets.values()  # by the measure that is quoted they are the best set
-    kinds = {graded(row) for row in table_rows(results, statement.rows) if row["embedding"] in common}
+    in_all_sets = set.intersection(*sets.values())
+    claim, _, next_text = statement.text.partition(" Borderline")[0].partition(" next ")
+    named_embeddings = set(NAMES.findall(claim))
+    assert not next_text or in_all_sets in sets.values()  # they are the best set by the measure in the text
+    kinds = {expected_grade(row) for row in table_rows(results, statement.rows) if row["embedding"] in in_all_sets}
     if "Even the best" in text:
         assert statement.kind == BEST
         assert {FAILS, CHANCE, WORSE} & kinds
         assert not {HOLDS, MOSTLY} & kinds
     else:
         assert statement.kind != BEST or not kinds <= {FAILS, CHANCE, WORSE}
-    more = re.search(r"and (\d+|\w+) more", text)
+    further_match = re.search(r"and (\d+|\w+) more", text)
     if statement.kind == BEST:
-        assert named <= common
-        assert len(common) == len(named) + (int(more[1]) if more else 0)
-        untested = results.table["conf_low"].isna().all()
-        assert untested == bool(re.search(r" (has|have) the best values? at ", text))
-        assert all(one == common for one in sets.values())
-        alike = any(common <= {*group} for group in read_results(results).same_maps)
-        assert untested or (len(common) == 1 or alike) == ("among the best" not in text)
+        assert named_embeddings <= in_all_sets
+        assert len(in_all_sets) == len(named_embeddings) + (int(further_match[1]) if further_match else 0)
+        is_untested = results.table["conf_low"].isna().all()
+        assert is_untested == bool(re.search(r" (has|have) the best values? at ", text))
+        assert all(best_set == in_all_sets for best_set in sets.values())
+        is_same_map = any(in_all_sets <= {*group} for group in read_results(results).same_maps)
+        assert is_untested or (len(in_all_sets) == 1 or is_same_map) == ("among the best" not in text)
     elif statement.kind == NONE:
-        assert not named or "intervals" in text
+        assert not named_embeddings or "intervals" in text
     else:
-        assert len({frozenset(one) for one in sets.values()}) > 1
-        assert named <= set.union(*sets.values())
+        assert len({frozenset(best_set) for best_set in sets.values()}) > 1
+        assert named_embeddings <= set.union(*sets.values())
 
 
 @pytest.fixture(scope="module")
-def real():
+def real_results():
     """Results of real evaluations: ties and duplicates, labels, and embeddings that are good, alike and noise."""
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(90, 4)) * [4, 3, 1, 1], 1)
@@ -216,18 +230,22 @@ def real():
     labels = (X[:, 0] > 0).astype(int)
     embeddings = {"pca": "pca", "near": X[:, :2] + 0.1 * rng.normal(size=(90, 2)), "noise": rng.normal(size=(90, 2))}
     embeddings |= {"grid": np.round(X[:, :2] / 3), "point": np.zeros((90, 2))}
-    full = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=8, random_state=0).run(tests=None)
-    few = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=8, random_state=0).run(["stress", "trustworthiness"], None)
-    bare = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=[5, 15]).run(
+    all_measures = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=8, random_state=0).run(tests=None)
+    single_embedding = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=8, random_state=0).run(
+        ["stress", "trustworthiness"], None
+    )
+    without_intervals = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=[5, 15]).run(
         ["continuity", "silhouette"], None, None
     )
-    ours = ["jaccard", "kmeans_ari", "distance_consistency", "mrre_false", "sammon_stress", "k_max"]
-    more = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=8, random_state=0).run(ours, None)
-    return {"full": full, "one": few, "bare": bare, "more": more}
+    measures = ["jaccard", "kmeans_ari", "distance_consistency", "mrre_false", "sammon_stress", "k_max"]
+    further_measures = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=8, random_state=0).run(
+        measures, None
+    )
+    return {"full": all_measures, "one": single_embedding, "bare": without_intervals, "more": further_measures}
 
 
 def statements(results):
-    """All findings on a result."""
+    """Return all findings on a result."""
     view = read_results(results)
     texts = [*main_findings(view), *shared_findings(view)]
     for name in view.names:
@@ -235,59 +253,61 @@ def statements(results):
     return [finding for finding in texts if finding.text]
 
 
-@pytest.mark.parametrize("which", ["full", "one", "bare", "more"])
-def test_every_statement_of_a_real_result_is_recomputed_from_its_rows(real, which):
-    """Grades from value, interval, ties, chance and card; who is best from ``ranking``; what is missing."""
-    said = statements(real[which])
+@pytest.mark.parametrize("case", ["full", "one", "bare", "more"])
+def test_every_statement_of_a_real_result_is_recomputed_from_its_rows(real_results, case):
+    """Grades follow from the rows and cards, the best from ``ranking``; missing values are named."""
+    results_findings = statements(real_results[case])
 
-    assert len(said) >= 2
-    for finding in said:
+    assert len(results_findings) >= 2
+    for finding in results_findings:
         assert finding.rows or finding.kind in (FAILED, NONE, EQUAL)
-        recompute(finding, real[which])
-    if which == "full":
-        assert {BEST, STANDS, FAILED, FAILS} <= {finding.kind for finding in said}
+        check_finding(finding, real_results[case])
+    if case == "full":
+        assert {BEST, STANDS, FAILED, FAILS} <= {finding.kind for finding in results_findings}
 
 
 @given(result_views())
 def test_every_statement_of_any_values_is_recomputed_from_its_rows(view):
-    """The same for any values; nothing prints as nan."""
+    """The findings on any values are correct, and none contains nan."""
     for finding in statements(view.results):
         if finding.kind not in (BEST, NONE, SPLIT, STANDS):
-            recompute(finding, view.results)
+            check_finding(finding, view.results)
         assert "nan" not in finding.text.split()
 
 
 @given(result_views())
-def test_what_all_share_is_on_no_card_and_the_rest_is_on_its_own(view):
+def test_shared_findings_and_findings_of_cards_are_disjoint_and_complete(view):
     """The findings of a card and the shared ones together have the rows of all findings, each once."""
-    alike = shared_findings(view)
-    claims = [row for finding in alike for row in finding.rows]
+    shared = shared_findings(view)
+    shared_rows = [row for finding in shared for row in finding.rows]
     for name in view.computed:
-        mine = [row for finding in embedding_findings(view, name, without=alike) for row in finding.rows]
-        every = [row for finding in embedding_findings(view, name) for row in finding.rows]
-        assert sorted(mine + [row for row in claims if row[2] == name]) == sorted(every)
-    assert not alike or len(view.computed) > 1
+        card_rows = [row for finding in embedding_findings(view, name, without=shared) for row in finding.rows]
+        all_rows = [row for finding in embedding_findings(view, name) for row in finding.rows]
+        assert sorted(card_rows + [row for row in shared_rows if row[2] == name]) == sorted(all_rows)
+    assert not shared or len(view.computed) > 1
 
 
-def test_members_of_a_best_set_have_equal_words():
-    """Two copies with a little noise between them are both called not distinguishable, whoever has the better value."""
+def test_members_of_a_best_set_have_equal_sentences():
+    """Two copies with a little noise between them are both not distinguishable, whichever has the better value."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(80, 5)) * [4, 3, 1, 1, 1]
     embeddings = {f"copy {i}": X[:, :2] + 0.02 * rng.normal(size=(80, 2)) for i in range(3)} | {"noise": X[::-1, 3:]}
     results = dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=0).run(["trustworthiness", "continuity"])
     view = read_results(results)
-    words = {name: standing_finding(view, name).text for name in view.names}
+    standings = {name: standing_finding(view, name).text for name in view.names}
 
-    assert words["copy 0"] == words["copy 1"] == words["copy 2"]
-    assert words["copy 0"] == "Not distinguishable from the best by both measures."
-    assert words["noise"] == "Significantly behind the best by both measures."
-    (said,) = findings(view)
-    assert sentence(said.text).startswith("copy 0, copy 1 and copy 2 are among the best at keeping neighbors by both")
+    assert standings["copy 0"] == standings["copy 1"] == standings["copy 2"]
+    assert standings["copy 0"] == "Not distinguishable from the best by both measures."
+    assert standings["noise"] == "Significantly behind the best by both measures."
+    (finding,) = findings(view)
+    assert sentence(finding.text).startswith(
+        "copy 0, copy 1 and copy 2 are among the best at keeping neighbors by both"
+    )
 
 
 @pytest.fixture(scope="module")
-def anchored():
-    """A hundred anchors: tests of all, of some and of no differences."""
+def anchored_results():
+    """A hundred anchors: all, some or no differences between embeddings are tested."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
     embeddings = {"a": X[:, :2], "near": X[:, :2] + 0.1 * rng.normal(size=(300, 2)), "noise": rng.normal(size=(300, 2))}
@@ -295,9 +315,12 @@ def anchored():
     return ev.run(["trustworthiness", "procrustes_rn_opt", "spearman_distance"], None)
 
 
-def test_table_statements_and_ranking_agree_where_not_everything_is_tested(anchored):
-    """Stars are the best set and, without tests, the best value; none is best with an untested other."""
-    view, ranks = read_results(anchored), anchored.ranking().set_index(["measure", "embedding"])["in_best_set"]
+def test_table_statements_and_ranking_agree_where_not_everything_is_tested(anchored_results):
+    """Stars mark the best set and, without tests, the best value; no embedding is best if another is untested."""
+    view, ranks = (
+        read_results(anchored_results),
+        anchored_results.ranking().set_index(["measure", "embedding"])["in_best_set"],
+    )
     block = printed_table(view)
     starred = {row[0]: [isinstance(cell, BestCell) for cell in row[1:4]] for row in block.rows}
     texts = [sentence(finding.text) for finding in findings(view)]
@@ -316,7 +339,7 @@ def test_table_statements_and_ranking_agree_where_not_everything_is_tested(ancho
 
 
 def test_equal_values_without_a_test_share_the_best_value():
-    """Two copies: both have the best value, and neither is called among the best."""
+    """Two copies both have the best value, and neither is called among the best."""
     X = np.random.default_rng(0).normal(size=(60, 5)) * [3, 2, 1, 1, 1]
     embeddings = {"a": X[:, :2], "copy": X[:, :2].copy(), "c": X[:, 2:4]}
     results = dreval.Evaluation(X, embeddings, n_neighbors=5).run(["trustworthiness", "continuity"], None, None)
@@ -325,10 +348,10 @@ def test_equal_values_without_a_test_share_the_best_value():
     assert text.startswith("a and copy have the best values at keeping neighbors by both measures (")
 
 
-def test_an_order_that_ties_can_turn_is_not_called():
-    """The best value is not called best where another order of equal distances puts it behind."""
+def test_an_order_that_depends_on_ties_has_no_best():
+    """The best value is not called best if another order of equal distances makes it worse."""
 
-    def said(worst):
+    def sentences_for(worst):
         rows = [
             measure_row("a", "neighborhood_overlap", "n_neighbors=15", 0.24, 0.1, worst=worst, best=0.6),
             measure_row("b", "neighborhood_overlap", "n_neighbors=15", 0.05, 0.1),
@@ -336,24 +359,24 @@ def test_an_order_that_ties_can_turn_is_not_called():
         results = make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})
         return [sentence(finding.text) for finding in main_findings(read_results(results))]
 
-    assert said(0.01)[0] == "Equal distances leave open which embedding is best at keeping neighbors by Q."
-    assert said(0.2)[0] == (
+    assert sentences_for(0.01)[0] == "Equal distances leave open which embedding is best at keeping neighbors by Q."
+    assert sentences_for(0.2)[0] == (
         "a has the best value at keeping neighbors (24 % of the 15 nearest are kept; next b 5 %; chance level 10 %)."
     )
 
 
-def test_measures_that_disagree_are_said_to():
-    """Where no embedding is best by all measures of a goal, each is named with its measures."""
+def test_disagreeing_measures_are_named():
+    """If no embedding is best by all measures of a goal, each is named with its measures."""
     values = {"trustworthiness": (0.9, 0.8), "continuity": (0.8, 0.9)}
     rows = [
         measure_row(name, measure, "n_neighbors=15", value, 0.5)
-        for measure, both in values.items()
-        for name, value in zip("ab", both, strict=True)
+        for measure, pair in values.items()
+        for name, value in zip("ab", pair, strict=True)
     ]
-    said = findings(read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "ab"})))[0]
+    finding = findings(read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "ab"})))[0]
 
-    assert said.kind == SPLIT
-    assert sentence(said.text) == (
+    assert finding.kind == SPLIT
+    assert sentence(finding.text) == (
         "Measures disagree on which is best at keeping neighbors: a has the best value by trustworthiness; b has the "
         "best value by continuity."
     )
@@ -365,21 +388,21 @@ def test_measures_that_disagree_are_said_to():
     st.floats(0, 0.9).map(lambda value: round(value, 6)),
 )
 def test_a_grade_holds_for_every_order_of_equal_distances(values, chance):
-    """Where worst and best count otherwise than the value, it is called open, with both ends."""
+    """If the worst or best value has another grade than the value, the finding is open, with both ends."""
     worst, value, best = sorted(values)
     row = measure_row("a", "trustworthiness", "n_neighbors=5", value, chance, worst=worst, best=best)
     results = make_results([row], {"a": np.eye(5)[:, :2]})
-    said = embedding_findings(read_results(results), "a")
-    table = results.table.iloc[0]
-    whole = [value, chance, worst, best]
+    card_findings = embedding_findings(read_results(results), "a")
+    table_row = results.table.iloc[0]
+    row_values = [value, chance, worst, best]
 
-    assert [finding.kind for finding in said] == (
-        [] if min(whole) > 1 - 1e-9 else [graded({**table, "measure": "trustworthiness"})]
+    assert [finding.kind for finding in card_findings] == (
+        [] if min(row_values) > 1 - 1e-9 else [expected_grade({**table_row, "measure": "trustworthiness"})]
     )
 
 
-def test_words_of_a_measure_come_from_its_card():
-    """For every measure with grades a perfect value holds and one near chance fails, in the sentences of the card."""
+def test_sentences_of_a_measure_come_from_its_card():
+    """A perfect value holds and one near chance fails, in the sentences of the card, for every measure with grades."""
     for card in MEASURES.cards():
         if card.direction not in ("higher", "lower") or card.curve or card.level == "algorithm":
             continue
@@ -389,15 +412,15 @@ def test_words_of_a_measure_come_from_its_card():
         if not math.isfinite(perfect):
             continue
         chance = perfect - 0.5 if card.direction == "higher" else perfect + 0.5
-        for share, place in ((0.99, 0), (0.05, -1)):
+        for share, index in ((0.99, 0), (0.05, -1)):
             row = measure_row("a", card.name, "n_neighbors=15", chance + share * (perfect - chance), chance)
-            (said,) = embedding_findings(read_results(make_results([row], {"a": np.eye(5)[:, :2]})), "a")
-            assert said.kind == (HOLDS if place == 0 else FAILS)
-            start = card.says[place] if card.says else card.title
-            assert said.text.startswith(start), said.text
+            (finding,) = embedding_findings(read_results(make_results([row], {"a": np.eye(5)[:, :2]})), "a")
+            assert finding.kind == (HOLDS if index == 0 else FAILS)
+            start = card.says[index] if card.says else card.title
+            assert finding.text.startswith(start), finding.text
 
 
-def test_measures_that_say_the_same_are_one_sentence():
+def test_measures_with_equal_findings_share_one_sentence():
     """Both correlations of distances have one sentence, with both values."""
     rows = [
         measure_row("a", name, "", value, 0.0)
@@ -411,8 +434,8 @@ def test_measures_that_say_the_same_are_one_sentence():
     assert texts == ["Do not read distances between groups (ρ_D\u00a00.300, r_D\u00a00.200)."]
 
 
-def test_perfect_values_that_chance_reaches_too_are_no_reproach():
-    """Where an unrelated embedding is perfect, too, a perfect value has no finding."""
+def test_a_perfect_value_at_the_chance_level_has_no_finding():
+    """If an unrelated embedding is perfect, too, a perfect value has no finding."""
 
     def kinds(value):
         rows = [measure_row("a", "label_continuity", "", value, 1.0)]
@@ -425,8 +448,8 @@ def test_perfect_values_that_chance_reaches_too_are_no_reproach():
     assert kinds(0.9) == [CHANCE]
 
 
-def test_failures_and_points_in_one_place_are_said_plainly():
-    """They have no other finding, and do not count."""
+def test_failures_and_constant_embeddings_have_one_finding():
+    """Failed and constant embeddings have no other finding, and do not count."""
     view = read_results(simulated_results(("a", "b"), failed={"broken": "no memory"}))
     assert [sentence(finding.text) for finding in embedding_findings(view, "broken")] == [
         "Could not be computed: no memory"
@@ -434,31 +457,31 @@ def test_failures_and_points_in_one_place_are_said_plainly():
     assert standing_finding(view, "broken").text == ""
 
     row = measure_row("a", "trustworthiness", "n_neighbors=15", 0.99, 0.5)
-    (said,) = embedding_findings(read_results(make_results([row], {"a": np.ones((6, 2))})), "a")
-    assert said.text == "All points lie in one place: this embedding shows nothing of the data."
+    (constant_finding,) = embedding_findings(read_results(make_results([row], {"a": np.ones((6, 2))})), "a")
+    assert constant_finding.text == "All points lie in one place: this embedding shows nothing of the data."
 
 
-def test_what_lies_in_one_place_makes_no_other_best():
-    """Beside it noise stays noise, and its ties leave nothing open."""
+def test_a_constant_embedding_does_not_affect_the_ranking_of_others():
+    """Noise stays noise next to a constant embedding, and the ties of the latter do not affect the comparisons."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 8))
     embeddings = {"random": rng.normal(size=(100, 2)), "constant": np.ones((100, 2))}
-    place = "constant shows nothing of the data: all its points lie in one place."
-    for more, first in (
+    constant_sentence = "constant shows nothing of the data: all its points lie in one place."
+    for further_embeddings, expected_start in (
         ({}, "No embedding is told from chance by any measure."),
         ({"pca": "pca"}, "pca keeps neighbors"),
     ):
-        ev = dreval.Evaluation(X, {**embeddings, **more}, n_neighbors=8, random_state=0)
+        ev = dreval.Evaluation(X, {**embeddings, **further_embeddings}, n_neighbors=8, random_state=0)
         texts = [
             sentence(finding.text)
             for finding in findings(read_results(ev.run(["trustworthiness", "neighborhood_overlap"])))
         ]
-        assert texts[0].startswith(first)
-        assert texts[1:] == [place]
+        assert texts[0].startswith(expected_start)
+        assert texts[1:] == [constant_sentence]
 
 
 def test_without_tests_nothing_is_called_significant():
-    """The best values are named, and one sentence says that nothing was tested."""
+    """The best values are named, and one sentence says that there were no tests."""
     view = read_results(simulated_results(intervals=False))
     text = " ".join(
         sentence(finding.text) for finding in [*main_findings(view), *(standing_finding(view, n) for n in view.names)]
@@ -470,27 +493,27 @@ def test_without_tests_nothing_is_called_significant():
     assert standing_finding(view, "pca").text == "Best value by no measure."
 
 
-def test_the_glossary_holds_the_grades_of_the_cards():
+def test_the_glossary_has_the_grades_of_the_cards():
     """Each pair of grades is listed once, with the symbols of its measures."""
-    said = dict(grade_definitions(read_results(simulated_results())))["sentences"]
+    definition = dict(grade_definitions(read_results(simulated_results())))["sentences"]
 
-    assert "from 90 % on for the good sentence, and below 80 % for the poor one (T, C)" in said
-    assert "from 50 % on for the good sentence, and below 50 % for the poor one (Q)" in said
+    assert "from 90 % on for the good sentence, and below 80 % for the poor one (T, C)" in definition
+    assert "from 50 % on for the good sentence, and below 50 % for the poor one (Q)" in definition
 
 
-def test_shared_lines_name_all_measures_and_no_embedding():
+def test_shared_sentences_name_all_measures_and_no_embedding():
     """Shared findings are one sentence for the good and one for the poor ones."""
     rows = [measure_row(n, "continuity", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.97), ("b", 0.98), ("c", 0.96))]
     rows += [measure_row(n, "procrustes_rc", "n_neighbors=15", 0.8, 0.9) for n in "abc"]
     view = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
-    good, poor = shared_sentences(view)
+    good_finding, poor_finding = shared_sentences(view)
 
-    assert good.text == "All three embeddings: neighbors in the data stay close in the embedding (C)."
-    assert poor.text == "All three embeddings: neighborhoods lose their shape (R_C)."
+    assert good_finding.text == "All three embeddings: neighbors in the data stay close in the embedding (C)."
+    assert poor_finding.text == "All three embeddings: neighborhoods lose their shape (R_C)."
 
 
-def test_noise_is_called_noise_first():
-    """Where no value is better than chance no embedding is called best, in one sentence."""
+def test_noise_has_one_sentence_and_no_best():
+    """If no value is better than chance, one sentence says so, and no embedding is called best."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(80, 6))
     embeddings = {name: rng.normal(size=(80, 2)) for name in "abc"}
@@ -500,8 +523,8 @@ def test_noise_is_called_noise_first():
     assert texts == ["No embedding is told from chance by any measure."]
 
 
-def test_a_measure_by_which_all_is_noise_makes_none_best():
-    """Each embedding has its own chance level of stress: a lower value than that of noise may be chance, too."""
+def test_a_measure_without_values_above_chance_has_no_best():
+    """Each embedding has its own chance level of stress, so a lower value than that of noise may be chance, too."""
     X = np.random.default_rng(3).normal(size=(150, 30))
     ev = dreval.Evaluation(
         X, {"pca": "pca", "wide": 4 * np.random.default_rng(1).normal(size=(150, 2))}, random_state=0
@@ -527,24 +550,24 @@ def test_failed_equal_and_scaled_embeddings_are_named():
     assert texts[1].startswith("a and twin keep distances best (rho_D")
     assert texts[2] == "a and twin have the same coordinates."
     rows = [measure_row("a", "trustworthiness", "n_neighbors=15", 0.99, 0.5)]
-    alone = make_results(rows, {"a": X[:, :2]}, failed={"lost": "no memory", "too": "no time"})
-    assert [sentence(finding.text) for finding in findings(read_results(alone))] == [
+    single_result = make_results(rows, {"a": X[:, :2]}, failed={"lost": "no memory", "too": "no time"})
+    assert [sentence(finding.text) for finding in findings(read_results(single_result))] == [
         "a: neighbors in the embedding are close in the data (T\u00a00.990).",
         "lost and too could not be computed.",
     ]
 
 
-def test_the_next_one_is_named_by_a_measure_that_sets_it_apart():
+def test_the_next_embedding_is_outside_the_best_set():
     """A value that is better than that of the best, or not distinguishable from it, is never named as the next."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(100, 6)) * [4, 3, 2, 1, 1, 1]
-    near = X[:, :2] + 0.3 * rng.normal(size=(100, 2))
-    embeddings = {"a": X[:, :2], "near": near, "bent": np.c_[X[:, 0], X[:, 1] ** 3 / 20]}
+    near_copy = X[:, :2] + 0.3 * rng.normal(size=(100, 2))
+    embeddings = {"a": X[:, :2], "near": near_copy, "bent": np.c_[X[:, 0], X[:, 1] ** 3 / 20]}
     results = dreval.Evaluation(X, embeddings, n_neighbors=10, random_state=0).run(tests=None)
     ranks = results.ranking()
     for finding in findings(read_results(results)):
-        claim, _, after = finding.text.partition("; next ")
-        if finding.kind == BEST and after:
+        claim, _, next_text = finding.text.partition("; next ")
+        if finding.kind == BEST and next_text:
             names = {*NAMES.findall(claim)}
             keys = {row[:2] for row in finding.rows}
             sets = [
@@ -555,8 +578,8 @@ def test_the_next_one_is_named_by_a_measure_that_sets_it_apart():
             assert names in sets
 
 
-def test_batches_that_are_mixed_as_by_chance_are_mixed():
-    """Mixed batches are at the chance level: values near it are good, those near the worst value poor."""
+def test_batches_at_the_chance_level_are_mixed():
+    """Values of mixed batches near the chance level are good, those near the worst value poor."""
     rng = np.random.default_rng(0)
     X, batch = rng.normal(size=(120, 5)), rng.integers(0, 2, 120)
     embeddings = {"mixed": X[:, :2], "apart": X[:, :2] + 9.0 * batch[:, None]}
@@ -564,51 +587,53 @@ def test_batches_that_are_mixed_as_by_chance_are_mixed():
         ["ilisi", "kbet"], tests=None
     )
     view = read_results(results)
-    said = {
+    card_findings = {
         name: [(finding.kind, sentence(finding.text)) for finding in embedding_findings(view, name)]
         for name in embeddings
     }
 
-    assert [kind for kind, _ in said["mixed"]] == [HOLDS]
-    assert said["mixed"][0][1].startswith("Batches are mixed (iLISI")
-    assert [kind for kind, _ in said["apart"]] == [FAILS]
-    assert said["apart"][0][1].startswith("Batches are not mixed (iLISI")
+    assert [kind for kind, _ in card_findings["mixed"]] == [HOLDS]
+    assert card_findings["mixed"][0][1].startswith("Batches are mixed (iLISI")
+    assert [kind for kind, _ in card_findings["apart"]] == [FAILS]
+    assert card_findings["apart"][0][1].startswith("Batches are not mixed (iLISI")
 
 
 def test_an_interval_below_chance_is_worse_than_chance():
-    """Neighbors that are far apart in the data are no noise."""
+    """Neighbors that are far apart in the data are worse than chance, not noise."""
     X = np.linspace(0.0, 1.0, 80)[:, None] * np.ones(3)
     X[:, 1] = np.arange(80) % 2
-    far = np.c_[np.argsort(np.argsort((np.arange(80) * 31) % 80)), np.zeros(80)]
-    results = dreval.Evaluation(X, {"far": far}, n_neighbors=5, random_state=0).run("trustworthiness", tests=None)
+    embedding = np.c_[np.argsort(np.argsort((np.arange(80) * 31) % 80)), np.zeros(80)]
+    results = dreval.Evaluation(X, {"far": embedding}, n_neighbors=5, random_state=0).run("trustworthiness", tests=None)
     (row,) = results.tidy().to_dict("records")
-    (said,) = findings(read_results(results))
+    (main_finding,) = findings(read_results(results))
 
-    assert row["conf_high"] < row["chance"] or said.kind != WORSE
-    worse = make_results(
+    assert row["conf_high"] < row["chance"] or main_finding.kind != WORSE
+    worse_results = make_results(
         [measure_row("a", "trustworthiness", "n_neighbors=15", 0.3, 0.5, conf_low=0.2, conf_high=0.4)],
         {"a": np.eye(6)[:, :2]},
     )
-    assert [sentence(finding.text) for finding in findings(read_results(worse))] == ["Worse than chance: T\u00a00.300."]
+    assert [sentence(finding.text) for finding in findings(read_results(worse_results))] == [
+        "Worse than chance: T\u00a00.300."
+    ]
 
 
-def test_no_next_one_is_named_within_the_range_of_the_best():
-    """Where another embedding has a better value than one in the best set, only the values of the set are given."""
+def test_the_best_set_has_no_next_embedding_within_its_range():
+    """If another embedding has a better value than one in the best set, only the values of the set are given."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 8)) * np.array([5, 4, 3, 2, 1, 1, 1, 1])
     embeddings = {"a": X[:, :2], "b": X[:, 1:3], "c": X[:, :2] + 0.2 * rng.normal(size=(120, 2))}
     results = dreval.Evaluation(X, embeddings, random_state=0).run("procrustes_rc", tests=None)
     ranks = results.ranking().set_index("embedding")
-    (said, *_) = findings(read_results(results))
+    (finding, *_) = findings(read_results(results))
 
     assert ranks.loc[["a", "b"], "in_best_set"].all()
     assert not ranks.loc["c", "in_best_set"]
     assert ranks.loc["c", "value"] < ranks.loc["b", "value"]
-    assert " next " not in said.text
+    assert " next " not in finding.text
 
 
-def test_the_next_value_is_written_apart_from_the_best():
-    """Values that print alike in the table have more decimals in the sentence."""
+def test_the_next_value_has_enough_decimals_to_differ_from_the_best():
+    """Values that are equal as printed in the table have more decimals in the sentence."""
     rows = [
         measure_row(name, measure, parameters, value, 0.5)
         for measure, parameters, pair in (
@@ -621,19 +646,19 @@ def test_the_next_value_is_written_apart_from_the_best():
     results = make_results(rows, {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, 1:3]})
     texts = [sentence(finding.text) for finding in findings(read_results(results))]
     assert "68.3 % of triplets keep their order; next b 68.0 %" in texts[1]
-    far = measure_row("c", "continuity", "n_neighbors=15", 0.9, 0.5)
-    alone = make_results([*rows[2:4], far], {name: np.eye(6)[:, i : i + 2] for i, name in enumerate("abc")})
-    assert "(C\u00a00.9701; next b 0.9700; chance" in sentence(findings(read_results(alone))[0].text)
+    poor_row = measure_row("c", "continuity", "n_neighbors=15", 0.9, 0.5)
+    triplet = make_results([*rows[2:4], poor_row], {name: np.eye(6)[:, i : i + 2] for i, name in enumerate("abc")})
+    assert "(C\u00a00.9701; next b 0.9700; chance" in sentence(findings(read_results(triplet))[0].text)
 
 
-def test_the_best_is_called_poor_only_where_no_measure_of_the_goal_speaks_for_it():
-    """A poor share of triplets is not called poor with a good correlation of distances; with a poor one it is."""
+def test_the_best_is_called_poor_only_if_every_measure_of_the_goal_is_poor():
+    """The best by triplets is called poor if the correlation of distances is poor, too, and not if it is good."""
     embeddings = {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, 1:3]}
-    for rho, poor in ((0.99, False), (0.05, True)):
+    for rho, is_poor in ((0.99, False), (0.05, True)):
         rows = [measure_row("a", "triplet_accuracy", "n_triplets=200", 0.52, 0.5)]
         rows += [measure_row("b", "triplet_accuracy", "n_triplets=200", 0.51, 0.5)]
         rows += [measure_row("a", "spearman_distance", "", rho, 0.0)]
         rows += [measure_row("b", "spearman_distance", "", rho / 2, 0.0)]
-        (said, *_) = findings(read_results(make_results(rows, embeddings)))
-        assert said.kind == BEST
-        assert said.text.endswith("Even the best is poor.") == poor
+        (finding, *_) = findings(read_results(make_results(rows, embeddings)))
+        assert finding.kind == BEST
+        assert finding.text.endswith("Even the best is poor.") == is_poor

@@ -1,4 +1,4 @@
-"""Every kind of figure: drawn whole for any result, and its numbers are those of the tables."""
+"""Every kind of figure: complete for any result, with the numbers of the tables."""
 
 from __future__ import annotations
 
@@ -31,49 +31,53 @@ from dreval.report.figures.comparisons import MATRIX_CELLS, PALEST_RATIO
 from dreval.report.format import format_fixed, probability
 from dreval.report.plot import kinds, plot
 
-ASKED = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "spearman_distance"]
-DRAWN = sorted(name for name, card in kinds().items() if not card.several)
-ODD = ("a very long name of an embedding, with perplexity 30 and learning rate 200 " * 4, r"$\alpha_1$ is $x$", "c")
+MEASURES = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "spearman_distance"]
+SINGLE_KINDS = sorted(name for name, card in kinds().items() if not card.several)
+ODD_NAMES = (
+    "a very long name of an embedding, with perplexity 30 and learning rate 200 " * 4,
+    r"$\alpha_1$ is $x$",
+    "c",
+)
 
 
 def evaluated(names: tuple[str, ...], n: int = 60, d: int = 2, **options: object) -> Results:
-    """A small evaluation: embeddings that lose more and more of the data."""
+    """Return a small evaluation of embeddings that lose more and more of the data."""
     rng = np.random.default_rng(n + d)
     labels = rng.integers(0, 3, n)
     X = rng.normal(size=(n, 5)) * [3, 2, 1.5, 1, 1] + labels[:, None]
-    sources = {name: X[:, :d] + 0.6 * place * rng.normal(size=(n, d)) for place, name in enumerate(names)}
+    sources = {name: X[:, :d] + 0.6 * index * rng.normal(size=(n, d)) for index, name in enumerate(names)}
     ev = dreval.Evaluation(X, sources, labels=labels, n_neighbors=[5, 15], random_state=0)
-    return ev.run(ASKED, "hsic", n_resamples=39, **options)
+    return ev.run(MEASURES, "hsic", n_resamples=39, **options)
 
 
 @pytest.fixture(scope="module")
-def three() -> Results:
+def three_embeddings() -> Results:
     """Three embeddings of 60 points with classes."""
     return evaluated(("a", "b", "c"))
 
 
 @pytest.fixture(scope="module")
-def odd() -> Results:
-    """Names that are long or look like mathematics, three columns, and one failure."""
+def odd_results() -> Results:
+    """Names that are long or resemble mathematics, three columns, and one failure."""
     return dataclasses.replace(
-        evaluated(ODD, d=3), notes=notes_frame([{"notes": (HAND_FAILURE(text="no memory").with_scope("lost"),)}])
+        evaluated(ODD_NAMES, d=3), notes=notes_frame([{"notes": (HAND_FAILURE(text="no memory").with_scope("lost"),)}])
     )
 
 
-def test_every_kind_has_a_card_and_the_pages_of_plot_are_right_in_what_they_say():
+def test_every_kind_has_a_card_and_the_pages_of_plot_agree_with_it():
     """The registry has all files; a card has a text and options; a page names no unknown kind or option."""
     cards = kinds()
     assert list(cards) == FIGURES.names()
     for name, card in cards.items():
         text = repr(dreval.card(name, "figure"))
-        assert all(word in text for word in (f"name: {name}", *card.aliases, *card.options))
+        assert all(name_or_key in text for name_or_key in (f"name: {name}", *card.aliases, *card.options))
         assert card.sentence[0].islower()
         assert not card.sentence.endswith(".")
     for record, part in ((Results, cards), (Comparison, kinds("comparison"))):
         page = record.plot.__doc__
-        named = {word for word in re.findall(r'"(\w+)"', page) if word in part}
-        assert {"forest", "difference_map"} <= named
-        for card in (part[name] for name in named):
+        kind_names = {name_or_key for name_or_key in re.findall(r'"(\w+)"', page) if name_or_key in part}
+        assert {"forest", "difference_map"} <= kind_names
+        for card in (part[name] for name in kind_names):
             assert all(f'"{alias}"' in page for alias in card.aliases)
             if not (record is Results and card.several):
                 assert all(re.search(rf"\b{option}( :|, )", page) for option in card.options)
@@ -82,10 +86,10 @@ def test_every_kind_has_a_card_and_the_pages_of_plot_are_right_in_what_they_say(
         assert " ".join(cards[name].sentence.replace("`", "").split()[:6]) in page
 
 
-@pytest.mark.parametrize("kind", DRAWN)
-@pytest.mark.parametrize("case", ["three", "odd"])
-def test_no_word_is_cut_off_or_lies_on_another(kind, case, request):
-    """All texts are on the paper and do not overlap, for short and odd names; every name is there."""
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
+@pytest.mark.parametrize("case", ["three_embeddings", "odd_results"])
+def test_no_text_is_cut_off_or_overlaps(kind, case, request):
+    """All texts are inside the figure and do not overlap, for short and odd names."""
     figure = request.getfixturevalue(case).plot(kind)
 
     assert isinstance(figure, Figure)
@@ -93,10 +97,10 @@ def test_no_word_is_cut_off_or_lies_on_another(kind, case, request):
     assert overlapping(figure) == []
 
 
-@pytest.mark.parametrize("kind", DRAWN)
-def test_every_kind_lives_in_a_page(kind, three):
-    """As SVG it has no color of the light paper left, names no font, and parses."""
-    text = inline_svg(three.plot(kind), "x", kind)
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
+def test_every_kind_fits_in_a_page(kind, three_embeddings):
+    """The SVG parses, and has no color of the light theme and no font."""
+    text = inline_svg(three_embeddings.plot(kind), "x", kind)
     ET.fromstring(text)
 
     assert not [color for color in _style.css_variables() if color in text]
@@ -105,8 +109,8 @@ def test_every_kind_lives_in_a_page(kind, three):
 
 
 @pytest.mark.parametrize("count", [1, 12])
-def test_a_heatmap_of_any_number_is_whole(count):
-    """One embedding or twelve, slanted names or level ones."""
+def test_a_heatmap_of_any_number_of_embeddings_is_not_cut_off(count):
+    """A heatmap of one embedding or twelve has all names, slanted or horizontal."""
     for names in (tuple(f"m{i}" for i in range(count)), tuple(f"a longer name of {i}" for i in range(count))):
         figure = plot(simulated_results(names), "heatmap")
 
@@ -114,41 +118,47 @@ def test_a_heatmap_of_any_number_is_whole(count):
         assert overlapping(figure) == []
 
 
-def test_a_scatter_has_another_word(three):
-    """ "embedding" is "scatter"."""
-    words = [texts(three.plot(kind)) for kind in ("embedding", "scatter")]
+def test_scatter_is_an_alias_of_embedding(three_embeddings):
+    """Kinds "embedding" and "scatter" draw the same figure."""
+    labels = [texts(three_embeddings.plot(kind)) for kind in ("embedding", "scatter")]
 
-    assert words[0] == words[1]
+    assert labels[0] == labels[1]
 
 
-def test_points_are_colored_by_numbers_or_classes(three):
-    """Floats have a scale with both ends, missing ones are gray with a text; integers and strings are classes."""
+def test_points_are_colored_by_numbers_or_classes(three_embeddings):
+    """Floats have a scale with both ends, missing values are gray with a text; integers and strings are classes."""
     height = np.linspace(0, 1, 60)
-    plain, holes = three.plot(color=height), three.plot(color=np.where(height > 0.9, np.nan, height))
+    figure, figure_with_missing = (
+        three_embeddings.plot(color=height),
+        three_embeddings.plot(color=np.where(height > 0.9, np.nan, height)),
+    )
 
-    assert {"≤ 0.000", "1.000"} & set(texts(plain)) or any("1.00" in words for words in texts(plain))
-    assert "gray: missing" in texts(holes)
-    assert "gray: missing" not in texts(plain)
-    assert {"x", "y"} <= set(texts(three.plot(color=["x", "y"] * 30)))
+    assert {"≤ 0.000", "1.000"} & set(texts(figure)) or any("1.00" in label for label in texts(figure))
+    assert "gray: missing" in texts(figure_with_missing)
+    assert "gray: missing" not in texts(figure)
+    assert {"x", "y"} <= set(texts(three_embeddings.plot(color=["x", "y"] * 30)))
     with pytest.raises(InputError, match=r"`color` must"):
-        three.plot(color=height[:-1])
+        three_embeddings.plot(color=height[:-1])
     with pytest.raises(InputError, match="Pass one column"):
-        three.plot(color=np.ones((60, 2)))
+        three_embeddings.plot(color=np.ones((60, 2)))
 
 
-def test_a_scale_of_numbers_has_the_name_of_its_series(three):
-    """The name of a series is over the bar; an array has none, and a series of strings is classes."""
+def test_a_scale_of_numbers_has_the_name_of_its_series(three_embeddings):
+    """The name of a series is over the bar, an array has no title, and a series of strings is classes."""
     height = pd.Series(np.linspace(0, 1, 60), name="body height")
-    named, bare = three.plot(color=height), three.plot(color=height.to_numpy())
+    figure_of_series, figure_of_array = (
+        three_embeddings.plot(color=height),
+        three_embeddings.plot(color=height.to_numpy()),
+    )
 
-    assert "body height" in texts(named)
-    assert set(texts(named)) - set(texts(bare)) == {"body height"}
-    assert overlapping(named) == []
-    assert "body height" not in texts(three.plot(color=(height > 0.5).rename("body height")))
+    assert "body height" in texts(figure_of_series)
+    assert set(texts(figure_of_series)) - set(texts(figure_of_array)) == {"body height"}
+    assert overlapping(figure_of_series) == []
+    assert "body height" not in texts(three_embeddings.plot(color=(height > 0.5).rename("body height")))
 
 
 def test_a_map_of_one_value_stays_within_the_bounds():
-    """Trustworthiness 1 at all points is best: the scale goes from the chance level to it, and no number beyond."""
+    """Trustworthiness 1 at all points is best: the scale ends at 1 and starts at the chance level."""
     X = np.random.default_rng(0).normal(size=(50, 2))
     ev = dreval.Evaluation(X, {"same": X, "turned": X[:, ::-1]}, n_neighbors=5, random_state=0)
     results = ev.run("trustworthiness", None, None)
@@ -160,28 +170,28 @@ def test_a_map_of_one_value_stays_within_the_bounds():
         assert {patch.get_edgecolor() for patch in ax.patches} == {mpl.colors.to_rgba(_style.QUALITY_RAMP[-1])}
 
 
-def test_a_heatmap_has_every_value_with_its_interval(three):
-    """Printed as in the first table; the best of each measure is bold, and its cell has the deepest shade."""
-    figure = three.plot("heatmap")
-    ax, table = figure.axes[0], three.table[three.table["value"].notna()]
-    said, bold = texts(figure), [text.get_text() for text in ax.texts if text.get_fontweight() == "bold"]
+def test_a_heatmap_has_every_value_with_its_interval(three_embeddings):
+    """Values are those of the first table; the best of each measure is bold, and its cell has the deepest shade."""
+    figure = three_embeddings.plot("heatmap")
+    ax, table = figure.axes[0], three_embeddings.table[three_embeddings.table["value"].notna()]
+    labels, bold = texts(figure), [text.get_text() for text in ax.texts if text.get_fontweight() == "bold"]
 
-    for measure, places in (("trustworthiness", 3), ("procrustes_disparity", 3)):
+    for measure, decimals in (("trustworthiness", 3), ("procrustes_disparity", 3)):
         rows = table[(table["measure"] == measure) & ~table["parameters"].str.contains("=5")]
-        values = [format_fixed(value, places) for value in rows["value"]]
+        values = [format_fixed(value, decimals) for value in rows["value"]]
         best = rows["value"].max() if measure == "trustworthiness" else rows["value"].min()
-        assert set(values) <= set(said)
-        assert format_fixed(best, places) in bold
-        shades = {text: patch.get_alpha() for text, patch in zip(values, _row(ax, measure), strict=True)}
-        assert max(shades, key=shades.get) == format_fixed(best, places)
-    assert sum(words.startswith("±") or " to " in words for words in said) >= 10
-    assert len(three.plot("heatmap", measure=["trustworthiness"]).axes[0].patches) == 3
+        assert set(values) <= set(labels)
+        assert format_fixed(best, decimals) in bold
+        shades = {text: patch.get_alpha() for text, patch in zip(values, row_cells(ax, measure), strict=True)}
+        assert max(shades, key=shades.get) == format_fixed(best, decimals)
+    assert sum(label.startswith("±") or " to " in label for label in labels) >= 10
+    assert len(three_embeddings.plot("heatmap", measure=["trustworthiness"]).axes[0].patches) == 3
     with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
-        three.plot("heatmap", measure="trustworthines")
+        three_embeddings.plot("heatmap", measure="trustworthines")
 
 
-def _row(ax, measure):
-    """The cells of a measure, left to right."""
+def row_cells(ax, measure):
+    """Return the cells of a measure, left to right."""
     order = [text.get_text() for text in ax.texts]
     titles = {"trustworthiness": "Trustworthiness", "procrustes_disparity": "Procrustes disparity"}
     heads = [text for text in ax.texts if text.get_text() == titles[measure]]
@@ -190,105 +200,115 @@ def _row(ax, measure):
     return [patch for patch in ax.patches if int(patch.get_y()) == row]
 
 
-def test_what_failed_is_named_under_a_heatmap(odd):
-    """Its name, and that it was not computed."""
-    assert any(words.endswith("Not computed: lost.") for words in texts(odd.plot("heatmap")))
+def test_failed_embeddings_are_named_under_a_heatmap(odd_results):
+    """A text under the heatmap names the embeddings that were not computed."""
+    assert any(label.endswith("Not computed: lost.") for label in texts(odd_results.plot("heatmap")))
 
 
 @pytest.fixture(scope="module")
-def four() -> Results:
+def four_embeddings() -> Results:
     """Four embeddings, with six pairs."""
     return evaluated(("a", "b", "c", "d"))
 
 
-def test_a_forest_is_the_table_of_the_comparison(four):
-    """Marks, ends of intervals and p-values are those of ``compare().tidy()``, with the color of the better one."""
-    table = four.compare().tidy()
-    figure = four.plot("forest")
+def test_a_forest_is_the_table_of_the_comparison(four_embeddings):
+    """Marks, intervals and p-values equal those of ``compare().tidy()``, in the color of the better embedding."""
+    table = four_embeddings.compare().tidy()
+    figure = four_embeddings.plot("forest")
 
-    assert len(figure.axes) == len(ASKED)
-    for ax, measure in zip(figure.axes, ASKED, strict=True):
+    assert len(figure.axes) == len(MEASURES)
+    for ax, measure in zip(figure.axes, MEASURES, strict=True):
         part = table[(table["measure"] == measure) & ~table["parameters"].str.contains("n_neighbors=5")]
-        marks, bars = marks_of(ax)
+        marks, bars = marks_and_bars(ax)
         np.testing.assert_array_equal([mark.get_xdata()[0] for mark in marks], part["advantage"])
         np.testing.assert_array_equal([bar.get_xdata() for bar in bars], part[["conf_low", "conf_high"]])
-        printed = [text.get_text() for text in ax.texts if text.get_position()[0] == 34]
-        assert [probability(p) for p in part["p_adjusted"]] == printed
+        p_labels = [text.get_text() for text in ax.texts if text.get_position()[0] == 34]
+        assert [probability(p) for p in part["p_adjusted"]] == p_labels
         for mark, row in zip(marks, part.to_dict("records"), strict=True):
-            wanted = _style.embedding_color("abcd", row["better"]) if row["better"] else _style.LIGHT["soft"]
-            assert mark.get_color() == wanted
+            expected_color = _style.embedding_color("abcd", row["better"]) if row["better"] else _style.LIGHT["soft"]
+            assert mark.get_color() == expected_color
 
 
-def marks_of(ax):
-    """The marks of a forest and its intervals, from the top."""
+def marks_and_bars(ax):
+    """Return the marks of a forest and its intervals, from the top."""
     marks = [line for line in ax.lines if line.get_marker() == "o"]
     return marks, [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linewidth() == 1.4]
 
 
-def test_measures_are_the_lines_of_few_pairs(three):
-    """Each pair has a panel at one scale, from chance to perfect, filled where significant."""
-    table = three.compare().tidy()
-    figure = three.plot("forest")
+def test_measures_are_the_rows_of_few_pairs(three_embeddings):
+    """Each pair has a panel at one scale, from chance to perfect, with filled marks for significant differences."""
+    table = three_embeddings.compare().tidy()
+    figure = three_embeddings.plot("forest")
 
     assert len(figure.axes) == 3
     assert len({ax.get_xlim() for ax in figure.axes}) == 1
-    for ax, (first, second) in zip(figure.axes, (("a", "b"), ("a", "c"), ("b", "c")), strict=True):
-        said = {text.get_text(): text for text in ax.texts}
-        assert said[f"← {second} better"].get_color() == _style.embedding_color("abc", second)
-        assert said[f"{first} better →"].get_color() == _style.embedding_color("abc", first)
-        for measure, mark, bar in zip(ASKED, *marks_of(ax), strict=True):
-            rows = table[(table["measure"] == measure) & (table["first"] == first) & (table["second"] == second)]
+    for ax, (left, right) in zip(figure.axes, (("a", "b"), ("a", "c"), ("b", "c")), strict=True):
+        labels = {text.get_text(): text for text in ax.texts}
+        assert labels[f"← {right} better"].get_color() == _style.embedding_color("abc", right)
+        assert labels[f"{left} better →"].get_color() == _style.embedding_color("abc", left)
+        for measure, mark, bar in zip(MEASURES, *marks_and_bars(ax), strict=True):
+            rows = table[(table["measure"] == measure) & (table["first"] == left) & (table["second"] == right)]
             row = rows[~rows["parameters"].str.contains("n_neighbors=5")].iloc[0]
-            values = three.table[(three.table["measure"] == measure) & three.table["embedding"].isin([first, second])]
+            values = three_embeddings.table[
+                (three_embeddings.table["measure"] == measure) & three_embeddings.table["embedding"].isin([left, right])
+            ]
             values = values[values["parameters"] == row["parameters"]]
             perfect = 1.0 if measure in ("trustworthiness", "spearman_distance") else 0.0
-            way = abs(perfect - values["chance"].mean())
-            np.testing.assert_allclose(mark.get_xdata()[0], 100 * row["advantage"] / way)
-            np.testing.assert_allclose(bar.get_xdata(), 100 * row[["conf_low", "conf_high"]].astype(float) / way)
+            full_distance = abs(perfect - values["chance"].mean())
+            np.testing.assert_allclose(mark.get_xdata()[0], 100 * row["advantage"] / full_distance)
+            np.testing.assert_allclose(
+                bar.get_xdata(), 100 * row[["conf_low", "conf_high"]].astype(float) / full_distance
+            )
             assert (mark.get_markerfacecolor() != _style.LIGHT["paper"]) == bool(row["better"])
             sign = "+" if row["advantage"] > 0 else ""
             ends = ", ".join(format_fixed(row[key], 3) for key in ("conf_low", "conf_high"))
-            assert f"{sign}{format_fixed(row['advantage'], 3)} [{ends}]" in said
-            assert probability(row["p_adjusted"]) in said
+            assert f"{sign}{format_fixed(row['advantage'], 3)} [{ends}]" in labels
+            assert probability(row["p_adjusted"]) in labels
 
 
-def test_a_forest_of_one_pair_turns_with_it(three):
+def test_a_forest_of_a_reversed_pair_is_mirrored(three_embeddings):
     """With the reversed pair, every mark is on the other side."""
-    marks, turned = (marks_of(three.plot("forest", pair=pair).axes[0])[0] for pair in (("a", "b"), ("b", "a")))
+    marks, reversed_marks = (
+        marks_and_bars(three_embeddings.plot("forest", pair=pair).axes[0])[0] for pair in (("a", "b"), ("b", "a"))
+    )
 
-    assert [mark.get_xdata()[0] for mark in marks] == [-mark.get_xdata()[0] for mark in turned]
+    assert [mark.get_xdata()[0] for mark in marks] == [-mark.get_xdata()[0] for mark in reversed_marks]
     with pytest.raises(UnknownName, match="Known: a, b, c"):
-        three.plot("forest", pair=("a", "x"))
+        three_embeddings.plot("forest", pair=("a", "x"))
 
 
 def test_measures_without_a_scale_are_drawn_in_their_unit():
-    """Where no chance level is known, the pairs are the lines and the axis is that of the measure."""
+    """Without a chance level, the pairs are the rows and the axis has the unit of the measure."""
     results = evaluated(("a", "b"))
     unknown = results.table.assign(chance=np.nan)
     figure = dataclasses.replace(results, table=unknown).plot("forest", measure="spearman_distance")
     row = results.compare().of(results.compare().pairs, "spearman_distance").iloc[0]
 
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a − b"]
-    assert marks_of(figure.axes[0])[0][0].get_xdata()[0] == row["advantage"]
+    assert marks_and_bars(figure.axes[0])[0][0].get_xdata()[0] == row["advantage"]
 
 
-def test_a_forest_of_some_pairs_or_one_measure(three):
-    """Names restrict the pairs, a measure the lines (all its settings), and level and adjustment are those given."""
-    (ax,) = three.plot("forest", names=["a", "c"], measure="procrustes_rc").axes
+def test_a_forest_is_restricted_to_pairs_or_a_measure(three_embeddings):
+    """Names restrict the pairs, a measure the rows (all its settings); level and adjustment are those passed."""
+    (ax,) = three_embeddings.plot("forest", names=["a", "c"], measure="procrustes_rc").axes
     settings = [label.get_text().partition(", ")[2] for label in ax.get_yticklabels()]
     assert settings == ["k = 5", "k = 15"]
-    figure = three.plot("forest", measure="procrustes_disparity", alpha=0.1, adjust=None)
+    figure = three_embeddings.plot("forest", measure="procrustes_disparity", alpha=0.1, adjust=None)
     text = " ".join(reversed(texts(figure)))
 
     assert "with 90 % intervals; at the right p not adjusted. Filled" in text or "at the right p. Filled" in text
     assert "Procrustes" in text
-    assert "Procrustes" not in " ".join(texts(three.plot("forest", measure="procrustes_disparity", titled=False)))
-    assert "whichever way" not in " ".join(texts(three.plot("forest", measure="procrustes_disparity", explained=False)))
+    assert "Procrustes" not in " ".join(
+        texts(three_embeddings.plot("forest", measure="procrustes_disparity", titled=False))
+    )
+    assert "whichever way" not in " ".join(
+        texts(three_embeddings.plot("forest", measure="procrustes_disparity", explained=False))
+    )
 
 
 @pytest.mark.parametrize("baseline", [None, "m3"])
-def test_many_embeddings_are_compared_with_one(baseline):
-    """Beyond eight with the best by the measure, or with the baseline: its nearest ones, and how many are left."""
+def test_many_embeddings_are_compared_with_the_best_or_the_baseline(baseline):
+    """More than eight embeddings are compared with the best by the measure or the baseline; other pairs are counted."""
     many = evaluated(tuple(f"m{i}" for i in range(24)), n=30)
     comparison = many.compare(measure="trustworthiness", baseline=baseline)
     name = comparison.measures[0]
@@ -298,10 +318,10 @@ def test_many_embeddings_are_compared_with_one(baseline):
     pairs = pairs[pairs["conf_low"].notna()]
     against = pairs[(pairs["first"] == (baseline or best)) | (pairs["second"] == (baseline or best))]
     sizes = sorted(against["advantage"].abs())[:20]
-    marks = [mark.get_xdata()[0] for mark in marks_of(figure.axes[0])[0]]
-    below = f"advantage over {baseline or best}", f"… {len(pairs) - 20} more pairs in compare().tidy()"
+    marks = [mark.get_xdata()[0] for mark in marks_and_bars(figure.axes[0])[0]]
+    label_lines = f"advantage over {baseline or best}", f"… {len(pairs) - 20} more pairs in compare().tidy()"
 
-    assert figure.axes[0].get_xlabel() == "\n".join(below)
+    assert figure.axes[0].get_xlabel() == "\n".join(label_lines)
     np.testing.assert_allclose(sorted(map(abs, marks)), sizes)
     assert marks == sorted(marks, reverse=True)
     assert cut_off(figure) == []
@@ -309,44 +329,48 @@ def test_many_embeddings_are_compared_with_one(baseline):
 
 
 def test_many_pairs_have_one_panel():
-    """Of more than 21 pairs one measure is drawn by default."""
+    """If there are more than 21 pairs, one measure is drawn by default."""
     many = evaluated(tuple("abcdefgh"), n=30)
 
     assert len(many.plot("forest").axes) == 1
     assert len(many.plot("forest").axes[0].get_yticklabels()) == 28
 
 
-def test_a_map_of_differences_is_at_the_scale_of_the_first_table(three):
-    """Without a measure: trustworthiness at 15 neighbors, not at the first scale that was run."""
-    assert any("k\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}15" in words for words in texts(three.plot("difference_map")))
+def test_a_map_of_differences_is_at_the_scale_of_the_first_table(three_embeddings):
+    """Without a measure the map shows trustworthiness at 15 neighbors, not at the first k."""
+    assert any(
+        "k\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}15" in label for label in texts(three_embeddings.plot("difference_map"))
+    )
 
 
-def test_the_permutations_behind_a_test_are_kept_and_drawn(three, tmp_path):
-    """Their histogram is that of the test run by itself with the seed of the stream, and is saved."""
-    row = three.table[(three.table["test"] == "hsic") & (three.table["embedding"] == "b")].iloc[0]
-    alone = dreval.hsic_test(
-        three.embeddings["b"],
-        three.labels,
+def test_the_permutations_of_a_test_are_stored_and_drawn(three_embeddings, tmp_path):
+    """The stored histogram equals that of a separate test with the seed of the stream, and is saved."""
+    row = three_embeddings.table[
+        (three_embeddings.table["test"] == "hsic") & (three_embeddings.table["embedding"] == "b")
+    ].iloc[0]
+    test = dreval.hsic_test(
+        three_embeddings.embeddings["b"],
+        three_embeddings.labels,
         kernel=("gaussian", "delta"),
         n_resamples=39,
         random_state=stream_seed(0, "test", "b", "hsic", "labels"),
     )
-    counts, edges = np.histogram(alone.null_distribution, bins=6)
-    kept = three.nulls[three.nulls["embedding"] == "b"]
-    figure = three.plot("null", embedding="b")
-    loaded = dreval.load_results(three.save(tmp_path / "three.dreval"))
+    counts, edges = np.histogram(test.null_distribution, bins=6)
+    stored = three_embeddings.nulls[three_embeddings.nulls["embedding"] == "b"]
+    figure = three_embeddings.plot("null", embedding="b")
+    loaded = dreval.load_results(three_embeddings.save(tmp_path / "three.dreval"))
 
-    assert alone.statistic == pytest.approx(row["statistic"])
+    assert test.statistic == pytest.approx(row["statistic"])
     np.testing.assert_array_equal([bar.get_height() for bar in figure.axes[0].patches], counts)
     np.testing.assert_allclose([bar.get_x() for bar in figure.axes[0].patches], edges[:-1])
     assert figure.axes[0].lines[0].get_xdata()[0] == row["statistic"] or "far" in " ".join(texts(figure))
-    np.testing.assert_array_equal(kept["count"], counts)
-    pd.testing.assert_frame_equal(loaded.nulls, three.nulls)
-    assert texts(loaded.plot("null")) == texts(three.plot("null"))
+    np.testing.assert_array_equal(stored["count"], counts)
+    pd.testing.assert_frame_equal(loaded.nulls, three_embeddings.nulls)
+    assert texts(loaded.plot("null")) == texts(three_embeddings.plot("null"))
 
 
-def test_a_statistic_far_beyond_chance_is_pointed_at():
-    """Where permutations would be one line, the axis keeps them and an arrow points to the statistic."""
+def test_a_statistic_far_beyond_chance_has_an_arrow():
+    """If the permutations would be one line, the axis fits them and an arrow points to the statistic."""
     test = dreval.hsic_test(np.arange(80.0), np.arange(80.0), n_resamples=39, random_state=0)
     (ax,) = test.plot("null").axes
 
@@ -357,50 +381,50 @@ def test_a_statistic_far_beyond_chance_is_pointed_at():
         test.plot("scatter")
 
 
-def test_tests_that_were_not_run_or_kept_have_a_cure(three):
-    """No test, unknown ones, and permutations that an older file has not."""
+def test_without_a_test_or_its_permutations_the_error_has_a_hint(three_embeddings):
+    """A missing test, an unknown one, and missing permutations of an older file raise an error with a hint."""
     with pytest.raises(InputError, match=r"run\(tests='hsic'\)"):
         simulated_results(tests=False).plot("null")
     with pytest.raises(InputError, match="an older file has not kept"):
         simulated_results().plot("null")
     with pytest.raises(UnknownName, match="Did you mean 'hsic'"):
-        three.plot("null", test="hsics")
+        three_embeddings.plot("null", test="hsics")
     with pytest.raises(UnknownName, match="Did you mean 'labels'"):
-        three.plot("null", variable="label")
+        three_embeddings.plot("null", variable="label")
 
 
-def test_a_coranking_embedding_is_the_matrix(three):
-    """The share that stays is Q_NX of the same view; shades rise with the counts, and empty cells are clear."""
-    figure, X = three.plot("coranking", n_neighbors=7), three.data
+def test_a_coranking_embedding_is_the_matrix(three_embeddings):
+    """The share in the title is Q_NX of the same view; shades rise with the counts, and empty cells are clear."""
+    figure, X = three_embeddings.plot("coranking", n_neighbors=7), three_embeddings.data
     for name, ax in zip("abc", figure.axes, strict=False):
-        kept = coranking(neighbor_pass(X, {name: three.embeddings[name]}, k=1)[name]).q_nx()[6]
-        assert ax.get_title(loc="right").endswith(format_fixed(kept, 3))
+        q_nx = coranking(neighbor_pass(X, {name: three_embeddings.embeddings[name]}, k=1)[name]).q_nx()[6]
+        assert ax.get_title(loc="right").endswith(format_fixed(q_nx, 3))
         edges = rank_edges(60, MATRIX_CELLS, 7)
-        counts = coranking_cells(X, three.embeddings[name], edges)
+        counts = coranking_cells(X, three_embeddings.embeddings[name], edges)
         opacity = np.asarray(ax.images[0].get_array())[..., 3]
         ends = np.log(edges) / math.log(60) * len(opacity)
         middle = ((ends[:-1] + ends[1:]) / 2).astype(int)
-        shown = opacity[np.ix_(middle, middle)]
+        cell_opacity = opacity[np.ix_(middle, middle)]
         ratio = counts * 59 / (60 * np.outer(np.diff(edges), np.diff(edges)))
-        assert ((shown == 0) == (counts == 0)).all()
+        assert ((cell_opacity == 0) == (counts == 0)).all()
         order = np.argsort(ratio[ratio > PALEST_RATIO], axis=None)
-        assert (np.diff(shown[ratio > PALEST_RATIO].ravel()[order]) >= -1e-12).all()
+        assert (np.diff(cell_opacity[ratio > PALEST_RATIO].ravel()[order]) >= -1e-12).all()
         lines = [line for line in ax.lines if line.get_color() == _style.LIGHT["ink"]]
         assert {float(value) for line in lines for value in line.get_xdata()} >= {math.log(8)}
 
 
-def test_a_coranking_needs_the_data_and_says_what_it_saw(three, monkeypatch):
-    """A loaded result raises an error with a hint; of many points a part is used, and the text says so."""
+def test_a_coranking_needs_the_data_and_names_the_points(three_embeddings, monkeypatch):
+    """A loaded result raises an error with a hint; if only a part of many points is used, the text says so."""
     with pytest.raises(InputError, match=r"dataclasses.replace\(results, data=X\)"):
-        dataclasses.replace(three, data=None).plot("coranking")
+        dataclasses.replace(three_embeddings, data=None).plot("coranking")
     with pytest.raises(InputError, match="n_neighbors"):
-        three.plot("coranking", n_neighbors=59)
+        three_embeddings.plot("coranking", n_neighbors=59)
     monkeypatch.setattr("dreval.report.figures.comparisons.MATRIX_ROWS", 20)
-    assert any("20 of 60 points" in words for words in texts(three.plot("coranking", embedding="a")))
+    assert any("20 of 60 points" in label for label in texts(three_embeddings.plot("coranking", embedding="a")))
 
 
-def test_a_coranking_of_four_points_is_the_least():
-    """Fewer have no matrix worth the name."""
+def test_a_coranking_needs_four_points():
+    """Fewer than four points raise an error."""
     Y = np.arange(8.0).reshape(4, 2) ** 2
     rows = [measure_row("a", "procrustes_disparity", "", 0.5, 1.0)]
     results = make_results(rows, {"a": Y})
@@ -410,58 +434,62 @@ def test_a_coranking_of_four_points_is_the_least():
         dataclasses.replace(make_results(rows, {"a": Y[:3]}), data=Y[:3]).plot("coranking")
 
 
-def test_a_curve_over_kappa_is_that_of_the_function(three):
-    """The line of each embedding, all from the same permutations."""
-    figure = three.plot("kappa_curve", kappas=[0.01, 0.1], n_resamples=9)
+def test_a_curve_over_kappa_is_that_of_the_function(three_embeddings):
+    """The line of each embedding has the statistics of ``kappa_curve``."""
+    figure = three_embeddings.plot("kappa_curve", kappas=[0.01, 0.1], n_resamples=9)
     for name, ax in zip("abc", figure.axes, strict=True):
-        found = dreval.kappa_curve(
-            three.embeddings[name], three.labels, kappas=[0.01, 0.1], n_resamples=1, kernel=("gaussian", "delta")
+        curve = dreval.kappa_curve(
+            three_embeddings.embeddings[name],
+            three_embeddings.labels,
+            kappas=[0.01, 0.1],
+            n_resamples=1,
+            kernel=("gaussian", "delta"),
         )
         line = next(line for line in ax.lines if line.get_marker() == "o")
-        np.testing.assert_allclose(line.get_ydata(), found.table["statistic"], rtol=1e-10)
+        np.testing.assert_allclose(line.get_ydata(), curve.table["statistic"], rtol=1e-10)
     with pytest.raises(InputError, match="Pass labels to Evaluation"):
         simulated_results(classes=0).plot("kappa_curve")
 
 
-def test_figures_over_data_sets_are_refused_for_one(three):
-    """The error has a hint; following the hint draws the requested figure."""
-    others = evaluated(("a", "b", "c"), n=30, ci=None)
+def test_figures_over_data_sets_raise_an_error_for_a_result(three_embeddings):
+    """The error has a hint, which draws the requested figure."""
+    other_results = evaluated(("a", "b", "c"), n=30, ci=None)
     for kind in ("critical_difference", "wins"):
         with pytest.raises(InputError, match=rf"dreval\.compare\(\[results, others\]\)\.plot\('{kind}'\)"):
-            three.plot(kind)
-        comparison = dreval.compare([three, others], measure="trustworthiness")
+            three_embeddings.plot(kind)
+        comparison = dreval.compare([three_embeddings, other_results], measure="trustworthiness")
         figure = comparison.plot(kind, measure=comparison.measures[0])
         assert cut_off(figure) == []
 
 
 @pytest.mark.parametrize("k", [2, 12])
 def test_titles_over_few_ranks_stay_on_the_paper(k):
-    """Two embeddings or twelve, long names or short: nothing is cut off."""
+    """For two or twelve embeddings, long names or short, no text is cut off."""
     rng = np.random.default_rng(k)
-    for names in ([f"m{j}" for j in range(k)], [f"{j} {ODD[0]}" for j in range(k)]):
+    for names in ([f"m{j}" for j in range(k)], [f"{j} {ODD_NAMES[0]}" for j in range(k)]):
         rows = [(f"d{i}", name, "procrustes_rn_opt", rng.random()) for i in range(9) for name in names]
         comparison = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"]))
         for kind in ("critical_difference", "wins"):
             assert cut_off(comparison.plot(kind)) == []
-            assert not [words for words in texts(comparison.plot(kind, titled=False)) if "Procrustes" in words]
+            assert not [label for label in texts(comparison.plot(kind, titled=False)) if "Procrustes" in label]
 
 
-def test_a_failed_embedding_is_refused_with_its_reason(odd):
-    """Its name raises an error; the others are drawn without it."""
+def test_a_failed_embedding_raises_an_error_with_its_reason(odd_results):
+    """The name of a failed embedding raises an error with its reason."""
     with pytest.raises(InputError, match="It failed: no memory"):
-        odd.plot("scatter", names=["lost"])
+        odd_results.plot("scatter", names=["lost"])
 
 
 def test_colors_of_numbers_rise_in_lightness():
-    """From dark to light, so that they keep their order in print."""
+    """The ramp goes from dark to light, so that colors keep their order in print."""
     parts = np.array([mpl.colors.to_rgb(color) for color in _style.NUMBER_RAMP])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
     assert (np.diff(linear @ [0.2126, 0.7152, 0.0722]) > 0).all()
 
 
-def test_a_study_takes_the_same_words(tmp_path):
-    """Its figures are those of its comparison, a forest that of its deciding test; other kinds raise an error."""
+def test_a_study_has_the_figures_of_its_comparison(tmp_path):
+    """Its figures equal those of its comparison; a forest without intervals and unknown kinds raise an error."""
     data = {f"set {i}": np.random.default_rng(i).normal(size=(20, 4)) * [3, 2, 1, 1] for i in range(4)}
     methods = {"first": "pca", "last": lambda X, n_components: X[:, -n_components:]}
     study = dreval.Study(

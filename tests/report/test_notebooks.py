@@ -1,4 +1,4 @@
-"""Every public record shows itself in a notebook, in the colors around it."""
+"""Every public record has a notebook output that inherits the colors of the notebook."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def evaluation() -> dreval.Evaluation:
 
 @functools.cache
 def results() -> dreval.Results:
-    """The result, which tests do not change."""
+    """Return the result, which tests do not change."""
     return evaluation().run(["trustworthiness"], "hsic", n_resamples=19)
 
 
@@ -44,43 +44,43 @@ CASES: dict[str, Callable[[], Any]] = {
 }
 
 
-class Page(HTMLParser):
-    """Tags that close in order, with their content."""
+class TagParser(HTMLParser):
+    """A parser that checks that tags close in order and stores them."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
-        self.seen: list[tuple[str, dict[str, Any]]] = []
+        self.tags: list[tuple[str, dict[str, Any]]] = []
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag: str, attributes: Any) -> None:
         self.open.append(tag)
-        self.seen.append((tag, dict(attributes)))
+        self.tags.append((tag, dict(attributes)))
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_it_is_a_part_of_a_page(case: str) -> None:
+def test_the_output_is_part_of_a_page(case: str) -> None:
     """The output is one division, with scoped headings, no color, no script and nothing external."""
     text = CASES[case]()._repr_html_()
-    page = Page(text)
+    page = TagParser(text)
 
     assert page.open == []
-    assert page.seen[0] == ("div", {"class": "dreval"})
-    assert all(about.get("scope") in ("row", "col", "rowgroup") for tag, about in page.seen if tag == "th")
-    assert not {"b", "script", "img", "link"} & {tag for tag, _ in page.seen}
+    assert page.tags[0] == ("div", {"class": "dreval"})
+    assert all(attributes.get("scope") in ("row", "col", "rowgroup") for tag, attributes in page.tags if tag == "th")
+    assert not {"b", "script", "img", "link"} & {tag for tag, _ in page.tags}
     assert set(re.findall(r"color:([^;}]*)", text)) == {"inherit"}
     assert not re.search(r"#[0-9a-f]{3,6}\b|https?:", text.replace("&#", ""))
 
 
-def test_a_notebook_says_what_an_evaluation_is() -> None:
-    """Numbers of points and columns, sources, and that nothing is computed yet."""
+def test_a_notebook_describes_an_evaluation() -> None:
+    """The output has the numbers of points and columns, the sources, and the call that computes."""
     text = evaluation()._repr_html_()
 
-    for words in (
+    for part in (
         "Points n",
         ">30<",
         "Columns p",
@@ -90,13 +90,13 @@ def test_a_notebook_says_what_an_evaluation_is() -> None:
         "pca",
         "run()",
     ):
-        assert words in text, words
+        assert part in text, part
 
 
-@pytest.mark.parametrize(("case", "words"), [("method", "not yet"), ("fitted method", "to 4 columns")])
-def test_a_method_says_whether_it_is_fitted(case: str, words: str) -> None:
-    """With its parameters."""
+@pytest.mark.parametrize(("case", "state"), [("method", "not yet"), ("fitted method", "to 4 columns")])
+def test_the_output_of_a_method_shows_whether_it_is_fitted(case: str, state: str) -> None:
+    """The output has the state and the parameters."""
     text = CASES[case]()._repr_html_()
 
-    assert words in text
+    assert state in text
     assert "n_components" in text

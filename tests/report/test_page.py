@@ -1,4 +1,4 @@
-"""The written report: whole, alone, escaped, the same for the same result, and complete."""
+"""The written report: well-formed, self-contained, escaped, reproducible and complete."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ AWKWARD = (
 )
 
 
-class Page(HTMLParser):
-    """A page read strictly: tags must close in order."""
+class TagParser(HTMLParser):
+    """A strict parser of a page: tags must close in order."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -55,7 +55,7 @@ class Page(HTMLParser):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
-        """A tag without content."""
+        """Process a tag without content."""
         self.handle_starttag(tag, attrs)
         self.open.pop()
 
@@ -64,25 +64,28 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        """Text outside of style and script."""
+        """Store text outside of style and script."""
         if self.open and self.open[-1] not in ("style", "script"):
             self.texts.append(data)
 
     @property
     def text(self):
-        """All visible text."""
+        """Return all visible text."""
         return " ".join(" ".join(self.texts).replace(" \0 ", "").split())
 
 
-def without_folder(text):
-    """The text with its figures in the folder of ``a.md``."""
+def with_folder_of_a(text):
+    """Return the text with its figures in the folder of ``a.md``."""
     return re.sub(r"\(\d+-figures/", "(a-figures/", text)
 
 
-def failing(**more):
-    """A result with everything at once: several k, ties, tests that are missing, failures."""
+def full_case(**options):
+    """Return a result with several k, ties, missing tests and failures."""
     results = simulated_results(
-        ("pca", "umap"), ks=(5, 15, 60), failed={"broken": "the reason <it> failed & more", "too": "the reason"}, **more
+        ("pca", "umap"),
+        ks=(5, 15, 60),
+        failed={"broken": "the reason <it> failed & more", "too": "the reason"},
+        **options,
     )
     extra = [row_of_test("pca", math.nan, math.nan, "batch", note="a class of one point")]
     table = results.table
@@ -113,7 +116,7 @@ CASES = {
     "one column": lambda: simulated_results(d=1),
     "five columns": lambda: simulated_results(d=5),
     "anchors": lambda: simulated_results(anchors=40),
-    "everything": failing,
+    "everything": full_case,
     "awkward names": lambda: simulated_results(AWKWARD, ks=(5, 15)),
     "only failures": lambda: make_results([], {}, failed={"a": "no memory", "b": "no time"}),
     "nothing asked": lambda: make_results([row_of_test("a", 0.5, 0.5)], {"a": np.eye(6)[:, :2]}),
@@ -123,13 +126,13 @@ CASES = {
 
 
 def _without_recipe(results):
-    """The same result without any recipe."""
+    """Return the same result without any recipe."""
     return type(results)(results.table, results.points, results.groups, results.embeddings, results.labels)
 
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
-    """Each case as page and as text, made on request."""
+    """Each case as page and as text, written on request."""
     folder = tmp_path_factory.mktemp("reports")
 
     class Reports(dict):
@@ -143,9 +146,9 @@ def reports(tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_pages_are_whole(reports, case):
+def test_pages_are_well_formed(reports, case):
     """Tags close in order, ids are unique, headings descend by one, and the page has a language and a title."""
-    page = Page(reports[case][1])
+    page = TagParser(reports[case][1])
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
 
     assert len(ids) == len(set(ids))
@@ -172,10 +175,10 @@ def test_drawings_are_well_formed_and_described(reports, case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_pages_load_nothing(reports, case):
-    """No address but places inside the page and embedded images; no import, no font, no outside script."""
+def test_pages_load_no_external_file(reports, case):
+    """All addresses are inside the page or embedded images; there is no import, font or external script."""
     text = reports[case][1]
-    page = Page(text)
+    page = TagParser(text)
 
     assert all(url.startswith(("#", "data:image/png;base64,")) for url in page.urls)
     assert not re.search(r"https?://(?!www\.w3\.org/)", text)
@@ -186,11 +189,11 @@ def test_pages_load_nothing(reports, case):
 
 @pytest.mark.parametrize("case", ["four", "everything", "awkward names", "large"])
 def test_the_same_result_gives_the_same_file(reports, case, tmp_path):
-    """Byte by byte, for results computed twice; no time is named."""
-    again = CASES[case]()
+    """Reports of results that are computed twice have the same bytes; no time is in them."""
+    results = CASES[case]()
 
-    assert write_report(again, tmp_path / "a.html").read_text("utf-8") == reports[case][1]
-    assert write_report(again, tmp_path / "a.md").read_text("utf-8") == without_folder(reports[case][2])
+    assert write_report(results, tmp_path / "a.html").read_text("utf-8") == reports[case][1]
+    assert write_report(results, tmp_path / "a.md").read_text("utf-8") == with_folder_of_a(reports[case][2])
     assert "98765" not in reports[case][1]
 
 
@@ -203,10 +206,10 @@ def test_pages_stay_small(reports):
     assert max(sizes.values()) < 3_000_000
 
 
-def test_awkward_names_are_shown_as_they_are(reports):
-    """Markup, templates and quotes in names are text everywhere; marks of the direction of text are left out."""
+def test_awkward_names_are_shown_literally(reports):
+    """Markup, templates and quotes in names are text; marks of the text direction are removed."""
     _, text, _ = reports["awkward names"]
-    page = Page(text)
+    page = TagParser(text)
 
     assert all(name.replace("\u202e", "") in page.text for name in AWKWARD)
     assert "\u202e" not in page.text
@@ -218,7 +221,7 @@ def test_awkward_names_are_shown_as_they_are(reports):
 
 
 def test_control_characters_do_not_break_a_report(tmp_path):
-    """Names with characters that neither XML nor UTF-8 can hold are written with spaces in their place."""
+    """Characters that XML or UTF-8 cannot represent become spaces."""
     results = simulated_results(("a\x00b", "e\ufffef", "two\nlines"), ks=(5, 15))
     for suffix in ("html", "md"):
         text = write_report(results, tmp_path / f"r.{suffix}", title="c\ud800d").read_text("utf-8")
@@ -228,35 +231,35 @@ def test_control_characters_do_not_break_a_report(tmp_path):
 
 
 def test_every_value_is_in_the_report(reports):
-    """Each value of the table is in page and text as it is printed; missing ones are a dash with their reason."""
+    """Each value of the table is in page and text as printed; a missing one is a dash with its reason."""
     results, page, text = reports["everything"]
-    seen = Page(page).text
+    page_text = TagParser(page).text
     for value in results.table["value"].dropna():
-        assert f"{value:.3f}" in seen
+        assert f"{value:.3f}" in page_text
         assert f"{value:.3f}" in text
-    assert "no <b>value</b>" in seen
+    assert "no <b>value</b>" in page_text
     assert "no &lt;b&gt;value&lt;/b&gt;" in text
-    assert "a class of one point" in seen
-    assert seen.count("the reason <it> failed & more") == 2
-    assert any(attrs.get("title") == "no <b>value</b>" for tag, attrs in Page(page).tags if tag == "abbr")
+    assert "a class of one point" in page_text
+    assert page_text.count("the reason <it> failed & more") == 2
+    assert any(attrs.get("title") == "no <b>value</b>" for tag, attrs in TagParser(page).tags if tag == "abbr")
 
 
 def test_the_best_is_marked_by_shape_and_weight(reports):
-    """The cells with the mark are those with the best value of their column."""
+    """The cells with the mark have the best value of their column."""
     results, page, _ = reports["four"]
-    marked = re.findall(r'<td class="best"[^>]*data-sort="([^"]+)"', page)
+    marked_values = re.findall(r'<td class="best"[^>]*data-sort="([^"]+)"', page)
     best = [
         part["value"].max() if part["direction"].iloc[0] == "higher" else part["value"].min()
         for _, part in results.table[results.table["test"] == ""].groupby("measure", sort=False)
     ]
 
-    assert [float(v) for v in marked] == pytest.approx(best)
+    assert [float(v) for v in marked_values] == pytest.approx(best)
     assert 'td.best b::before{content:"●"' in page
     assert "td.best b{font-weight:700" in page
 
 
 def test_missing_parts_are_left_out(reports):
-    """There are no headings without content: no curves at one k, no tests, no embeddings of failures only."""
+    """There are no headings without content, such as curves at one k or tests that were not run."""
     assert "At which scale" not in reports["four"][1]
     assert "At which scale" in reports["several k"][1]
     assert "Does the embedding depend" not in reports["no tests"][1]
@@ -266,22 +269,26 @@ def test_missing_parts_are_left_out(reports):
     assert "±" not in reports["no intervals"][1]
 
 
-def test_the_report_ends_with_how_to_make_it_again_and_what_words_mean(reports):
-    """The call, the settings, the versions, the cautions and a definition of every measure."""
+def test_the_report_ends_with_reproduction_and_glossary(reports):
+    """The report has the call, the settings, the versions, the cautions and a definition of every measure."""
     _, page, text = reports["four"]
-    seen = Page(page).text
-    for said in (seen, text.replace("\\", "")):
-        assert "dreval.Evaluation(simulated, {...}, random_state=0).run()" in said
-        assert "What may not be concluded" in said
-        assert "numpy 2.4" in said
+    page_text = TagParser(page).text
+    for report_text in (page_text, text.replace("\\", "")):
+        assert "dreval.Evaluation(simulated, {...}, random_state=0).run()" in report_text
+        assert "What may not be concluded" in report_text
+        assert "numpy 2.4" in report_text
         for title in ("Trustworthiness", "Procrustes disparity", "k-NN accuracy"):
-            assert title in said.split("What the words mean")[1]
-    assert seen.index("What may not be concluded") < seen.index("Make it again") < seen.index("What the words mean")
+            assert title in report_text.split("What the words mean")[1]
+    assert (
+        page_text.index("What may not be concluded")
+        < page_text.index("Make it again")
+        < page_text.index("What the words mean")
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_rows_of_markdown_tables_have_equal_numbers_of_cells(reports, case):
-    """Every table of every text is a table: names cannot end a cell, and every row has all cells."""
+    """In every table of every text each row has all cells, whatever the names."""
     blocks = re.findall(r"(?:^\|.*\n)+", reports[case][2], re.M)
     for block in blocks:
         counts = {len(re.split(r"(?<!\\)\|", row)) for row in block.splitlines()}
@@ -289,8 +296,8 @@ def test_rows_of_markdown_tables_have_equal_numbers_of_cells(reports, case):
         assert re.fullmatch(r"(\| :?--:? )+\|", block.splitlines()[1])
 
 
-def test_a_title_can_be_given_and_is_escaped(tmp_path):
-    """The heading and the title of the window; the default names the data."""
+def test_a_title_is_used_and_escaped(tmp_path):
+    """The title is the heading and the title of the window; the default names the data."""
     page = write_report(simulated_results(), tmp_path / "a.html", title="<i>Mine</i>").read_text("utf-8")
 
     assert page.count("&lt;i&gt;Mine&lt;/i&gt;") == 2
@@ -298,8 +305,8 @@ def test_a_title_can_be_given_and_is_escaped(tmp_path):
     assert "# Evaluation of four embeddings of simulated" in text
 
 
-def test_places_where_no_report_can_be_written_are_refused(tmp_path):
-    """Suffix, folder that is not there, folder as a file: each with its cure."""
+def test_paths_that_are_not_writable_raise_an_error(tmp_path):
+    """A wrong suffix, a missing folder, and a folder as a file raise an error with a hint."""
     results = simulated_results()
     with pytest.raises(InputError, match=r"must end in \.html, \.md or \.tex"):
         write_report(results, tmp_path / "report.pdf")
@@ -311,59 +318,59 @@ def test_places_where_no_report_can_be_written_are_refused(tmp_path):
 
 
 def test_a_report_is_written_through_the_result(tmp_path):
-    """``Results.report`` and ``Results.plot`` reach what is tested here."""
+    """``Results.report`` and ``Results.plot`` write and draw."""
     results = simulated_results()
 
     assert results.report(str(tmp_path / "r.HTML")) == Path(tmp_path / "r.HTML")
     assert results.plot("map", measure="continuity").axes
 
 
-def test_values_of_points_of_another_length_are_not_drawn(tmp_path):
-    """A table of points that does not fit its embedding gives no map rather than a wrong one."""
+def test_point_values_of_a_wrong_length_have_no_map(tmp_path):
+    """If a table of points does not fit its embedding, the page has no map."""
     results = simulated_results(("a",))
-    short = {"a": pd.DataFrame({c: v[:-1] for c, v in results.points["a"].items()})}
+    short_points = {"a": pd.DataFrame({c: v[:-1] for c, v in results.points["a"].items()})}
     broken = type(results)(
-        results.table, short, results.groups, results.embeddings, results.labels, recipe=results.recipe
+        results.table, short_points, results.groups, results.embeddings, results.labels, recipe=results.recipe
     )
 
     assert "Below:" not in write_report(broken, tmp_path / "r.html").read_text("utf-8")
 
 
-def own_chances():
-    """Two embeddings with their own chance levels, one with an interval and one with a note, and ties."""
+def results_with_chance_levels():
+    """Return two embeddings with separate chance levels, one interval, one note, and ties."""
     shapes = {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, :3]}
     rows = []
     for name, chance, note in (("a", 64.73, "every point contributes the same"), ("b", 708.65, "")):
-        more = (
+        columns = (
             {"note": note}
             if note
             else {"conf_low": 250.0, "conf_high": 270.0, "conf_method": "jackknife", "target": "points"}
         )
-        rows.append(measure_row(name, "procrustes_r", "n_neighbors=15", 256.97, chance, **more))
+        rows.append(measure_row(name, "procrustes_r", "n_neighbors=15", 256.97, chance, **columns))
         rows.append(measure_row(name, "procrustes_rc", "n_neighbors=15", 0.5, 0.87 + len(note) / 3200))
         rows.append(measure_row(name, "trustworthiness", "n_neighbors=15", 0.8, 0.5, worst=0.7, best=0.9))
     return make_results(rows, shapes, call="dreval evaluate x.csv \\\n  --embedding a=a.csv")
 
 
-def test_pages_and_texts_say_the_same_of_chance_ties_columns_and_calls(tmp_path):
+def test_pages_and_texts_agree_on_chance_ties_columns_and_calls(tmp_path):
     """No chance level is averaged; ties, notes, numbers of columns and the language of the call are in both."""
-    page = write_report(own_chances(), tmp_path / "r.html").read_text("utf-8")
-    text = write_report(own_chances(), tmp_path / "r.md").read_text("utf-8")
-    seen = Page(page).text
+    page = write_report(results_with_chance_levels(), tmp_path / "r.html").read_text("utf-8")
+    text = write_report(results_with_chance_levels(), tmp_path / "r.md").read_text("utf-8")
+    page_text = TagParser(page).text
 
-    assert "386" not in seen + text
-    for said in (seen, text):
+    assert "386" not in page_text + text
+    for report_text in (page_text, text):
         for part in (
             "0.870 to 0.880",
             "64.7",
             "708",
             "every point contributes the same",
         ):
-            assert part in said, part
-    assert "differs" in seen
-    assert "ties 0.700 to 0.900" in seen
+            assert part in report_text, part
+    assert "differs" in page_text
+    assert "ties 0.700 to 0.900" in page_text
     assert re.search(r"\[0\.7000, 0\.9000\]", text.replace("\\", ""))
-    assert "d = 3" in seen.replace("\u00a0", " ")
+    assert "d = 3" in page_text.replace("\u00a0", " ")
     assert "(d = 3)" in text
     assert "(250.0 to 270.0)" in text
     assert "```sh\ndreval evaluate x.csv \\\n  --embedding a=a.csv\n```" in text
@@ -373,32 +380,34 @@ def test_pages_and_texts_say_the_same_of_chance_ties_columns_and_calls(tmp_path)
 
 
 def test_a_reason_of_a_failure_is_not_repeated(tmp_path):
-    """Once in the card and once in the merged cell, whatever the rows say; a result of failures has no empty table."""
+    """The reason is once in the card and once in the merged cell; a result of failures has no empty table."""
     rows = [measure_row("b", "trustworthiness", "n_neighbors=15", 0.9, 0.5)]
     rows += [measure_row("a", i, "", math.nan, math.nan, note="no memory") for i in ("trustworthiness", "continuity")]
     rows.append(row_of_test("a", math.nan, math.nan, note="no memory"))
-    some = make_results(rows, {"b": np.eye(6)[:, :2]}, failed={"a": "no memory"})
-    every = make_results(rows[1:], {}, failed={"a": "no memory"})
+    partial_results = make_results(rows, {"b": np.eye(6)[:, :2]}, failed={"a": "no memory"})
+    failed_results = make_results(rows[1:], {}, failed={"a": "no memory"})
 
-    assert write_report(some, tmp_path / "s.html").read_text("utf-8").count("no memory") == 2
-    assert write_report(some, tmp_path / "s.md").read_text("utf-8").count("no memory") == 1
-    page = write_report(every, tmp_path / "e.html").read_text("utf-8")
+    assert write_report(partial_results, tmp_path / "s.html").read_text("utf-8").count("no memory") == 2
+    assert write_report(partial_results, tmp_path / "s.md").read_text("utf-8").count("no memory") == 1
+    page = write_report(failed_results, tmp_path / "e.html").read_text("utf-8")
     assert page.count("no memory") == 1
     assert "Click a heading" not in page
     assert "<table" not in page
 
 
-def test_the_first_table_is_grouped_by_what_it_speaks_of(tmp_path):
+def test_the_first_table_is_grouped_by_subject(tmp_path):
     """Subjects span their columns, in their order; k is named once above; a single subject is not named."""
     page = write_report(simulated_results(), tmp_path / "a.html").read_text("utf-8")
     subjects = re.findall(r'<th scope="colgroup" colspan="(\d)">([^<]*)</th>', page)
     rows = [measure_row("a", name, "n_neighbors=15", 0.9, 0.5) for name in ("continuity", "trustworthiness")]
-    one = write_report(make_results(rows, {"a": np.eye(9)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
+    page_of_one_subject = write_report(make_results(rows, {"a": np.eye(9)[:, :2]}), tmp_path / "b.html").read_text(
+        "utf-8"
+    )
 
     assert subjects == [("3", "Neighborhoods"), ("1", "Local geometry"), ("1", "Global structure"), ("1", "Prediction")]
     assert "<small>T</small>" in page
     assert "Neighborhoods at k\u00a0=\u00a015." in page
-    assert 'scope="colgroup"' not in one
+    assert 'scope="colgroup"' not in page_of_one_subject
 
 
 def test_names_break_at_underscores_and_curves_have_real_subscripts(reports, tmp_path):
@@ -413,7 +422,7 @@ def test_names_break_at_underscores_and_curves_have_real_subscripts(reports, tmp
 
 
 def many_measures():
-    """Three embeddings, one of them failed, with every measure that has a single value."""
+    """Return three embeddings, one of them failed, with every measure that has a single value."""
     cards = [card for card in MEASURES.cards() if not card.curve and card.level != "algorithm"]
     rows = [measure_row(n, c.name, "", v, 0.1) for c in cards for n, v in (("a", 0.25), ("b", 0.75))]
     rows += [measure_row("bad", c.name, "", math.nan, math.nan, note="why") for c in cards]
@@ -421,13 +430,13 @@ def many_measures():
 
 
 def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
-    """With many measures embeddings are the columns, in page and text; the best of a row is marked."""
+    """If there are many measures, embeddings are the columns, in page and text; the best of a row is marked."""
     results, cards = many_measures()
     text = results.report(tmp_path / "a.md").read_text("utf-8")
     lines = text.partition("## How well")[2].partition("## Where each")[0].splitlines()
     table = [line for line in lines if line.startswith("|")]
     page = results.report(tmp_path / "a.html").read_text("utf-8")
-    first = page.partition('<table class="main turned')[2].partition("</table>")[0]
+    first_table = page.partition('<table class="main turned')[2].partition("</table>")[0]
 
     ranked = sum(card.direction in ("higher", "lower") for card in cards)
     assert table[0] == "|  | a | b | chance |"
@@ -435,53 +444,53 @@ def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
     assert {line.count("|") for line in table} == {5}
     assert sum("**" in line for line in table) == ranked
     assert "bold: best value, not tested; ↑ higher is better" in text
-    assert first.count('<th scope="row"') == len(cards)
-    assert first.count('scope="rowgroup"') == len({card.goals[0] for card in cards})
-    assert first.count('class="best"') == ranked
-    assert first.count("failed") == 1
+    assert first_table.count('<th scope="row"') == len(cards)
+    assert first_table.count('scope="rowgroup"') == len({card.goals[0] for card in cards})
+    assert first_table.count('class="best"') == ranked
+    assert first_table.count("failed") == 1
     assert "Click a heading" not in page
 
 
-def cards_of(results):
-    """The cards of the embeddings by their names."""
+def cards_by_name(results):
+    """Return the cards of the embeddings by their names."""
     view = read_results(results)
     return {card.label.name: card for card in embedding_cards(view, embedding_labels(view))}
 
 
-def test_cards_show_the_first_statements_and_fold_the_rest(tmp_path):
-    """Of many measures every sentence is on the page, three of a kind open, and the others counted."""
+def test_cards_show_the_first_findings_and_fold_the_others(tmp_path):
+    """The page has every finding of many measures; three of a kind are open, and the others are counted."""
     results, _ = many_measures()
     page = results.report(tmp_path / "a.html").read_text("utf-8")
-    made = cards_of(results)
-    assert {*made} == {"a", "b", "bad"}
-    for name, card in made.items():
+    cards = cards_by_name(results)
+    assert {*cards} == {"a", "b", "bad"}
+    for name, card in cards.items():
         part = page.split(f'<h3 title="{name}"')[1].split("</ul>\n</li>")[0]
-        shown, _, folded = part.partition("<details>")
-        for some in (card.good, card.poor):
-            for place, one in enumerate(some):
-                text = str(html_sentence(one))
-                assert text in (shown if place < 3 else folded), text
-        left = max(len(card.good) - 3, 0) + max(len(card.poor) - 3, 0)
-        assert (f"<summary>{left} more<" in folded) == (left > 0)
+        visible, _, folded = part.partition("<details>")
+        for card_findings in (card.good, card.poor):
+            for index, finding in enumerate(card_findings):
+                text = str(html_sentence(finding))
+                assert text in (visible if index < 3 else folded), text
+        n_folded = max(len(card.good) - 3, 0) + max(len(card.poor) - 3, 0)
+        assert (f"<summary>{n_folded} more<" in folded) == (n_folded > 0)
 
 
-def test_a_card_says_what_is_its_own():
-    """The example word by word: shared findings are on no card, and the best is best by all."""
+def test_a_card_has_its_findings_without_the_shared_ones():
+    """Sentences equal those of the example; shared findings are on no card."""
     results = simulated_results(("tsne", "umap", "pca"), intervals=False)
-    made, alike = cards_of(results), [finding.text for finding in shared_sentences(read_results(results))]
+    cards, shared = cards_by_name(results), [finding.text for finding in shared_sentences(read_results(results))]
 
-    assert made["tsne"].standing == "Best value by all six measures."
-    assert list(made["tsne"].good[:2]) == [
+    assert cards["tsne"].standing == "Best value by all six measures."
+    assert list(cards["tsne"].good[:2]) == [
         "Neighbors in the embedding are close in the data (T\u00a00.977).",
         "Neighbors in the data stay close in the embedding (C\u00a00.977).",
     ]
-    assert made["pca"].standing == "Best value by no measure."
-    assert "Neighbors in the embedding may be far apart in the data (T\u00a00.778)." in made["pca"].poor
-    assert not any(finding in card.good for card in made.values() for finding in alike)
+    assert cards["pca"].standing == "Best value by no measure."
+    assert "Neighbors in the embedding may be far apart in the data (T\u00a00.778)." in cards["pca"].poor
+    assert not any(finding in card.good for card in cards.values() for finding in shared)
 
 
 def test_a_page_of_many_embeddings_draws_the_first_ones(tmp_path):
-    """Beyond eight the panels are those of the first by mean rank, with a note; the table has all."""
+    """The panels of more than eight show the first by mean rank, with a note; the table has all."""
     names = tuple(f"m{i}" for i in range(12))
     results = simulated_results(names, ks=(5, 15))
     page = write_report(results, tmp_path / "r.html").read_text("utf-8")
@@ -495,7 +504,7 @@ def test_a_page_of_many_embeddings_draws_the_first_ones(tmp_path):
 
 @pytest.mark.parametrize(("count", "folded"), [(15, 0), (16, 4), (30, 18)])
 def test_a_long_first_table_is_folded(count, folded, tmp_path):
-    """A script hides the rows behind the twelfth of more than fifteen, and a button says how many they are."""
+    """If there are more than fifteen rows, a script hides those after the twelfth, and a button counts them."""
     results = simulated_results(tuple(f"m{i}" for i in range(count)), n=40)
     page = write_report(results, tmp_path / "r.html").read_text("utf-8")
 
@@ -504,18 +513,18 @@ def test_a_long_first_table_is_folded(count, folded, tmp_path):
     assert f"... {folded} more: show all {count}" in page or not folded
 
 
-def test_formulas_are_set_by_the_browser():
-    """Of every measure the formula of its page becomes MathML without a command that is left; what is none stays."""
+def test_formulas_become_mathml():
+    """The formula of every measure becomes MathML without commands; text that is not a formula is unchanged."""
     for card in MEASURES.cards():
         formula = _formula_and_reference(card.name)[0]
-        made = str(_formula(formula)) if formula else "<math"
-        assert made.startswith("<math"), card.name
-        assert "\\" not in made, card.name
+        mathml = str(_formula(formula)) if formula else "<math"
+        assert mathml.startswith("<math"), card.name
+        assert "\\" not in mathml, card.name
     assert _formula(r"a < \frac") == r"a &lt; \frac"
 
 
 def test_a_text_has_the_pairs_of_few_embeddings(tmp_path):
-    """A text has the paired differences of few embeddings, below one heading for each measure; of many it has none."""
+    """A text has the paired differences of few embeddings, with one heading per measure, and none of many."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) * [4, 3, 1, 1]
     for count in (3, 9):

@@ -1,4 +1,4 @@
-"""The printed summary: it fits a terminal, says every number, and is safe in HTML, LaTeX and Markdown."""
+"""The printed summary: it fits a terminal, has every number, and is safe in HTML, LaTeX and Markdown."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ FAST |= {name: {"n_init": 2} for name in ("kmeans_ami", "kmeans_ari", "kmeans_nm
 
 
 def evaluate(names: Sequence[str], **settings: Any) -> dreval.Results:
-    """Run all measures and tests on some embeddings, one of which fails."""
-    images = {name: np.round(Y + i, i % 3) for i, name in enumerate(names)}
-    setting = {"labels": LABELS, "covariates": {"a covariate with a rather long name": X[:, 0]}, "random_state": 0}
-    ev = dreval.Evaluation(X, images, **{**setting, "n_neighbors": [2, 5, 9], **settings})
+    """Run all measures and tests on some embeddings and one that fails."""
+    embeddings = {name: np.round(Y + i, i % 3) for i, name in enumerate(names)}
+    defaults = {"labels": LABELS, "covariates": {"a covariate with a rather long name": X[:, 0]}, "random_state": 0}
+    ev = dreval.Evaluation(X, embeddings, **{**defaults, "n_neighbors": [2, 5, 9], **settings})
     options = {"points": {"n_partitions": 2}, **FAST}
     return ev.with_embedding("bad", Y[:5]).run("all", n_resamples=19, options=options)
 
 
 @functools.cache
 def results(*names: str) -> dreval.Results:
-    """The result of some embeddings, which tests do not change."""
+    """Return the result of some embeddings, which tests do not change."""
     return evaluate(names)
 
 
@@ -62,15 +62,15 @@ def results(*names: str) -> dreval.Results:
     ],
 )
 def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None:
-    """No line is wider than 80 characters, whatever the names, the number of k, ties, tests and failures."""
+    """No line is wider than 80 characters, for any names, numbers of k, ties, tests and failures."""
     text = str(evaluate(names, **setting).summary())
 
     assert max(map(len, text.splitlines())) <= 80
     assert not any(line != line.rstrip() for line in text.splitlines())
 
 
-def test_long_names_are_cut_in_the_middle() -> None:
-    """Of a long name the beginning and the end are shown, so that two that differ at the end can be told apart."""
+def test_long_names_are_shortened_in_the_middle() -> None:
+    """A long name keeps its beginning and end, so that names with different ends stay distinct."""
     text = str(results(LONG, f"{LONG} 2").summary(full=True))
 
     assert re.search(r"^  an em\S*.*….*eters  ", text, re.M)
@@ -80,8 +80,8 @@ def test_long_names_are_cut_in_the_middle() -> None:
 @given(st.text(min_size=1, max_size=90), st.text(max_size=60))
 def test_any_name_fits(name: str, value: str) -> None:
     """Blocks and headers of any text fit the width."""
-    block = Table("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
-    summary = Summary("Title", [("Data", value), ("n", "3")], [block], [name])
+    table = Table("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
+    summary = Summary("Title", [("Data", value), ("n", "3")], [table], [name])
 
     assert max(map(len, summary.as_text().split("\n"))) <= 80
     assert len(summary.as_text().split("\n\n")[1].split("\n")) == 5
@@ -89,7 +89,7 @@ def test_any_name_fits(name: str, value: str) -> None:
 
 @given(st.text(min_size=1, max_size=90).filter(str.isprintable), st.text(max_size=200).filter(str.isprintable))
 def test_any_setting_fits(name: str, setting: str) -> None:
-    """A second column of words is shortened too, and numbers never are."""
+    """A second text column is shortened too, and numbers are never shortened."""
     block = Table("Title", ["", "", "value"], [[name, setting, "0.12345678901234"], ["e", "a=1", ""]])
     text = Summary("Title", [], [block]).as_text()
 
@@ -97,24 +97,24 @@ def test_any_setting_fits(name: str, setting: str) -> None:
     assert "0.12345678901234" in text
 
 
-def test_settings_that_differ_stand_in_the_rows() -> None:
-    """Of a method measure with other settings for each embedding the rows have what differs, as it was run: 80 columns.
+def test_settings_that_differ_are_in_the_rows() -> None:
+    """If the settings of a method measure differ, each row has its setting as it was run, within 80 columns.
 
     40 points of 4 columns have 160 transformations, not 200.
     """
     options = {"tractable_consistency": {"n_transformations": 200}, "reconstruction_error": {"n_folds": 50}}
-    found = dreval.Evaluation(X, {"few": "pca", "all": "pca"}, random_state=0).run(
+    results = dreval.Evaluation(X, {"few": "pca", "all": "pca"}, random_state=0).run(
         list(options), ci=None, options=options
     )
-    few = (found.table["embedding"] == "few") & (found.table["n_resamples"] == 160)
-    table = found.tidy()
-    table.loc[few, "n_resamples"] = 5
-    table.loc[few, "parameters"] = table.loc[few, "parameters"].str.replace("=200", "=5")
-    found = replace(found, table=table)
-    text = str(found.summary(full=True))
+    row_of_few = (results.table["embedding"] == "few") & (results.table["n_resamples"] == 160)
+    table = results.tidy()
+    table.loc[row_of_few, "n_resamples"] = 5
+    table.loc[row_of_few, "parameters"] = table.loc[row_of_few, "parameters"].str.replace("=200", "=5")
+    results = replace(results, table=table)
+    text = str(results.summary(full=True))
 
-    assert str(found.summary())
-    assert few.sum() == 1
+    assert str(results.summary())
+    assert row_of_few.sum() == 1
     assert re.search(r"^  few +n_transformations=5 +0\.", text, re.M)
     assert re.search(r"^  all +n_transformations=160 +0\.", text, re.M)
     assert "amplitude=" not in text
@@ -122,18 +122,19 @@ def test_settings_that_differ_stand_in_the_rows() -> None:
 
 
 def numbers(text: str) -> set[str]:
-    """All decimal numbers in a text."""
+    """Return all decimal numbers in a text."""
     return set(re.findall(r"\d\.\d{4,6}", text))
 
 
-def test_every_form_has_every_number() -> None:
-    """Text, HTML, LaTeX and Markdown hold the values, intervals, chances, ties and p-values of the table."""
-    found = results("e", "f")
-    summary, table = found.summary(full=True), found.tidy()
+def test_every_format_has_every_number() -> None:
+    """Text, HTML, LaTeX and Markdown have the values, intervals, chances, ties and p-values of the table."""
+    results_of_two = results("e", "f")
+    summary, table = results_of_two.summary(full=True), results_of_two.tidy()
     columns = ["value", "conf_low", "conf_high", "chance", "worst", "best", "effect_size", "statistic"]
     expected = set()
-    alike = table["worst"].map(format_number) == table["best"].map(format_number)  # ties that no printed digit shows
-    table.loc[alike, ["worst", "best"]] = np.nan
+    # ties that no printed digit shows
+    equal_when_printed = table["worst"].map(format_number) == table["best"].map(format_number)
+    table.loc[equal_when_printed, ["worst", "best"]] = np.nan
     for column in columns:
         scale = (table["measure"] == "k_max") & (column == "value")  # printed whole
         for value, test in table.loc[table[column].notna() & ~scale, [column, "test"]].to_numpy():
@@ -141,24 +142,24 @@ def test_every_form_has_every_number() -> None:
     for _, rows in table[table["test"] != ""].groupby("test"):
         digits = same_digits([*rows["statistic"], *rows["chance"]])
         expected |= numbers(" ".join([*digits, *map(format_number, rows["effect_size"])]))
-    for form in (summary.as_text(), summary.as_html(), summary.as_latex(), summary.as_markdown()):
-        assert expected <= numbers(form)
+    for text in (summary.as_text(), summary.as_html(), summary.as_latex(), summary.as_markdown()):
+        assert expected <= numbers(text)
         for title in ("Trustworthiness", "Tests of independence", "jackknife"):
-            assert title in form
+            assert title in text
 
 
 class Tags(HTMLParser):
-    """Collects tags and text."""
+    """A parser that stores tags and text."""
 
     def __init__(self) -> None:
         super().__init__()
         self.open: list[str] = []
-        self.seen: set[str] = set()
+        self.tags: set[str] = set()
         self.text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.open.append(tag)
-        self.seen.add(tag)
+        self.tags.add(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -168,19 +169,19 @@ class Tags(HTMLParser):
 
 
 def test_arguments_at_the_beginning_of_a_note_are_code() -> None:
-    """HTML sets the argument that a note speaks of as code; in a name such signs stay as they are."""
+    """HTML formats the argument of a note as code; backticks in a name are unchanged."""
     page = Summary("t", [], [], ["`y` holds classes.", "pca of `y` & more"]).as_html()
 
     assert "<li><code>y</code> holds classes.</li><li>pca of `y` &amp; more</li>" in page
 
 
-def test_names_are_no_markup() -> None:
-    """A name that looks like a tag, a command or a table cell is shown as it is and does nothing."""
+def test_names_are_escaped() -> None:
+    """A name that looks like a tag, a command or a table cell is shown literally."""
     summary = results(*ODD).summary(full=True)
     tags = Tags()
     tags.feed(summary.as_html())
     assert tags.open == []
-    assert tags.seen == {
+    assert tags.tags == {
         *("div", "style", "h3", "p", "bdi", "pre", "table", "caption", "thead", "tbody", "tr", "th", "td"),
         *("strong", "ol", "li", "sub"),
     }
@@ -200,8 +201,8 @@ def test_names_are_no_markup() -> None:
     assert "<script" not in re.sub(r"^```.*?^```", "", summary.as_markdown(), flags=re.DOTALL | re.MULTILINE)
 
 
-def test_rows_of_tests_say_what_is_missing() -> None:
-    """A test that was refused says so in its row and why in a note; stars read p where nothing was adjusted."""
+def test_rows_of_tests_mark_missing_results() -> None:
+    """A failed test is missing in its row, with the reason in a note; stars use p if there is no adjustment."""
     ev = dreval.Evaluation(X, {"e": Y, "spot": Y * 0}, labels=LABELS, covariates={"x": X[:, 0]}, random_state=0)
     text = str(ev.run(None, "hsic", n_resamples=999, adjust=None).summary(full=True))
 
@@ -211,7 +212,7 @@ def test_rows_of_tests_say_what_is_missing() -> None:
     assert "p not adjusted;" in text
 
 
-def test_notes_are_said_once() -> None:
+def test_shared_notes_are_printed_once() -> None:
     """A note that many rows share is one note with the names it concerns, and ends with one full stop."""
     text = results("e", "f").summary(full=True).as_text()
     notes = re.sub(r"\s+", " ", text.split("\nNotes\n")[1])
@@ -222,14 +223,14 @@ def test_notes_are_said_once() -> None:
     assert re.findall(r"\[(\d+)\]", notes) == [str(i + 1) for i in range(len(re.findall(r"\[(\d+)\]", notes)))]
 
 
-def test_no_clock_is_printed() -> None:
+def test_no_time_is_printed() -> None:
     """Two runs print the same text."""
     assert str(evaluate(["e"]).summary(full=True)) == str(evaluate(["e"]).summary(full=True))
 
 
 @given(st.floats(allow_nan=False))
 def test_numbers_are_read_back(value: float) -> None:
-    """A printed number is the number to four places, or to four digits where it is very small or large."""
+    """A printed number equals the number to four decimals, or to four digits if it is very small or large."""
     text = format_number(value)
 
     assert len(text) <= 13
@@ -246,37 +247,37 @@ def test_numbers_are_read_back(value: float) -> None:
     ],
 )  # fmt: skip
 def test_numbers_as_printed(value: Any, digits: int, text: str) -> None:
-    """Fixed places, scientific only where it must be, nothing for what is missing."""
+    """Decimals are fixed, notation is scientific only if necessary, and a missing value is empty."""
     assert format_number(value, digits) == text
 
 
 def test_p_values_are_never_zero() -> None:
-    """Small p-values are bounds; R's codes mark them."""
+    """Small p-values are bounds; significance codes are those of R."""
     assert [format_p(p) for p in (1e-9, 0.001, 0.0456, 1.0, math.nan)] == ["<.001", ".001", ".046", "1.000", ""]
     assert [significance_stars(p) for p in (0.001, 0.01, 0.05, 0.1, 0.11, math.nan)] == ["***", "**", "*", ".", "", ""]
 
 
 def test_a_scale_is_printed_whole_and_without_direction() -> None:
-    """K_max is a number of neighbors, and neither way is better."""
+    """K_max is a number of neighbors without a better direction."""
     text = str(dreval.Evaluation(X, {"one": Y}, random_state=0).run(["k_max"], ci=None).summary(full=True))
 
     assert "Scale of the best agreement (K_max), no direction" in text
     assert re.search(rf"^  one +{dreval.k_max(X, Y):.0f} +\d", text, re.MULTILINE)
 
 
-def test_several_kinds_of_intervals_say_whose_they_are() -> None:
-    """Where notes on intervals differ, each names its measures."""
-    found = dreval.Evaluation(X, {"one": Y}, anchors=20, n_neighbors=5, random_state=0)
-    notes = " ".join(map(str, found.run(["continuity", "procrustes_disparity"]).summary(full=True).notes))
+def test_notes_on_several_kinds_of_intervals_name_their_measures() -> None:
+    """If notes on intervals differ, each names its measures."""
+    evaluation = dreval.Evaluation(X, {"one": Y}, anchors=20, n_neighbors=5, random_state=0)
+    notes = " ".join(map(str, evaluation.run(["continuity", "procrustes_disparity"]).summary(full=True).notes))
 
     assert "95 % intervals of continuity: anchors drawn without replacement, betting" in notes
     assert "95 % intervals of procrustes_disparity: computed from all points" in notes
-    assert "95 % intervals: " in " ".join(map(str, found.run(["continuity"]).summary(full=True).notes))
+    assert "95 % intervals: " in " ".join(map(str, evaluation.run(["continuity"]).summary(full=True).notes))
 
 
 @pytest.mark.parametrize("name", ["嵌入法", "ｆｕｌｌ", "한국어 이름", "e\u0301te\u0301"])
-def test_broad_letters_keep_the_columns(name: str) -> None:
-    """A letter that takes two columns of a terminal counts as two, so that numbers stand below each other."""
+def test_wide_characters_keep_the_columns(name: str) -> None:
+    """A character that takes two columns of a terminal counts as two, so that numbers are aligned."""
     block = Table("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
     text = Summary("title", [("Data", name), ("n", "3")], [block], [f"{name} " * 40]).as_text()
     lines = text.split("\n")
@@ -289,25 +290,25 @@ def test_broad_letters_keep_the_columns(name: str) -> None:
 
 
 def name_words(name: str) -> list[str]:
-    """The words of a name as they are printed."""
+    """Return the words of a name as they are printed."""
     return unicodedata.normalize("NFC", name).split()
 
 
 @given(st.lists(st.text("ab=_", min_size=1, max_size=60), min_size=1, max_size=12), st.integers(8, 30))
-def test_short_forms_are_distinct(names: list[str], room: int) -> None:
-    """No two names have one short form, and each form fits its room."""
-    short = distinct_short_names(names, room)
+def test_short_forms_are_distinct(names: list[str], width: int) -> None:
+    """No two names have one short form, and each form fits the width."""
+    short_names = distinct_short_names(names, width)
 
-    assert len(set(short.values())) == len(set(names))
-    assert max(map(len, short.values())) <= room
-    assert all(short[name] == name for name in names if len(name) <= room and len(set(names)) == 1)
+    assert len(set(short_names.values())) == len(set(names))
+    assert max(map(len, short_names.values())) <= width
+    assert all(short_names[name] == name for name in names if len(name) <= width and len(set(names)) == 1)
 
 
 SEEDS = [f"pbmc_umap_min_dist_0.{i}_seed_{j}" for i in (1, 5) for j in (0, 1)]
 
 
 def pairs_summary(names: list[str]) -> Summary:
-    """A table of names with room for them, and one of pairs without; in either column every name but one."""
+    """Return a summary of a table of names that has space for them, and one of pairs that has not."""
     numbers = ["−0.0015", "−0.05", "0.961", "1.000", "−0.015", "0.487"]
     pairs = [[a, b, *numbers] for i, a in enumerate(names) for b in names[i + 1 :]]
     headings = ["first", "second", "advantage", "t", "p", "p adj.", "effect", "P sup."]
@@ -315,26 +316,26 @@ def pairs_summary(names: list[str]) -> Summary:
     return Summary("Title", [], [values, Table("Pairs", headings, pairs, 2)])
 
 
-def test_a_short_form_is_one_name_wherever_it_stands() -> None:
-    """Both columns of pairs shorten alike in text and LaTeX, and a key says what each form stands for."""
+def test_a_short_name_is_the_same_in_every_column() -> None:
+    """Both columns of pairs have the same short forms in text and LaTeX, and a key expands each form."""
     summary = pairs_summary(SEEDS)
     text, latex = summary.as_text(), summary.as_latex().replace(r"\_", "_").replace(r"\allowbreak{}", "")
     key = dict(re.findall(r"^  (\S+): (\S+)$", text.partition("\nNames\n")[2], re.M))
-    shown = re.findall(r"^(\S+)  (\S+) +−0\.0015", text, re.M)
+    pairs = re.findall(r"^(\S+)  (\S+) +−0\.0015", text, re.M)
     tex_key = dict(re.findall(r"(\S+…\S*): (\S+)\.(?= |\\par)", latex))
-    tex_shown = re.findall(r"^(\S+) & (\S+) & \\ensuremath\{-\}0\.0015", latex, re.M)
+    tex_pairs = re.findall(r"^(\S+) & (\S+) & \\ensuremath\{-\}0\.0015", latex, re.M)
     expected = [(a, b) for i, a in enumerate(SEEDS) for b in SEEDS[i + 1 :]]
 
     assert sorted(key.values()) == sorted(tex_key.values()) == sorted(SEEDS)
-    assert [(key[a], key[b]) for a, b in shown] == expected
-    assert [(tex_key[a], tex_key[b]) for a, b in tex_shown] == expected
+    assert [(key[a], key[b]) for a, b in pairs] == expected
+    assert [(tex_key[a], tex_key[b]) for a, b in tex_pairs] == expected
     assert all(re.search(rf"^{name} +0\.5$", text, re.M) for name in SEEDS)
 
 
-def test_tables_of_several_kinds_have_one_form_for_a_name() -> None:
-    """The tightest table sets the form for all that have no room."""
-    wide = [f"c{i:09d}" for i in range(4)]
-    blocks = [Table("", ["", *wide[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
+def test_several_tables_share_one_short_form_of_a_name() -> None:
+    """The narrowest table sets the short form for all tables."""
+    headings = [f"c{i:09d}" for i in range(4)]
+    blocks = [Table("", ["", *headings[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
     text = Summary("t", [], blocks).as_text().partition("\nNames\n")
     forms = re.findall(r"^(\S+) +0\.1", text[0], re.M)
 
@@ -343,8 +344,8 @@ def test_tables_of_several_kinds_have_one_form_for_a_name() -> None:
     assert "Names" not in pairs_summary(["umap", "tsne"]).as_text()
 
 
-def test_names_stay_whole_where_the_row_fits() -> None:
-    """The table of pairs has room for names of fourteen letters in 80 columns."""
+def test_names_are_not_shortened_if_the_row_fits() -> None:
+    """The table of pairs has space for names of fourteen letters in 80 columns."""
     names = ["umap_n15_seed1", "umap_n15_seed2", "umap_n50_seed1"]
     text = pairs_summary(names).as_text()
 
@@ -353,7 +354,7 @@ def test_names_stay_whole_where_the_row_fits() -> None:
 
 
 def test_labels_of_two_summaries_differ() -> None:
-    """A label of its own stands before the number of each table; what LaTeX would not take is refused."""
+    """A label precedes the number of each table; a label that LaTeX cannot process raises an error."""
     summary = pairs_summary(["umap", "tsne"])
 
     assert re.findall(r"\\label\{(.*?)\}", summary.as_latex()) == ["tab:title-1", "tab:title-2"]
@@ -363,8 +364,8 @@ def test_labels_of_two_summaries_differ() -> None:
             summary.as_latex(label=bad)  # type: ignore[arg-type]
 
 
-def test_a_table_that_is_too_wide_is_broken() -> None:
-    """Its columns stand below each other with the names before them, and no number is lost or cut."""
+def test_a_table_that_is_too_wide_is_split() -> None:
+    """Blocks of columns follow each other, each with the names, and every number is complete."""
     row = [f"{i}.{i}23456789012345" for i in range(9)]
     block = Table("", ["", *(f"c{i}" for i in range(8)), ""], [["a name", *row[:8], "***"]])
     text = Summary("t", [], [block]).as_text()
@@ -375,8 +376,8 @@ def test_a_table_that_is_too_wide_is_broken() -> None:
     assert re.search(rf"{row[7]}  \*\*\*$", text, re.M)
 
 
-def test_the_best_is_bold_where_there_is_bold() -> None:
-    """The best values of each measure and setting, as they are printed; none where nothing is better."""
+def test_the_best_values_are_marked() -> None:
+    """The best values of each measure and setting are marked; a measure without direction has no mark."""
     table = {"low": X[::-1, :2], "high": X[:, :2] + 1e-9, "same": X[:, :2]}
     ev = dreval.Evaluation(X, table, n_neighbors=[3, 5], random_state=0)
     block = ev.run(["trustworthiness", "k_max"], ci=None).summary(full=True).tables[0]
@@ -385,19 +386,21 @@ def test_the_best_is_bold_where_there_is_bold() -> None:
     assert {row[:2] for row in best} == {(name, k) for name in ("high", "same") for k in ("k = 3", "k = 5")}
 
 
-def test_a_summary_says_call_and_components() -> None:
-    """As R's do; numbers of components that differ are all said, and a long call leaves its middle out."""
-    found = dreval.Evaluation(X, {"two": Y, "three": X[:, :3]}, n_neighbors=5, random_state=0).run("stress", ci=None)
-    many = dreval.Evaluation(X, {f"embedding {i}": Y for i in range(40)}, n_neighbors=5).run("stress", ci=None)
+def test_a_summary_has_call_and_components() -> None:
+    """Different numbers of components are all listed, and a long call omits its middle."""
+    two_results = dreval.Evaluation(X, {"two": Y, "three": X[:, :3]}, n_neighbors=5, random_state=0).run(
+        "stress", ci=None
+    )
+    many_results = dreval.Evaluation(X, {f"embedding {i}": Y for i in range(40)}, n_neighbors=5).run("stress", ci=None)
 
-    assert "\nCall:\n  dreval.Evaluation(data, {'two': two_coordinates" in str(found.summary(full=True))
-    assert re.search(r"Components d: +2, 3$", str(found.summary(full=True)), re.M)
-    assert str(many.summary(full=True)).partition("Call:\n")[2].partition("\n\n")[0].count("\n") <= 5
-    assert "'embedding 39'" in many.summary(full=True).call
+    assert "\nCall:\n  dreval.Evaluation(data, {'two': two_coordinates" in str(two_results.summary(full=True))
+    assert re.search(r"Components d: +2, 3$", str(two_results.summary(full=True)), re.M)
+    assert str(many_results.summary(full=True)).partition("Call:\n")[2].partition("\n\n")[0].count("\n") <= 5
+    assert "'embedding 39'" in many_results.summary(full=True).call
 
 
-def test_failures_alike_are_one_note() -> None:
-    """Embeddings that failed have no rows; their reason is said once, and the header counts them."""
+def test_equal_failures_share_one_note() -> None:
+    """Failed embeddings have no rows; their reason is in one note, and the header counts them."""
     ev = dreval.Evaluation(X, {"e": Y, "short": Y[:5], "brief": Y[:5]}, n_neighbors=5, random_state=0)
     summary = ev.run("stress", ci=None).summary(full=True)
 

@@ -1,4 +1,4 @@
-"""The report in a real browser: silent, alone, never wider than the window, and different in the dark."""
+"""The report in a real browser: no messages, no requests, never wider than the window, with a dark theme."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from dreval.report.page import write_report
 pytestmark = pytest.mark.browser
 SCRIPT = "<script>alert(1)</script>"
 PAINTED = "new Promise((done) => setTimeout(done, 60))"
-NOTHING: dict[str, list[list[float]]] = {"kept": [], "lost": [], "false": []}
-PRINTED = 703  # CSS pixels between the margins of a page of A4
+NO_MARKS: dict[str, list[list[float]]] = {"kept": [], "lost": [], "false": []}
+PAGE_WIDTH = 703  # CSS pixels between the margins of a page of A4
 
 
 @pytest.fixture(scope="module")
@@ -65,26 +65,26 @@ def results() -> dreval.Results:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory, results: dreval.Results) -> Path:
-    """Its report."""
+    """The report of the real evaluation."""
     return write_report(results, tmp_path_factory.mktemp("report") / "report.html")
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1100])
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_page_is_never_wider_than_the_window(browser: Browser, page: Path, width: int, dark: bool) -> None:
-    """On a phone and on a screen the page itself does not scroll sideways; the table may, inside itself."""
+    """The page does not scroll sideways on a phone or a screen; a table may scroll inside itself."""
     browser.open(page, width, dark)
 
     assert browser.evaluate("window.innerWidth") == width
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
-    inside = (
+    n_outside = (
         "[...document.querySelectorAll('main > *')].filter(e => e.getBoundingClientRect().right > innerWidth).length"
     )
-    assert browser.evaluate(inside) == 0
+    assert browser.evaluate(n_outside) == 0
 
 
-def test_the_page_is_silent_and_loads_nothing(browser: Browser, page: Path) -> None:
-    """No error and no warning on the console, and no request but the one for the file itself."""
+def test_the_page_has_no_messages_and_no_requests(browser: Browser, page: Path) -> None:
+    """The console has no error and no warning, and the only request is for the file."""
     browser.open(page, 1100)
     texts = [e for e in browser.events if e["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled")]
     texts += [e for e in browser.events if e["method"] == "Log.entryAdded"]
@@ -120,7 +120,7 @@ def test_dark_and_light_differ_and_are_both_readable(browser: Browser, page: Pat
 
 
 def test_figures_follow_the_colors_of_the_page(browser: Browser, page: Path) -> None:
-    """Text inside the drawings is as light in dark mode as that of the page, and has its font."""
+    """Text in the figures is as light in dark mode as that of the page, and has its font."""
     ink = "getComputedStyle(document.querySelector('.curves svg text')).fill"
     browser.open(page, 1100)
     light = browser.evaluate(ink)
@@ -131,36 +131,36 @@ def test_figures_follow_the_colors_of_the_page(browser: Browser, page: Path) -> 
     assert browser.evaluate(f"({font})('.curves svg text') === ({font})('body')")
 
 
-def test_a_click_on_a_heading_sorts_and_failures_stay_below(browser: Browser, page: Path) -> None:
-    """The best comes first, a second click turns the order, and an embedding without values stays last."""
+def test_a_click_on_a_heading_sorts_and_failures_stay_last(browser: Browser, page: Path) -> None:
+    """The best is first, a second click reverses the order, and an embedding without values stays last."""
     browser.open(page, 1100)
     column = "[...document.querySelectorAll('table.main tbody tr')].map(r => r.cells[1].dataset.sort || '')"
     click = "document.querySelector('table.main thead th.n button').click()"
     browser.evaluate(click)
-    first = list(browser.evaluate(column))
+    descending = list(browser.evaluate(column))
     browser.evaluate(click)
-    second = list(browser.evaluate(column))
+    ascending = list(browser.evaluate(column))
 
-    assert first[-1] == second[-1] == ""
-    values = [float(v) for v in first[:-1]]
+    assert descending[-1] == ascending[-1] == ""
+    values = [float(v) for v in descending[:-1]]
     assert values == sorted(values, reverse=True)
-    assert [float(v) for v in second[:-1]] == sorted(values)
+    assert [float(v) for v in ascending[:-1]] == sorted(values)
     assert browser.evaluate("document.querySelector('table.main thead th.n').getAttribute('aria-sort')") == "ascending"
 
 
 def test_names_are_shown_literally(browser: Browser, page: Path) -> None:
-    """A name that looks like markup is read as it was given, in the page and in its drawings."""
+    """A name that looks like markup is text, in the page and in its figures."""
     browser.open(page, 1100)
 
     assert browser.evaluate("document.querySelectorAll('main b i, main bdi b').length") == 0
     heads = browser.evaluate("[...document.querySelectorAll('.verdicts h3')].map(e => e.textContent)")
     assert "<b>&\"' a rather long name of an embedding, in words" in heads
-    written = browser.evaluate("[...document.querySelectorAll('.curves svg text')].map(e => e.textContent)")
-    assert "three_$columns$" in written
+    labels = browser.evaluate("[...document.querySelectorAll('.curves svg text')].map(e => e.textContent)")
+    assert "three_$columns$" in labels
 
 
-def test_wide_tables_use_the_window_and_say_that_they_scroll(browser: Browser, page: Path) -> None:
-    """A wide table leaves the column of text where the window has room, and has a shadow where it has not."""
+def test_wide_tables_use_the_window_and_have_a_shadow(browser: Browser, page: Path) -> None:
+    """A wide table extends beyond the column of text if the window has space, and has a shadow if not."""
     sizes = "[e.clientWidth, e.scrollWidth, e.getBoundingClientRect().left]"
     wide = f"[...document.querySelectorAll('.scroll')].map(e => {sizes})"
     browser.open(page, 1800)
@@ -168,7 +168,7 @@ def test_wide_tables_use_the_window_and_say_that_they_scroll(browser: Browser, p
     assert "local" in browser.evaluate("getComputedStyle(document.querySelector('.scroll')).backgroundAttachment")
 
 
-def test_the_reason_of_a_failure_is_read_without_scrolling(browser: Browser, page: Path) -> None:
+def test_the_reason_of_a_failure_is_visible_without_scrolling(browser: Browser, page: Path) -> None:
     """On a phone the merged cell of an embedding that failed wraps inside the window."""
     browser.open(page, 390)
 
@@ -197,19 +197,19 @@ def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_of_a_study_is_never_wider_than_the_window(
     browser: Browser, study_page: Path, width: int, dark: bool
 ) -> None:
-    """Its tables and figures scroll inside themselves; it is silent, and loads nothing."""
+    """Its tables and figures scroll inside themselves; it has no messages and no requests."""
     test_the_page_is_never_wider_than_the_window(browser, study_page, width, dark)
     if width == 1100:
-        test_the_page_is_silent_and_loads_nothing(browser, study_page)
+        test_the_page_has_no_messages_and_no_requests(browser, study_page)
 
 
 def test_the_page_of_a_study_is_readable_in_the_dark(browser: Browser, study_page: Path) -> None:
-    """As every report."""
+    """Its themes have the contrast of every report."""
     test_dark_and_light_differ_and_are_both_readable(browser, study_page)
 
 
 @pytest.fixture(scope="module")
-def compared_page(page: Path) -> Path:
+def comparison_page(page: Path) -> Path:
     """The report of a comparison of the embeddings of one data set, with awkward names."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(120, 5)) * [3, 2, 1, 1, 1]
@@ -219,14 +219,14 @@ def compared_page(page: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(page: Path, study_page: Path, compared_page: Path) -> dict[str, Path]:
+def pages(page: Path, study_page: Path, comparison_page: Path) -> dict[str, Path]:
     """The three kinds of pages."""
-    return {"result": page, "study": study_page, "comparison": compared_page}
+    return {"result": page, "study": study_page, "comparison": comparison_page}
 
 
 @pytest.fixture(scope="module")
 def axe() -> str:
-    """The script of axe-core, which ``.ci/run`` fetches; DREVAL_AXE is its path."""
+    """The script of axe-core, which ``.ci/run`` downloads; DREVAL_AXE is its path."""
     path = Path(os.environ.get("DREVAL_AXE", "axe.min.js"))
     assert path.is_file(), f"{path} is not there: set DREVAL_AXE to axe.min.js of axe-core 4, as .ci/run does"
     return path.read_text("utf-8")
@@ -234,27 +234,27 @@ def axe() -> str:
 
 @pytest.mark.parametrize("kind", ["result", "study", "comparison"])
 @pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_nothing_serious(browser: Browser, pages: dict[str, Path], axe: str, kind: str, dark: bool) -> None:
-    """No violation of the rules of axe-core, of any impact, in light and in dark, with all that is folded open."""
+def test_axe_reports_no_violation(browser: Browser, pages: dict[str, Path], axe: str, kind: str, dark: bool) -> None:
+    """axe-core reports no violation of any impact, in light and dark mode, with all details open."""
     browser.open(pages[kind], 1280, dark)
     browser.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     browser.evaluate(axe)
-    words = "v.id + ' (' + v.impact + '): ' + v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(', ')"
-    found = browser.await_value(f"axe.run().then((r) => r.violations.map((v) => {words}))")
+    violation_text = "v.id + ' (' + v.impact + '): ' + v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(', ')"
+    violations = browser.await_value(f"axe.run().then((r) => r.violations.map((v) => {violation_text}))")
 
-    assert found == []
+    assert violations == []
 
 
 @pytest.mark.parametrize("kind", ["study", "comparison"])
-def test_every_page_is_silent_and_never_wider_than_a_phone(browser: Browser, pages: dict[str, Path], kind: str) -> None:
-    """As the page of a result."""
-    test_the_page_is_silent_and_loads_nothing(browser, pages[kind])
+def test_every_page_has_no_messages_and_fits_a_phone(browser: Browser, pages: dict[str, Path], kind: str) -> None:
+    """The tests of the page of a result hold for the other pages."""
+    test_the_page_has_no_messages_and_no_requests(browser, pages[kind])
     test_the_page_is_never_wider_than_the_window(browser, pages[kind], 375, False)
 
 
 @pytest.mark.parametrize("kind", ["result", "study", "comparison"])
-def test_awkward_names_run_nothing(browser: Browser, pages: dict[str, Path], kind: str) -> None:
-    """Markup in names is shown and never becomes an element; the only scripts are those of the page and its data."""
+def test_awkward_names_run_no_script(browser: Browser, pages: dict[str, Path], kind: str) -> None:
+    """Markup in names never becomes an element; the only scripts are those of the page and its data."""
     browser.open(pages[kind], 1100)
     types = browser.evaluate("[...document.scripts].map((s) => s.type)")
 
@@ -266,9 +266,9 @@ def test_awkward_names_run_nothing(browser: Browser, pages: dict[str, Path], kin
 
 @pytest.mark.parametrize("kind", ["result", "study", "comparison"])
 def test_every_table_sorts(browser: Browser, pages: dict[str, Path], kind: str) -> None:
-    """Each heading of each sortable table is a button that says how it sorts, and numbers come in their order."""
+    """Each heading of a sortable table is a button with its direction, and numbers are in order."""
     browser.open(pages[kind], 1100)
-    checked = browser.evaluate("""(() => [...document.querySelectorAll("table.sortable")].flatMap((table) =>
+    headings = browser.evaluate("""(() => [...document.querySelectorAll("table.sortable")].flatMap((table) =>
       [...table.querySelectorAll("thead tr:last-child th")].map((head) => {
         head.querySelector("button").click();
         const up = head.getAttribute("aria-sort") === "ascending";
@@ -281,27 +281,27 @@ def test_every_table_sorts(browser: Browser, pages: dict[str, Path], kind: str) 
         return [head.textContent, known.length !== cells.length || rising, named];
       })))()""")
 
-    assert len(checked) > 5
-    assert [row for row in checked if row[1:] != [True, 1]] == []
+    assert len(headings) > 5
+    assert [row for row in headings if row[1:] != [True, 1]] == []
 
 
-def shares(results: dreval.Results, name: str) -> npt.NDArray[np.float64]:
-    """The places of the points of an embedding, as shares of its drawing from the upper left."""
+def panel_positions(results: dreval.Results, name: str) -> npt.NDArray[np.float64]:
+    """Return the positions of the points of an embedding, as fractions of its panel from the upper left."""
     return (1 + place_points(results.embeddings[name]) * [1, -1]) / 2
 
 
-def place_of(browser: Browser, results: dreval.Results, name: str, i: int) -> list[float]:
-    """The place of a point in the window, to which its embedding is scrolled."""
-    across, down = shares(results, name)[i]
+def scroll_to_point(browser: Browser, results: dreval.Results, name: str, i: int) -> list[float]:
+    """Return the position of a point in the window, after scrolling to its embedding."""
+    x, y = panel_positions(results, name)[i]
     return browser.evaluate(f"""(() => {{
       const view = document.querySelector('.pts[data-panel="{results.names.index(name)}"] .over');
       view.scrollIntoView({{ block: "center", behavior: "instant" }});
       const frame = view.getBoundingClientRect();
-      return [frame.left + {across} * frame.width, frame.top + {down} * frame.height]; }})()""")
+      return [frame.left + {x} * frame.width, frame.top + {y} * frame.height]; }})()""")
 
 
-def marked(browser: Browser, results: dreval.Results, name: str) -> dict[str, list[list[float]]]:
-    """The places of the marks of each kind in an embedding, as shares of its drawing."""
+def mark_positions(browser: Browser, results: dreval.Results, name: str) -> dict[str, list[list[float]]]:
+    """Return the positions of the marks of each kind in an embedding, as fractions of its panel."""
     return {
         kind: browser.evaluate(f"""(() => {{
           const over = document.querySelector('.pts[data-panel="{results.names.index(name)}"] .over');
@@ -313,78 +313,84 @@ def marked(browser: Browser, results: dreval.Results, name: str) -> dict[str, li
     }
 
 
-def assert_same_places(found: list[list[float]], expected: npt.NDArray[np.float64]) -> None:
-    """As many marks as places, and one at each, to less than a pixel."""
-    assert len(found) == len(expected)
-    assert all(np.abs(np.array(found) - place).max(axis=1).min() < 3e-3 for place in expected)
+def assert_same_positions(positions: list[list[float]], expected: npt.NDArray[np.float64]) -> None:
+    """Check that there is one mark at each position, to less than a pixel."""
+    assert len(positions) == len(expected)
+    assert all(np.abs(np.array(positions) - position).max(axis=1).min() < 3e-3 for position in expected)
 
 
 def neighbor_sets(results: dreval.Results, name: str, i: int) -> dict[str, set[int]]:
-    """The neighbors of a point that an embedding keeps, loses and adds, by the geometry of the package."""
-    mine, theirs = (set(nearest(of, 15)[0][i].tolist()) for of in (results.data, results.embeddings[name]))
-    return {"kept": mine & theirs, "lost": mine - theirs, "false": theirs - mine}
+    """Return the neighbors of a point that an embedding keeps, loses and adds, computed by the package."""
+    data_neighbors, embedding_neighbors = (
+        set(nearest(coordinates, 15)[0][i].tolist()) for coordinates in (results.data, results.embeddings[name])
+    )
+    return {
+        "kept": data_neighbors & embedding_neighbors,
+        "lost": data_neighbors - embedding_neighbors,
+        "false": embedding_neighbors - data_neighbors,
+    }
 
 
 def test_neighbors_are_marked_in_every_embedding(browser: Browser, page: Path, results: dreval.Results) -> None:
     """Kept, lost and false neighbors are marked at their points, for any columns; all are counted."""
     browser.open(page, 1280)
-    browser.point(*place_of(browser, results, "isomap", 7))
+    browser.point(*scroll_to_point(browser, results, "isomap", 7))
     browser.await_value(PAINTED)
 
     for name in results.embeddings:
-        sets, found = neighbor_sets(results, name, 7), marked(browser, results, name)
-        for kind, those in sets.items():
-            assert_same_places(found[kind], shares(results, name)[sorted(those)])
-        over = f"document.querySelector('.pts[data-panel=\"{results.names.index(name)}\"] .over')"
-        assert browser.evaluate(f"{over}.querySelector('.count').textContent") == f"{len(sets['kept'])} of 15 kept"
-        lines = browser.evaluate(f"{over}.querySelector('.spokes').getAttribute('d')")
+        sets, positions = neighbor_sets(results, name, 7), mark_positions(browser, results, name)
+        for kind, neighbors in sets.items():
+            assert_same_positions(positions[kind], panel_positions(results, name)[sorted(neighbors)])
+        panel = f"document.querySelector('.pts[data-panel=\"{results.names.index(name)}\"] .over')"
+        assert browser.evaluate(f"{panel}.querySelector('.count').textContent") == f"{len(sets['kept'])} of 15 kept"
+        lines = browser.evaluate(f"{panel}.querySelector('.spokes').getAttribute('d')")
         assert lines.count("L") == len(sets["lost"])
     sets = neighbor_sets(results, "isomap", 7)
-    counts = ", ".join(f"{len(those)} {kind}" for kind, those in sets.items())
+    counts = ", ".join(f"{len(neighbors)} {kind}" for kind, neighbors in sets.items())
     assert f"neighbors: {counts}" in browser.evaluate("document.querySelector('.tip').textContent")
     browser.point(2, 2)
-    assert marked(browser, results, "isomap") == NOTHING
+    assert mark_positions(browser, results, "isomap") == NO_MARKS
 
 
 def test_marks_differ_by_shape_and_color(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """Each kind has its shape and color, those of the text above, in light and in dark mode."""
+    """Each kind has its shape and color, as in the text above, in light and in dark mode."""
     shapes = "[...document.querySelectorAll('[data-mark] path')].map((p) => [p.getAttribute('d'), "
     shapes += "getComputedStyle(p).fill, p.closest('[data-mark]').textContent])"
     for dark in (False, True):
         browser.open(page, 1280, dark)
-        drawn = browser.evaluate(shapes)
-        assert [words for _, _, words in drawn] == ["kept", "lost", "false"]
-        assert len({shape for shape, _, _ in drawn}) == len({color for _, color, _ in drawn}) == 3
+        marks = browser.evaluate(shapes)
+        assert [label for _, _, label in marks] == ["kept", "lost", "false"]
+        assert len({shape for shape, _, _ in marks}) == len({color for _, color, _ in marks}) == 3
 
 
-def test_a_click_holds_a_point(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """Its marks stay while others are pointed at, until a second click."""
+def test_a_click_pins_a_point(browser: Browser, page: Path, results: dreval.Results) -> None:
+    """Its marks stay while the pointer is at other points, until a second click."""
     browser.open(page, 1280)
-    browser.click(*place_of(browser, results, "pca", 7))
-    kept = marked(browser, results, "isomap")
-    browser.point(*place_of(browser, results, "pca", 40))
+    browser.click(*scroll_to_point(browser, results, "pca", 7))
+    pinned = mark_positions(browser, results, "isomap")
+    browser.point(*scroll_to_point(browser, results, "pca", 40))
     browser.await_value(PAINTED)
 
     assert browser.evaluate("document.querySelector('.tip b').textContent") == "point 41"
-    assert marked(browser, results, "isomap") == kept != NOTHING
+    assert mark_positions(browser, results, "isomap") == pinned != NO_MARKS
     browser.point(2, 2)
-    assert marked(browser, results, "isomap") == kept
-    browser.click(*place_of(browser, results, "pca", 40))
+    assert mark_positions(browser, results, "isomap") == pinned
+    browser.click(*scroll_to_point(browser, results, "pca", 40))
     browser.point(2, 2)
-    assert marked(browser, results, "isomap") == NOTHING
-    browser.click(*place_of(browser, results, "pca", 40))
+    assert mark_positions(browser, results, "isomap") == NO_MARKS
+    browser.click(*scroll_to_point(browser, results, "pca", 40))
     browser.press("Escape")
-    assert marked(browser, results, "isomap") == NOTHING
+    assert mark_positions(browser, results, "isomap") == NO_MARKS
 
 
-def test_a_tap_holds_a_point_and_touch_scrolls(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """On a phone a tap marks the neighbors; nothing keeps a finger from scrolling."""
+def test_a_tap_pins_a_point_and_touch_scrolls(browser: Browser, page: Path, results: dreval.Results) -> None:
+    """A tap on a phone marks the neighbors, and touch scrolls everywhere."""
     browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
     try:
         browser.open(page, 390)
-        browser.tap(*place_of(browser, results, "pca", 7))
+        browser.tap(*scroll_to_point(browser, results, "pca", 7))
         browser.await_value(PAINTED)
-        assert any(marked(browser, results, "isomap").values())
+        assert any(mark_positions(browser, results, "isomap").values())
         actions = "[...document.querySelectorAll('.over, .pts')].map((e) => getComputedStyle(e).touchAction)"
         assert set(browser.evaluate(actions)) == {"auto"}
         assert browser.evaluate("document.documentElement.scrollWidth") <= 390
@@ -393,21 +399,21 @@ def test_a_tap_holds_a_point_and_touch_scrolls(browser: Browser, page: Path, res
 
 
 def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """The content of the box fills drawing and map of that embedding, with marks; a double click resets."""
+    """The content of the box fills panel and map of that embedding, with marks; a double click resets."""
     browser.open(page, 1280)
     views = (
         "[...document.querySelectorAll('.pts > [role=img], .map > [role=img]')].map((e) => e.getAttribute('viewBox'))"
     )
-    whole = browser.evaluate(views)
-    x, y = place_of(browser, results, "pca", 7)
+    original = browser.evaluate(views)
+    x, y = scroll_to_point(browser, results, "pca", 7)
     browser.drag(x - 20, y - 20, x + 20, y + 20)
-    assert [i for i, box in enumerate(browser.evaluate(views)) if box != whole[i]] == [0, 1]
+    assert [i for i, box in enumerate(browser.evaluate(views)) if box != original[i]] == [0, 1]
     assert browser.evaluate("document.querySelector('.reset').hidden") is False
 
     left, top, side = (float(v) / 172.8 for v in browser.evaluate(views)[0].split()[:3])
     width = browser.evaluate("document.querySelector('.over').getBoundingClientRect().width")
     assert side == pytest.approx(40 / width, rel=1e-6)
-    expected = (shares(results, "pca")[7] - [left, top]) / side
+    expected = (panel_positions(results, "pca")[7] - [left, top]) / side
     assert expected == pytest.approx([0.5, 0.5], abs=0.02)
     middle = browser.evaluate("""(() => {
       const frame = document.querySelector('.over').getBoundingClientRect();
@@ -416,77 +422,81 @@ def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dre
     browser.await_value(PAINTED)
     assert browser.evaluate("document.querySelector('.tip b').textContent") == "point 8"
     false = sorted(neighbor_sets(results, "pca", 7)["false"])
-    assert_same_places(marked(browser, results, "pca")["false"], (shares(results, "pca")[false] - [left, top]) / side)
-    assert marked(browser, results, "isomap")["lost"]
+    assert_same_positions(
+        mark_positions(browser, results, "pca")["false"], (panel_positions(results, "pca")[false] - [left, top]) / side
+    )
+    assert mark_positions(browser, results, "isomap")["lost"]
     browser.click(*middle, count=2)
-    assert browser.evaluate(views) == whole
+    assert browser.evaluate(views) == original
     assert browser.evaluate("document.querySelector('.reset').hidden")
     browser.point(2, 2)
-    assert marked(browser, results, "isomap") == NOTHING
+    assert mark_positions(browser, results, "isomap") == NO_MARKS
     browser.drag(*middle, *(v + 30 for v in middle))
-    assert browser.evaluate(views) != whole
-    browser.printed()  # whole, whatever was enlarged
-    assert browser.evaluate(views) == whole
+    assert browser.evaluate(views) != original
+    browser.pdf()  # whole, whatever was enlarged
+    assert browser.evaluate(views) == original
 
 
-def test_a_point_is_named_and_ringed_in_every_embedding(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """The point nearest to the pointer is named with its class, with a ring in all embeddings."""
+def test_a_point_has_its_name_and_rings_in_every_embedding(
+    browser: Browser, page: Path, results: dreval.Results
+) -> None:
+    """The point nearest to the pointer has its name and class, with a ring in all embeddings."""
     browser.open(page, 1280)
-    browser.point(*place_of(browser, results, "pca", 7))
+    browser.point(*scroll_to_point(browser, results, "pca", 7))
     browser.await_value(PAINTED)
-    said = browser.evaluate("document.querySelector('.tip').textContent")
+    tooltip = browser.evaluate("document.querySelector('.tip').textContent")
     rings = browser.evaluate("document.querySelectorAll('.ring.on').length")
     views = browser.evaluate("document.querySelectorAll('.pts .over, .map .over').length")
 
-    assert said.startswith("point 8")
-    assert "trustworthiness" in said
-    assert "class " in said
+    assert tooltip.startswith("point 8")
+    assert "trustworthiness" in tooltip
+    assert "class " in tooltip
     assert rings == views > 6
     browser.point(2, 2)
     assert browser.evaluate("document.querySelector('.tip').hidden")
 
 
-def test_points_are_reached_by_keyboard(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """An embedding takes the focus; arrow keys go from point to point, each is spoken, held, enlarged, and left."""
+def test_points_are_accessible_by_keyboard(browser: Browser, page: Path, results: dreval.Results) -> None:
+    """An embedding takes the focus; arrow keys go from point to point, which are announced, pinned and enlarged."""
     browser.open(page, 1280)
     browser.evaluate("document.querySelector('.pts').scrollIntoView()")
     browser.evaluate("document.querySelector('.legend li:last-child button').focus()")
     browser.press("Tab")
     assert browser.evaluate("document.activeElement.className") == "pts"
     spoken = "document.querySelector('.said-point').textContent"
-    first = browser.evaluate(spoken)
+    first_text = browser.evaluate(spoken)
     browser.press("ArrowRight")
-    second = browser.evaluate(spoken)
+    second_text = browser.evaluate(spoken)
 
-    assert re.match(r"point \d+, class .*, trustworthiness: pca [\d.]+", first)
-    assert second != first
+    assert re.match(r"point \d+, class .*, trustworthiness: pca [\d.]+", first_text)
+    assert second_text != first_text
     assert browser.evaluate("document.querySelectorAll('.ring.on').length") > 6
-    at = int(re.match(r"point (\d+)", second)[1]) - 1  # type: ignore[index]
-    counts = ", ".join(f"{len(those)} {kind}" for kind, those in neighbor_sets(results, "pca", at).items())
-    assert second.endswith(f"neighbors in pca: {counts}")
+    index = int(re.match(r"point (\d+)", second_text)[1]) - 1  # type: ignore[index]
+    counts = ", ".join(f"{len(neighbors)} {kind}" for kind, neighbors in neighbor_sets(results, "pca", index).items())
+    assert second_text.endswith(f"neighbors in pca: {counts}")
     browser.press("Enter")
-    assert browser.evaluate(spoken).endswith(f"; point {at + 1} is held")
-    held = marked(browser, results, "isomap")
+    assert browser.evaluate(spoken).endswith(f"; point {index + 1} is held")
+    pinned = mark_positions(browser, results, "isomap")
     browser.press("ArrowLeft")
-    assert marked(browser, results, "isomap") == held
+    assert mark_positions(browser, results, "isomap") == pinned
     view = "document.querySelector('.pts > [role=img]').getAttribute('viewBox')"
-    whole = browser.evaluate(view)
+    original = browser.evaluate(view)
     browser.press("+")
     browser.press("+")
-    assert float(browser.evaluate(view).split()[2]) == pytest.approx(float(whole.split()[2]) / 4)
+    assert float(browser.evaluate(view).split()[2]) == pytest.approx(float(original.split()[2]) / 4)
     browser.press("-")
-    assert float(browser.evaluate(view).split()[2]) == pytest.approx(float(whole.split()[2]) / 2)
+    assert float(browser.evaluate(view).split()[2]) == pytest.approx(float(original.split()[2]) / 2)
     browser.press("0")
-    assert browser.evaluate(view) == whole
+    assert browser.evaluate(view) == original
     browser.press("Escape")
     assert browser.evaluate("document.querySelector('.tip').hidden")
-    assert marked(browser, results, "isomap") == NOTHING
+    assert mark_positions(browser, results, "isomap") == NO_MARKS
     outline = "getComputedStyle(document.activeElement).outlineStyle"
     assert browser.evaluate(outline) == "solid"
 
 
-def test_a_class_can_be_held_by_its_button(browser: Browser, page: Path) -> None:
-    """The other points fade until the button is pressed a second time."""
+def test_a_button_pins_a_class(browser: Browser, page: Path) -> None:
+    """The other points fade until a second press of the button."""
     browser.open(page, 1280)
     press = "document.querySelector('.legend button').click()"
     faded = "document.querySelectorAll('.pts .off').length"
@@ -498,7 +508,7 @@ def test_a_class_can_be_held_by_its_button(browser: Browser, page: Path) -> None
 
 
 def test_the_first_link_skips_to_the_findings(browser: Browser, page: Path) -> None:
-    """It shows itself when it has the focus, and its target is there; so are those of the contents."""
+    """The link is visible when it has the focus, and all targets of links exist."""
     browser.open(page, 1280)
     browser.press("Tab")
 
@@ -509,25 +519,27 @@ def test_the_first_link_skips_to_the_findings(browser: Browser, page: Path) -> N
 
 
 @pytest.mark.parametrize("kind", ["result", "study", "comparison"])
-def test_the_printed_page_cuts_nothing(browser: Browser, pages: dict[str, Path], kind: str) -> None:
-    """On paper nothing is wider than the page, figures and rows stay whole, and it is printed."""
-    browser.open(pages[kind], PRINTED)
+def test_the_printed_page_is_complete(browser: Browser, pages: dict[str, Path], kind: str) -> None:
+    """On paper no element is wider than the page, figures and rows are not split, and the PDF is written."""
+    browser.open(pages[kind], PAGE_WIDTH)
     browser.call("Emulation.setEmulatedMedia", media="print")
-    wide = f"[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > {PRINTED} + 1)"
-    whole = (
+    too_wide = (
+        f"[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > {PAGE_WIDTH} + 1)"
+    )
+    is_unbroken = (
         "[...document.querySelectorAll('figure, svg, tr')].every((e) => getComputedStyle(e).breakInside === 'avoid')"
     )
     hidden = "[...document.querySelectorAll('nav, .over, .reset, .js')].map((e) => getComputedStyle(e).display)"
 
-    assert browser.evaluate(f"{wide}.map((e) => e.tagName + ' ' + e.textContent.slice(0, 40)).slice(0, 5)") == []
-    assert browser.evaluate(whole)
+    assert browser.evaluate(f"{too_wide}.map((e) => e.tagName + ' ' + e.textContent.slice(0, 40)).slice(0, 5)") == []
+    assert browser.evaluate(is_unbroken)
     assert set(browser.evaluate(hidden)) == {"none"}
-    assert browser.printed().startswith(b"%PDF")
+    assert browser.pdf().startswith(b"%PDF")
     browser.call("Emulation.setEmulatedMedia", media="")
 
 
-def test_a_page_without_scripts_says_the_same(browser: Browser, page: Path) -> None:
-    """Every word and value is in the file itself; what needs the script is not offered without it."""
+def test_a_page_without_scripts_has_the_same_content(browser: Browser, page: Path) -> None:
+    """Every text and value is in the file; parts that need the script are hidden without it."""
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
         browser.open(page, 1100)
@@ -542,10 +554,10 @@ def test_a_page_without_scripts_says_the_same(browser: Browser, page: Path) -> N
 
 
 @pytest.mark.parametrize("n", [1797, 5000])
-def test_a_page_of_many_points_is_light_and_opens_at_once(
+def test_a_page_of_many_points_is_small_and_loads(
     browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str], n: int
 ) -> None:
-    """Five embeddings in ten classes weigh less than 3 MB with all neighbors; the time to open them is printed."""
+    """Five embeddings in ten classes with all neighbors take less than 3 MB; the time to load is printed."""
     results = simulated_results(("tsne", "umap", "isomap", "pca", "laplacian"), n=n, classes=10, ks=(5, 15, 50))
     lists = np.random.default_rng(0).integers(0, n, (n, 50)).astype(np.int32)
     path = write_report(replace(results, data_neighbors=lists), tmp_path / "digits.html")
@@ -560,10 +572,10 @@ def test_a_page_of_many_points_is_light_and_opens_at_once(
 
 
 def test_without_neighbors_points_are_named(browser: Browser, tmp_path: Path) -> None:
-    """A result that does not hold the neighbors in the data says so; points are named and ringed as ever."""
+    """A result without the neighbors in the data says so; points have names and rings."""
     results = simulated_results()
     browser.open(write_report(results, tmp_path / "r.html"), 1280)
-    browser.point(*place_of(browser, results, "pca", 7))
+    browser.point(*scroll_to_point(browser, results, "pca", 7))
     browser.await_value(PAINTED)
 
     assert "does not hold the neighbors" in browser.evaluate("document.querySelector('#maps').textContent")

@@ -26,8 +26,8 @@ from dreval.report.result_view import read_results
         ("procrustes_rc", 0.3, 0.1, 0.5, 0.9, False),
     ],
 )
-def test_the_end_of_the_interval_towards_chance_decides(measure, value, low, high, chance, reached):
-    """The lower end where higher values are better, else the upper one."""
+def test_an_interval_reaches_chance_by_its_worse_end(measure, value, low, high, chance, reached):
+    """The worse end is the lower one if higher values are better, else the upper one."""
     rows = [measure_row("a", measure, "n_neighbors=15", value, chance, conf_low=low, conf_high=high)]
     column = read_results(make_results(rows, {"a": np.eye(9)[:, :2]})).find_column(measure)
 
@@ -35,7 +35,7 @@ def test_the_end_of_the_interval_towards_chance_decides(measure, value, low, hig
 
 
 @given(result_views())
-def test_shades_order_as_the_values_do(view):
+def test_shades_have_the_order_of_the_values(view):
     """The best is the darkest, a better value is never lighter, and all shades are in [0, 1]."""
     for column in view.main_columns:
         shades = {name: column.shade(name) for name in column.values}
@@ -45,28 +45,28 @@ def test_shades_order_as_the_values_do(view):
                 assert shades[a] >= shades[b]
 
 
-def test_values_that_hardly_differ_are_shaded_alike():
-    """0.991 and 0.990 of a measure from 0.5 to 1 look the same; 0.991 and 0.8 do not."""
+def test_similar_values_have_similar_shades():
+    """0.991 and 0.990 of a measure from 0.5 to 1 have nearly the same shade; 0.991 and 0.8 have not."""
     rows = [measure_row(n, "trustworthiness", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.991), ("b", 0.990))]
-    near = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main_columns[0]
+    similar = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main_columns[0]
     rows[1]["value"] = 0.8
-    far = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main_columns[0]
+    distant = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main_columns[0]
 
-    assert near.shade("a") == 1
-    assert near.shade("b") == pytest.approx(0.99)
-    assert far.shade("b") == 0
+    assert similar.shade("a") == 1
+    assert similar.shade("b") == pytest.approx(0.99)
+    assert distant.shade("b") == 0
 
 
-def test_one_embedding_is_best_of_nothing():
-    """With one embedding nothing is compared, neither in the findings nor in the cautions."""
+def test_a_single_embedding_is_not_called_best():
+    """With one embedding there is no comparison, neither in the cautions nor in the definitions."""
     view = read_results(simulated_results(("only",)))
 
     assert not any("Best" in s for s in cautions(view, {"only": 2}))
     assert not any("best" in term for term, _ in definitions(view))
 
 
-def test_a_measure_without_a_card_is_read_from_the_table():
-    """A result made by a newer version keeps its names, directions and values."""
+def test_a_measure_without_a_card_uses_the_table():
+    """A result of a newer version keeps its names, directions and values."""
     rows = [measure_row(n, "new_index", "", v, math.nan, direction="lower") for n, v in (("a", 1.0), ("b", 25.0))]
     view = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]}))
 
@@ -76,7 +76,7 @@ def test_a_measure_without_a_card_is_read_from_the_table():
 
 
 @pytest.mark.parametrize(
-    ("results", "wanted", "unwanted"),
+    ("results", "expected", "unexpected"),
     [
         (simulated_results(), ["Intervals speak of the population", "k = 15"], ["have no intervals"]),
         (simulated_results(intervals=False), ["Values have no intervals"], ["Intervals speak"]),
@@ -86,17 +86,17 @@ def test_a_measure_without_a_card_is_read_from_the_table():
         (simulated_results(d=3), ["maps show the first two"], []),
     ],
 )
-def test_cautions_stand_where_they_apply(results, wanted, unwanted):
-    """Each sentence on what may not be concluded appears with its cause and not without."""
+def test_cautions_appear_only_if_they_apply(results, expected, unexpected):
+    """Each caution appears with its cause and not without it."""
     view = read_results(results)
     text = " ".join(cautions(view, {n: Y.shape[1] for n, Y in results.embeddings.items()}))
 
-    assert all(part in text for part in wanted)
-    assert not any(part in text for part in unwanted)
+    assert all(part in text for part in expected)
+    assert not any(part in text for part in unexpected)
 
 
-def test_the_head_line_says_what_was_evaluated():
-    """Size, dimension, scale, metric, intervals and seed in one line."""
+def test_the_headline_describes_the_evaluation():
+    """One line has size, dimension, scale, metric, intervals and seed."""
     results = simulated_results(ks=(5, 15, 50), anchors=60)
 
     assert headline(read_results(results), {"a": 2}) == (
@@ -107,7 +107,7 @@ def test_the_head_line_says_what_was_evaluated():
 
 @given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=6))
 def test_printed_numbers_are_the_numbers(numbers):
-    """A printed number differs from the number by half a unit of its last place at most, or shows three figures."""
+    """A printed number differs from the number by half a unit of its last decimal at most, or has three digits."""
     places = decimals_for(numbers, (-math.inf, math.inf))
     for value in numbers:
         text = format_fixed(value, places).replace("−", "-").replace(",", "")
@@ -121,9 +121,9 @@ def test_printed_numbers_are_the_numbers(numbers):
 @given(st.one_of(st.floats(0, 1), st.floats(0, 0.006)), st.integers(0, 2))
 @example(0.005, 0)
 @example(0.00499, 1)
-def test_a_share_is_written_without_rounding_onto_none_or_all(share, more):
+def test_a_percentage_is_not_rounded_to_0_or_100(share, decimals):
     """Only 0 and 1 print as 0 and 100, and small shares have their first digits."""
-    text = percent(share, more)
+    text = percent(share, decimals)
 
     if text[:4] in ("less", "more"):
         assert 0 < share < 1.1e-5 if text.startswith("less") else 0.99 < share < 1
@@ -131,13 +131,13 @@ def test_a_share_is_written_without_rounding_onto_none_or_all(share, more):
     assert (float(text) == 0) == (share == 0)
     assert (float(text) == 100) == (share == 1)
     assert abs(float(text) - 100 * share) <= 0.5000001 * min(
-        1, max(100 * share, 1e-9) if share <= 0.005 else 10.0**-more
+        1, max(100 * share, 1e-9) if share <= 0.005 else 10.0**-decimals
     )
 
 
 @given(st.floats(0, 1), st.floats(0, 0.5), st.floats(0, 0.5))
-def test_an_interval_is_printed_as_what_it_is(value, below, above):
-    """``±`` is for a symmetric interval only; else both ends are printed."""
+def test_only_a_symmetric_interval_is_a_half_width(value, below, above):
+    """A symmetric interval has ``±``; of another interval both ends are printed."""
     text = half_width(value, value - below, value + above, 3)
 
     if text.startswith("±") and "<" not in text:
@@ -150,8 +150,8 @@ def test_an_interval_is_printed_as_what_it_is(value, below, above):
         assert " to " in text
 
 
-def test_small_things_of_print():
-    """Hand-written cases: digits, bounds, p-values, lists."""
+def test_formats_of_selected_numbers():
+    """Digits, bounds, p-values and lists of selected cases have the expected text."""
     assert decimals_for([0.991, 0.85]) == 3
     assert decimals_for([0.9997, 0.85]) == 4
     assert decimals_for([0.0012]) == 5
@@ -169,7 +169,7 @@ def test_small_things_of_print():
     assert number_word(12) == "12"
 
 
-def test_a_measure_without_direction_ranks_nothing():
+def test_a_measure_without_direction_has_no_ranking():
     """Without a direction no value is better: there is no shade, and no finding names the measure."""
     rows = [measure_row(n, "k_max", "", v, 45.3) for n, v in (("a", 99.0), ("b", 4.0), ("c", 120.0))]
     view = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
@@ -182,7 +182,7 @@ def test_a_measure_without_direction_ranks_nothing():
 
 
 @pytest.mark.parametrize(
-    ("measure", "named"),
+    ("measure", "title"),
     [
         ("ks_distance", "Kolmogorov-Smirnov distance"),
         ("wasserstein_distance", "Wasserstein distance"),
@@ -192,20 +192,20 @@ def test_a_measure_without_direction_ranks_nothing():
         ("trustworthiness", "trustworthiness"),
     ],
 )
-def test_names_of_persons_and_symbols_keep_their_capital(measure, named):
-    """Within a sentence a title begins small, unless its first word is a name or a symbol."""
+def test_names_of_persons_and_symbols_keep_their_capital(measure, title):
+    """Within a sentence a title begins in lower case, unless its first word is a name or a symbol."""
     view = read_results(make_results([measure_row("a", measure, "", 0.5, 0.1)], {"a": np.eye(5)[:, :2]}))
 
-    assert view.main_columns[0].title_in_sentence == named
+    assert view.main_columns[0].title_in_sentence == title
 
 
-def test_tiny_values_that_print_alike_are_alike():
-    """Beside values of ordinary size, what is below the last place prints as nought, however small it is."""
+def test_tiny_values_are_printed_as_zero():
+    """Next to values of ordinary size, a value below the last decimal prints as zero."""
     assert [format_fixed(v, 5) for v in (6e-8, 1e-9, 0.0)] == ["0.00000"] * 3
     assert format_fixed(1e-9, 8) == "1.00e−09"
 
 
-def test_rounding_of_a_computer_takes_no_places():
+def test_rounding_errors_need_no_decimals():
     """A value that is a bound up to rounding prints as the bound, and others have three decimals."""
     assert decimals_for([1.0 - 2e-16, 0.5], (0.0, 1.0)) == 3
     assert decimals_for([1.3e-16], (0.0, 1.0)) == 3
@@ -214,19 +214,19 @@ def test_rounding_of_a_computer_takes_no_places():
 
 
 @given(st.integers(1, 60), st.integers(1, 6))
-def test_rows_are_as_full_as_they_can_be(count, most):
-    """There are at most the given columns and the fewest rows, and fewer columns would need another row."""
-    columns = balanced_columns(count, most, 2)[0]
+def test_columns_of_panels_are_balanced(count, max_columns):
+    """There are at most ``max_columns`` columns and the fewest rows, and fewer columns would need another row."""
+    columns = balanced_columns(count, max_columns, 2)[0]
     rows = -(-count // columns)
 
-    assert columns <= most
-    assert rows == -(-count // most)
+    assert columns <= max_columns
+    assert rows == -(-count // max_columns)
     assert columns == 1 or -(-count // (columns - 1)) > rows
 
 
 @given(st.lists(st.floats(0.5, 700), min_size=2, max_size=4))
 def test_values_by_chance_are_never_averaged(chances):
-    """One number where all print the same, both ends where they are near, else a word; nothing in between."""
+    """Equal chance levels are one number, similar ones have both ends, and others a word; none is averaged."""
     names = [f"e{i}" for i in range(len(chances))]
     rows = [measure_row(n, "procrustes_r", "n_neighbors=15", 99.0, c) for n, c in zip(names, chances, strict=True)]
     column = read_results(make_results(rows, {n: np.eye(5)[:, :2] for n in names})).main_columns[0]
@@ -240,11 +240,11 @@ def test_values_by_chance_are_never_averaged(chances):
         assert texts[-1] == format_fixed(high, column._chance_decimals)
 
 
-def test_different_numbers_of_columns_are_cautioned_and_one_embedding_has_no_order():
-    """More columns keep more; with one embedding no sentence mentions an order or a difference."""
-    two = read_results(simulated_results(("a", "b")))
+def test_different_numbers_of_columns_have_a_caution():
+    """Embeddings with different numbers of columns have a caution; a single embedding has none on order."""
+    view_of_two = read_results(simulated_results(("a", "b")))
 
-    assert any("have 2 and 3 columns" in s for s in cautions(two, {"a": 2, "b": 3}))
-    assert not any("columns" in s for s in cautions(two, {"a": 2, "b": 2}))
-    one = cautions(read_results(simulated_results(("only",))), {"only": 2})
-    assert not any("order of the" in s or "two embeddings" in s for s in one)
+    assert any("have 2 and 3 columns" in s for s in cautions(view_of_two, {"a": 2, "b": 3}))
+    assert not any("columns" in s for s in cautions(view_of_two, {"a": 2, "b": 2}))
+    cautions_of_one = cautions(read_results(simulated_results(("only",))), {"only": 2})
+    assert not any("order of the" in s or "two embeddings" in s for s in cautions_of_one)

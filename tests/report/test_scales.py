@@ -28,22 +28,22 @@ def results_of(*measures, names=NAMES, **options):
 
 
 def texts(figure):
-    """Every visible text of a figure."""
+    """Return every visible text of a figure."""
     return [t for t in figure.findobj(mpl.text.Text) if t.get_text() and t.get_visible()]
 
 
-def lines_of(figure, count):
-    """The lines of ``n`` numbers, in the order of drawing."""
+def lines_of_length(figure, count):
+    """Return the lines of ``count`` numbers, in the order of drawing."""
     return [line for line in figure.axes[0].lines if len(line.get_xdata()) == count]
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_lines_are_the_curves_and_references_those_of_the_card(measure):
-    """Values of every embedding, bands where intervals are, chance and a perfect copy by their formulas; log K."""
+    """Lines are the values of the embeddings, bands the intervals, references the formulas; the axis is logarithmic."""
     results = results_of(measure)
-    figure, wide = results.plot("curve", measure=measure), results.curve(measure)
-    ks = wide.index.to_numpy(float)
-    lines = lines_of(figure, len(ks))
+    figure, table = results.plot("curve", measure=measure), results.curve(measure)
+    ks = table.index.to_numpy(float)
+    lines = lines_of_length(figure, len(ks))
     chance = {"q_nx": ks / (N - 1)}.get(measure, np.zeros(len(ks)))
     perfect = {"b_nx": chance, "lcmc": 1 - ks / (N - 1)}.get(measure, np.ones(len(ks)))
     bands = [c for c in figure.axes[0].collections if c.get_gid()]
@@ -51,45 +51,45 @@ def test_lines_are_the_curves_and_references_those_of_the_card(measure):
     assert figure.axes[0].get_xscale() == "log"
     for line, name in zip(lines, NAMES, strict=False):
         np.testing.assert_array_equal(line.get_xdata(), ks)
-        np.testing.assert_array_equal(line.get_ydata(), wide[name])
+        np.testing.assert_array_equal(line.get_ydata(), table[name])
         assert line.get_color() == _style.EMBEDDINGS_LIGHT[NAMES.index(name)]
-    drawn = [line.get_ydata() for line in lines[len(NAMES) :]]
+    references = [line.get_ydata() for line in lines[len(NAMES) :]]
     expected = [chance] if measure == "b_nx" else [chance, perfect]
-    assert len(drawn) == len(expected)
-    for mine, theirs in zip(drawn, expected, strict=True):
-        np.testing.assert_allclose(mine, theirs)
+    assert len(references) == len(expected)
+    for line_values, expected_values in zip(references, expected, strict=True):
+        np.testing.assert_allclose(line_values, expected_values)
     assert len(bands) == len(NAMES)
     for band in bands:
         assert band.get_paths()[0].vertices[:, 0].max() <= N // 2
 
 
-def test_no_band_is_invented():
-    """Without intervals there are none."""
+def test_without_intervals_there_are_no_bands():
+    """A result without intervals has no bands."""
     assert not results_of("r_nx", intervals=False).plot("curve", measure="r_nx").axes[0].collections
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("count", [1, 4, 8])
-def test_labels_lie_apart_and_inside(measure, count):
-    """All names and references are there; no two texts overlap, and none leaves the paper."""
-    names = tuple(f"embedding {place}" for place in range(count))
+def test_labels_do_not_overlap_and_are_inside(measure, count):
+    """All names and references are in the figure; no two texts overlap, and none is outside."""
+    names = tuple(f"embedding {index}" for index in range(count))
     figure = results_of(measure, names=names).plot("curve", measure=measure)
     figure.canvas.draw()
-    seen = texts(figure)
-    boxes = [t.get_window_extent().padded(-1.0) for t in seen]
-    words = {t.get_text() for t in seen}
+    visible_texts = texts(figure)
+    boxes = [t.get_window_extent().padded(-1.0) for t in visible_texts]
+    labels = {t.get_text() for t in visible_texts}
 
-    assert set(names) <= words
-    assert {"chance, perfect"} <= words if measure == "b_nx" else {"chance level", "perfect"} <= words
-    for a, b in itertools.combinations(range(len(seen)), 2):
-        assert not boxes[a].overlaps(boxes[b]), (seen[a].get_text(), seen[b].get_text())
-    for box, text in zip(boxes, seen, strict=True):
+    assert set(names) <= labels
+    assert {"chance, perfect"} <= labels if measure == "b_nx" else {"chance level", "perfect"} <= labels
+    for a, b in itertools.combinations(range(len(visible_texts)), 2):
+        assert not boxes[a].overlaps(boxes[b]), (visible_texts[a].get_text(), visible_texts[b].get_text())
+    for box, text in zip(boxes, visible_texts, strict=True):
         assert box.x0 >= 0, text
         assert box.x1 <= figure.bbox.x1, text
 
 
-def test_labels_of_lines_that_meet_are_ordered_as_where_they_lie_apart():
-    """Curves of shares end in one place: their labels keep the order of the lines, without leaders."""
+def test_labels_of_lines_that_meet_have_the_order_of_the_lines():
+    """Curves of shares end in one point: their labels have the order of the lines, without leaders."""
     names = ("low", "high")
     rows = [
         {"embedding": name, "measure": "q_nx", "K": k, "value": value, "chance": k / 99}
@@ -103,128 +103,128 @@ def test_labels_of_lines_that_meet_are_ordered_as_where_they_lie_apart():
     assert len(figure.axes[0].lines) == 4
 
 
-def test_the_area_stands_behind_the_name():
+def test_the_area_follows_the_name():
     """The value of ``r_nx_auc`` follows the name, in the color of its line; without that measure there is none."""
     rows = [measure_row(name, "r_nx_auc", "", 0.4 - 0.1 * i, 0.0) for i, name in enumerate(NAMES)]
     curves = curve_rows("r_nx", NAMES, N)
-    spots = {name: np.eye(N)[:, :2] for name in NAMES}
-    figure = make_results(rows, spots, curves=curves).plot("curve", measure="r_nx")
-    bare = make_results([], spots, curves=curves).plot("curve", measure="r_nx")
-    place = {t.get_text(): (t.get_position()[1], t.get_color()) for t in texts(figure)}
+    coordinates = {name: np.eye(N)[:, :2] for name in NAMES}
+    figure = make_results(rows, coordinates, curves=curves).plot("curve", measure="r_nx")
+    figure_without_area = make_results([], coordinates, curves=curves).plot("curve", measure="r_nx")
+    heights_and_colors = {t.get_text(): (t.get_position()[1], t.get_color()) for t in texts(figure)}
 
     for i, name in enumerate(NAMES):
-        assert place[f"{0.4 - 0.1 * i:.3f}"] == place[name]
-    assert any("AUC" in text for text in place)
-    assert not any("AUC" in t.get_text() or t.get_text() == "0.400" for t in texts(bare))
+        assert heights_and_colors[f"{0.4 - 0.1 * i:.3f}"] == heights_and_colors[name]
+    assert any("AUC" in text for text in heights_and_colors)
+    assert not any("AUC" in t.get_text() or t.get_text() == "0.400" for t in texts(figure_without_area))
 
 
-def test_which_curve_is_drawn():
-    """Curves alone are drawn by default, with several k on request; an unknown one raises an error with all names."""
+def test_the_default_curve_and_the_requested_one_are_drawn():
+    """Curves are the default, measures with several k need a request; an unknown name raises an error with all."""
     curves = [*curve_rows("lcmc", NAMES, N), *curve_rows("r_nx", NAMES, N)]
-    several = simulated_results(NAMES, n=N, ks=(5, 15), curves=curves)
-    title = several.plot("curve").axes[0].get_title(loc="left")
+    results = simulated_results(NAMES, n=N, ks=(5, 15), curves=curves)
+    title = results.plot("curve").axes[0].get_title(loc="left")
 
     assert title.startswith("Trustworthiness")
     assert "LCMC" in simulated_results(NAMES, n=N, curves=curves).plot("curve").axes[0].get_title(loc="left")
     with pytest.raises(InputError, match=r"run at several: .*lcmc.*r_nx.*trustworthiness"):
-        several.plot("curve", measure="procrustes_disparity")
+        results.plot("curve", measure="procrustes_disparity")
 
 
-def test_one_embedding_and_one_that_lacks_values():
-    """Names that are left out, and embeddings without numbers, have no line."""
+def test_embeddings_without_values_have_no_line():
+    """Names that are not requested, and embeddings without numbers, have no line."""
     curves = [row | {"value": np.nan} if row["embedding"] == "umap" else row for row in curve_rows("r_nx", NAMES, N)]
     results = simulated_results(NAMES, n=N, curves=curves)
-    words = {t.get_text() for t in texts(results.plot("curve", measure="r_nx", names=["umap", "pca"]))}
+    labels = {t.get_text() for t in texts(results.plot("curve", measure="r_nx", names=["umap", "pca"]))}
 
-    assert "pca" in words
-    assert not {"umap", "tsne"} & words
+    assert "pca" in labels
+    assert not {"umap", "tsne"} & labels
     assert scale_curves(results, read_results(results))["r_nx"].has_intervals
 
 
-def test_a_page_shows_them(tmp_path):
-    """Each curve has a described drawing, with the meaning of its dashes; a result without curves has no such text."""
+def test_a_page_has_one_figure_per_curve(tmp_path):
+    """Each curve has a described figure with the meaning of its dashes; a result without curves has none."""
     page = write_report(results_of("r_nx", "q_nx"), tmp_path / "a.html").read_text("utf-8")
-    bare = write_report(simulated_results(NAMES), tmp_path / "b.html").read_text("utf-8")
+    page_without_curves = write_report(simulated_results(NAMES), tmp_path / "b.html").read_text("utf-8")
 
     assert page.count("against the number of neighbors K on a log scale, for tsne, umap, isomap, pca") == 2
     assert "dotted: a perfect copy" in page
     assert "at each K alone" in page
-    assert "log scale; dashed" not in bare
+    assert "log scale; dashed" not in page_without_curves
 
 
 @pytest.fixture(scope="module")
-def banded():
-    """Two embeddings by all points, and by anchors."""
+def banded_results():
+    """Results of two embeddings by all points, and by anchors."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(330, 4)) * [3, 2, 1, 1]
     sources = {"first two": X[:, :2], "last two": X[:, 2:]}
     settings = ({}, {"anchors": 110}, {"anchors": 60})
     return [
-        dreval.Evaluation(X, sources, n_neighbors=5, random_state=0, **one).run(["r_nx", "b_nx"], None)
-        for one in settings
+        dreval.Evaluation(X, sources, n_neighbors=5, random_state=0, **setting).run(["r_nx", "b_nx"], None)
+        for setting in settings
     ]
 
 
-def ends_of(figure):
-    """Lowest and highest ends of each filled band by its mark, and the dashed lines with marks."""
+def bands_and_dashed_lines(figure):
+    """Return the paths of each filled band by its mark, and the dashed lines with marks."""
     (ax,) = figure.axes
-    filled = {c.get_gid(): c.get_paths() for c in ax.collections if c.get_gid()}
-    return filled, [line for line in ax.lines if line.get_gid() and int(line.get_gid().split("-")[2]) >= 2]
+    band_paths = {c.get_gid(): c.get_paths() for c in ax.collections if c.get_gid()}
+    return band_paths, [line for line in ax.lines if line.get_gid() and int(line.get_gid().split("-")[2]) >= 2]
 
 
-def test_simultaneous_bands_are_drawn_where_there_are_any(banded):
-    """The band is filled where it has ends, dashed at pointwise intervals elsewhere, and the text says so."""
-    points, anchors, few = banded
-    for results, words, dashed in (
+def test_simultaneous_bands_are_drawn_if_available(banded_results):
+    """The band is filled where it has ends, dashed at pointwise intervals elsewhere, and the text explains this."""
+    points, anchors, few_anchors = banded_results
+    for results, band_text, dashed in (
         (points, "Bands: 95 % for all K at once.", 0),
         (anchors, "Bands: 95 % for all K at once; dashed: at each K alone.", 4),
-        (few, "Bands: 95 % at each K alone.", 0),
+        (few_anchors, "Bands: 95 % at each K alone.", 0),
     ):
         figure = results.plot("curve", measure="r_nx")
-        filled, lines = ends_of(figure)
-        assert words in [part for text in texts(figure) for part in text.get_text().split("\n")]
+        band_paths, lines = bands_and_dashed_lines(figure)
+        assert band_text in [part for text in texts(figure) for part in text.get_text().split("\n")]
         assert len(lines) == dashed
         rows = results.curve("r_nx", bands=True).query("embedding == 'first two'").set_index("K")
         column = "band" if rows["band_low"].notna().any() else "conf"
-        (path,) = filled["embedding-0-0"]
-        known = rows[f"{column}_low"].notna()
-        assert path.vertices[:, 0].min() == known.index[known].min()
-        assert path.vertices[:, 0].max() == known.index[known].max()
+        (path,) = band_paths["embedding-0-0"]
+        has_interval = rows[f"{column}_low"].notna()
+        assert path.vertices[:, 0].min() == has_interval.index[has_interval].min()
+        assert path.vertices[:, 0].max() == has_interval.index[has_interval].max()
         assert path.vertices[:, 1].max() == pytest.approx(rows[f"{column}_high"].max())
         assert cut_off(figure) == overlapping(figure) == []
         for line in lines[:2]:
-            there = np.isfinite(line.get_ydata())
-            assert (rows["band_low"].isna() & rows["conf_low"].notna()).to_numpy().tolist() == there.tolist()
-    alone = anchors.plot("curve", measure="r_nx", band="pointwise")
-    assert any("Bands: 95 % at each K alone." in text.get_text() for text in texts(alone))
-    assert ends_of(alone)[1] == []
+            finite = np.isfinite(line.get_ydata())
+            assert (rows["band_low"].isna() & rows["conf_low"].notna()).to_numpy().tolist() == finite.tolist()
+    pointwise_figure = anchors.plot("curve", measure="r_nx", band="pointwise")
+    assert any("Bands: 95 % at each K alone." in text.get_text() for text in texts(pointwise_figure))
+    assert bands_and_dashed_lines(pointwise_figure)[1] == []
 
 
-def test_a_difference_of_curves_says_who_is_better_where(banded):
+def test_a_difference_of_curves_names_the_better_embedding_by_range(banded_results):
     """The line is the difference, and the text names the ranges of K at which the band excludes 0."""
-    for results in banded[:2]:
+    for results in banded_results[:2]:
         figure = results.plot("curve", difference=("last two", "first two"))
         table = results.curve("r_nx", difference=("last two", "first two"))
         (ax,) = figure.axes
         np.testing.assert_array_equal(ax.lines[0].get_ydata(), table["difference"])
         below = table.index[table["band_high"] < 0]
-        said = " ".join(" ".join(text.get_text().split()) for text in texts(figure))
-        assert f"first two is better than last two at all K from {below[0]} to" in said
+        text_of_figure = " ".join(" ".join(text.get_text().split()) for text in texts(figure))
+        assert f"first two is better than last two at all K from {below[0]} to" in text_of_figure
         count = int(table["band_low"].notna().sum())
-        assert f"Band: 95 % for all {count} K at once, of this pair." in said
+        assert f"Band: 95 % for all {count} K at once, of this pair." in text_of_figure
         assert cut_off(figure) == overlapping(figure) == []
-    none = banded[2].plot("curve", difference=("last two", "first two"))
-    assert any("do not differ significantly at any K." in text.get_text() for text in texts(none))
-    intrusive = banded[0].plot("curve", measure="b_nx", difference=("first two", "last two"))
-    assert not any("better" in text.get_text() for text in texts(intrusive))
+    figure_without_differences = banded_results[2].plot("curve", difference=("last two", "first two"))
+    assert any("do not differ significantly at any K." in text.get_text() for text in texts(figure_without_differences))
+    figure_of_b_nx = banded_results[0].plot("curve", measure="b_nx", difference=("first two", "last two"))
+    assert not any("better" in text.get_text() for text in texts(figure_of_b_nx))
 
 
-def test_what_only_curves_over_all_k_have_is_refused_elsewhere(banded):
+def test_bands_and_differences_need_a_curve_over_all_k(banded_results):
     """A band for all K and a difference need a measure with a value at every K; options are checked."""
     with pytest.raises(InputError, match="`band` must be one that the curve has"):
-        banded[2].plot("curve", measure="r_nx", band="simultaneous")
+        banded_results[2].plot("curve", measure="r_nx", band="simultaneous")
     with pytest.raises(UnknownName, match="Did you mean 'simultaneous'"):
-        banded[0].plot("curve", band="simultanous")
+        banded_results[0].plot("curve", band="simultanous")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     results = dreval.Evaluation(X, {"a": X[:, :2]}, n_neighbors=[3, 5]).run("continuity", None)

@@ -1,4 +1,4 @@
-"""Symbols of the cards in every kind of text."""
+"""Symbols of the cards in every format of text."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ SYMBOLS = sorted({card.symbol for card in MEASURES.cards()})
         ("R(d)", "R(d)", "R(d)", "R(d)"),
     ],
 )
-def test_each_kind_of_text(raw, plain, html, latex):
-    """Greek letters, digits low and high, tags and commands; within a sentence too."""
-    for write, expected in ((plain_symbols, plain), (html_symbols, html), (latex_symbols, latex)):
-        assert write(raw) == expected
-        assert write(f"Called ({raw}), here.") == f"Called ({expected}), here."
+def test_symbols_in_each_format(raw, plain, html, latex):
+    """Greek letters, subscripts, superscripts, tags and commands are correct; within a sentence too."""
+    for format_symbols, expected in ((plain_symbols, plain), (html_symbols, html), (latex_symbols, latex)):
+        assert format_symbols(raw) == expected
+        assert format_symbols(f"Called ({raw}), here.") == f"Called ({expected}), here."
 
 
 @each("symbol", SYMBOLS)
-def test_no_symbol_of_a_card_stays_raw(symbol):
-    """No Greek letter by name, and no mark of a low measure in a page, in LaTeX or in a figure."""
+def test_every_symbol_of_a_card_is_formatted(symbol):
+    """No Greek letter is spelled out, and no underscore remains in HTML or LaTeX; matplotlib parses the symbol."""
     assert not re.search(r"rho|tau", plain_symbols(symbol))
     assert "_" not in html_symbols(symbol)
     assert "_" not in re.sub(r"\$.*?\$", "", latex_symbols(symbol))
@@ -51,21 +51,21 @@ def test_no_symbol_of_a_card_stays_raw(symbol):
 @pytest.mark.parametrize(
     "text", ["my_rho_D_run", "n_neighbors", "XR_NX", "R_NXY", "options_R_C", "$R_C$", "x^2", "rho"]
 )
-def test_other_words_stay(text):
-    """Names of users and parameters that hold the letters of a symbol are left as they are."""
+def test_other_names_are_unchanged(text):
+    """Names of users and parameters that contain the letters of a symbol are unchanged."""
     assert plain_symbols(text) == html_symbols(text) == latex_symbols(text) == math_symbols(text) == text
 
 
-def test_summaries_write_them():
-    """Text, Markdown, HTML and LaTeX of one result."""
+def test_summaries_format_symbols():
+    """Text, Markdown, HTML and LaTeX of one result have the formatted symbol."""
     X = np.random.default_rng(0).normal(size=(30, 3))
-    made = (
+    summary = (
         dreval.Evaluation(X, {"rho_D_run": X[:, :2]}, n_neighbors=3)
         .run("spearman_distance", ci=None)
         .summary(full=True)
     )
-    assert "distances (ρ_D)" in made.as_text()
-    assert "distances (ρ\\_D)" in made.as_markdown()
-    assert "distances (ρ<sub>D</sub>)" in made.as_html()
-    assert r"distances ($\rho_{\mathrm{D}}$)" in made.as_latex()
-    assert "rho_D_run" in made.as_text()
+    assert "distances (ρ_D)" in summary.as_text()
+    assert "distances (ρ\\_D)" in summary.as_markdown()
+    assert "distances (ρ<sub>D</sub>)" in summary.as_html()
+    assert r"distances ($\rho_{\mathrm{D}}$)" in summary.as_latex()
+    assert "rho_D_run" in summary.as_text()

@@ -1,4 +1,4 @@
-"""Null distributions: stored with a result, drawn with the statistic; the points that a page can name."""
+"""Null distributions: stored with a result, drawn with the statistic; and the points whose names a page contains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dreval.report.result_view import read_results
 
 
 class Doubled:
-    """A foreign estimator."""
+    """An estimator from outside the package."""
 
     def __init__(self, n_components: int = 2, factor: float = 2.0, random_state: int | None = None) -> None:
         self.n_components, self.factor, self.random_state = n_components, factor, random_state
@@ -58,7 +58,7 @@ def results():
     return evaluation.run(["trustworthiness", "reconstruction_error"], tests, n_resamples=99)
 
 
-def test_a_null_distribution_is_kept_in_cells(results):
+def test_a_null_distribution_is_stored_in_cells(results):
     """The counts sum to the resamples, the cells have equal width, and the null mean is inside."""
     rows = results.table[results.table["test"] != ""]
     assert len(rows) == 12
@@ -74,11 +74,11 @@ def test_a_null_distribution_is_kept_in_cells(results):
         assert (middle * cells["count"]).sum() / 99 == pytest.approx(row["chance"], abs=widths.mean() / 2)
 
 
-def test_nulls_are_those_of_the_plain_test(results):
+def test_nulls_equal_those_of_a_separate_test(results):
     """The cells count the null distribution that the test itself gives for the same seed."""
     seed = stream_seed(7, "test", "given", "hsic", "labels")
-    words = results.labels.astype(str)
-    null = dreval.hsic_test(results.embeddings["given"], words, n_resamples=99, random_state=seed).null_distribution
+    labels = results.labels.astype(str)
+    null = dreval.hsic_test(results.embeddings["given"], labels, n_resamples=99, random_state=seed).null_distribution
     rows = results.nulls[(results.nulls["embedding"] == "given") & (results.nulls["test"] == "hsic")]
     rows = rows[rows["variable"] == "labels"]
     edges = [*rows["low"], rows["high"].iloc[-1]]
@@ -111,45 +111,45 @@ def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
     assert "residual bootstrap" in certificate
 
 
-def test_a_panel_says_the_p_that_decides(results):
-    """The panels of a page and of a figure say the adjusted p and call it so; without adjustment the p itself."""
+def test_a_panel_has_the_p_that_decides(results):
+    """The panels of a page and of a figure label the adjusted p; without adjustment they have p itself."""
     view = read_results(results)
-    figures = [one for group in groups_of_tests(view) for one in null_figures(group.tests, results, view).figures]
+    figures = [panel for group in groups_of_tests(view) for panel in null_figures(group.tests, results, view).figures]
     rows = results.table[(results.table["test"] == "hsic") & (results.table["variable"] == "labels")]
-    wanted = {row["embedding"]: f"adjusted {p_text(row['p_adjusted'])}" for row in rows.to_dict("records")}
-    drawn = [one for one in figures if one.aside.startswith("HSIC, labels:")]
+    expected = {row["embedding"]: f"adjusted {p_text(row['p_adjusted'])}" for row in rows.to_dict("records")}
+    hsic_panels = [panel for panel in figures if panel.aside.startswith("HSIC, labels:")]
     figure = results.plot("null", test="hsic", variable="labels")
-    seen = [text.get_text().split("\n")[1] for text in figure.findobj(Text) if "observed" in text.get_text()]
-    bare = {"p_value": 0.02, "p_adjusted": math.nan}
+    p_texts = [text.get_text().split("\n")[1] for text in figure.findobj(Text) if "observed" in text.get_text()]
+    unadjusted = {"p_value": 0.02, "p_adjusted": math.nan}
 
-    assert {one.title: one.aside.partition("; ")[2].replace("\xa0", " ") for one in drawn} == wanted
-    assert seen == [wanted[name] for name in results.names]
-    assert decisive_p(bare) == "p = .020"
+    assert {panel.title: panel.aside.partition("; ")[2].replace("\xa0", " ") for panel in hsic_panels} == expected
+    assert p_texts == [expected[name] for name in results.names]
+    assert decisive_p(unadjusted) == "p = .020"
 
 
-def test_histograms_that_say_the_same_are_one_sentence(results, tmp_path):
-    """If every statistic is above its null they are folded, else shown. The limit of p is given once."""
+def test_equal_histograms_share_one_sentence(results, tmp_path):
+    """If every statistic is above its null the histograms are folded, else shown. The limit of p is given once."""
     view = read_results(results)
     groups = {group.id: group for group in groups_of_tests(view)}
-    said = {name: null_figures(group.tests, results, view).common_text for name, group in groups.items()}
+    common_texts = {name: null_figures(group.tests, results, view).common_text for name, group in groups.items()}
     page = results.report(tmp_path / "r.html").read_text("utf-8")
     parts = {name: page.partition(f'<section id="{name}"')[2].partition("</section>")[0] for name in groups}
     smallest = "p = .010 is the smallest that 99 {} can give"
 
     for name, group in groups.items():
         ps = [row["p_value"] for row in group.tests]
-        alike = all(p == pytest.approx(0.01) for p in ps)
-        assert bool(said[name]) == alike == ("Null distributions: " in parts[name])
-        assert (parts[name].index("<table") < parts[name].index("<svg")) == alike
-        many = "bootstrap resamples" if name == "certificate" else "permutations"
-        assert group.text.count(smallest.format(many)) == any(p == pytest.approx(0.01) for p in ps)
-    assert said["tests"] == "In all 8 tests the observed statistic is above every permutation."
-    assert not said["certificate"]
+        all_smallest = all(p == pytest.approx(0.01) for p in ps)
+        assert bool(common_texts[name]) == all_smallest == ("Null distributions: " in parts[name])
+        assert (parts[name].index("<table") < parts[name].index("<svg")) == all_smallest
+        resamples = "bootstrap resamples" if name == "certificate" else "permutations"
+        assert group.text.count(smallest.format(resamples)) == any(p == pytest.approx(0.01) for p in ps)
+    assert common_texts["tests"] == "In all 8 tests the observed statistic is above every permutation."
+    assert not common_texts["certificate"]
 
 
 @pytest.mark.parametrize("size", [3e-7, 2e-4, 0.05, 40.0, 8e6])
-def test_numbers_of_a_null_have_room(size):
-    """Every label of the small panels is inside the drawing and does not overlap the next; no power is separate."""
+def test_tick_labels_of_a_null_do_not_overlap(size):
+    """Tick labels of small panels are inside the figure, do not overlap, and have no separate power."""
     values = size * (1 + np.random.default_rng(0).gamma(3.0, size=500))
     counts, edges = np.histogram(values, 20)
     figure = _histogram(Histogram(edges[:-1], edges[1:], counts), {"statistic": 1.3 * values.max()}, "#0a6aa6")
@@ -162,14 +162,14 @@ def test_numbers_of_a_null_have_room(size):
     assert boxes[0].x0 >= 0
     assert boxes[-1].x1 <= figure.bbox.width
     assert min(box.y0 for box in boxes) >= 0
-    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
     low, high = ax.get_xlim()
     numbers = [float(label.get_text().replace("−", "-").replace(",", "")) for label in ax.get_xticklabels()]
     assert all(low <= number <= high for number in numbers)
 
 
 def test_parameters_are_those_of_the_run(results, tmp_path):
-    """Defaults are named too, foreign parameters and seeds as they were set, and coordinates have none."""
+    """Defaults have names too, parameters and seeds of other estimators their values, and coordinates have none."""
     sources = results.recipe["sources"]
     doubled = dict(sources["doubled"]["parameters"])
     seed = doubled.pop("random_state")
@@ -184,29 +184,29 @@ def test_parameters_are_those_of_the_run(results, tmp_path):
     assert f"estimator Doubled: n_components=2, factor=3.0, random_state={seed}" in page
 
 
-def unpacked(text: str, columns: int) -> np.ndarray:
-    """The rows of an array that a page holds."""
+def decode_array(text: str, columns: int) -> np.ndarray:
+    """Return the rows of an array that a page contains."""
     return np.frombuffer(base64.b64decode(text), "<u2").astype(int).reshape(-1, columns)
 
 
-def test_points_lie_where_they_are_drawn():
-    """Places in steps from the upper left corner, classes by their first points, values where there are any."""
+def test_stored_points_equal_the_drawn_points():
+    """Positions are in steps from the upper left corner, classes in order of first points, values where available."""
     results = simulated_results(("a", "b"))
     view = read_results(results)
     values = {"a": results.points["a"]["continuity"].to_numpy()}
     data = point_data(results, view, view.find_column("continuity"), values)
-    placed, steps = place_points(results.embeddings["a"]), unpacked(data["panels"][0]["xy"], 2)
+    positions, steps = place_points(results.embeddings["a"]), decode_array(data["panels"][0]["xy"], 2)
 
     assert [data["classes"][code] for code in data["codes"]] == [str(label) for label in results.labels]
-    assert np.abs(steps - COORDINATE_STEPS * (1 + placed * [1, -1]) / 2).max() <= 0.5
+    assert np.abs(steps - COORDINATE_STEPS * (1 + positions * [1, -1]) / 2).max() <= 0.5
     assert data["steps"] == COORDINATE_STEPS < 2**16
     assert data["panels"][0]["v"] == pytest.approx(values["a"], rel=5e-3)
     assert data["panels"][1]["v"] is None
     assert data["value"] == "continuity"
 
 
-def test_a_page_holds_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
-    """Those of the data and of each embedding, by the geometry of the package, also of a loaded result; or why none."""
+def test_a_page_contains_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
+    """They equal those of the geometry of the package, also for a loaded result; if absent, a text has the reason."""
     X = np.random.default_rng(0).integers(0, 4, (80, 3)).astype(float)  # with ties
     evaluation = dreval.Evaluation(X, {"two": X[:, :2], "all": X, "one": X[:, :1]}, n_neighbors=[5, 9, 20])
     results = dreval.load_results(evaluation.run("continuity", tests=None).save(tmp_path / "r.dreval"))
@@ -214,13 +214,16 @@ def test_a_page_holds_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
     data = point_data(results, view, None, {})
 
     assert (data["k"], data["why"]) == (9, "")
-    assert (unpacked(data["near"], 9) == nearest(X, 9)[0]).all()
+    assert (decode_array(data["near"], 9) == nearest(X, 9)[0]).all()
     for panel in data["panels"]:
-        assert (unpacked(panel["near"], 9) == nearest(results.embeddings[panel["name"]], 9)[0]).all()
+        assert (decode_array(panel["near"], 9) == nearest(results.embeddings[panel["name"]], 9)[0]).all()
 
-    few, none = replace(results, data_neighbors=results.data_neighbors[:, :8]), replace(results, data_neighbors=None)
-    for lacking in (few, none):
-        data = point_data(lacking, view, None, {})
+    results_with_few_neighbors, results_without_neighbors = (
+        replace(results, data_neighbors=results.data_neighbors[:, :8]),
+        replace(results, data_neighbors=None),
+    )
+    for incomplete_results in (results_with_few_neighbors, results_without_neighbors):
+        data = point_data(incomplete_results, view, None, {})
         assert (data["near"], data["panels"][0]["near"]) == (None, None)
         assert "does not hold the neighbors in the data" in data["why"]
     monkeypatch.setattr("dreval.report.figures.maps.MAX_MARKED_NEIGHBORS", 4 * 80 * 9 - 1)
@@ -229,36 +232,36 @@ def test_a_page_holds_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
     assert "up to 79 points" in point_data(results, view, None, {})["why"]
 
 
-def written_classes(Y, labels):
-    """The texts in the drawing of one embedding of a page: name, place and class."""
+def class_labels_in_drawing(Y, labels):
+    """Return the class labels in the drawing of one embedding of a page: name, position and class."""
     results = make_results([measure_row("e", "trustworthiness", "n_neighbors=15", 0.9, 0.5)], {"e": Y}, labels)
     view = read_results(results)
     drawing = point_figures(results, view, embedding_labels(view)).maps.panels[0].points
-    found = re.findall(r'<g data-class="(\d+)"><text [^>]*x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)<', drawing)
-    return [(name, float(x) / 172.8, float(y) / 172.8, int(code)) for code, x, y, name in found]
+    matches = re.findall(r'<g data-class="(\d+)"><text [^>]*x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)<', drawing)
+    return [(name, float(x) / 172.8, float(y) / 172.8, int(code)) for code, x, y, name in matches]
 
 
-def test_classes_are_named_where_they_lie():
-    """Each name is at a point of its class; none where most would overlap, and none for unlabeled points."""
+def test_class_names_are_at_their_points():
+    """Each name is at a point of its class; there is none if most overlap, and none for unlabeled points."""
     rng = np.random.default_rng(0)
     labels = np.repeat(np.array(["left", "top", "right", None], object), 50)
     centers = np.array([[0.0, 0.0], [5.0, 8.0], [10.0, 0.0], [5.0, 3.0]])
     Y = np.repeat(centers, 50, axis=0) + rng.normal(0, 0.4, (200, 2))
-    written = written_classes(Y, labels)
+    labels_in_drawing = class_labels_in_drawing(Y, labels)
 
-    assert {name for name, *_ in written} == {"left", "top", "right"}
-    placed = (1 + place_points(Y) * [1, -1]) / 2
-    for name, x, y, code in written:
+    assert {name for name, *_ in labels_in_drawing} == {"left", "top", "right"}
+    positions = (1 + place_points(Y) * [1, -1]) / 2
+    for name, x, y, code in labels_in_drawing:
         assert class_colors(labels).names[code] == name
-        own = placed[labels == name]
-        assert np.hypot(*(own - [x, y]).T).min() < 0.03
-        assert np.hypot(*(np.median(own, axis=0) - [x, y])) < 0.05
-    mixed = np.array(["a word", "another", "third", "last"])[rng.integers(0, 4, 200)]
-    assert written_classes(rng.normal(size=(200, 2)), mixed) == []
+        points_of_class = positions[labels == name]
+        assert np.hypot(*(points_of_class - [x, y]).T).min() < 0.03
+        assert np.hypot(*(np.median(points_of_class, axis=0) - [x, y])) < 0.05
+    mixed_labels = np.array(["a word", "another", "third", "last"])[rng.integers(0, 4, 200)]
+    assert class_labels_in_drawing(rng.normal(size=(200, 2)), mixed_labels) == []
 
 
 def test_too_many_points_are_not_named():
-    """Beyond the limit a page holds no names, and offers none."""
+    """A page contains no names of points beyond the limit."""
     results = simulated_results(("a",), n=MAX_NAMED_POINTS + 1, tests=False)
 
     assert point_data(results, read_results(results), None, {}) == {}

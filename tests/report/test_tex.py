@@ -1,4 +1,4 @@
-"""Documents for LaTeX: a real TeX sets them, nothing sticks out, and the names are there."""
+"""Documents for LaTeX: pdflatex compiles them, no line is overfull, and the names are in the PDF."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from dreval.report.document import BestCell, Table
 from dreval.report.render.summary import Summary
 
 NASTY = (r"a_b % & # ~ ^ \ {} $ < > | ` ' -- ,", "嵌入 🙂 größe łódź ρ", "x" * 300, "pca")
-LIMIT = 5.0  # points that a line may stick out
-FOUND = ("a_b % & # ", "U+5D4C U+5165", "größe", "xxxxxxxxxx", "pca")
+LIMIT = 5.0  # points of overfull lines that are tolerated
+TEXTS_IN_PDF = ("a_b % & # ", "U+5D4C U+5165", "größe", "xxxxxxxxxx", "pca")
 
 
 def evaluation() -> Any:
-    """Nasty names, a failure, several k and tests."""
+    """Return a result with awkward names, a failure, several k and tests."""
     failed = {"bad_one & co": "the reason_1 <it> failed & 50% more"}
     return simulated_results(NASTY, ks=(5, 15), failed=failed, dataset="data_1 & 50%")
 
 
-def many() -> Any:
-    """Thirty embeddings with different names."""
+def thirty_embeddings() -> Any:
+    """Return the result of thirty embeddings with different names."""
     return simulated_results(tuple(f"umap_min_dist=0.{i:02d}_n_neighbors=15" for i in range(30)), n=40)
 
 
 def across() -> Any:
-    """Five embeddings on eight data sets."""
+    """Return the comparison of five embeddings on eight data sets."""
     import pandas as pd
 
     rng = np.random.default_rng(0)
@@ -45,45 +45,47 @@ def across() -> Any:
 
 
 def within() -> Any:
-    """Three embeddings of one data set."""
+    """Return the comparison of three embeddings of one data set."""
     X = np.random.default_rng(0).normal(size=(40, 4)) * [3, 2, 1, 1]
     pairs = dict(zip(NASTY, (X[:, :2], X[:, 1:3], X[:, 2:]), strict=False))
     return dreval.Evaluation(X, pairs, n_neighbors=5, random_state=0).run(["trustworthiness", "stress"]).compare()
 
 
 def study(folder: Path) -> Any:
-    """Three methods on three data sets, with one failure."""
+    """Return a study of three methods on four data sets, with one failure."""
 
-    def sometimes(X: Any, n_components: int) -> Any:
+    def failing_on_22(X: Any, n_components: int) -> Any:
         if len(X) == 22:
             raise RuntimeError("no luck_with 22 & 50%")
         return X[:, -n_components:]
 
     data = {f"set_{i} & co": np.random.default_rng(i).normal(size=(20 + i, 4)) for i in range(4)}
-    methods = {"pca": "pca", NASTY[0]: lambda X, n_components: X[:, :n_components], "sometimes": sometimes}
-    made = dreval.Study(folder / "s_1.dreval", data, methods, measures=["trustworthiness", "stress"], n_neighbors=4)
-    return made.run(progress=False)
+    methods = {"pca": "pca", NASTY[0]: lambda X, n_components: X[:, :n_components], "sometimes": failing_on_22}
+    study_of_methods = dreval.Study(
+        folder / "s_1.dreval", data, methods, measures=["trustworthiness", "stress"], n_neighbors=4
+    )
+    return study_of_methods.run(progress=False)
 
 
 def compile_pdf(path: Path, times: int = 2) -> str:
-    """Compile a document in an empty home, and return the text of its pages; complaints of TeX fail."""
+    """Compile a document and return the text of its pages; warnings of TeX fail."""
     for _ in range(times):
         command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", path.name]
-        done = subprocess.run(command, cwd=path.parent, capture_output=True, timeout=120)
+        process = subprocess.run(command, cwd=path.parent, capture_output=True, timeout=120)
         log = path.with_suffix(".log").read_text("utf-8", errors="replace")
-        assert done.returncode == 0, log[-3000:]
-    over = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
-    assert max(over, default=0.0) <= LIMIT, over
+        assert process.returncode == 0, log[-3000:]
+    overfull = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
+    assert max(overfull, default=0.0) <= LIMIT, overfull
     assert "undefined" not in log
     assert "Missing character" not in log
-    words = subprocess.run(
+    output = subprocess.run(
         ["pdftotext", "-layout", path.with_suffix(".pdf").name, "-"], cwd=path.parent, capture_output=True, check=True
     )
-    return " ".join(words.stdout.decode("utf-8").split())
+    return " ".join(output.stdout.decode("utf-8").split())
 
 
-def written(make: Callable[[], Any], path: Path) -> Path:
-    """The report; that figures have boxes for letters without a font is said."""
+def write_report(make: Callable[[], Any], path: Path) -> Path:
+    """Write the report without the warning on letters that have no font."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DrevalWarning)
         return Path(make().report(path))
@@ -91,45 +93,48 @@ def written(make: Callable[[], Any], path: Path) -> Path:
 
 @pytest.mark.debian
 @pytest.mark.parametrize("case", ["evaluation", "many", "across", "within", "study"])
-def test_pdflatex_sets_every_report(case: str, tmp_path: Path) -> None:
-    """Evaluation, thirty embeddings, comparisons and study: no error, no line that sticks out, and all names."""
-    makers = {"evaluation": evaluation, "many": many, "across": across, "within": within}
+def test_pdflatex_compiles_every_report(case: str, tmp_path: Path) -> None:
+    """Evaluation, thirty embeddings, comparisons and study compile without error or overfull line, with all names."""
+    makers = {"evaluation": evaluation, "many": thirty_embeddings, "across": across, "within": within}
     make = makers.get(case, lambda: study(tmp_path))
-    text = compile_pdf(written(make, tmp_path / "a report_1.tex"))
+    text = compile_pdf(write_report(make, tmp_path / "a report_1.tex"))
 
-    found = {
+    expected = {
         "many": ("umap_min_dist=0.29_n_neighbors=15",),
-        "within": FOUND[:-1],
-        "study": (FOUND[0], "sometimes", "set_2 & co"),
-    }.get(case, FOUND)
-    for words in found:
-        assert words in text, words
+        "within": TEXTS_IN_PDF[:-1],
+        "study": (TEXTS_IN_PDF[0], "sometimes", "set_2 & co"),
+    }.get(case, TEXTS_IN_PDF)
+    for phrase in expected:
+        assert phrase in text, phrase
     for heading in ("What may not be concluded", "Make it again"):
         assert heading in text
 
 
 @pytest.mark.debian
-def test_pdflatex_sets_summaries_in_the_usual_document(tmp_path: Path) -> None:
-    """What ``as_latex`` gives needs nothing but booktabs and longtable, whatever names and numbers."""
+def test_pdflatex_compiles_summaries_in_a_plain_document(tmp_path: Path) -> None:
+    """The output of ``as_latex`` needs only booktabs and longtable, for any names and numbers."""
     rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{i}"] for i, name in enumerate((*NASTY, '"q" ,,'))]
-    wide = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
-    blocks = [Table("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."), wide]
+    wide_table = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
+    blocks = [
+        Table("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."),
+        wide_table,
+    ]
     summary = Summary("A title_1", [("Data", NASTY[0])], blocks, ["y_" * 200, *NASTY], "f('a_b', \"q\")\n  --opt 'x'")
-    summaries = (summary, within().summary(), evaluation().summary(), many().summary())
-    parts = [*(one.as_latex() for one in summaries), f"\\sloppy {across().paragraph(format='latex')}"]
+    summaries = (summary, within().summary(), evaluation().summary(), thirty_embeddings().summary())
+    parts = [*(record.as_latex() for record in summaries), f"\\sloppy {across().paragraph(format='latex')}"]
     body = "\n\\clearpage\n".join(parts)
     head = "\\documentclass{article}\n\\usepackage{booktabs,longtable}\n\\begin{document}\n"
     (tmp_path / "d.tex").write_text(f"{head}{body}\n\\end{{document}}\n", "utf-8")
     text = compile_pdf(tmp_path / "d.tex", times=3)
 
-    for words in ("% & #", "\\ {} $ < > | ` ", "U+5D4C", "0.9256", "column 8", "Significance codes", "--opt 'x'"):
-        assert words in text, words
+    for phrase in ("% & #", "\\ {} $ < > | ` ", "U+5D4C", "0.9256", "column 8", "Significance codes", "--opt 'x'"):
+        assert phrase in text, phrase
 
 
 @pytest.mark.debian
-def test_tables_of_a_report_can_be_taken_into_another_document(tmp_path: Path) -> None:
+def test_tables_of_a_report_compile_in_another_document(tmp_path: Path) -> None:
     """Each table is a file that a paper of another size can include."""
-    report = written(evaluation, tmp_path / "r.tex")
+    report = write_report(evaluation, tmp_path / "r.tex")
     names = sorted(path.stem for path in (tmp_path / "r-figures").glob("*.tex"))
     head = "\\documentclass[10pt,a4paper]{article}\n\\usepackage[margin=25mm]{geometry}\n"
     head += "\\usepackage{booktabs,longtable}\n"
@@ -141,18 +146,18 @@ def test_tables_of_a_report_can_be_taken_into_another_document(tmp_path: Path) -
     assert "See Table 2" in compile_pdf(tmp_path / "paper.tex", times=3)
 
 
-def test_documents_name_only_what_lies_beside_them(tmp_path: Path) -> None:
-    """Every figure and table that is named is a file of the folder, and every file is named."""
+def test_documents_name_exactly_the_files_of_their_folder(tmp_path: Path) -> None:
+    """Every figure and table of the document is a file of the folder, and every file is in the document."""
     text = simulated_results(("a_1", "b"), n=30).report(tmp_path / "a report_1.tex").read_text("utf-8")
-    named = set(re.findall(r"\]\{(a-report_1-figures/[^}]*)\}", text))
-    named |= {f"{path}.tex" for path in re.findall(r"\\input\{([^}]*)\}", text)}
+    file_names = set(re.findall(r"\]\{(a-report_1-figures/[^}]*)\}", text))
+    file_names |= {f"{path}.tex" for path in re.findall(r"\\input\{([^}]*)\}", text)}
 
-    assert named == {f"a-report_1-figures/{path.name}" for path in (tmp_path / "a-report_1-figures").iterdir()}
-    assert {Path(name).suffix for name in named} == {".pdf", ".tex"}
+    assert file_names == {f"a-report_1-figures/{path.name}" for path in (tmp_path / "a-report_1-figures").iterdir()}
+    assert {Path(name).suffix for name in file_names} == {".pdf", ".tex"}
 
 
 def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:
-    """Document, figures and tables, byte by byte; no clock is in them."""
+    """Document, figures and tables have the same bytes; no time is in them."""
     results = simulated_results(("tsne", "pca"), n=30)
     files = []
     for name in ("one", "two"):
@@ -166,7 +171,7 @@ def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:
 
 
 def test_a_result_of_failures_has_a_document_without_tables(tmp_path: Path) -> None:
-    """The document has the reasons; without figures no folder is made."""
+    """The document has the reasons; without figures there is no folder."""
     results = make_results([], {}, failed={"a_1": "no memory", "b": "no time"})
     text = results.report(tmp_path / "r.tex").read_text("utf-8")
 

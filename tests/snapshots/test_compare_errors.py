@@ -1,7 +1,7 @@
-"""The wording of every refusal of comparisons and of the intervals that they rest on.
+"""The wording of every error of comparisons and of their intervals.
 
-The wordings lie in ``compare_errors.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again, and
-the difference is then read like any other change.
+``compare_errors.txt`` stores the wordings; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` rewrites it. Review the
+difference like any other change.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from each import each
-from snapshot import Snapshots, refusal
+from snapshot import Snapshots, error_text
 
 import dreval
 from dreval.cli._main import main
@@ -44,18 +44,18 @@ HOLES = dreval.compare(
 Case = Callable[[], Any]
 
 
-def changed(**columns: Any) -> pd.DataFrame:
-    """The table with other columns."""
+def table_with(**columns: Any) -> pd.DataFrame:
+    """Return the table with these columns replaced."""
     return TABLE.assign(**columns)
 
 
 def command(*arguments: str) -> Case:
-    """A call of the command line."""
+    """Return a call of the command line."""
     return lambda: main(("compare", *arguments))
 
 
 def across(table: Any, **options: Any) -> Case:
-    """A comparison across data sets."""
+    """Return a comparison across data sets."""
     return lambda: dreval.compare(table, **{"direction": "higher", **options})
 
 
@@ -81,9 +81,9 @@ TABLES: dict[str, Case] = {
     "a column called otherwise": across(TABLE, columns={"value": "score"}),
     "an unknown column": across(TABLE, columns={"method": "embedding"}),
     "two values for one cell": across(pd.concat([TABLE, TABLE.iloc[:1]])),
-    "a row without a data set": across(changed(dataset=[None, *TABLE["dataset"][1:]])),
-    "values as text": across(changed(value=["good"] * 10)),
-    "an infinite value": across(changed(value=[np.inf, *TABLE["value"][1:]])),
+    "a row without a data set": across(table_with(dataset=[None, *TABLE["dataset"][1:]])),
+    "values as text": across(table_with(value=["good"] * 10)),
+    "an infinite value": across(table_with(value=[np.inf, *TABLE["value"][1:]])),
     "one data set": across(TABLE.iloc[:2]),
     "no direction": across(TABLE, direction=None),
     "an unknown direction": across(TABLE, direction="up"),
@@ -158,16 +158,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @each("case", CASES)
-def test_wording_of_refusals(case: str, folder: None, capfd: pytest.CaptureFixture[str]) -> None:
-    """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
-    SNAPSHOTS.check(case, refusal(CASES[case], capfd))
+def test_wording_of_errors(case: str, folder: None, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each error has the stored wording: the argument, the requirement, the received value and a hint."""
+    SNAPSHOTS.check(case, error_text(CASES[case], capfd))
 
 
-def test_no_wording_is_left_over() -> None:
+def test_stored_cases_are_the_tested_cases() -> None:
     """The stored file has exactly the cases that are tested."""
     assert list(SNAPSHOTS.stored()) == list(CASES)
 
 
 def test_wordings_have_four_parts() -> None:
-    """Each stored wording of ours names the argument, the rule, what was got, and ends with the cure."""
+    """Each wording of dreval names the argument, the requirement and the received value, and ends with the hint."""
     SNAPSHOTS.check_four_parts(("dreval compare: error",))

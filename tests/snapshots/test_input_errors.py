@@ -1,7 +1,7 @@
-"""The wording of every refusal at the door, word for word.
+"""The wording of every error on invalid input, word for word.
 
-The wordings lie in ``input_errors.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again, and
-the difference is then read like any other change.
+``input_errors.txt`` stores the wordings; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` rewrites it. Review the
+difference like any other change.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ TEXTS = {
 
 
 class Elsewhere:
-    """Looks like an array in the memory of a graphics card."""
+    """An object that looks like an array in the memory of a graphics card."""
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (2, 0)
 
 
 class NoRun:
-    """Has fit and no fit_transform."""
+    """An estimator with fit and without fit_transform."""
 
     def fit(self, X: np.ndarray) -> NoRun:
         return self
@@ -93,7 +93,7 @@ class Fragile:
 
 
 class Method:
-    """Stands for a bundled method."""
+    """A substitute for a bundled method."""
 
     card = SimpleNamespace(name="isomap", deterministic=False, supervised=True)
 
@@ -101,8 +101,8 @@ class Method:
         self.n_components, self.n_neighbors, self.random_state = n_components, n_neighbors, random_state
 
 
-class Shelf(dict[str, Any]):
-    """Stands for the registry of methods."""
+class MethodRegistry(dict[str, Any]):
+    """A substitute for the registry of methods."""
 
     listing = ("dreval.list_methods()",)
 
@@ -296,9 +296,9 @@ SNAPSHOTS = Snapshots(Path(__file__).with_name("input_errors.txt"), CASES)
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with one file for each way to be wrong, and one bundled method."""
-    for name, raw in TEXTS.items():
-        (tmp_path / name).write_bytes(raw)
+    """A working folder with one file for each invalid input, and one bundled method."""
+    for name, content in TEXTS.items():
+        (tmp_path / name).write_bytes(content)
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "pickle.npy").write_bytes(b"\x80\x04N.")
     (tmp_path / "text.npy").write_bytes(b"1,2,3")
@@ -309,39 +309,39 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez(tmp_path / "several.npz", train=X, test=X)
     np.savez(tmp_path / "likely.npz", X=X, Y=X)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(source, "METHODS", Shelf(isomap=Method))
+    monkeypatch.setattr(source, "METHODS", MethodRegistry(isomap=Method))
     return tmp_path
 
 
 def hide_readers(patch: pytest.MonkeyPatch, case: str) -> None:
-    """Make an optional reader look as if it was not installed."""
+    """Make an optional reader appear as not installed."""
     missing = case.removeprefix("no ")
-    found = importlib.util.find_spec
+    find_spec = importlib.util.find_spec
     if case in ("no pyarrow", "no anndata"):
-        patch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == missing else found(name, *a))
+        patch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == missing else find_spec(name, *a))
 
 
-def refusal(case: Case, folder: Path) -> str:
-    """Class and wording of a refusal, with the temporary folder's name taken out and other programs' words cut."""
-    with pytest.raises(DrevalError) as caught:
+def error_text(case: Case, folder: Path) -> str:
+    """Return class and wording of an error, without the temporary folder's name and the messages of other programs."""
+    with pytest.raises(DrevalError) as error:
         case()
-    text = f"{type(caught.value).__name__}: {caught.value}".replace(str(folder), "<folder>")
+    text = f"{type(error.value).__name__}: {error.value}".replace(str(folder), "<folder>")
     return re.sub(r"(: got (?:'[^']*'|\[\[.*?\]\]) \().*?(\)\. )", r"\1...\2", text)
 
 
 @each("case", CASES)
-def test_wording_of_refusals(case: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
+def test_wording_of_errors(case: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each error has the stored wording: the argument, the requirement, the received value and a hint."""
     with monkeypatch.context() as patch:
         hide_readers(patch, case)
-        SNAPSHOTS.check(case, refusal(CASES[case], folder))
+        SNAPSHOTS.check(case, error_text(CASES[case], folder))
 
 
-def test_no_wording_is_left_over() -> None:
+def test_stored_cases_are_the_tested_cases() -> None:
     """The stored file has exactly the cases that are tested."""
     assert list(SNAPSHOTS.stored()) == list(CASES)
 
 
 def test_absolute_paths_are_named_in_full(folder: Path) -> None:
-    """A path is repeated as the user gave it."""
-    assert "'<folder>/labels.csv'" in refusal(lambda: read_table(folder / "label.csv"), folder)
+    """An error quotes a path as the user passed it."""
+    assert "'<folder>/labels.csv'" in error_text(lambda: read_table(folder / "label.csv"), folder)

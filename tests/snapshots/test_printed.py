@@ -1,7 +1,7 @@
 """Every printed result of an evaluation, word for word, for one small data set.
 
-The texts lie in ``printed.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again, and the
-difference is then read like any other change.
+``printed.txt`` stores the texts; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` rewrites it. Review the
+difference like any other change.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def evaluation(**settings: object) -> dreval.Evaluation:
 
 
 @cache
-def everything() -> dreval.Results:
-    """Labels, covariates, two k, ties, a failure and a constant embedding."""
+def full_results() -> dreval.Results:
+    """Return a result with labels, covariates, two k, ties, a failure and a constant embedding."""
     ev = evaluation(n_neighbors=[3, 6], labels=SITES, covariates={"t": T})
     ev = ev.with_embedding("short", ARC[:5]).with_embedding(
         "a collapsed embedding with a name that is far too long", ARC * 0
@@ -42,20 +42,20 @@ def everything() -> dreval.Results:
 
 
 def noisy(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
-    """Two columns with noise, in eighths."""
+    """Return two columns with noise, in eighths."""
     return X[:, :2] + np.random.default_rng(random_state).integers(-2, 3, (len(X), 2)) / 8
 
 
 @cache
 def replicates() -> dreval.Results:
-    """A method that draws, one that does not, and coordinates, run anew."""
+    """Return the result of a random method, a deterministic one, and coordinates, with re-runs."""
     ev = evaluation().with_embedding("noisy", noisy)
     return ev.run(["trustworthiness", "procrustes_rc"], ci="replicates", options={"replicates": {"n_replicates": 4}})
 
 
 @cache
 def across() -> Any:
-    """Three embeddings on seven data sets, one cell missing, by every test but the mixed model."""
+    """Compare three embeddings on seven data sets, one cell missing, by every test but the mixed model."""
     values = np.round(
         np.add.outer(np.sin(np.arange(7.0)), [0.0, 0.1, 0.15]) + 0.05 * np.cos(np.arange(21.0)).reshape(7, 3), 3
     )
@@ -66,7 +66,7 @@ def across() -> Any:
 
 
 def command(*arguments: str) -> Callable[[], str]:
-    """What the command line prints."""
+    """Return a function that returns the output of the command line."""
 
     def run() -> str:
         import contextlib
@@ -79,53 +79,53 @@ def command(*arguments: str) -> Callable[[], str]:
     return run
 
 
-def nasty() -> Summary:
-    """Names and numbers that nobody would choose."""
+def awkward_summary() -> Summary:
+    """Return a summary with awkward names and numbers."""
     names = [r"a_b % & # ~ ^ \\ {} $ < > | ` -- , \"' *", "嵌入 🙂 größe", "x" * 300, "x" * 150 + "y" + "x" * 149]
-    rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{place}"] for place, name in enumerate(names)]
+    rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{index}"] for index, name in enumerate(names)]
     rows.insert(2, ["A heading, R_NX"])
-    wide = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]])
-    blocks = [Table("Values of rho_D & more", ["", "value", "95 % interval", "n"], rows, foot="A foot."), wide]
+    wide_table = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]])
+    blocks = [Table("Values of rho_D & more", ["", "value", "95 % interval", "n"], rows, foot="A foot."), wide_table]
     call = "f(x, names={" + ", ".join(f"{i}: 'a_b'" for i in range(90)) + "})"
     return Summary("A title_1", [("Data", names[0]), ("n", "3"), ("none", "")], blocks, names, call)
 
 
-def thirty() -> dreval.Results:
-    """Thirty embeddings, ten of which fail alike, and names that differ in the middle only."""
-    made = {f"umap_n_neighbors=15_min_dist=0.{i:02d}_metric=euclidean_seed=1": ARC + i for i in range(20)}
+def thirty_embeddings() -> dreval.Results:
+    """Return the result of thirty embeddings, ten with the same failure, and names that differ in the middle only."""
+    embeddings = {f"umap_n_neighbors=15_min_dist=0.{i:02d}_metric=euclidean_seed=1": ARC + i for i in range(20)}
     return dreval.Evaluation(
-        X, {**made, **{f"bad {i}": ARC[:5] for i in range(10)}}, n_neighbors=4, random_state=0
+        X, {**embeddings, **{f"bad {i}": ARC[:5] for i in range(10)}}, n_neighbors=4, random_state=0
     ).run(["trustworthiness", "procrustes_disparity"])
 
 
-def record(name: str) -> Any:
-    """The printed records that are no tables of an evaluation."""
-    found = dreval.hsic_test(T, X[:, 0], n_resamples=99, random_state=0)
+def printed_record(name: str) -> Any:
+    """Return a printed record that is not a table of an evaluation."""
+    result = dreval.hsic_test(T, X[:, 0], n_resamples=99, random_state=0)
     if name == "test":
-        return found
+        return result
     if name == "embedding":
         return dreval.embed(X, "pca")
     if name == "measure":
         return dreval.trustability(X, "pca", random_state=0)
     noise = np.random.default_rng(0).normal(size=(24, 3))
-    found = dreval.Evaluation(X + noise, {"pca": "pca"}, n_neighbors=4, random_state=0).run("continuity", ci=None)
-    return found.certificate("pca", n_resamples=19)
+    result = dreval.Evaluation(X + noise, {"pca": "pca"}, n_neighbors=4, random_state=0).run("continuity", ci=None)
+    return result.certificate("pca", n_resamples=19)
 
 
 CASES: dict[str, Callable[[], object]] = {
     "evaluation": lambda: evaluation(),
     "result": lambda: repr(evaluation().run()),
     "two embeddings": lambda: evaluation().run().summary(),
-    "everything": lambda: everything().summary(),
-    "everything, Markdown": lambda: everything().summary().as_markdown(),
+    "everything": lambda: full_results().summary(),
+    "everything, Markdown": lambda: full_results().summary().as_markdown(),
     "anchors": lambda: evaluation(anchors=9).run(["trustworthiness", "procrustes_disparity"]).summary(),
     "no intervals": lambda: evaluation().run("continuity", None, None).summary(),
     "tests only": lambda: evaluation(labels=SITES).run(None, "hsic", n_resamples=99, adjust=None).summary(),
     "all failed": lambda: dreval.Evaluation(X, {"short": ARC[:5]}, n_neighbors=4, random_state=0).run().summary(),
     "one embedding, HTML": lambda: evaluation().run("continuity").summary().as_html(),
     "one embedding, LaTeX": lambda: evaluation().run("continuity").summary().as_latex(),
-    "comparison of points": lambda: everything().compare(measure=["trustworthiness", "procrustes_rn"]).summary(),
-    "comparison of points, words": lambda: everything().compare(measure="trustworthiness").paragraph(),
+    "comparison of points": lambda: full_results().compare(measure=["trustworthiness", "procrustes_rn"]).summary(),
+    "comparison of points, words": lambda: full_results().compare(measure="trustworthiness").paragraph(),
     "replicates": lambda: replicates().summary(),
     "comparison of replicates": lambda: replicates().compare(measure="procrustes_rc").summary(),
     "comparison of replicates, words": lambda: replicates().compare(measure="procrustes_rc").paragraph(),
@@ -137,16 +137,16 @@ CASES: dict[str, Callable[[], object]] = {
     "comparison across data sets, LaTeX words": lambda: across().paragraph(format="latex"),
     "comparison across data sets, LaTeX": lambda: across().summary().as_latex(),
     "comparison across data sets, Markdown": lambda: across().summary().as_markdown(),
-    "nasty": lambda: nasty(),
-    "nasty, LaTeX": lambda: nasty().as_latex(),
-    "nasty, Markdown": lambda: nasty().as_markdown(),
-    "nasty, HTML": lambda: nasty().as_html(),
-    "thirty embeddings": lambda: thirty().summary(),
-    "test": lambda: record("test").summary(),
-    "test, LaTeX": lambda: record("test").summary().as_latex(),
-    "embedding": lambda: record("embedding").summary(),
-    "method measure": lambda: record("measure").summary(),
-    "certificate": lambda: record("certificate").summary(),
+    "nasty": lambda: awkward_summary(),
+    "nasty, LaTeX": lambda: awkward_summary().as_latex(),
+    "nasty, Markdown": lambda: awkward_summary().as_markdown(),
+    "nasty, HTML": lambda: awkward_summary().as_html(),
+    "thirty embeddings": lambda: thirty_embeddings().summary(),
+    "test": lambda: printed_record("test").summary(),
+    "test, LaTeX": lambda: printed_record("test").summary().as_latex(),
+    "embedding": lambda: printed_record("embedding").summary(),
+    "method measure": lambda: printed_record("measure").summary(),
+    "certificate": lambda: printed_record("certificate").summary(),
     "list methods": command("list", "methods"),
     "list tests, Markdown": command("list", "tests", "--markdown"),
 }
@@ -155,10 +155,10 @@ SNAPSHOTS = Snapshots(Path(__file__).with_name("printed.txt"), CASES)
 
 @each("case", CASES, items=4)
 def test_printed_text(case: str) -> None:
-    """Each printed result is, word for word, what it was."""
+    """Each printed result equals the stored text, word for word."""
     SNAPSHOTS.check(case, str(CASES[case]()).replace(dreval.__version__, "<version>"))
 
 
-def test_no_text_is_left_over() -> None:
+def test_stored_cases_are_the_tested_cases() -> None:
     """The stored file has exactly the cases that are tested."""
     assert list(SNAPSHOTS.stored()) == list(CASES)

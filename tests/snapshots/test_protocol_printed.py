@@ -1,6 +1,6 @@
-"""The wording of what the protocol prints and refuses; every way of spoiling a folder has its own error.
+"""The wording of output and errors of the protocol; each kind of damage to a folder has its own error.
 
-The wordings lie in ``protocol.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again.
+``protocol.txt`` stores the wordings; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` rewrites it.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ import dreval
 from dreval.cli._main import main
 from dreval.errors import ProtocolError
 
-RETURNED = Path("tool/returned/transformed-0002.csv")
+TRANSFORMED = Path("tool/returned/transformed-0002.csv")
 BASE = Path("tool/returned/data.csv")
 FULL = Path("tool/returned/full.csv")
 
 
-def edited(change: Callable[[pd.DataFrame], pd.DataFrame], path: Path = RETURNED) -> Callable[[], None]:
-    """A returned table that was changed."""
+def edit_table(change: Callable[[pd.DataFrame], pd.DataFrame], path: Path = TRANSFORMED) -> Callable[[], None]:
+    """Return a function that changes a returned table."""
 
-    def spoil() -> None:
+    def damage() -> None:
         change(pd.read_csv(path)).to_csv(path, index=False)
 
-    return spoil
+    return damage
 
 
-def without_ids(path: Path) -> None:
-    """As R writes a table with row names."""
+def remove_ids(path: Path) -> None:
+    """Write a table as R does with row names."""
     frame = pd.read_csv(path).drop(columns="id")
     frame.index = range(1, len(frame) + 1)
     frame.to_csv(path)
 
 
-def cell(row: int, column: str, value: object) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """One cell of a table changed."""
+def set_cell(row: int, column: str, value: object) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """Return a function that changes one cell of a table."""
 
     def change(frame: pd.DataFrame) -> pd.DataFrame:
         frame[column] = frame[column].astype(object)
@@ -54,37 +54,37 @@ def cell(row: int, column: str, value: object) -> Callable[[pd.DataFrame], pd.Da
     return change
 
 
-def flipped(path: str) -> Callable[[], None]:
-    """A file in which one digit was changed."""
+def flip_digit(path: str) -> Callable[[], None]:
+    """Return a function that changes one digit of a file."""
 
-    def spoil() -> None:
+    def damage() -> None:
         text = Path(path).read_text("utf-8")
         Path(path).write_text(re.sub(r"(\d)(\D*)$", lambda m: f"{(int(m[1]) + 1) % 10}{m[2]}", text), "utf-8")
 
-    return spoil
+    return damage
 
 
-SPOILED: dict[str, Callable[[], object]] = {
-    "a file that has not come back": RETURNED.unlink,
-    "a file under another name": lambda: RETURNED.rename(RETURNED.with_suffix(".tsv")),
-    "fewer rows": edited(lambda frame: frame.iloc[:-3]),
-    "more rows": edited(lambda frame: pd.concat([frame, frame.iloc[:1]])),
-    "fewer columns": edited(lambda frame: frame.iloc[:, :-1]),
-    "more columns": edited(lambda frame: frame.assign(y9=1.0, y10=2.0)),
-    "more columns at full dimension": edited(lambda frame: frame.assign(y8=0.0, y9=1.0), FULL),
-    "row names without a name": lambda: without_ids(RETURNED),
-    "not a number": edited(cell(4, "y1", np.nan)),
-    "infinite": edited(cell(4, "y1", np.inf)),
-    "a word": edited(cell(4, "y1", "high")),
-    "another id": edited(cell(4, "id", 99)),
-    "an id twice": edited(cell(4, "id", 1)),
-    "an empty file": lambda: RETURNED.write_text(""),
-    "a ragged file": lambda: RETURNED.write_text(RETURNED.read_text() + "1,2\n"),
-    "a binary file": lambda: RETURNED.write_bytes(b"PK\x03\x04\0\0"),
-    "data that were altered": flipped("tool/input/data.csv"),
-    "transformed data that were altered": flipped("tool/input/transformed-0003.csv"),
+DAMAGES: dict[str, Callable[[], object]] = {
+    "a file that has not come back": TRANSFORMED.unlink,
+    "a file under another name": lambda: TRANSFORMED.rename(TRANSFORMED.with_suffix(".tsv")),
+    "fewer rows": edit_table(lambda frame: frame.iloc[:-3]),
+    "more rows": edit_table(lambda frame: pd.concat([frame, frame.iloc[:1]])),
+    "fewer columns": edit_table(lambda frame: frame.iloc[:, :-1]),
+    "more columns": edit_table(lambda frame: frame.assign(y9=1.0, y10=2.0)),
+    "more columns at full dimension": edit_table(lambda frame: frame.assign(y8=0.0, y9=1.0), FULL),
+    "row names without a name": lambda: remove_ids(TRANSFORMED),
+    "not a number": edit_table(set_cell(4, "y1", np.nan)),
+    "infinite": edit_table(set_cell(4, "y1", np.inf)),
+    "a word": edit_table(set_cell(4, "y1", "high")),
+    "another id": edit_table(set_cell(4, "id", 99)),
+    "an id twice": edit_table(set_cell(4, "id", 1)),
+    "an empty file": lambda: TRANSFORMED.write_text(""),
+    "a ragged file": lambda: TRANSFORMED.write_text(TRANSFORMED.read_text() + "1,2\n"),
+    "a binary file": lambda: TRANSFORMED.write_bytes(b"PK\x03\x04\0\0"),
+    "data that were altered": flip_digit("tool/input/data.csv"),
+    "transformed data that were altered": flip_digit("tool/input/transformed-0003.csv"),
     "transformed data that are gone": Path("tool/input/transformed-0003.csv").unlink,
-    "another embedding of the data": edited(cell(0, "y0", 0.5), BASE),
+    "another embedding of the data": edit_table(set_cell(0, "y0", 0.5), BASE),
     "a manifest that was edited": lambda: Path("tool/manifest.json").write_text(
         Path("tool/manifest.json").read_text().replace('"random_state": 4', '"random_state": 5')
     ),
@@ -105,80 +105,80 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "export with a wrong option": ("export", "data.csv", "new", "--n-transformations", "-1"),
     "export other data": ("export", "other.csv", "tool"),
 }
-SNAPSHOTS = Snapshots(Path(__file__).with_name("protocol.txt"), [*SPOILED, "the words for people", *COMMANDS])
+SNAPSHOTS = Snapshots(Path(__file__).with_name("protocol.txt"), [*DAMAGES, "the words for people", *COMMANDS])
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folders in every state: finished, unfinished, spoiled, of the first round."""
-    place = tmp_path_factory.mktemp("protocols")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders in every state: finished, unfinished, damaged, of the first round."""
+    root = tmp_path_factory.mktemp("protocols")
     frame = pd.DataFrame(X, columns=list("abc"))
-    frame.to_csv(place / "data.csv", index=False)
-    (frame + 1).to_csv(place / "other.csv", index=False)
-    both_rounds(place / "tool", projection, frame)
+    frame.to_csv(root / "data.csv", index=False)
+    (frame + 1).to_csv(root / "other.csv", index=False)
+    both_rounds(root / "tool", projection, frame)
     for name in ("half", "spoiled", "first"):
-        dreval.Protocol(frame, **SETTINGS).export(place / name)
-        play(place / name, projection)
+        dreval.Protocol(frame, **SETTINGS).export(root / name)
+        play(root / name, projection)
         if name != "first":
-            dreval.Protocol(frame).export(place / name)
-            play(place / name, projection, only=lambda task: task[-1] not in "36")
-    (place / "spoiled/returned/full.csv").write_text("<html>")
-    return place
+            dreval.Protocol(frame).export(root / name)
+            play(root / name, projection, only=lambda task: task[-1] not in "36")
+    (root / "spoiled/returned/full.csv").write_text("<html>")
+    return root
 
 
 @pytest.fixture
-def copied(built: Path, fresh_folder: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Work in another folder with copies of them at each call."""
+def enter_copy(folders: Path, fresh_folder: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return a function that changes to a fresh copy of the folders."""
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(built)
+    monkeypatch.chdir(folders)
 
     def enter() -> None:
         folder = fresh_folder()
-        shutil.copytree(built, folder, dirs_exist_ok=True)
+        shutil.copytree(folders, folder, dirs_exist_ok=True)
         os.chdir(folder)
 
     return enter
 
 
-def without_versions(text: str) -> str:
-    """Hashes depend on the last bits of a machine, the lay-out of options in a help text on the version of Python."""
+def mask_versions(text: str) -> str:
+    """Mask what depends on the machine or on Python: hashes, and the layout of options in a help text."""
     text = re.sub(r"usage:.*?(?=^(?:steps|examples?):)", "...\n", text, flags=re.DOTALL | re.MULTILINE)
     return re.sub(r"sha256 [0-9a-f]{12}", "sha256 <hash>", text)
 
 
-@each("case", SPOILED, items=2)
-def test_a_spoiled_folder_is_refused_by_file(case: str, copied: Callable[[], None]) -> None:
-    """The error names the file, the rule, what was got and the cure; ``status`` says the same, or counts it missing."""
-    copied()
-    SPOILED[case]()
+@each("case", DAMAGES, items=2)
+def test_a_damaged_folder_raises_an_error_with_the_file(case: str, enter_copy: Callable[[], None]) -> None:
+    """The error has file, requirement, input and hint; ``status`` has the same text or counts the file as missing."""
+    enter_copy()
+    DAMAGES[case]()
 
-    with pytest.raises(ProtocolError) as caught:
+    with pytest.raises(ProtocolError) as error:
         dreval.Protocol.collect("tool")
-    SNAPSHOTS.check(case, without_versions(str(caught.value)))
+    SNAPSHOTS.check(case, mask_versions(str(error.value)))
     with pytest.raises(ProtocolError):
         dreval.Protocol.collect("tool", partial="not come back" not in case and "another name" not in case)
     if "manifest" not in case:
         status = dreval.Protocol.status("tool")
-        bad = status.table[status.table["state"] != "returned"]
-        assert caught.value.argument in {*bad["input"], *bad["output"]}
-        assert all(note in ("", str(caught.value)) for note in bad["note"])
+        not_returned = status.table[status.table["state"] != "returned"]
+        assert error.value.argument in {*not_returned["input"], *not_returned["output"]}
+        assert all(note in ("", str(error.value)) for note in not_returned["note"])
         assert not status.complete
 
 
-def test_the_words_for_people(copied: Callable[[], None]) -> None:
-    """README.md of the folder, and the shell driver."""
-    copied()
+def test_instructions_of_the_folder(enter_copy: Callable[[], None]) -> None:
+    """The README.md of the folder and the shell driver have the stored texts."""
+    enter_copy()
     SNAPSHOTS.check("the words for people", Path("tool/README.md").read_text() + Path("tool/run.sh").read_text())
 
 
 @each("case", COMMANDS)
-def test_commands_print(case: str, copied: Callable[[], None], capsys: pytest.CaptureFixture[str]) -> None:
-    """What the command line prints, with its exit code."""
-    copied()
+def test_output_of_commands(case: str, enter_copy: Callable[[], None], capsys: pytest.CaptureFixture[str]) -> None:
+    """The output of each command, with its exit code, equals the stored text."""
+    enter_copy()
     try:
         code = main(["protocol", *COMMANDS[case]])
     except SystemExit as stop:
         code = int(stop.code or 0)
     out, err = capsys.readouterr()
 
-    SNAPSHOTS.check(case, without_versions(f"exit code {code}\n{out}{err}"))
+    SNAPSHOTS.check(case, mask_versions(f"exit code {code}\n{out}{err}"))

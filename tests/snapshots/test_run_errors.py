@@ -1,7 +1,7 @@
-"""The wording of every refusal of the evaluation, its results, the checks, the registry and the command line.
+"""The wording of every error of the evaluation, its results, the checks, the registry and the command line.
 
-The wordings lie in ``run_errors.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again, and the
-difference is then read like any other change.
+``run_errors.txt`` stores the wordings; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` rewrites it. Review the
+difference like any other change.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from each import each
-from snapshot import RowNote, Snapshots, refusal
+from snapshot import RowNote, Snapshots, error_text
 
 import dreval
 from dreval import _check
@@ -35,12 +35,12 @@ Case = Callable[[], Any]
 
 
 def command(*arguments: str) -> Case:
-    """A call of the command line."""
+    """Return a call of the command line."""
     return lambda: main(arguments)
 
 
 EVALUATE = ("evaluate", "data.csv", "-e", "umap.csv", "-k", "3")
-DOOR: dict[str, Case] = {
+SETUP: dict[str, Case] = {
     "a covariate with the name of a target": lambda: dreval.Evaluation(X, covariates={"residual": X[:, 0]}),
     "embeddings as a list": lambda: dreval.Evaluation(X, [Y], n_neighbors=3),  # type: ignore[arg-type]
     "no embeddings": lambda: dreval.Evaluation(X, n_neighbors=3).run(),
@@ -101,7 +101,7 @@ NOTES: dict[str, Case] = {
 
 
 def embed_frame(columns: str) -> Any:
-    """New points in a frame with these columns, of data whose columns are a, b and c."""
+    """Transform new points in a frame with these columns, by data whose columns are a, b and c."""
     new = pd.DataFrame(np.ones((2, len(columns))), columns=list(columns))
     return Embedding(Y, "mine", data=X, columns=("a", "b", "c")).transform(new)
 
@@ -171,33 +171,33 @@ COMMAND: dict[str, Case] = {
     "dreval, no whole numbers": command("evaluate", "data.csv", "-k", "five"),
     "dreval, no data": command("evaluate"),
 }
-CASES = {**DOOR, **RUN, **NOTES, **RESULT, **CHECKS, **COMMAND}
+CASES = {**SETUP, **RUN, **NOTES, **RESULT, **CHECKS, **COMMAND}
 SNAPSHOTS = Snapshots(Path(__file__).with_name("run_errors.txt"), CASES)
 
 
 def one_class() -> dreval.Evaluation:
-    """Labels that are all the same."""
+    """Return an evaluation whose labels are all the same."""
     return dreval.Evaluation(X, {"e": Y}, labels=["a"] * 8, n_neighbors=3, random_state=0)
 
 
 def raise_failure(ev: dreval.Evaluation) -> None:
-    """The reason of the last embedding's failure, as an error."""
+    """Raise the reason of the last embedding's failure."""
     raise RowNote(ev.run("continuity", None, None).failed["e"])
 
 
 def raise_missing(ev: dreval.Evaluation) -> None:
-    """The reason of a missing measure, as an error."""
+    """Raise the reason of a missing measure."""
     raise RowNote(ev.run("procrustes_disparity", None, None).tidy()["note"].iloc[0])
 
 
 def raise_note(ev: dreval.Evaluation) -> None:
-    """The reason in the last row, as an error."""
+    """Raise the reason in the last row."""
     raise RowNote(ev.run("continuity", "hsic", None).tidy()["note"].iloc[-1])
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A working folder with data, an embedding and two foreign zips."""
+    """A working folder with data, an embedding and two zip files that dreval did not write."""
     for name, array in (("data", X), ("umap", Y)):
         np.savetxt(
             tmp_path / f"{name}.csv", array, delimiter=",", header=",".join("xyz"[: array.shape[1]]), comments=""
@@ -210,16 +210,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @each("case", CASES)
-def test_wording_of_refusals(case: str, folder: None, capfd: pytest.CaptureFixture[str]) -> None:
-    """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
-    SNAPSHOTS.check(case, refusal(CASES[case], capfd))
+def test_wording_of_errors(case: str, folder: None, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each error has the stored wording: the argument, the requirement, the received value and a hint."""
+    SNAPSHOTS.check(case, error_text(CASES[case], capfd))
 
 
-def test_no_wording_is_left_over() -> None:
+def test_stored_cases_are_the_tested_cases() -> None:
     """The stored file has exactly the cases that are tested."""
     assert list(SNAPSHOTS.stored()) == list(CASES)
 
 
 def test_wordings_have_four_parts() -> None:
-    """Each stored wording of ours names the argument, the rule, what was got, and ends with the cure."""
+    """Each stored wording names the argument, the requirement and the received value, and ends with the hint."""
     SNAPSHOTS.check_four_parts(("dreval: error", "dreval evaluate: error"), (" must ", " takes "))

@@ -1,7 +1,7 @@
-"""The wording of what a study prints and refuses.
+"""The wording of output and errors of a study.
 
-The wordings lie in ``study.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again, and the
-difference is then read like any other change.
+``study.txt`` stores the wordings; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` rewrites it. Review the
+difference like any other change.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ DATA = {"squares": X, "roots": np.sqrt(np.abs(X)), "a data set with a name that 
 
 
 def broken(X: Any, n_components: int) -> Any:
-    """Fails on the squares, and warns."""
+    """Fail on the squares, and warn."""
     if X[2, 0] > 3:
         raise RuntimeError("no luck with squares")
     return X[:, :n_components]
 
 
-def study(path: str = "s.dreval", **words: Any) -> dreval.Study:
-    usual = {"datasets": DATA, "methods": {"pca": "pca", "broken": broken}, "measures": ["procrustes_disparity"]}
-    return dreval.Study(path, **{**usual, "n_neighbors": 3, "random_state": 0, "n_replicates": 2, **words})
+def study(path: str = "s.dreval", **options: Any) -> dreval.Study:
+    defaults = {"datasets": DATA, "methods": {"pca": "pca", "broken": broken}, "measures": ["procrustes_disparity"]}
+    return dreval.Study(path, **{**defaults, "n_neighbors": 3, "random_state": 0, "n_replicates": 2, **options})
 
 
-def many() -> StudyStatus:
-    """More pairs of data set and method than are printed."""
+def many_pairs() -> StudyStatus:
+    """Return the status of more pairs of data set and method than are printed."""
     rows = [
         (f"set {i}", f"method {j}", 2, 0, "waiting" if i == j else "done", 60.0, "", "", ())
         for i in range(7)
@@ -50,7 +50,7 @@ def many() -> StudyStatus:
     return StudyStatus("many.dreval", pd.DataFrame(rows, columns=columns))
 
 
-REFUSED: dict[str, Callable[[], Any]] = {
+ERRORS: dict[str, Callable[[], Any]] = {
     "no data sets": lambda: study(datasets=[]),
     "arrays without names": lambda: study(datasets=[X]),
     "estimators without names": lambda: study(methods=[broken]),
@@ -91,37 +91,37 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "one data set": lambda: study(datasets={"squares": X}).run().compare(),
     "a limit of none": lambda: study().run(limit=0),
 }
-PRINTED: dict[str, Callable[[], Any]] = {
+OUTPUTS: dict[str, Callable[[], Any]] = {
     "nothing yet": lambda: study().status(),
     "half done": lambda: study().run(limit=7),
     "done": lambda: study().run(),
     "done, Markdown": lambda: study(methods={"pca": "pca"}).run().status().summary().as_markdown(),
-    "many pairs": many,
+    "many pairs": many_pairs,
     "a report": lambda: Path(study().run().report("r.md")).read_text("utf-8"),
     "help": lambda: _command("study", "--help"),
     "help of run": lambda: _command("study", "run", "--help"),
     "help of status": lambda: _command("study", "status", "--help"),
     "help of report": lambda: _command("study", "report", "--help"),
 }
-SNAPSHOTS = Snapshots(Path(__file__).with_name("study.txt"), [*REFUSED, *PRINTED])
+SNAPSHOTS = Snapshots(Path(__file__).with_name("study.txt"), [*ERRORS, *OUTPUTS])
 
 
 @pytest.fixture(autouse=True)
 def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A terminal of 100 columns; the working folder is left again."""
+    """A terminal of 100 columns; the test restores the working folder."""
     monkeypatch.chdir(Path.cwd())
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(_command, "capsys", capsys, raising=False)
 
 
-def _command(*words: str) -> str:
+def _command(*arguments: str) -> str:
     with pytest.raises(SystemExit):
-        main(words)
+        main(arguments)
     return str(_command.capsys.readouterr().out)  # type: ignore[attr-defined]
 
 
-def settled(text: str) -> str:
-    """Without seconds, hashes and versions, and without the lay-out of options, which depends on Python."""
+def mask_variable_parts(text: str) -> str:
+    """Mask seconds, hashes and versions, and the layout of options, which depends on Python."""
     text = re.sub(r"\b\d+\.\d s\b", "<seconds>", text)
     text = re.sub(r" +<seconds>", " <seconds>", text)
     text = re.sub(r"[0-9a-f]{64}|[0-9a-f]{12}\.\.\.", "<hash>", text)
@@ -129,22 +129,22 @@ def settled(text: str) -> str:
     return re.sub(r"usage:.*?(?=^(?:steps|examples?):)", "...\n", text, flags=re.DOTALL | re.MULTILINE)
 
 
-@each("case", REFUSED)
-def test_refusals(case: str, fresh_folder: Callable[[], Path]) -> None:
-    """Each refusal has its four parts, word for word."""
+@each("case", ERRORS)
+def test_wording_of_errors(case: str, fresh_folder: Callable[[], Path]) -> None:
+    """Each error has its four parts, word for word."""
     os.chdir(fresh_folder())
-    with pytest.raises(DrevalError) as caught:
-        REFUSED[case]()
-    SNAPSHOTS.check(case, settled(f"{type(caught.value).__name__}: {caught.value}"))
+    with pytest.raises(DrevalError) as error:
+        ERRORS[case]()
+    SNAPSHOTS.check(case, mask_variable_parts(f"{type(error.value).__name__}: {error.value}"))
 
 
-@each("case", PRINTED, items=2)
-def test_printed(case: str, fresh_folder: Callable[[], Path]) -> None:
-    """Each printed text is, word for word, what it was, but for seconds and versions."""
+@each("case", OUTPUTS, items=2)
+def test_output(case: str, fresh_folder: Callable[[], Path]) -> None:
+    """Each printed text equals the stored one, except for seconds and versions."""
     os.chdir(fresh_folder())
-    SNAPSHOTS.check(case, settled(str(PRINTED[case]())))
+    SNAPSHOTS.check(case, mask_variable_parts(str(OUTPUTS[case]())))
 
 
-def test_no_text_is_left_over() -> None:
+def test_stored_cases_are_the_tested_cases() -> None:
     """The stored file has exactly the cases that are tested."""
-    assert list(SNAPSHOTS.stored()) == [*REFUSED, *PRINTED]
+    assert list(SNAPSHOTS.stored()) == [*ERRORS, *OUTPUTS]
