@@ -1,4 +1,4 @@
-"""The value by chance where equal distances of the embedding count; at full length in ``tests/calibration``."""
+"""The chance level where equal distances of the embedding count; ``tests/validation/calibration`` has long runs."""
 
 from __future__ import annotations
 

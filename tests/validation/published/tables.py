@@ -1,0 +1,196 @@
+"""What the scripts of this folder share: journaled cells, what is beside what, and how tables are printed and written.
+
+A script has a function ``tables(options)`` that gives its tables by title, the first of them ``BESIDE``: what the paper
+says, and what is found here. ``main`` prints them, and with ``--write FOLDER`` writes them as Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval.journal.study import Store, cell_key
+
+VERSIONS = ("dreval", "numpy", "scipy", "scikit-learn")
+BESIDE = "Beside the paper"
+COLUMNS = ["of", "reproduces", "paper", "ours", "difference", "tolerance", "note"]
+TOOK = "seconds to find"  # of a cell, in the journal
+LEFT_OUT = 3  # exit status: real data that are not here; the rest was made
+Tables = dict[str, pd.DataFrame]
+
+
+class Missing(LookupError):
+    """Real data that may not be redistributed are not here."""
+
+
+def number(of: str, paper: float, ours: float, tolerance: float | None, note: str = "", digits: int = 3) -> list[Any]:
+    """A row of ``BESIDE`` for a printed number; without a tolerance nothing is claimed."""
+    difference = ours - paper
+    holds = "not compared" if tolerance is None else "yes" if abs(difference) <= tolerance else "no"
+    shown = [f"{value:.{digits}f}" for value in (ours, difference)]
+    return [of, holds, f"{paper:g}", *shown, "" if tolerance is None else f"{tolerance:g}", note]
+
+
+def claim(of: str, paper: str, ours: str, holds: bool | str, note: str = "") -> list[Any]:
+    """A row of ``BESIDE`` for a sentence; ``holds`` is yes, no, or words such as "in part"."""
+    said = holds if isinstance(holds, str) else "yes" if holds else "no"
+    return [of, said, paper, ours, "", "", note]
+
+
+def beside(rows: Iterable[list[Any]]) -> pd.DataFrame:
+    """Rows by ``number`` and ``claim`` as the table of ``COLUMNS``."""
+    return pd.DataFrame(list(rows), columns=COLUMNS)
+
+
+def timed(make: Callable[[], Any]) -> tuple[Any, float]:
+    """What a call gives, and the seconds of processor time it took; its warnings are not shown."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = process_time()
+        made = make()
+        return made, process_time() - start
+
+
+def quiet(make: Callable[[], Any]) -> Any:
+    """What a call gives; its warnings are not shown."""
+    return timed(make)[0]
+
+
+def collect(
+    name: str, wanted: Iterable[Mapping[str, Any]], one: Callable[..., Mapping[str, Any]], options: argparse.Namespace
+) -> pd.DataFrame:
+    """One row per wanted cell: its words and what ``one(**words)`` found; what the journal has is not found again.
+
+    Cells whose real data are not here are left out, and counted in ``options.left_out``; the seconds that all others
+    took when they were found are added to ``options.seconds``.
+    """
+    rows = []
+    with Store(options.store or ":memory:") as journal:
+        run = journal.open_run({"table": name, **{tool: version(tool) for tool in VERSIONS}})
+        for words in wanted:
+            key = cell_key(words)
+            cell = journal.get(run, key)
+            if cell is None and options.found:
+                continue
+            if cell is None:
+                start = perf_counter()
+                try:
+                    found = one(**words)
+                    journal.put(run, key, {**found, TOOK: perf_counter() - start})
+                except Missing as missing:
+                    options.left_out[str(missing)] = options.left_out.get(str(missing), 0) + 1
+                    continue
+                print(".", end="", file=sys.stderr, flush=True)
+                cell = journal.get(run, key)
+            value = dict(cell[0])
+            options.seconds += value.pop(TOOK, 0.0)
+            rows.append({**words, **value})
+    if options.found:
+        print(f"{name}: {len(rows)} cells are there")
+    return pd.DataFrame(rows)
+
+
+def product(**choices: Iterable[Any]) -> list[dict[str, Any]]:
+    """Cells for all combinations of choices, the last one changing fastest."""
+    cells: list[dict[str, Any]] = [{}]
+    for name, values in choices.items():
+        cells = [{**cell, name: value} for cell in cells for value in list(values)]
+    return cells
+
+
+def show(title: str, frame: pd.DataFrame, digits: int = 3) -> None:
+    """A table as text."""
+    wide = {"display.width": 250, "display.max_columns": 40, "display.max_rows": 500, "display.max_colwidth": None}
+    with pd.option_context(*(part for pair in wide.items() for part in pair)):
+        print(f"\n{title}\n{frame.round(digits).to_string(index=not _numbered(frame))}", flush=True)
+
+
+def as_markdown(frame: pd.DataFrame, digits: int = 3) -> str:
+    """A table as Markdown; levels of an index become columns, but for numbers of rows, levels of columns are joined.
+
+    Of a table of what is beside what the columns in which nothing is said are left out.
+    """
+    ours = list(frame.columns) == COLUMNS
+    flat = frame.loc[:, (frame != "").any()] if ours else frame.reset_index(drop=_numbered(frame))
+    heads = [", ".join(str(part) for part in np.atleast_1d(np.array(head, object)) if str(part)) for head in flat]
+    lines = [heads, ["---"] * len(heads), *([_cell(value, digits) for value in row] for row in flat.to_numpy(object))]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def _numbered(frame: pd.DataFrame) -> bool:
+    """Whether the measure of a table only counts its rows."""
+    return isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
+
+
+def _cell(value: Any, digits: int) -> str:
+    if isinstance(value, float | np.floating):
+        return "" if np.isnan(value) else f"{value:.4g}" if abs(value) >= 1000 else f"{value:.{digits}f}"
+    return "" if value is None else str(value).replace("|", "\\|")
+
+
+def options_of(description: str | None, arguments: list[str] | None = None) -> argparse.Namespace:
+    """``--small``, ``--store FILE``, ``--found`` and ``--write FOLDER``."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("--small", action="store_true", help="a small table, in a minute or so")
+    parser.add_argument("--store", help="journal (SQLite); a stopped run goes on from it")
+    parser.add_argument("--found", action="store_true", help="print what the journal has, compute nothing")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="write the tables there, as Markdown and CSV")
+    options = parser.parse_args(arguments)
+    options.left_out, options.seconds = {}, 0.0
+    return options
+
+
+def main(script: str, description: str | None, tables: Callable[[argparse.Namespace], Tables]) -> None:
+    """Make, print and write the tables of a script; leave with ``LEFT_OUT`` where real data are not here."""
+    options = options_of(description)
+    made = tables(options)
+    for title, frame in made.items():
+        show(title, frame)
+    for name, count in options.left_out.items():
+        print(f"left out: {count} cells, for {name} is not in the folder of real data")
+    if options.write:
+        write(options.write, Path(script).stem, made, options.left_out, options.seconds)
+    sys.exit(LEFT_OUT if options.left_out else 0)
+
+
+def made_with() -> str:
+    """Versions, in one line."""
+    return ", ".join([f"Python {platform.python_version()}", *(f"{tool} {version(tool)}" for tool in VERSIONS)])
+
+
+def write(folder: Path, name: str, made: Tables, left_out: Mapping[str, int], seconds: float) -> None:
+    """``name.md`` with all tables, and ``name.csv`` with what is beside what, and the seconds."""
+    folder.mkdir(parents=True, exist_ok=True)
+    said = [f"{made_with()}; found in {seconds:.0f} s.\n"]
+    said += [f"Left out, for its data are not here: {data} ({count} cells).\n" for data, count in left_out.items()]
+    parts = [f"**{title}**\n\n{as_markdown(frame)}" for title, frame in made.items() if len(frame)]
+    (folder / f"{name}.md").write_text("\n".join([*said, *parts]), "utf-8")
+    made[BESIDE].assign(seconds=f"{seconds:.0f}").to_csv(folder / f"{name}.csv", index=False)
+
+
+def real(name: str) -> Mapping[str, Any]:
+    """A real data set that may not be redistributed, from ``$DREVAL_DATA`` or ``../shared/data``."""
+    folder = os.environ.get("DREVAL_DATA") or Path(__file__).resolve().parents[4] / "shared" / "data"
+    path = Path(folder) / f"{name}.npz"
+    if not path.exists():
+        raise Missing(path.name)
+    with np.load(path, allow_pickle=False) as found:
+        return dict(found)
+
+
+def some_rows(n: int, most: int | None) -> Any:
+    """All of n rows, or as many as wanted, drawn with a fixed seed, in order."""
+    if most is None or most >= n:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
