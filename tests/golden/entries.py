@@ -68,9 +68,9 @@ class Entries:
         names = [key for key in keys if key in table]
         for place, (_, row) in enumerate(table.iterrows()):
             values = {column: row[column] for column in table if column not in WORDINGS and column not in names}
-            own = [row[key] for key in names] if names else [place]
+            parts = [row[key] for key in names] if names else [place]
             self.row(
-                [*name, *(part for part in own if part is not pd.NA)], values | ({"place": place} if ordered else {})
+                [*name, *(part for part in parts if part is not pd.NA)], values | ({"place": place} if ordered else {})
             )
 
     def columns(self, name: Sequence[Any], frame: pd.DataFrame) -> None:
