@@ -23,10 +23,10 @@ CORES = 2
 MOMENTS = (0.25, 0.5, 0.75)
 
 
-def case(n: int, p: int, **more: Any) -> dict[str, Any]:
+def case(n: int, p: int, **settings: Any) -> dict[str, Any]:
     """One case: sizes, settings, and the arguments of the run."""
     usual = {"labels": True, "two": False, "ties": False, "anchors": "auto", "run": {}}
-    return {"n": n, "p": p, **usual, **more}
+    return {"n": n, "p": p, **usual, **settings}
 
 
 BARE = {"tests": None, "ci": None}
@@ -72,8 +72,8 @@ def evaluation(chosen: dict[str, Any], n: int) -> Any:
         X, Y = np.rint(X), np.rint(Y)
     embeddings = {"Y": Y, "blurred": Y + rng.normal(size=Y.shape)} if chosen["two"] else {"Y": Y}
     anchors = chosen["anchors"] if n == chosen["n"] or chosen["anchors"] != 2000 else 50
-    given = {"labels": codes if chosen["labels"] else None, "anchors": anchors}
-    return dreval.Evaluation(X, embeddings, **given, random_state=0, n_jobs=CORES)
+    options = {"labels": codes if chosen["labels"] else None, "anchors": anchors}
+    return dreval.Evaluation(X, embeddings, **options, random_state=0, n_jobs=CORES)
 
 
 def expected_totals(marks: list[tuple[float, float]], total: float) -> float:
@@ -92,16 +92,16 @@ def measure(name: str) -> dict[str, Any]:
     chosen = CASES[name]
     evaluation(chosen, 60_000 if chosen["n"] > 50_000 else 400).run(**chosen["run"])  # compiles
     ev = evaluation(chosen, chosen["n"])
-    spent = process_time()
+    estimate_seconds = process_time()
     estimated = ev.estimate_cost(**chosen["run"])
-    spent = process_time() - spent
+    estimate_seconds = process_time() - estimate_seconds
     marks: list[tuple[float, float]] = []
 
     class Watched(cost.Progress):
         """A bar that keeps when it went on; nothing is drawn."""
 
         @property
-        def seen(self) -> bool:
+        def visible(self) -> bool:
             return True
 
         def start(self, steps: Any, threads: int) -> None:
@@ -139,7 +139,7 @@ def measure(name: str) -> dict[str, Any]:
         "MiB": peak,
         "MiB ratio": estimated.mebibytes / peak,
         "bar": bar,
-        "cpu of estimate": spent,
+        "cpu of estimate": estimate_seconds,
     }
 
 
@@ -158,14 +158,14 @@ def in_own_process(name: str) -> dict[str, Any]:
     environment = {**os.environ, **dict.fromkeys(THREADS, str(CORES))}
     command = [sys.executable, __file__, "--case", name]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
-def rows(words: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+def rows(parts: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """One row per case."""
     title = "estimates of Evaluation.estimate_cost and of the progress bar over what a run took; 2 threads"
-    chosen = [name for name in CASES if not words or any(word in name for word in words)]
+    chosen = [name for name in CASES if not parts or any(part in name for part in parts)]
     return [{"case": title, "tool": name, **in_own_process(name)} for name in chosen]
 
 

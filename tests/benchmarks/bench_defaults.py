@@ -117,14 +117,14 @@ def data(name: str) -> tuple[Any, Any]:
             rows = np.sort(rng.choice(len(file["X"]), ROWS[name], replace=False))
             return file["X"][rows].astype(np.float64), file["y"][rows]
     if name in ("digits", "wdbc"):
-        found = dreval.load_dataset(name)
-        X = np.asarray(found.data, np.float64)
+        dataset = dreval.load_dataset(name)
+        X = np.asarray(dataset.data, np.float64)
         if name == "wdbc":
-            return (X - X.mean(axis=0)) / X.std(axis=0), found.labels
+            return (X - X.mean(axis=0)) / X.std(axis=0), dataset.labels
         rows = np.sort(rng.choice(len(X), ROWS[name], replace=False))
-        return X[rows], found.labels[rows]
-    found = dreval.simulate(name, random_state=0, **({"n": ROWS[name]} if name in ROWS else {}))
-    return found.data, found.latent if found.labels is None else found.labels
+        return X[rows], dataset.labels[rows]
+    dataset = dreval.simulate(name, random_state=0, **({"n": ROWS[name]} if name in ROWS else {}))
+    return dataset.data, dataset.latent if dataset.labels is None else dataset.labels
 
 
 def indicators(labels: Any) -> Any:
@@ -149,8 +149,8 @@ def tools(method: str) -> dict[str, Callable[[Any, Any], Any]]:
             return lambda X, _: make().fit_transform(X)
         return lambda X, y: make().fit(X, indicators(y) if np.ndim(y) == 1 else y).transform(X)
 
-    found: dict[str, Any] = {"dreval": lambda X, y: ours(random_state=0).fit_transform(X, y)}
-    return found | {name: peer(make) for name, make in sklearn_peers().get(method, {}).items()}
+    functions: dict[str, Any] = {"dreval": lambda X, y: ours(random_state=0).fit_transform(X, y)}
+    return functions | {name: peer(make) for name, make in sklearn_peers().get(method, {}).items()}
 
 
 def quality(X: Any, Y: Any) -> Result:
@@ -181,9 +181,9 @@ def worker() -> None:
         run = tools(method)[tool]
         if (method, tool) not in warm:
             warm.add((method, tool))
-            some = np.random.default_rng(0).choice(len(X), 100, replace=False)
+            sample = np.random.default_rng(0).choice(len(X), 100, replace=False)
             try:
-                run(X[some], y[some])
+                run(X[sample], y[sample])
             except Exception as reason:  # noqa: BLE001 - the run below reports it
                 sys.stderr.write(f"warm-up of {method} by {tool} on {name}: {reason}\n")
         spent = resource.getrusage(resource.RUSAGE_SELF)
@@ -192,13 +192,13 @@ def worker() -> None:
         start = process_time()
         try:
             Y = run(X, y)
-            found = {"seconds": process_time() - start}
+            result = {"seconds": process_time() - start}
         except Exception as reason:  # noqa: BLE001 - a reason is a result, too
-            found = {"reason": f"{type(reason).__name__}: {reason}"}
+            result = {"reason": f"{type(reason).__name__}: {reason}"}
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
-        if "seconds" in found:
-            found |= quality(X, Y)
-        print(json.dumps(found), flush=True)
+        if "seconds" in result:
+            result |= quality(X, Y)
+        print(json.dumps(result), flush=True)
 
 
 class Worker:
@@ -250,33 +250,33 @@ def in_r(name: str, expression: str) -> Result:
 
 def results(names: Any, methods: Any, with_peers: bool, journal: Path | None) -> Iterator[tuple[str, str, str, Result]]:
     """Data set, method, tool and result, one after another."""
-    known: dict[tuple[str, str, str], Result] = {}
+    finished: dict[tuple[str, str, str], Result] = {}
     if journal is not None and journal.exists():
         for line in journal.read_text("utf-8").splitlines():
-            *key, found = json.loads(line)
-            known[tuple(key)] = found
+            *key, result = json.loads(line)
+            finished[tuple(key)] = result
     run = Worker()
     for name in names:
         for method in methods:
-            theirs = [*tools(method)][1:] if with_peers else []
+            peers = [*tools(method)][1:] if with_peers else []
             r = R_PEERS.get(method, {}) if with_peers and shutil.which("Rscript") else {}
-            for tool in ("dreval", *theirs, *r):
+            for tool in ("dreval", *peers, *r):
                 key = (name, method, tool)
-                if key not in known:
-                    known[key] = in_r(name, r[tool]) if tool in r else run(*key)
-                    sys.stderr.write(f"{key} {known[key]}\n")
+                if key not in finished:
+                    finished[key] = in_r(name, r[tool]) if tool in r else run(*key)
+                    sys.stderr.write(f"{key} {finished[key]}\n")
                     if journal is not None:
                         with journal.open("a", encoding="utf-8") as file:
-                            file.write(json.dumps([*key, known[key]]) + "\n")
-                yield (*key, known[key])
+                            file.write(json.dumps([*key, finished[key]]) + "\n")
+                yield (*key, finished[key])
 
 
 def pair(name: str, method: str, tool: str, ours: Result, peer: Result) -> Result:
     """A row: ours | the peer's | difference."""
     row: Result = {"method": method, "data": name, "peer": tool}
     for value in ("T", "R_C", "seconds"):
-        mine, other = ours.get(value, float("nan")), peer.get(value, float("nan"))
-        row |= {value: mine, f"{value}, peer": other, f"{value}, diff": mine - other}
+        own_value, peer_value = ours.get(value, float("nan")), peer.get(value, float("nan"))
+        row |= {value: own_value, f"{value}, peer": peer_value, f"{value}, diff": own_value - peer_value}
     return row
 
 
@@ -284,26 +284,26 @@ def rows(names: Any = SETS, methods: Any = None, with_peers: bool = True, journa
     """All rows; then what gave no result, and why; then the rows where ours is behind."""
     import dreval
 
-    here = []
+    available = []
     for name in names:
         try:
             data(name)
-            here.append(name)
+            available.append(name)
         except FileNotFoundError as reason:
             sys.stderr.write(f"without {name}: {reason}\n")
-    found = {
+    by_tool = {
         (name, method, tool): result
-        for name, method, tool, result in results(here, methods or dreval.list_methods(), with_peers, journal)
+        for name, method, tool, result in results(available, methods or dreval.list_methods(), with_peers, journal)
     }
-    table, ours = [], {key[:2]: result for key, result in found.items() if key[2] == "dreval"}
+    table, ours = [], {key[:2]: result for key, result in by_tool.items() if key[2] == "dreval"}
     for name, method in ours:
-        theirs = {key[2]: result for key, result in found.items() if key[:2] == (name, method) and key[2] != "dreval"}
-        for tool, result in (theirs or {"": {}}).items():
+        peers = {key[2]: result for key, result in by_tool.items() if key[:2] == (name, method) and key[2] != "dreval"}
+        for tool, result in (peers or {"": {}}).items():
             table.append(pair(name, method, tool, ours[name, method], result))
     table.sort(key=lambda row: row["method"])
     missing = [
         {"method": method, "data": name, "tool": tool, "reason": result["reason"]}
-        for (name, method, tool), result in found.items()
+        for (name, method, tool), result in by_tool.items()
         if "reason" in result
     ]
     behind = [row for row in table if row["T, diff"] < -BEHIND or row["R_C, diff"] > BEHIND]
@@ -312,7 +312,7 @@ def rows(names: Any = SETS, methods: Any = None, with_peers: bool = True, journa
         "no result": missing,
         f"ours behind by more than {BEHIND}": behind,
     }
-    return [{"case": case, **row} for case, some in cases.items() for row in some or [{"": "none"}]]
+    return [{"case": case, **row} for case, lines in cases.items() for row in lines or [{"": "none"}]]
 
 
 if __name__ == "__main__":

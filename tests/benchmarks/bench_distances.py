@@ -64,12 +64,12 @@ def dreval_run(name: str, ci: str | None = None) -> Any:
     """One ``Evaluation``, one run."""
     import dreval
 
-    wanted: Any = [ours for names in SETS[name].values() for ours in names] if name in SETS else name
+    measures: Any = [ours for names in SETS[name].values() for ours in names] if name in SETS else name
 
     def call(X: Any, Y: Any) -> dict[str, float]:
-        known = labels(X) if name in SETS else None
-        evaluation = dreval.Evaluation(X, {"e": Y}, labels=known, n_neighbors=min(K, len(X) - 1), n_jobs=1)
-        result = evaluation.run(measures=wanted, tests=None, ci=ci, options=all_k(name))
+        classes = labels(X) if name in SETS else None
+        evaluation = dreval.Evaluation(X, {"e": Y}, labels=classes, n_neighbors=min(K, len(X) - 1), n_jobs=1)
+        result = evaluation.run(measures=measures, tests=None, ci=ci, options=all_k(name))
         table = result.tidy()
         return dict(zip(table["measure"], table["value"], strict=True))
 
@@ -85,13 +85,13 @@ def zadu_run(name: str) -> Any:
     """All measures in one object, its scheduler sharing what it can."""
     from zadu import zadu
 
-    spec = [{"id": theirs, "params": {"k": K} if theirs in WITH_K else {}} for theirs in SETS[name]]
+    spec = [{"id": alias, "params": {"k": K} if alias in WITH_K else {}} for alias in SETS[name]]
 
     def call(X: Any, Y: Any) -> dict[str, float]:
-        found: dict[str, float] = {}
+        values: dict[str, float] = {}
         for part in zadu.ZADU(spec, X).measure(Y, labels(X)):
-            found |= part
-        return found
+            values |= part
+        return values
 
     return call
 
@@ -115,8 +115,8 @@ def measure_ranks(n: int) -> dict[str, Any]:
     X, Y = cloud(n)
     x = pdist(X)
     ours, value = timed(lambda: dreval.spearman_distance(X, Y, n_jobs=2))
-    theirs, _ = timed(lambda: rankdata(x))
-    return {"ours": {**ours, "values": {"spearman_distance": value}}, "theirs": {**theirs, "values": {}}}
+    scipy_cost, _ = timed(lambda: rankdata(x))
+    return {"ours": {**ours, "values": {"spearman_distance": value}}, "theirs": {**scipy_cost, "values": {}}}
 
 
 def measure_default(n: int) -> dict[str, Any]:
@@ -137,35 +137,35 @@ def measure_default(n: int) -> dict[str, Any]:
 
 def default_rows(folder: str = "") -> list[dict[str, Any]]:
     """The default run of this checkout, and of the one in ``folder``."""
-    mine = in_own_process(__file__, ["default", str(SIZE)])
+    ours = in_own_process(__file__, ["default", str(SIZE)])
     case = f"default run of two embeddings with labels, n={SIZE}, p={P}, one thread"
-    table = [row(case, "dreval", mine, mine)]
+    table = [row(case, "dreval", ours, ours)]
     if folder:
         usual = os.environ.get("PYTHONPATH", "")
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, usual]))
-        table.append(row(case, folder, in_own_process(__file__, ["default", str(SIZE)]), mine))
+        table.append(row(case, folder, in_own_process(__file__, ["default", str(SIZE)]), ours))
         os.environ["PYTHONPATH"] = usual
     return table
 
 
-def largest_difference(name: str, ours: dict[str, float], theirs: dict[str, float]) -> float:
+def largest_difference(name: str, ours: dict[str, float], zadu: dict[str, float]) -> float:
     """Largest absolute difference of the values that both tools state, ours after its convention."""
     pairs = [(measure, key) for names in SETS[name].values() for measure, key in names.items() if key]
-    return max(abs(ours[measure] - CONVENTIONS.get(measure, float)(theirs[key])) for measure, key in pairs)
+    return max(abs(ours[measure] - CONVENTIONS.get(measure, float)(zadu[key])) for measure, key in pairs)
 
 
-def row(case: str, tool: str, found: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
+def row(case: str, tool: str, result: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
     """One row of the table."""
     return {
         "case": case,
         "tool": tool,
-        "values": len(found["values"]),
-        "seconds": found["seconds"],
-        "CPU s": found["cpu"],
-        "MiB": found["mib"],
-        "time / dreval": found["seconds"] / ours["seconds"],
-        "CPU / dreval": found["cpu"] / ours["cpu"],
-        "memory / dreval": found["mib"] / ours["mib"] if ours["mib"] > 0 else float("nan"),
+        "values": len(result["values"]),
+        "seconds": result["seconds"],
+        "CPU s": result["cpu"],
+        "MiB": result["mib"],
+        "time / dreval": result["seconds"] / ours["seconds"],
+        "CPU / dreval": result["cpu"] / ours["cpu"],
+        "memory / dreval": result["mib"] / ours["mib"] if ours["mib"] > 0 else float("nan"),
     }
 
 
@@ -173,19 +173,19 @@ def rows() -> list[dict[str, Any]]:
     """The sets side by side, then dreval alone."""
     table = []
     for name in SETS:
-        found = {tool: in_own_process(__file__, [tool, name, str(SIZE), "none"]) for tool in ("dreval", "zadu")}
+        results = {tool: in_own_process(__file__, [tool, name, str(SIZE), "none"]) for tool in ("dreval", "zadu")}
         case = f"{name}, n={SIZE}, p={P}, k={K}, one thread, no intervals"
-        table += [row(case, tool, one, found["dreval"]) for tool, one in found.items()]
-        table[-1]["largest difference"] = largest_difference(name, *(one["values"] for one in found.values()))
+        table += [row(case, tool, result, results["dreval"]) for tool, result in results.items()]
+        table[-1]["largest difference"] = largest_difference(name, *(result["values"] for result in results.values()))
     alone = [("r_nx", 10_000, "none"), ("default", SIZE, "points"), ("default", 20_000, "none")]
     for name, n, ci in alone:
-        one = in_own_process(__file__, ["dreval", name, str(n), ci])
+        result = in_own_process(__file__, ["dreval", name, str(n), ci])
         case = f"dreval, {name}, n={n}, p={P}, one thread, {'intervals' if ci != 'none' else 'no intervals'}"
-        table.append(row(case, "dreval", one, one))
-    found = in_own_process(__file__, ["ranks", str(SIZE)], 2)
+        table.append(row(case, "dreval", result, result))
+    results = in_own_process(__file__, ["ranks", str(SIZE)], 2)
     case = f"all distances of two spaces, one rankdata of those of one, n={SIZE}, p={P}, two cores"
     tools = {"ours": "dreval.spearman_distance", "theirs": "scipy.stats.rankdata"}
-    table += [row(case, tool, found[key], found["ours"]) for key, tool in tools.items()]
+    table += [row(case, tool, results[key], results["ours"]) for key, tool in tools.items()]
     return table + default_rows()
 
 

@@ -31,8 +31,8 @@ def dreval_test(name: str) -> Call:
     import dreval
 
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
-        found = getattr(dreval, f"{name}_test")(x, y, n_resamples=permutations, random_state=0, n_jobs=1)
-        return found.statistic, found.p_value
+        result = getattr(dreval, f"{name}_test")(x, y, n_resamples=permutations, random_state=0, n_jobs=1)
+        return result.statistic, result.p_value
 
     return call
 
@@ -54,8 +54,8 @@ def dcor_test() -> Call:
     from dcor.independence import distance_covariance_test
 
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
-        found = distance_covariance_test(x, y, num_resamples=permutations, random_state=np.random.RandomState(0))
-        return found.statistic, found.pvalue
+        result = distance_covariance_test(x, y, num_resamples=permutations, random_state=np.random.RandomState(0))
+        return result.statistic, result.pvalue
 
     return call
 
@@ -70,7 +70,7 @@ def scipy_test() -> Call:
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
         n = len(x)
         K, L = center(gram_matrix(x, "x").matrix), gram_matrix(y, "y").matrix
-        found = permutation_test(
+        result = permutation_test(
             (np.arange(n),),
             lambda order: float((K[np.ix_(order, order)] * L).sum()) / n**2,
             permutation_type="pairings",
@@ -78,14 +78,14 @@ def scipy_test() -> Call:
             alternative="greater",
             rng=np.random.default_rng(0),
         )
-        return found.statistic, found.pvalue
+        return result.statistic, result.pvalue
 
     return call
 
 
-def case_of(what: str, n: int) -> str:
+def case_of(name: str, n: int) -> str:
     """The heading of a case."""
-    return f"{what}, n={n}, {PERMUTATIONS} permutations, one thread"
+    return f"{name}, n={n}, {PERMUTATIONS} permutations, one thread"
 
 
 # Of each tool: its case, how to make the call, how often it runs, on how many rows; the first of a case is dreval's.
@@ -144,11 +144,11 @@ def in_own_process(tool: str) -> dict[str, Any]:
 
 def rows() -> list[dict[str, Any]]:
     """The comparison as rows: case, tool, seconds, MiB, how many times dreval's, statistic and p-value."""
-    found = {tool: in_own_process(tool) for tool in TOOLS}
-    first: dict[str, dict[str, Any]] = {}
+    results = {tool: in_own_process(tool) for tool in TOOLS}
+    dreval_results: dict[str, dict[str, Any]] = {}
     for tool, (case, *_) in TOOLS.items():
-        first.setdefault(case, found[tool])
-    return [row(case, tool, found[tool], first[case]) for tool, (case, *_) in TOOLS.items()]
+        dreval_results.setdefault(case, results[tool])
+    return [row(case, tool, results[tool], dreval_results[case]) for tool, (case, *_) in TOOLS.items()]
 
 
 def row(case: str, tool: str, result: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:

@@ -38,22 +38,22 @@ def seconds(spec: Any, kind: str | None) -> float:
 
 def rows() -> list[dict[str, Any]]:
     """One row for each size and kind of interval."""
-    found = []
+    table = []
     for kind in (None, "points"):
         seconds(evaluation(300), kind)
     for n in SIZES:
         spec = evaluation(n)
         times: dict[Any, list[float]] = {None: [], "points": []}
         for _ in range(RUNS):
-            for kind, own in times.items():
-                own.append(seconds(spec, kind))
-        least = {kind: min(own) for kind, own in times.items()}
+            for kind, seconds_of in times.items():
+                seconds_of.append(seconds(spec, kind))
+        least = {kind: min(seconds_of) for kind, seconds_of in times.items()}
         case = f"Default run with and without intervals, n = {n}, two embeddings, 50 columns, one thread"
-        found += [
+        table += [
             {"case": case, "tool": f"ci={kind!r}", "seconds": time, "ratio": time / least[None]}
             for kind, time in least.items()
         ]
-    return found
+    return table
 
 
 if __name__ == "__main__":

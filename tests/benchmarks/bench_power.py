@@ -44,7 +44,7 @@ def tools(quick: bool = False) -> dict[str, Test]:
     """P-value of every test; what is not installed is left out."""
     import dreval
 
-    def own(test: Callable[..., Any]) -> Test:
+    def dreval_test(test: Callable[..., Any]) -> Test:
         return lambda x, y, b: test(x, y, n_resamples=PERMUTATIONS, random_state=b, n_jobs=1).p_value
 
     def one_bandwidth(x: Any, y: Any, b: int) -> float:
@@ -54,8 +54,8 @@ def tools(quick: bool = False) -> dict[str, Test]:
 
     from scipy.spatial.distance import pdist
 
-    found = {name: own(getattr(dreval, f"{name}_test")) for name in ("hsic", "dcov")}
-    return {**found, "hsic, sigma of x": one_bandwidth, **(fast() if quick else others())}
+    tests = {name: dreval_test(getattr(dreval, f"{name}_test")) for name in ("hsic", "dcov")}
+    return {**tests, "hsic, sigma of x": one_bandwidth, **(fast() if quick else peer_tests())}
 
 
 def fast() -> dict[str, Test]:
@@ -63,10 +63,10 @@ def fast() -> dict[str, Test]:
     from hyppo.independence import Dcorr, Hsic
     from hyppo.tools import compute_dist, compute_kern
 
-    def permuted(matrices: Any, known: float, b: int, name: str) -> float:
+    def permuted(matrices: Any, statistic: float, b: int, name: str) -> float:
         a, c = (u_centered(matrix) for matrix in matrices)
         size = float(np.sqrt(np.vdot(a, a) * np.vdot(c, c)))
-        assert abs(float(np.vdot(a, c)) / size - known) < 1e-9
+        assert abs(float(np.vdot(a, c)) / size - statistic) < 1e-9
         pair = exact_pair(a, c)
         return permutation_null(pair.inner, N, PERMUTATIONS, b, name, n_jobs=1).p_value
 
@@ -88,14 +88,14 @@ def u_centered(matrix: Any) -> Any:
     return centered
 
 
-def others() -> dict[str, Test]:
+def peer_tests() -> dict[str, Test]:
     """The tests of hyppo and dcor, where they are installed."""
-    found: dict[str, Test] = {}
+    tests: dict[str, Test] = {}
     try:
         from hyppo.independence import Dcorr, Hsic
 
         for name, make in (("hyppo Hsic", Hsic), ("hyppo Dcorr", Dcorr)):
-            found[name] = lambda x, y, b, make=make: make().test(
+            tests[name] = lambda x, y, b, make=make: make().test(
                 x, y, reps=PERMUTATIONS, workers=1, auto=False, random_state=b
             )[1]
     except ImportError:
@@ -103,12 +103,12 @@ def others() -> dict[str, Test]:
     try:
         from dcor.independence import distance_covariance_test
 
-        found["dcor"] = lambda x, y, b: (
+        tests["dcor"] = lambda x, y, b: (
             distance_covariance_test(x, y, num_resamples=PERMUTATIONS, random_state=np.random.RandomState(b)).pvalue
         )
     except ImportError:
         print("dcor is not installed")
-    return found
+    return tests
 
 
 def shapes() -> list[str]:
@@ -145,8 +145,8 @@ def study(
 ) -> list[dict[str, Any]]:
     """The rejections in parts of every shape; parts that the file holds are not made again."""
     warnings.simplefilter("ignore")
-    known = [json.loads(line) for line in file.read_text().splitlines()] if file and file.exists() else []
-    done = {(one["p"], one["shape"], one["start"], one["stop"]): one for one in known}
+    records = [json.loads(line) for line in file.read_text().splitlines()] if file and file.exists() else []
+    done = {(record["p"], record["shape"], record["start"], record["stop"]): record for record in records}
     tests = tools(quick)
     for start in range(0, samples, PART):
         stop = min(start + PART, samples)
@@ -159,25 +159,25 @@ def study(
     return whole_parts(list(done.values()), dimensions)
 
 
-def whole_parts(found: list[dict[str, Any]], dimensions: Sequence[int]) -> list[dict[str, Any]]:
+def whole_parts(records: list[dict[str, Any]], dimensions: Sequence[int]) -> list[dict[str, Any]]:
     """One record a shape of the parts that are there for all shapes."""
-    wanted = {(p, shape) for p in dimensions for shape in shapes()}
-    parts = {(one["start"], one["stop"]) for one in found}
-    parts = {k for k in parts if wanted <= {(o["p"], o["shape"]) for o in found if (o["start"], o["stop"]) == k}}
+    cells = {(p, shape) for p in dimensions for shape in shapes()}
+    parts = {(record["start"], record["stop"]) for record in records}
+    parts = {k for k in parts if cells <= {(o["p"], o["shape"]) for o in records if (o["start"], o["stop"]) == k}}
     out = []
-    for p, shape in sorted(wanted, key=lambda key: (key[0], shapes().index(key[1]))):
-        mine = [o for o in found if (o["p"], o["shape"]) == (p, shape) and (o["start"], o["stop"]) in parts]
-        mine.sort(key=lambda one: one["start"])
-        names = list(mine[0]["rejected"])
-        rejected = {name: [one for part in mine for one in part["rejected"][name]] for name in names}
-        seconds = {name: sum(one["seconds"][name] for one in mine) for name in names}
+    for p, shape in sorted(cells, key=lambda key: (key[0], shapes().index(key[1]))):
+        parts_of_shape = [o for o in records if (o["p"], o["shape"]) == (p, shape) and (o["start"], o["stop"]) in parts]
+        parts_of_shape.sort(key=lambda record: record["start"])
+        names = list(parts_of_shape[0]["rejected"])
+        rejected = {name: [record for part in parts_of_shape for record in part["rejected"][name]] for name in names}
+        seconds = {name: sum(record["seconds"][name] for record in parts_of_shape) for name in names}
         out.append({"p": p, "shape": shape, "rejected": rejected, "seconds": seconds})
     return out
 
 
-def difference(ours: Any, theirs: Any) -> str:
+def difference(left: Any, right: Any) -> str:
     """Difference of two rates, with how many of its paired standard errors it is; beyond three it is marked."""
-    apart = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
+    apart = np.asarray(left, dtype=float) - np.asarray(right, dtype=float)
     error = apart.std(axis=-1, ddof=1) / np.sqrt(apart.shape[-1])
     return marked(float(apart.mean()), float(np.sqrt(np.mean(error**2) / error.size)))
 
@@ -188,27 +188,27 @@ def marked(apart: float, error: float) -> str:
     return f"{apart:+.3f} ({many:+.1f}){'*' if abs(many) > 3 else ' '}"
 
 
-def table(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def table(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Power of every test on every shape, the means, the milliseconds, and the differences."""
     out, apart = [], []
-    for p in dict.fromkeys(one["p"] for one in found):
-        here = [one for one in found if one["p"] == p]
-        samples = len(next(iter(here[0]["rejected"].values())))
+    for p in dict.fromkeys(record["p"] for record in records):
+        shapes_of_p = [record for record in records if record["p"] == p]
+        samples = len(next(iter(shapes_of_p[0]["rejected"].values())))
         case = f"power at {LEVEL:.0%}, n = {N}, p = {p}, {samples} samples, {PERMUTATIONS} permutations"
-        names = list(here[0]["rejected"])
-        whole = {name: np.array([one["rejected"][name] for one in here]) for name in names}
-        spent = {name: sum(one["seconds"][name] for one in here) for name in names}
-        for i, one in enumerate(here):
+        names = list(shapes_of_p[0]["rejected"])
+        whole = {name: np.array([record["rejected"][name] for record in shapes_of_p]) for name in names}
+        spent = {name: sum(record["seconds"][name] for record in shapes_of_p) for name in names}
+        for i, record in enumerate(shapes_of_p):
             cells = {name: f"{whole[name][i].mean():.2f}" for name in names}
-            out.append({"case": case, "shape": one["shape"], **cells})
+            out.append({"case": case, "shape": record["shape"], **cells})
         out.append({"case": case, "shape": "mean", **{name: f"{whole[name].mean():.3f}" for name in names}})
-        runs = samples * len(here)
+        runs = samples * len(shapes_of_p)
         out.append({"case": case, "shape": "ms a test", **{name: f"{1e3 * spent[name] / runs:.1f}" for name in names}})
         pairs = [pair for pair in PAIRS if set(pair) <= set(names)]
         title = f"difference of power (in standard errors; * beyond 3), p = {p}"
-        for i, one in enumerate(here):
+        for i, record in enumerate(shapes_of_p):
             cells = {f"{a} - {b}": difference(whole[a][i], whole[b][i]) for a, b in pairs}
-            apart.append({"case": title, "shape": one["shape"], **cells})
+            apart.append({"case": title, "shape": record["shape"], **cells})
         cells = {f"{a} - {b}": difference(whole[a], whole[b]) for a, b in pairs}
         apart.append({"case": title, "shape": "mean", **cells})
     return out + apart
@@ -224,7 +224,14 @@ def rows(
 if __name__ == "__main__":
     from run import show, versions
 
-    given = dict(enumerate(sys.argv[1:]))
-    asked = tuple(int(p) for p in given.get(1, "1").split(","))
+    arguments = dict(enumerate(sys.argv[1:]))
+    dimensions = tuple(int(p) for p in arguments.get(1, "1").split(","))
     print(versions())
-    show(rows(int(given.get(0, 50)), asked, Path(given[2]) if 2 in given else None, given.get(3) == "fast"))
+    show(
+        rows(
+            int(arguments.get(0, 50)),
+            dimensions,
+            Path(arguments[2]) if 2 in arguments else None,
+            arguments.get(3) == "fast",
+        )
+    )

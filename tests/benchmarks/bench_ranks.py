@@ -73,8 +73,8 @@ def zadu_class(n_jobs: int) -> Call:
     from zadu import zadu
 
     def call(X: Any, Y: Any) -> tuple[float, float]:
-        found = zadu.ZADU([{"id": "tnc", "params": {"k": K}}], X).measure(Y)[0]
-        return found["trustworthiness"], found["continuity"]
+        values = zadu.ZADU([{"id": "tnc", "params": {"k": K}}], X).measure(Y)[0]
+        return values["trustworthiness"], values["continuity"]
 
     return call
 
@@ -84,8 +84,8 @@ def zadu_function(n_jobs: int) -> Call:
     from zadu.measures import trustworthiness_continuity as tnc
 
     def call(X: Any, Y: Any) -> tuple[float, float]:
-        found = tnc.measure(X, Y, k=K)
-        return found["trustworthiness"], found["continuity"]
+        values = tnc.measure(X, Y, k=K)
+        return values["trustworthiness"], values["continuity"]
 
     return call
 
@@ -118,11 +118,11 @@ def blocked(X: Any, Y: Any, distances: bool, rows: int = 256) -> tuple[float, fl
     for Z in (X, Y):
         turned, norms, out = np.ascontiguousarray(-2.0 * Z.T), np.einsum("ij,ij->i", Z, Z), np.empty((rows, len(Z)))
         for start in range(0, len(Z), rows):
-            some = out[: len(Z[start : start + rows])]
-            np.matmul(Z[start : start + rows], turned, out=some)
+            block = out[: len(Z[start : start + rows])]
+            np.matmul(Z[start : start + rows], turned, out=block)
             if distances:
-                some += norms
-                some += norms[start : start + rows, None]
+                block += norms
+                block += norms[start : start + rows, None]
     return float("nan"), float("nan")
 
 
@@ -180,8 +180,8 @@ def measure(tool: str, n: int, n_jobs: int) -> dict[str, Any]:
     call(*cloud(60))
     X, Y = cloud(n)
     runs = [timed(call, X, Y) for _ in range(CALLS)]
-    (first, values), (best, _) = runs[0], min(runs, key=lambda run: run[0]["cpu"])
-    return {**best, "mib": first["mib"], "values": [float(v) for v in values]}
+    (first_cost, values), (best, _) = runs[0], min(runs, key=lambda run: run[0]["cpu"])
+    return {**best, "mib": first_cost["mib"], "values": [float(v) for v in values]}
 
 
 def in_own_process(script: str, arguments: list[str], n_jobs: int = 1) -> dict[str, Any]:
@@ -199,10 +199,10 @@ def one_tool(tool: str, n: int, n_jobs: int) -> dict[str, Any]:
 
 def rows() -> list[dict[str, Any]]:
     """The comparison as rows: case, tool, seconds, MiB, how many times dreval's one pass, and the values."""
-    found = {tool: one_tool(tool, SIZE, 1) for tool in TOOLS}
-    ours = found["dreval.Evaluation, one pass"]
+    results = {tool: one_tool(tool, SIZE, 1) for tool in TOOLS}
+    ours = results["dreval.Evaluation, one pass"]
     case = f"T and C, n={SIZE}, p={P}, k={K}, one thread"
-    table = [row(case, tool, result, ours) for tool, result in found.items()]
+    table = [row(case, tool, result, ours) for tool, result in results.items()]
     large = one_tool("dreval.Evaluation, one pass", LARGE, 2)
     table.append(row(f"T and C, n={LARGE}, p={P}, k={K}, two cores", "dreval.Evaluation, one pass", large, large))
     return table

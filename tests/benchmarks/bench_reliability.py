@@ -46,15 +46,15 @@ def rows() -> list[dict[str, Any]]:
             lambda: dreval.noise_test(X, METHOD, n_replicates=RUNS - 1, random_state=0, progress=False),
         ),
     }
-    made = []
+    table = []
     for case, (yardstick, alone, tool, work) in pairs.items():
         base, seconds = spent(alone), spent(work)
         title = f"{METHOD} of 1000 digits again: {case}"
-        made += [
+        table += [
             {"case": title, "tool": yardstick, "seconds": base, "ratio": 1.0},
             {"case": title, "tool": tool, "seconds": seconds, "ratio": seconds / base},
         ]
-    return made
+    return table
 
 
 if __name__ == "__main__":

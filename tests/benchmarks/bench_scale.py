@@ -77,8 +77,8 @@ def curve(X: Any, Y: Any) -> str:
     """R_NX at three of all its K."""
     import dreval
 
-    found = dreval.r_nx(X, Y, n_jobs=CORES)
-    return " ".join(f"R_NX({k})={found[k]:.4f}" for k in (K, len(X) // 10, len(X) - 2))
+    r_nx = dreval.r_nx(X, Y, n_jobs=CORES)
+    return " ".join(f"R_NX({k})={r_nx[k]:.4f}" for k in (K, len(X) // 10, len(X) - 2))
 
 
 PARTS: dict[str, tuple[int, Callable[[Any, Any], str]]] = {
@@ -102,10 +102,10 @@ def write_points(folder: Path, n: int, kind: str) -> None:
     X = create(folder / "X.npy", "w+", np.float32, (n, P))
     Y, blurred = (create(folder / f"{name}.npy", "w+", np.float32, (n, 2)) for name in ("Y", "blurred"))
     for at in range(0, n, 100_000):
-        some = slice(at, min(at + 100_000, n))
-        X[some] = centers[labels[some]] + rng.normal(size=(some.stop - at, P))
-        Y[some] = X[some, :2]
-        blurred[some] = X[some, :2] + rng.normal(size=(some.stop - at, 2))
+        rows = slice(at, min(at + 100_000, n))
+        X[rows] = centers[labels[rows]] + rng.normal(size=(rows.stop - at, P))
+        Y[rows] = X[rows, :2]
+        blurred[rows] = X[rows, :2] + rng.normal(size=(rows.stop - at, 2))
     if kind == "zarr":
         import anndata
         import pandas as pd
@@ -176,19 +176,19 @@ def in_own_process(*arguments: str) -> dict[str, Any]:
     environment = {**os.environ, **dict.fromkeys(THREADS, str(CORES))}
     command = [sys.executable, __file__, *arguments]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def rows(factor: float = 1.0) -> list[dict[str, Any]]:
     """One row per part: seconds, MiB and values."""
     table = []
     for part, (n, _) in PARTS.items():
-        found = in_own_process(part, str(factor))
+        result = in_own_process(part, str(factor))
         case = f"k={K}, p={P}, {CORES} threads; T, C, Q, R_C with standard errors in brackets"
         name = f"{part}, n={round(n * factor)}"
-        figures = {"seconds": found["seconds"], "CPU seconds": found["cpu"], "MiB": found["mib"]}
-        table.append({"case": case, "tool": name, **figures, "value": found["values"]})
+        figures = {"seconds": result["seconds"], "CPU seconds": result["cpu"], "MiB": result["mib"]}
+        table.append({"case": case, "tool": name, **figures, "value": result["values"]})
     return table + rows_of_files(factor)
 
 
@@ -204,11 +204,11 @@ def rows_of_files(factor: float) -> list[dict[str, Any]]:
             few.mkdir()
             for place, count in ((folder, n), (str(few), 60_000)):
                 subprocess.run([sys.executable, __file__, "write", place, str(count), kind], check=True)
-            found = in_own_process("read", part, folder)
+            result = in_own_process("read", part, folder)
         case = f"from files, p={P}, {CORES} threads; MiB of anonymous memory, imports included; T, C, Q, R_C"
-        row = {"case": case, "tool": f"{part}, n={n}", "seconds": found["seconds"], "CPU seconds": found["cpu"]}
-        ratio = found["cpu"] / table[0]["CPU seconds"] if table and kind == "maps" else ""
-        table.append({**row, "ratio of CPU": ratio, "MiB": found["mib"], "value": found["values"]})
+        row = {"case": case, "tool": f"{part}, n={n}", "seconds": result["seconds"], "CPU seconds": result["cpu"]}
+        ratio = result["cpu"] / table[0]["CPU seconds"] if table and kind == "maps" else ""
+        table.append({**row, "ratio of CPU": ratio, "MiB": result["mib"], "value": result["values"]})
     return table
 
 

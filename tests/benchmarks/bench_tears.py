@@ -62,7 +62,7 @@ OF_RUNS = ("agreement", "local_variation", "global_variation", "radius", "varian
 Rows = list[dict[str, Any]]
 
 
-class Known(NamedTuple):
+class LabeledData(NamedTuple):
     """Data with the label of each point."""
 
     X: np.ndarray
@@ -75,22 +75,22 @@ def real_file(name: str) -> Any:
     return np.load(Path(folder) / f"{name}.npz", allow_pickle=False)
 
 
-def known_data(name: str) -> Known:
+def known_data(name: str) -> LabeledData:
     """One of the four data sets."""
     rng = np.random.default_rng(0)
     if name == "swiss_roll":
         roll = dreval.simulate("swiss_roll", n=500, random_state=0)
         along = np.asarray(roll.latent)[:, 0]
-        return Known(roll.data, np.searchsorted(np.quantile(along, [0.25, 0.5, 0.75]), along))
+        return LabeledData(roll.data, np.searchsorted(np.quantile(along, [0.25, 0.5, 0.75]), along))
     if name == "digits":
         digits = dreval.load_dataset("digits")
-        return Known(digits.data[:600], np.asarray(digits.labels)[:600])
+        return LabeledData(digits.data[:600], np.asarray(digits.labels)[:600])
     if name == "mammoth":
         X = real_file("mammoth_10k")["X"]
         X = np.asarray(X[np.sort(rng.choice(len(X), 600, replace=False))], np.float64)
-        return Known(X, KMeans(8, n_init=5, random_state=0).fit_predict(X))
+        return LabeledData(X, KMeans(8, n_init=5, random_state=0).fit_predict(X))
     file = real_file("guo")
-    return Known(np.asarray(file["X"]), np.unique(file["y"].astype(str), return_inverse=True)[1])
+    return LabeledData(np.asarray(file["X"]), np.unique(file["y"].astype(str), return_inverse=True)[1])
 
 
 def neighbors(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -111,17 +111,17 @@ def fractured(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return (far.mean(axis=1) >= TORN[0]) & (far.mean(axis=1) <= TORN[1])
 
 
-def truth(known: Known, method: Any, over: str) -> tuple[np.ndarray, np.ndarray]:
+def truth(data: LabeledData, method: Any, over: str) -> tuple[np.ndarray, np.ndarray]:
     """Which points swap, and which fracture, in fresh replicates."""
-    n, count = len(known.X), FRESH_SEEDS if over == "seeds" else FRESH_HALVES
+    n, count = len(data.X), FRESH_SEEDS if over == "seeds" else FRESH_HALVES
     at, torn = np.full((count, n), -1), np.full((count, n), np.nan)
     for r in range(count):
         rows = np.arange(n)
         if over == "halves":
             rows = np.sort(np.random.default_rng(FRESH + r).choice(n, n // 2, replace=False))
-        Y = dreval.embed(known.X[rows], method, random_state=FRESH + r).coordinates
-        at[r, rows] = places(Y, known.labels[rows])
-        torn[r, rows] = fractured(known.X[rows], Y)
+        Y = dreval.embed(data.X[rows], method, random_state=FRESH + r).coordinates
+        at[r, rows] = places(Y, data.labels[rows])
+        torn[r, rows] = fractured(data.X[rows], Y)
     swaps = np.array([len(set(column[column >= 0])) > 1 for column in at.T])
     times = np.nansum(torn, axis=0)
     return swaps, (times > 0) & (times < np.isfinite(torn).sum(axis=0))
@@ -133,7 +133,7 @@ def auc(truth: np.ndarray, bad: np.ndarray) -> float | str:
     return "too few" if few else float(roc_auc_score(truth, bad))
 
 
-def judged(case: str, scores: dict[str, np.ndarray], **truths: np.ndarray) -> Iterator[dict[str, Any]]:
+def score_rows(case: str, scores: dict[str, np.ndarray], **truths: np.ndarray) -> Iterator[dict[str, Any]]:
     """A row for each score, with an AUC for each kind of truth, and what is found of the last."""
     unstable = list(truths.values())[-1]
     rng = np.random.default_rng(1)
@@ -141,7 +141,9 @@ def judged(case: str, scores: dict[str, np.ndarray], **truths: np.ndarray) -> It
     for name, values in scores.items():
         bad = -values if name in WORSE_IF_LOW else np.asarray(values, np.float64)
         bad = np.where(np.isfinite(bad), bad, np.nanmin(bad))
-        row: dict[str, Any] = {"case": case, "score": name} | {kind: auc(one, bad) for kind, one in truths.items()}
+        row: dict[str, Any] = {"case": case, "score": name} | {
+            kind: auc(kind_truth, bad) for kind, kind_truth in truths.items()
+        }
         if isinstance(auc(unstable, bad), str):
             yield row
             continue
@@ -160,16 +162,16 @@ def methods(planted: bool = False) -> dict[str, tuple[Any, tuple[str, ...]]]:
 
     On the planted data nothing swaps with PCA, nor where t-SNE begins at principal components.
     """
-    both = ("seeds", "halves")
-    every = {"pca": (dreval.methods.PCA(), ("halves",)), "t-SNE": (dreval.methods.TSNE(), both)}
-    every["t-SNE, random start"] = dreval.methods.TSNE(init="random"), ("seeds",)
-    every["UMAP"] = dreval.methods.UMAP(), both
-    return {name: one for name, one in every.items() if not planted or name not in ("pca", "t-SNE")}
+    kinds = ("seeds", "halves")
+    settings = {"pca": (dreval.methods.PCA(), ("halves",)), "t-SNE": (dreval.methods.TSNE(), kinds)}
+    settings["t-SNE, random start"] = dreval.methods.TSNE(init="random"), ("seeds",)
+    settings["UMAP"] = dreval.methods.UMAP(), kinds
+    return {name: setting for name, setting in settings.items() if not planted or name not in ("pca", "t-SNE")}
 
 
-def stability_scores(found: Any) -> dict[str, np.ndarray]:
+def stability_scores(result: Any) -> dict[str, np.ndarray]:
     """The scores of each point over replicates."""
-    return {name: found.points[name].to_numpy() for name in OF_RUNS}
+    return {name: result.points[name].to_numpy() for name in OF_RUNS}
 
 
 def map_scores(X: np.ndarray, Y: np.ndarray, tsne: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -186,56 +188,58 @@ def map_scores(X: np.ndarray, Y: np.ndarray, tsne: bool) -> tuple[np.ndarray, di
 
 def real(name: str) -> Iterator[dict[str, Any]]:
     """The tables of one data set."""
-    known = known_data(name)
-    n = len(known.X)
+    data = known_data(name)
+    n = len(data.X)
     for method_name, (method, kinds) in methods().items():
         for over in kinds:
-            found = dreval.stability(
-                known.X, method, over=over, n_replicates=REPLICATES, random_state=0, progress=False
+            result = dreval.stability(
+                data.X, method, over=over, n_replicates=REPLICATES, random_state=0, progress=False
             )
-            swaps, fractures = truth(known, method, over)
-            words = f"{swaps.sum()} of {n} points swap, {fractures.sum()} fracture, J = {float(found):.2f}"
+            swaps, fractures = truth(data, method, over)
+            text = f"{swaps.sum()} of {n} points swap, {fractures.sum()} fracture, J = {float(result):.2f}"
             truths = {"swap": swaps, "fracture": fractures, "unstable": swaps | fractures}
-            yield from judged(f"{name}: {method_name} over {over}: {words}", stability_scores(found), **truths)
+            yield from score_rows(f"{name}: {method_name} over {over}: {text}", stability_scores(result), **truths)
         if method_name == "pca" or over == "halves":
-            Y = dreval.embed(known.X, method, random_state=0).coordinates
-            Y, scores = map_scores(known.X, Y, method_name == "t-SNE")
-            torn = fractured(known.X, Y)
-            yield from judged(
+            Y = dreval.embed(data.X, method, random_state=0).coordinates
+            Y, scores = map_scores(data.X, Y, method_name == "t-SNE")
+            torn = fractured(data.X, Y)
+            yield from score_rows(
                 f"{name}: {method_name}, one map: {torn.sum()} of {n} points fracture", scores, fracture=torn
             )
 
 
-def mirrored(m: int = 12, size: int = 100, away: float = 7.0) -> tuple[Known, np.ndarray, np.ndarray]:
+def mirrored(m: int = 12, size: int = 100, away: float = 7.0) -> tuple[LabeledData, np.ndarray, np.ndarray]:
     """Two clusters that are mirror images, points as far from both, and points that lean to the first."""
     p = 1 + 2 * m
-    one = np.random.default_rng(0).normal(size=(size, p))
-    one[:, 0] += 6.0
+    cluster = np.random.default_rng(0).normal(size=(size, p))
+    cluster[:, 0] += 6.0
     mirror = np.r_[-1.0, np.ones(p - 1)]
     alone = np.zeros((2 * m, p))
     alone[np.arange(2 * m), 1 + np.arange(2 * m)] = away
     alone[m:, 0] = 3.0
     kinds = np.repeat([0, 1, 2, 3], [size, size, m, m])
     labels = np.where(kinds > 1, 2, kinds)
-    return Known(np.concatenate([one, one * mirror, alone]), labels), kinds == 2, kinds == 3
+    return LabeledData(np.concatenate([cluster, cluster * mirror, alone]), labels), kinds == 2, kinds == 3
 
 
 def planted() -> Iterator[dict[str, Any]]:
     """The tables of the two planted truths."""
-    known, even, leaning = mirrored()
+    data, even, leaning = mirrored()
     for name, (method, kinds) in methods(planted=True).items():
         for over in kinds:
-            found = dreval.stability(
-                known.X, method, over=over, n_replicates=REPLICATES, random_state=0, progress=False
+            result = dreval.stability(
+                data.X, method, over=over, n_replicates=REPLICATES, random_state=0, progress=False
             )
-            swaps, _ = truth(known, method, over)
-            words = f"{swaps[even].sum()} of {even.sum()} points on the mirror swap, {swaps[leaning].sum()} that lean"
-            scores = stability_scores(found)
-            case = f"mirror: {name} over {over}: {words} and {swaps[~even & ~leaning].sum()} others"
-            yield from judged(f"{case}; on the mirror or not", scores, AUC=even)
-            some = even | leaning
-            yield from judged(
-                f"{case}; on the mirror or leaning", {key: one[some] for key, one in scores.items()}, AUC=even[some]
+            swaps, _ = truth(data, method, over)
+            text = f"{swaps[even].sum()} of {even.sum()} points on the mirror swap, {swaps[leaning].sum()} that lean"
+            scores = stability_scores(result)
+            case = f"mirror: {name} over {over}: {text} and {swaps[~even & ~leaning].sum()} others"
+            yield from score_rows(f"{case}; on the mirror or not", scores, AUC=even)
+            chosen_rows = even | leaning
+            yield from score_rows(
+                f"{case}; on the mirror or leaning",
+                {key: values[chosen_rows] for key, values in scores.items()},
+                AUC=even[chosen_rows],
             )
 
     two = np.random.default_rng(2).normal(size=(400, 5)) + 8.0 * (np.arange(400) % 2)[:, None] * np.eye(1, 5)
@@ -249,41 +253,43 @@ def planted() -> Iterator[dict[str, Any]]:
         Y[chosen, 0] *= rng.choice([-1.0, 1.0], chosen.sum())
         return Y + 0.05 * rng.normal(size=Y.shape)
 
-    found = dreval.stability(two, swapping, over="seeds", n_replicates=REPLICATES, random_state=0, progress=False)
-    yield from judged("a method that swaps 20 of 400 points by its seed", stability_scores(found), AUC=chosen)
+    result = dreval.stability(two, swapping, over="seeds", n_replicates=REPLICATES, random_state=0, progress=False)
+    yield from score_rows("a method that swaps 20 of 400 points by its seed", stability_scores(result), AUC=chosen)
 
 
 def draw(name: str, folder: Path) -> None:
     """The maps of one data set: agreement, clouds, quality, ellipses with broken edges."""
-    known = known_data(name)
+    labeled = known_data(name)
     sources = {"pca": "method:pca", "tsne": "method:tsne", "umap": "method:umap"}
-    data: Any = known.X
+    data: Any = labeled.X
     if name == "cells":
         try:
             from anndata import AnnData
         except ImportError:
             print("anndata is not installed: the cells are an array", file=sys.stderr)
         else:
-            data = AnnData(known.X)
+            data = AnnData(labeled.X)
             for method in ("pca", "tsne", "umap"):
-                data.obsm[f"X_{method}"] = dreval.embed(known.X, method, random_state=0).coordinates
+                data.obsm[f"X_{method}"] = dreval.embed(labeled.X, method, random_state=0).coordinates
             sources = {method: f"X_{method}" for method in ("pca", "tsne", "umap")}
     results = dreval.Evaluation(data, sources, random_state=0).run("trustworthiness", tests=None, ci=None)
     for kind in ("map", "ellipses"):
         results.plot(kind).savefig(folder / f"{name}-{kind}.png", dpi=110)
     for method, over in (("pca", "halves"), ("tsne", "halves"), ("umap", "seeds")):
-        found = dreval.stability(known.X, method, over=over, random_state=0, progress=False)
+        result = dreval.stability(labeled.X, method, over=over, random_state=0, progress=False)
         for kind in ("map", "clouds"):
-            found.plot(kind).savefig(folder / f"{name}-{method}-{kind}.png", dpi=110)
+            result.plot(kind).savefig(folder / f"{name}-{method}-{kind}.png", dpi=110)
 
 
 def rows(names: Sequence[str] = SETS) -> Rows:
     """All tables."""
-    made: Rows = []
+    table: Rows = []
     for name in names:
-        each: Callable[[], Iterator[dict[str, Any]]] = planted if name == "planted" else lambda name=name: real(name)
-        made += each()
-    return made
+        make_rows: Callable[[], Iterator[dict[str, Any]]] = (
+            planted if name == "planted" else lambda name=name: real(name)
+        )
+        table += make_rows()
+    return table
 
 
 if __name__ == "__main__":

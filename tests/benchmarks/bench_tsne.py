@@ -56,7 +56,7 @@ def rows(sizes: Any = SIZES) -> list[dict[str, Any]]:
     import dreval
     from dreval.methods._costs import COSTS
 
-    found = []
+    table = []
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for n in sizes:
@@ -69,7 +69,7 @@ def rows(sizes: Any = SIZES) -> list[dict[str, Any]]:
                 begin = process_time()
                 Y = np.asarray(embed(X, start), np.float64)
                 seconds = process_time() - begin
-                found.append(
+                table.append(
                     {
                         "case": f"n = {n}",
                         "tool": name,
@@ -78,8 +78,8 @@ def rows(sizes: Any = SIZES) -> list[dict[str, Any]]:
                         "trustworthiness": dreval.trustworthiness(X, Y),
                     }
                 )
-                sys.stderr.write(f"{found[-1]}\n")
-    return found
+                sys.stderr.write(f"{table[-1]}\n")
+    return table
 
 
 if __name__ == "__main__":

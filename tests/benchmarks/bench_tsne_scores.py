@@ -30,7 +30,7 @@ from typing import Any
 from bench_ranks import reset_peak, resident
 
 SIZES = (1000, 2000, 4000)
-PERPLEXITY, SOME = 30.0, 16
+PERPLEXITY, PERTURBED = 30.0, 16
 R = """
 Dist <- function(X) as.matrix(dist(X))
 source(commandArgs(TRUE)[1])
@@ -59,42 +59,42 @@ def case(n: int, kind: str, polish: bool) -> dict[str, Any]:
     from dreval.geometry import tsne
 
     def seconds(call: Callable[[], Any], times: int = 3) -> float:
-        found = []
+        costs = []
         for _ in range(times):
             start = process_time()
             call()
-            found.append(process_time() - start)
-        return min(found)
+            costs.append(process_time() - start)
+        return min(costs)
 
     def once(X: Any, Y: Any) -> tuple[Any, Any]:
-        made = tsne.PairAffinities if kind == "pairs" else tsne.NeighborAffinities
-        P = made(X, min(PERPLEXITY, (len(X) - 1) / 3), n_jobs=1)
+        kind_of_affinities = tsne.PairAffinities if kind == "pairs" else tsne.NeighborAffinities
+        P = kind_of_affinities(X, min(PERPLEXITY, (len(X) - 1) / 3), n_jobs=1)
         return P, tsne.loss_parts(P, Y)
 
-    def rest(X: Any, Y: Any, P: Any, parts: Any, some: Any) -> dict[str, float]:
+    def product_costs(X: Any, Y: Any, P: Any, parts: Any, rows: Any) -> dict[str, float]:
         def perturb() -> None:
-            tsne.perturbed_distances(P, Y, parts, X[:, :3], 0.1, some)
+            tsne.perturbed_distances(P, Y, parts, X[:, :3], 0.1, rows)
 
         product = seconds(lambda: tsne.hessian_times(P, Y, parts, Y))
-        return {"product": product, "perturbed point": seconds(perturb, 1) / len(some)}
+        return {"product": product, "perturbed point": seconds(perturb, 1) / len(rows)}
 
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         X, Y = data(100), 10 * data(100)[:, :2]
-        rest(X, Y, *once(X, Y), np.arange(2))
+        product_costs(X, Y, *once(X, Y), np.arange(2))
         X = data(n)
         Y = 10 * X[:, :2] + np.random.default_rng(1).normal(size=(n, 2))
         reset_peak()
         before, start = resident("VmRSS"), process_time()
         P, parts = once(X, Y)
-        found: dict[str, Any] = {"pass": process_time() - start, "MiB": resident("VmHWM") - before}
-        found |= rest(X, Y, P, parts, np.arange(SOME))
+        costs: dict[str, Any] = {"pass": process_time() - start, "MiB": resident("VmHWM") - before}
+        costs |= product_costs(X, Y, P, parts, np.arange(PERTURBED))
         if polish:
             Y = dreval.methods.TSNE(perplexity=PERPLEXITY, random_state=0).fit_transform(X)
             start = process_time()
             _, _, steps, ended = tsne.move_to_minimum(P, Y)
-            found |= {"polish": process_time() - start, "steps": steps, "ended": ended}
-        return found
+            costs |= {"polish": process_time() - start, "steps": steps, "ended": ended}
+        return costs
 
 
 def in_process(n: int, kind: str, polish: bool = False) -> dict[str, Any]:
@@ -131,19 +131,19 @@ def main() -> None:
         print(json.dumps(case(int(n), kind, options.polish)))
         return
     if options.r:
-        here, (used, mib) = in_process(300, "pairs"), by_the_authors(options.r)
-        print(f"n = 300: R {used:.3g} s, {mib:.0f} MiB; here {here['pass']:.3g} s, {here['MiB']:.1f} MiB")
-        print(f"R over here: {used / here['pass']:.0f} times the seconds")
+        pairs, (used, mib) = in_process(300, "pairs"), by_the_authors(options.r)
+        print(f"n = 300: R {used:.3g} s, {mib:.0f} MiB; here {pairs['pass']:.3g} s, {pairs['MiB']:.1f} MiB")
+        print(f"R over here: {used / pairs['pass']:.0f} times the seconds")
     for kind in ("pairs", "neighbors"):
         before: dict[str, Any] = {}
         for n in options.sizes:
-            found = in_process(n, kind, options.polish)
-            words = []
-            for name, value in found.items():
+            costs = in_process(n, kind, options.polish)
+            cells = []
+            for name, value in costs.items():
                 ratio = f" ({value / before[name]:.1f} x)" if isinstance(before.get(name), float) else ""
-                words.append(f"{name} {value:.3g}{ratio}" if isinstance(value, float) else f"{name} {value}")
-            print(f"{kind}, n = {n}: {', '.join(words)}", flush=True)
-            before = found
+                cells.append(f"{name} {value:.3g}{ratio}" if isinstance(value, float) else f"{name} {value}")
+            print(f"{kind}, n = {n}: {', '.join(cells)}", flush=True)
+            before = costs
 
 
 if __name__ == "__main__":

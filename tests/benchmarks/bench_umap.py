@@ -51,15 +51,15 @@ def data() -> dict[str, tuple[Any, int]]:
 
 def times(X: Any, repeats: int) -> dict[str, float]:
     """The middle of the processor times of a fit, by tool."""
-    found = {}
+    medians = {}
     for name, make in tools().items():
         spent = []
         for seed in range(repeats):
             start = process_time()
             make(seed).fit(X)
             spent.append(process_time() - start)
-        found[name] = median(spent)
-    return found
+        medians[name] = median(spent)
+    return medians
 
 
 def digits() -> list[dict[str, Any]]:
@@ -69,19 +69,19 @@ def digits() -> list[dict[str, Any]]:
     import dreval
 
     X = dreval.load_dataset("digits").data
-    found = []
+    table = []
     for name, make in tools().items():
         start = process_time()
         embeddings = [make(seed).fit_transform(X) for seed in SEEDS]
         seconds = (process_time() - start) / len(SEEDS)
         values = [dreval.trustworthiness(X, Y.astype(np.float64), n_neighbors=15) for Y in embeddings]
-        shown = {
+        quality = {
             "trustworthiness": f"{np.mean(values):.4f}",
             "least": f"{min(values):.4f}",
             "most": f"{max(values):.4f}",
         }
-        found.append({"case": "digits, 1797 x 64", "tool": name, "seconds": seconds, **shown})
-    return found
+        table.append({"case": "digits, 1797 x 64", "tool": name, "seconds": seconds, **quality})
+    return table
 
 
 def rows() -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ def rows() -> list[dict[str, Any]]:
     import numpy as np
     from threadpoolctl import threadpool_limits
 
-    found = []
+    table = []
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for make in tools().values():
@@ -99,8 +99,8 @@ def rows() -> list[dict[str, Any]]:
             spent = times(X, repeats)
             for name, seconds in spent.items():
                 ratio = seconds / spent["umap-learn"]
-                found.append({"case": case, "tool": name, "seconds": seconds, "time / umap-learn": ratio})
-        return found + digits()
+                table.append({"case": case, "tool": name, "seconds": seconds, "time / umap-learn": ratio})
+        return table + digits()
 
 
 if __name__ == "__main__":

@@ -30,9 +30,9 @@ def text(value: Any) -> str:
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print rows as tables, one for each case in a row, with its own columns."""
     for case, group in groupby(rows, key=lambda row: row.get("case")):
-        here = list(group)
-        columns = list(dict.fromkeys(key for row in here for key in row if key != "case"))
-        cells = [[text(row.get(column, "")) for column in columns] for row in here]
+        lines = list(group)
+        columns = list(dict.fromkeys(key for row in lines for key in row if key != "case"))
+        cells = [[text(row.get(column, "")) for column in columns] for row in lines]
         widths = [max(len(name), *(len(line[i]) for line in cells)) for i, name in enumerate(columns)]
         print(f"\n{case}")
         for line in (columns, *cells):
@@ -41,25 +41,25 @@ def show(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def aligned(cells: Iterable[str], widths: Sequence[int]) -> str:
     """First cell to the left, the others to the right."""
-    first, *others = zip(cells, widths, strict=True)
-    return "  ".join([f"{first[0]:<{first[1]}}", *(f"{cell:>{width}}" for cell, width in others)]).rstrip()
+    label, *numbers = zip(cells, widths, strict=True)
+    return "  ".join([f"{label[0]:<{label[1]}}", *(f"{cell:>{width}}" for cell, width in numbers)]).rstrip()
 
 
 def versions() -> str:
     """What was compared, and on what."""
-    found = []
+    texts = []
     for name in TOOLS:
         try:
-            found.append(f"{name} {version(name)}")
+            texts.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            found.append(f"{name} (not installed)")
-    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {', '.join(found)}"
+            texts.append(f"{name} (not installed)")
+    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {', '.join(texts)}"
 
 
-def main(wanted: Sequence[str]) -> int:
+def main(requested: Sequence[str]) -> int:
     """Run the wanted benchmarks, all by default."""
     names = sorted(path.stem for path in FOLDER.glob("bench_*.py"))
-    chosen = [f"bench_{name.removeprefix('bench_')}" for name in wanted] or names
+    chosen = [f"bench_{name.removeprefix('bench_')}" for name in requested] or names
     unknown = [name for name in chosen if name not in names]
     if unknown:
         print(f"no such benchmark: {', '.join(unknown)}; there are: {', '.join(names)}", file=sys.stderr)
