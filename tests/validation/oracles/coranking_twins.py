@@ -37,15 +37,15 @@ def curves(q: npt.NDArray[np.int64]) -> dict[str, Array]:
 
 def scalars(q: npt.NDArray[np.int64]) -> dict[str, float]:
     """The numbers that are made of the curves."""
-    n, made = len(q) + 1, curves(q)
+    n, by_k = len(q) + 1, curves(q)
     weights = [1 / K for K in range(1, n - 1)]
-    excess = made["lcmc"][: n - 2]
+    excess = by_k["lcmc"][: n - 2]
     k_max = 1 + next(at for at, value in enumerate(excess) if value == max(excess))
-    beyond = made["q_nx"][k_max : n - 2]
+    beyond = by_k["q_nx"][k_max : n - 2]
     return {
-        "r_nx_auc": sum(w * r for w, r in zip(weights, made["r_nx"], strict=True)) / sum(weights),
+        "r_nx_auc": sum(w * r for w, r in zip(weights, by_k["r_nx"], strict=True)) / sum(weights),
         "k_max": float(k_max),
-        "q_local": float(np.mean(made["q_nx"][:k_max])),
+        "q_local": float(np.mean(by_k["q_nx"][:k_max])),
         "q_global": float(np.mean(beyond)) if len(beyond) else 1.0,
     }
 

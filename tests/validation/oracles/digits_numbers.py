@@ -12,7 +12,7 @@ import pandas as pd
 
 import dreval
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 N_NEIGHBORS = 15  # the k of every number
 
 
@@ -28,14 +28,14 @@ def oracle_cases() -> dict[str, Oracle]:
     """The stored embeddings by the name of the method; and ``copies``, each of 150 digits twice, adjacent in PCA."""
     digits = dreval.load_dataset("digits")
     X, labels = digits.data[:300], np.asarray(digits.labels[:300])
-    frame = pd.read_csv(HERE / "digits_embeddings.csv")
-    found = {name: Oracle(X, frame[[f"{name} 1", f"{name} 2"]].to_numpy(), labels) for name in ("PCA", "t-SNE", "UMAP")}
+    frame = pd.read_csv(FOLDER / "digits_embeddings.csv")
+    cases = {name: Oracle(X, frame[[f"{name} 1", f"{name} 2"]].to_numpy(), labels) for name in ("PCA", "t-SNE", "UMAP")}
     twice = np.repeat(np.arange(150), 2)
-    Y = found["PCA"].Y[twice] + np.tile([[1.0, 0.0], [-1.0, 0.0]], (150, 1))
-    return found | {"copies": Oracle(X[twice], Y, labels[twice])}
+    Y = cases["PCA"].Y[twice] + np.tile([[1.0, 0.0], [-1.0, 0.0]], (150, 1))
+    return cases | {"copies": Oracle(X[twice], Y, labels[twice])}
 
 
 def stored() -> dict[str, Any]:
     """Program, embedding, name of the number there, number; and all ``versions``."""
-    python, r = (json.loads((HERE / f"digits_{of}.json").read_text("utf-8")) for of in ("python", "r"))
+    python, r = (json.loads((FOLDER / f"digits_{of}.json").read_text("utf-8")) for of in ("python", "r"))
     return python | r | {"versions": python["versions"] + r["versions"]}

@@ -38,13 +38,13 @@ def uneven(labels: np.ndarray) -> np.ndarray:
     return codes
 
 
-found = {}
+numbers = {}
 for name in CLOUDS:
-    X, Y, given = cloud(name)
-    found[name] = {}
-    for words, labels in (("", given), (" uneven", uneven(given))):
-        drawn = [cadi.measure(X, Y, labels, n_triplets=100_000, random_seed=seed) for seed in range(20)]
-        values = [one["class_angular_distortion_index"] for one in drawn]
-        found[name] |= {f"all{words}": over_all(X, Y, labels), f"mean{words}": float(np.mean(values))}
-        found[name][f"se{words}"] = float(np.std(values, ddof=1) / np.sqrt(20))
-write("class_angles", [f"{tool} {version(tool)}" for tool in ("zadu", "numba", "numpy")], found)
+    X, Y, class_labels = cloud(name)
+    numbers[name] = {}
+    for suffix, labels in (("", class_labels), (" uneven", uneven(class_labels))):
+        answers = [cadi.measure(X, Y, labels, n_triplets=100_000, random_seed=seed) for seed in range(20)]
+        values = [answer["class_angular_distortion_index"] for answer in answers]
+        numbers[name] |= {f"all{suffix}": over_all(X, Y, labels), f"mean{suffix}": float(np.mean(values))}
+        numbers[name][f"se{suffix}"] = float(np.std(values, ddof=1) / np.sqrt(20))
+write("class_angles", [f"{tool} {version(tool)}" for tool in ("zadu", "numba", "numpy")], numbers)

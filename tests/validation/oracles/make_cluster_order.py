@@ -22,7 +22,7 @@ import umap
 
 import dreval
 
-HERE = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parent
 SEEDS = range(20)
 STARTS = ("spectral", "pca", "random")
 
@@ -34,39 +34,39 @@ def draws() -> list[dreval.datasets.Dataset]:
 
 def of_umap_learn(start: str) -> list[list[list[float]]]:
     """Centers (seeds, 3, 2)."""
-    found = []
+    centers = []
     for seed, draw in zip(SEEDS, draws(), strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             Y = umap.UMAP(init=start, random_state=seed).fit_transform(draw.data)
-        found.append([[round(float(c), 4) for c in Y[draw.labels == label].mean(axis=0)] for label in (0, 1, 2)])
-    return found
+        centers.append([[round(float(c), 4) for c in Y[draw.labels == label].mean(axis=0)] for label in (0, 1, 2)])
+    return centers
 
 
 def of_uwot() -> tuple[dict[str, list[list[list[float]]]], list[str]]:
     """Centers by start, and versions."""
     with tempfile.TemporaryDirectory() as folder:
-        given, returned = Path(folder) / "data.csv", Path(folder) / "centers.csv"
+        data_path, centers_path = Path(folder) / "data.csv", Path(folder) / "centers.csv"
         parts = [
             pd.DataFrame(draw.data, columns=["x1", "x2"]).assign(seed=seed, label=draw.labels)
             for seed, draw in zip(SEEDS, draws(), strict=True)
         ]
-        pd.concat(parts).to_csv(given, index=False)
-        command = ["Rscript", str(HERE / "make_cluster_order.R"), str(given), str(returned)]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        table = pd.read_csv(returned)
+        pd.concat(parts).to_csv(data_path, index=False)
+        command = ["Rscript", str(FOLDER / "make_cluster_order.R"), str(data_path), str(centers_path)]
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        table = pd.read_csv(centers_path)
     centers = {
         {"rand": "random"}.get(start, start): rows[["y1", "y2"]].to_numpy().round(4).reshape(len(SEEDS), 3, 2).tolist()
         for start, rows in table.groupby("start", sort=False)
     }
-    return centers, said.split("\n")[:2]
+    return centers, output.split("\n")[:2]
 
 
 if __name__ == "__main__":
     uwot, versions = of_uwot()
     learned = {start: of_umap_learn(start) for start in STARTS}
-    made = {
+    record = {
         "versions": [f"umap-learn {version('umap-learn')}", f"numpy {np.__version__}", *versions],
         "centers": {"umap-learn": learned, "uwot": uwot},
     }
-    (HERE / "cluster_order.json").write_text(json.dumps(made) + "\n", "utf-8")
+    (FOLDER / "cluster_order.json").write_text(json.dumps(record) + "\n", "utf-8")

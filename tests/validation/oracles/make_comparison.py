@@ -40,9 +40,9 @@ def tests_of(table):
     }
 
 
-found = tests_of(AUTORANK)
+numbers = tests_of(AUTORANK)
 ranked = autorank(pd.DataFrame(AUTORANK, columns=list("abcde")), alpha=0.05, verbose=False, force_mode="nonparametric")
-found |= {
+numbers |= {
     "autorank_p": float(ranked.pvalue),
     "autorank_cd": float(ranked.cd),
     "autorank_ranks": {str(k): float(v) for k, v in ranked.rankdf["meanrank"].items()},
@@ -58,7 +58,7 @@ print(
                 f"{name} {version(name)}" for name in ("scipy", "scikit-posthocs", "autorank", "baycomp", "numpy")
             ),
             "posthocs": tests_of(POSTHOCS),
-            "autorank": found,
+            "autorank": numbers,
             "durbin": {
                 "table": [[None if v != v else v for v in row] for row in DURBIN],
                 "result": list(map(float, durbin)),

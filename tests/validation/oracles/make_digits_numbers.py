@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 import matplotlib as mpl
 import numpy as np
-from digits_numbers import HERE, N_NEIGHBORS, oracle_cases
+from digits_numbers import FOLDER, N_NEIGHBORS, oracle_cases
 from pyDRMetrics.pyDRMetrics import DRMetrics
 from scipy.spatial.distance import pdist
 from scipy.stats import kendalltau, pearsonr, spearmanr
@@ -21,7 +21,7 @@ from zadu import ZADU
 
 mpl.use("Agg")
 RANKS = ("tnc", "mrre", "lcmc", "nh", "ca_tnc", "proc")
-OTHERS = ("l_tnc", "dtm", "kl_div", "dsc", "pr", "srho", "stress", "sn_stress", "nm_stress")
+WITHOUT_K = ("l_tnc", "dtm", "kl_div", "dsc", "pr", "srho", "stress", "sn_stress", "nm_stress")
 
 
 def scikit_learn(X: np.ndarray, Y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -40,24 +40,24 @@ def scikit_learn(X: np.ndarray, Y: np.ndarray, labels: np.ndarray) -> dict[str, 
 def zadu(X: np.ndarray, Y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """ZADU, with two seeds where it draws."""
     specs = [{"id": name, "params": {"k": N_NEIGHBORS}} for name in RANKS]
-    specs += [{"id": name, "params": {}} for name in OTHERS]
-    found: dict[str, float] = {}
+    specs += [{"id": name, "params": {}} for name in WITHOUT_K]
+    values: dict[str, float] = {}
     for spec in specs:
         for key, value in ZADU([spec], X).measure(Y, labels)[0].items():
-            found[f"{spec['id']}: {key}"] = value
+            values[f"{spec['id']}: {key}"] = value
     for seed in (0, 1):
         spec = {"id": "snc", "params": {"k": N_NEIGHBORS, "random_state": seed}}
         for key, value in ZADU([spec], X).measure(Y, labels)[0].items():
-            found[f"snc: {key}, seed {seed}"] = value
-    return found
+            values[f"snc: {key}, seed {seed}"] = value
+    return values
 
 
 def pydrmetrics(X: np.ndarray, Y: np.ndarray, _: np.ndarray) -> dict[str, float]:
     """pyDRMetrics."""
-    found = DRMetrics(X, Y)
-    curves = {key: getattr(found, key)[N_NEIGHBORS - 1] for key in ("T", "C", "QNN", "LCMC")}
+    criteria = DRMetrics(X, Y)
+    curves = {key: getattr(criteria, key)[N_NEIGHBORS - 1] for key in ("T", "C", "QNN", "LCMC")}
     names = ("Vr", "Vrs", "AUC", "AUC_T", "AUC_C", "kmax", "Qlocal", "Qglobal")
-    return curves | {key: getattr(found, key) for key in names}
+    return curves | {key: getattr(criteria, key) for key in names}
 
 
 if __name__ == "__main__":
@@ -66,6 +66,6 @@ if __name__ == "__main__":
     stored = {"versions": [f"{tool} {version(tool)}" for tool in tools]}
     for program, ask in programs.items():
         stored[program] = {
-            name: {key: float(value) for key, value in ask(*asked).items()} for name, asked in oracle_cases().items()
+            name: {key: float(value) for key, value in ask(*case).items()} for name, case in oracle_cases().items()
         }
-    (HERE / "digits_python.json").write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
+    (FOLDER / "digits_python.json").write_text(json.dumps(stored, indent=1) + "\n", "utf-8")

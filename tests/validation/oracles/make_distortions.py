@@ -57,26 +57,26 @@ def main(path: str) -> None:
     from distortions.geometry import Geometry, local_distortions
 
     tools = "distortions", "numpy", "scikit-learn"
-    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    matrices: dict[str, dict[str, dict[str, list[float]]]] = {}
     for name in MAPS:
-        known = known_map(name)
-        near = NearestNeighbors(n_neighbors=known.k).fit(known.X).kneighbors(known.X)[0]
+        case = known_map(name)
+        near = NearestNeighbors(n_neighbors=case.k).fit(case.X).kneighbors(case.X)[0]
         settings = {
             "radius": {
-                "adjacency_kwds": {"radius": 3 * known.radius},
-                "affinity_kwds": {"radius": known.radius},
-                "laplacian_kwds": {"scaling_epps": known.radius},
+                "adjacency_kwds": {"radius": 3 * case.radius},
+                "affinity_kwds": {"radius": case.radius},
+                "laplacian_kwds": {"scaling_epps": case.radius},
             },
             "default": {
-                "adjacency_kwds": {"n_neighbors": known.k},
+                "adjacency_kwds": {"n_neighbors": case.k},
                 "affinity_kwds": {"radius": 3 * float(near[:, 1:].mean())},
             },
         }
-        found[name] = {}
+        matrices[name] = {}
         for setting, options in settings.items():
             geometry = Geometry("brute", laplacian_method="geometric", **options)
-            H = local_distortions(known.Y, known.X, geometry)[0]
-            found[name][setting] = upper(H[::5])
+            H = local_distortions(case.Y, case.X, geometry)[0]
+            matrices[name][setting] = upper(H[::5])
     stored = scipy.io.loadmat(path)
     matlab = {
         "license": LICENSE,
@@ -85,8 +85,8 @@ def main(path: str) -> None:
         **{f"y{j + 1}": digits(row) for j, row in enumerate(stored["phigeom"].T)},
         **upper(stored["Ginv"].transpose(2, 0, 1)),
     }
-    kept = {"versions": [f"{tool} {version(tool)}" for tool in tools], "distortions": found, "matlab": matlab}
-    Path(__file__).with_name("distortions.json").write_text(json.dumps(kept) + "\n")
+    record = {"versions": [f"{tool} {version(tool)}" for tool in tools], "distortions": matrices, "matlab": matlab}
+    Path(__file__).with_name("distortions.json").write_text(json.dumps(record) + "\n")
 
 
 if __name__ == "__main__":

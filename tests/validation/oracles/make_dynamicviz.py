@@ -32,9 +32,9 @@ def main(path: str) -> None:
         for b, Y in enumerate(maps)
     ]
     table = pd.concat(frames)
-    found = {name: score.variance(table, method=name, k=K, X_orig=X).tolist() for name in ("local", "global")}
-    kept = {"version": "dynamicviz 1.0.0", "k": K, "data": X.tolist(), "maps": [Y.tolist() for Y in maps], **found}
-    Path(__file__).with_name("dynamicviz_score.json").write_text(json.dumps(kept, indent=1) + "\n")
+    scores = {name: score.variance(table, method=name, k=K, X_orig=X).tolist() for name in ("local", "global")}
+    record = {"version": "dynamicviz 1.0.0", "k": K, "data": X.tolist(), "maps": [Y.tolist() for Y in maps], **scores}
+    Path(__file__).with_name("dynamicviz_score.json").write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

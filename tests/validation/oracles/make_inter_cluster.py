@@ -30,19 +30,21 @@ class Sorted(SNCCPU):
 def value(kind: type, name: str, measure: str, seed: int) -> float:
     """One of the two, each from a generator of its own."""
     X, Y, _ = cloud(name)
-    made = kind(X, Y, k=N_NEIGHBORS, random_state=np.random.default_rng(seed))
-    made.fit()
-    return float(getattr(made, measure)())
+    model = kind(X, Y, k=N_NEIGHBORS, random_state=np.random.default_rng(seed))
+    model.fit()
+    return float(getattr(model, measure)())
 
 
-found = {}
+numbers = {}
 for name in CLOUDS:
-    found[name] = {}
+    numbers[name] = {}
     for measure in ("steadiness", "cohesiveness"):
         np.argsort = partial(UNSTABLE, kind="stable")
-        found[name] |= {f"{measure}, same draws, seed {seed}": value(Sorted, name, measure, seed) for seed in range(3)}
+        numbers[name] |= {
+            f"{measure}, same draws, seed {seed}": value(Sorted, name, measure, seed) for seed in range(3)
+        }
         np.argsort = UNSTABLE
         values = [value(SNCCPU, name, measure, seed) for seed in range(SEEDS)]
-        found[name] |= {f"{measure}, as it is": float(np.mean(values))}
-        found[name] |= {f"{measure}, as it is, se": float(np.std(values, ddof=1) / np.sqrt(SEEDS))}
-write("inter_cluster", [f"{tool} {version(tool)}" for tool in ("zadu", "hdbscan", "numpy", "scipy")], found)
+        numbers[name] |= {f"{measure}, as it is": float(np.mean(values))}
+        numbers[name] |= {f"{measure}, as it is, se": float(np.std(values, ddof=1) / np.sqrt(SEEDS))}
+write("inter_cluster", [f"{tool} {version(tool)}" for tool in ("zadu", "hdbscan", "numpy", "scipy")], numbers)

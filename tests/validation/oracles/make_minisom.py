@@ -15,7 +15,7 @@ from two_clouds import CLOUDS, cloud, write
 STEPS, RATES, RADII = 60, (0.5, 0.01), (2.5, 0.5)
 
 
-def learnt(name: str) -> dict[str, list]:
+def train(name: str) -> dict[str, list]:
     """Prototypes before and after, and the rows in their order."""
     X, rng = cloud(name).X, np.random.default_rng(0)
     order, start = (
@@ -35,4 +35,4 @@ def learnt(name: str) -> dict[str, list]:
     return {"start": start.tolist(), "order": order.tolist(), "end": som._weights.reshape(20, -1).tolist()}
 
 
-write("minisom", [f"minisom {version('minisom')}", f"numpy {np.__version__}"], {name: learnt(name) for name in CLOUDS})
+write("minisom", [f"minisom {version('minisom')}", f"numpy {np.__version__}"], {name: train(name) for name in CLOUDS})

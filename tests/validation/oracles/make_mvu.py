@@ -39,13 +39,13 @@ def neighbors(X, k):
     np.fill_diagonal(D, np.inf)
     near = np.argsort(D, axis=1, kind="stable")[:, :k]
     pairs = np.array(sorted({(min(i, int(j)), max(i, int(j))) for i in range(N) for j in near[i]}))
-    joined = csr_matrix((np.ones(len(pairs)), pairs.T), shape=(N, N))
-    if connected_components(joined, directed=False)[0] > 1:
+    graph = csr_matrix((np.ones(len(pairs)), pairs.T), shape=(N, N))
+    if connected_components(graph, directed=False)[0] > 1:
         raise SystemExit(f"the graph of {k} neighbors is not connected")
     return pairs
 
 
-def solved(pairs, squares, equal):
+def solve(pairs, squares, equal):
     """The solver's answer: the matrix, the greatest variance, and the status.
 
     The mean is not held at 0 but costs variance, which gives the program inner points and the same optimum.
@@ -55,8 +55,8 @@ def solved(pairs, squares, equal):
     for e, (i, j) in enumerate(pairs.tolist()):
         rows[e, [i * N + i, j * N + j, i * N + j, j * N + i]] = 1, 1, -1, -1
     lengths = csr_matrix(rows) @ cp.vec(K, order="C")
-    kept = lengths == squares if equal else lengths <= squares
-    problem = cp.Problem(cp.Maximize(cp.trace(K) - cp.sum(K) / N), [kept])
+    constraint = lengths == squares if equal else lengths <= squares
+    problem = cp.Problem(cp.Maximize(cp.trace(K) - cp.sum(K) / N), [constraint])
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=TOLERANCE, tol_gap_rel=TOLERANCE, tol_feas=TOLERANCE)
     return K.value, problem
 
@@ -67,7 +67,7 @@ for name, X in clouds():
         pairs = neighbors(X, k)
         squares = ((X[pairs[:, 0]] - X[pairs[:, 1]]) ** 2).sum(axis=1)
         unit = squares.mean()
-        K, problem = solved(pairs, squares / unit, distances == "equal")
+        K, problem = solve(pairs, squares / unit, distances == "equal")
         K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
         values, vectors = np.linalg.eigh(K)
         values, vectors = values[::-1], vectors[:, ::-1]

@@ -16,7 +16,9 @@ sys.modules["run_script"].data_prep = None
 space: dict[str, object] = {"__name__": "evaluation"}
 with open(sys.argv[1], encoding="utf-8") as file:
     exec(compile(file.read(), "evaluation.py", "exec"), space)
-theirs = SimpleNamespace(**space)
+evaluation = SimpleNamespace(**space)
 names = ("centroid_triplet_eval", "faster_centroid_triplet_eval")
-values = {name: {one: float(getattr(theirs, one)(*nine_classes(name))) for one in names} for name in CLOUDS}
+values = {
+    name: {measure: float(getattr(evaluation, measure)(*nine_classes(name))) for measure in names} for name in CLOUDS
+}
 write("pacmap", ["PaCMAP, source 2e7237a"], values)

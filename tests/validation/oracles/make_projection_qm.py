@@ -15,10 +15,10 @@ from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
 def values(name: str) -> dict[str, float]:
     """All metrics on one cloud."""
     X, Y, labels = cloud(name)
-    found = metrics.run_all_metrics(X, Y, labels, N_NEIGHBORS, n_classes=int(labels.max()) + 1, as_numpy=True)
-    found = {key: float(value) for key, value in found.items()}
-    found["procrustes"] = float(metrics.procrustes.procrustes(X, Y, N_NEIGHBORS + 1))
-    return found
+    results = metrics.run_all_metrics(X, Y, labels, N_NEIGHBORS, n_classes=int(labels.max()) + 1, as_numpy=True)
+    results = {key: float(value) for key, value in results.items()}
+    results["procrustes"] = float(metrics.procrustes.procrustes(X, Y, N_NEIGHBORS + 1))
+    return results
 
 
 versions = [f"{tool} {version(tool)}" for tool in ("tensorflow-projection-qm", "tensorflow-cpu", "numpy")]

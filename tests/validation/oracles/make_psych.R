@@ -1,6 +1,6 @@
 # Horn's parallel analysis by psych (R) for the RNG-free points of tests/validation/oracles/intrinsic_points.py ("wide"
-# and a copy with three factors), and the eigenvalues of R's cor() of all points. Rscript
-# tests/validation/oracles/make_psych.R > tests/validation/oracles/psych.json
+# and a copy with three factors), and the eigenvalues of R's cor() of all points. Run:
+#   Rscript tests/validation/oracles/make_psych.R > tests/validation/oracles/psych.json
 suppressMessages(library(psych))
 digits <- function(values) paste0("[", paste(sprintf("%.17g", values), collapse = ", "), "]")
 t <- 0:149

@@ -18,10 +18,10 @@ mpl.use("Agg")
 def values(name: str) -> dict[str, float]:
     """All criteria on one cloud."""
     X, Y, _ = cloud(name)
-    found = DRMetrics(X, Y)
-    curves = {key: float(getattr(found, key)[N_NEIGHBORS - 1]) for key in ("T", "C", "QNN", "LCMC")}
+    criteria = DRMetrics(X, Y)
+    curves = {key: float(getattr(criteria, key)[N_NEIGHBORS - 1]) for key in ("T", "C", "QNN", "LCMC")}
     names = ("Vr", "Vrs", "AUC", "AUC_T", "AUC_C", "kmax", "Qlocal", "Qglobal")
-    return curves | {key: float(getattr(found, key)) for key in names}
+    return curves | {key: float(getattr(criteria, key)) for key in names}
 
 
 versions = [f"{tool} {version(tool)}" for tool in ("pyDRMetrics", "scikit-learn", "numpy")]

@@ -65,12 +65,12 @@ def values(Y, labels, batch):
 
 def of_clouds():
     """The numbers with 90 neighbors for LISI as in its Benchmarker, 20 for kBET, k + 1 for the graph."""
-    found = {}
+    numbers = {}
     for name in CLOUDS:
         _, Y, labels = cloud(name)
         batch = np.arange(len(Y)) // 3 % 2
         wide = neighbors(Y, min(90, len(Y)))
-        found[name] = {
+        numbers[name] = {
             "ilisi_knn": float(scib_metrics.ilisi_knn(wide, batch)),
             "clisi_knn": float(scib_metrics.clisi_knn(wide, labels)),
             "kbet": float(scib_metrics.kbet(neighbors(Y, SIZE), batch)[0]),
@@ -79,7 +79,7 @@ def of_clouds():
             "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
             "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
         }
-    return found
+    return numbers
 
 
 if __name__ == "__main__":

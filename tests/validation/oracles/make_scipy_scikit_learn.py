@@ -20,12 +20,12 @@ from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
 
 def retrieval(Y: np.ndarray, labels: np.ndarray) -> float:
     """Mean over the points of the area under the ROC curve of retrieving their class."""
-    found = []
+    areas = []
     for i in range(len(Y)):
-        others = np.arange(len(Y)) != i
-        nearness = -np.linalg.norm(Y[others] - Y[i], axis=1)
-        found.append(roc_auc_score(labels[others] == labels[i], nearness))
-    return float(np.mean(found))
+        is_other = np.arange(len(Y)) != i
+        nearness = -np.linalg.norm(Y[is_other] - Y[i], axis=1)
+        areas.append(roc_auc_score(labels[is_other] == labels[i], nearness))
+    return float(np.mean(areas))
 
 
 def values(name: str) -> dict[str, float]:

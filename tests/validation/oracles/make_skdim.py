@@ -12,14 +12,14 @@ import skdim
 from intrinsic_points import POINTS, points
 from two_clouds import write
 
-found = {}
+numbers = {}
 for name in POINTS:
     X = points(name)
     by_line = skdim.id.TwoNN(discard_fraction=0.1).fit(X)
-    one = {"twonn": float(by_line.dimension_)}
+    dimensions = {"twonn": float(by_line.dimension_)}
     for k in (5, 20):
         local = skdim.id.MLE().fit(X, n_neighbors=k, comb="mle")
-        one[f"mle {k}"] = float(local.dimension_)
-        one[f"mle {k} of point 7"] = float(local.dimension_pw_[7])
-    found[name] = one
-write("skdim", [f"{tool} {version(tool)}" for tool in ("scikit-dimension", "numpy")], found)
+        dimensions[f"mle {k}"] = float(local.dimension_)
+        dimensions[f"mle {k} of point 7"] = float(local.dimension_pw_[7])
+    numbers[name] = dimensions
+write("skdim", [f"{tool} {version(tool)}" for tool in ("scikit-dimension", "numpy")], numbers)

@@ -36,10 +36,12 @@ def distance(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.abs(x / x.mean() - y / y.mean()).mean())
 
 
-found = {}
+numbers = {}
 for name in CLOUDS:
     X, Y, _ = cloud(name)
     spaces = {"": (X, Y), " of whole numbers": (np.round(X), np.round(Y))}
     tools = {"networkx": by_networkx, "ripser": by_ripser}
-    found[name] = {t + words: distance(*map(tool, pair)) for words, pair in spaces.items() for t, tool in tools.items()}
-write("spanning_trees", [f"{tool} {version(tool)}" for tool in ("networkx", "ripser", "scipy", "numpy")], found)
+    numbers[name] = {
+        t + suffix: distance(*map(tool, pair)) for suffix, pair in spaces.items() for t, tool in tools.items()
+    }
+write("spanning_trees", [f"{tool} {version(tool)}" for tool in ("networkx", "ripser", "scipy", "numpy")], numbers)

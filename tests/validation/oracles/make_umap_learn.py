@@ -23,8 +23,8 @@ PARTS = (3, 4, 8)  # clusters, in the plane: up to 4 have places that are not re
 
 def graph(name: str) -> list[list[float]]:
     """Row, column and weight of every edge of one cloud, above the diagonal."""
-    found = fuzzy_simplicial_set(cloud(name).X, N_NEIGHBORS + 1, np.random.RandomState(0), "euclidean")[0].tocoo()
-    return [[int(i), int(j), float(w)] for i, j, w in zip(*found.coords, found.data, strict=True) if i < j]
+    edges = fuzzy_simplicial_set(cloud(name).X, N_NEIGHBORS + 1, np.random.RandomState(0), "euclidean")[0].tocoo()
+    return [[int(i), int(j), float(w)] for i, j, w in zip(*edges.coords, edges.data, strict=True) if i < j]
 
 
 def digits() -> list[float]:
@@ -47,6 +47,6 @@ def start(count: int) -> dict[str, list[list[float]]]:
 
 
 versions = [f"{tool} {version(tool)}" for tool in ("umap-learn", "scikit-learn", "numba", "numpy")]
-curves = [[*given, *map(float, find_ab_params(given[1], given[0]))] for given in CURVES]
+curves = [[*pair, *map(float, find_ab_params(pair[1], pair[0]))] for pair in CURVES]
 values = {name: {"graph": graph(name)} for name in CLOUDS}
 write("umap_learn", versions, {**values, "curves": curves, "digits": digits(), "starts": {c: start(c) for c in PARTS}})

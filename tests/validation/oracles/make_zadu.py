@@ -13,7 +13,7 @@ from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
 from zadu import ZADU
 from zadu.registry import METRICS
 
-MORE: dict[str, list[dict[str, Any]]] = {
+OPTIONS: dict[str, list[dict[str, Any]]] = {
     "ivm": [{"measure": name} for name in ("silhouette", "calinski_harabasz", "davies_bouldin")],
     "c_evm": [{"measure": name} for name in ("arand", "ami", "nmi", "vmeasure")],
     "snc": [{"random_state": 0}],
@@ -25,13 +25,13 @@ MORE: dict[str, list[dict[str, Any]]] = {
 def values(name: str) -> dict[str, float]:
     """All measures on one cloud."""
     X, Y, labels = cloud(name)
-    found = {}
+    numbers = {}
     for metric in METRICS:
         shared = {"k": N_NEIGHBORS} if "k" in metric.user_params else {}
-        for more in MORE.get(metric.alias, [{}]):
-            answer = ZADU([{"id": metric.alias, "params": shared | more}], X).measure(Y, labels)[0]
-            found |= {f"{metric.alias}: {key}": float(value) for key, value in answer.items()}
-    return found
+        for options in OPTIONS.get(metric.alias, [{}]):
+            answer = ZADU([{"id": metric.alias, "params": shared | options}], X).measure(Y, labels)[0]
+            numbers |= {f"{metric.alias}: {key}": float(value) for key, value in answer.items()}
+    return numbers
 
 
 versions = [f"{tool} {version(tool)}" for tool in ("zadu", "scikit-learn", "scipy", "numpy")]

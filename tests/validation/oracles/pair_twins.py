@@ -20,13 +20,13 @@ Array = npt.NDArray[np.float64]
 def condensed(X: Array) -> Array:
     """Distances of the pairs i < j; sums of squares in the order of the columns, in units that a square can bear."""
     unit = 2.0 ** math.frexp(float(np.abs(X).max()))[1] if np.any(X) else 1.0
-    found = []
+    distances = []
     for a, b in itertools.combinations(X / unit, 2):
         total = 0.0
         for u, v in zip(a, b, strict=True):
             total += (u - v) * (u - v)
-        found.append(math.sqrt(total))
-    return np.array(found) * unit
+        distances.append(math.sqrt(total))
+    return np.array(distances) * unit
 
 
 def stress(x: Array, y: Array) -> float:
@@ -34,8 +34,8 @@ def stress(x: Array, y: Array) -> float:
 
 
 def sammon(x: Array, y: Array) -> float:
-    some = x > 0
-    return float(((x[some] - y[some]) ** 2 / x[some]).sum() / x.sum())
+    positive = x > 0
+    return float(((x[positive] - y[positive]) ** 2 / x[positive]).sum() / x.sum())
 
 
 def isotonic(y: Array) -> Array:

@@ -27,11 +27,11 @@ def squared_distances(Q: Array, X: Array) -> Array:
 
 def joined(values: Array) -> Array:
     """The values, of which each of a run of neighbors that differ by less than 1e-12 of them is the smallest."""
-    out, first, before = values.copy(), 0.0, -1.0
+    out, smallest, previous = values.copy(), 0.0, -1.0
     for place in np.argsort(values, kind="stable"):
-        if np.isinf(values[place]) or values[place] - before > 1e-12 * values[place]:
-            first = values[place]
-        out[place], before = first, values[place]
+        if np.isinf(values[place]) or values[place] - previous > 1e-12 * values[place]:
+            smallest = values[place]
+        out[place], previous = smallest, values[place]
     return out
 
 
@@ -60,10 +60,10 @@ def largest_penalty(n: int, k: int) -> int:
     return n * sum(max(rank - k, 0) for rank in range(n - k, n))
 
 
-def rank_measure(seen: Ints, judge: Ints, k: int) -> float:
+def rank_measure(neighbors: Ints, reference: Ints, k: int) -> float:
     """1 - sum of (rank - k)+ of the first k of ``seen``, ranks by ``judge``, over its largest possible value."""
-    R, n = rank_table(judge), len(seen)
-    penalty = sum(max(R[i, j] - k, 0) for i in range(n) for j in seen[i, :k])
+    R, n = rank_table(reference), len(neighbors)
+    penalty = sum(max(R[i, j] - k, 0) for i in range(n) for j in neighbors[i, :k])
     worst = largest_penalty(n, k)
     return 1.0 if worst == 0 else 1.0 - penalty / worst
 
@@ -81,36 +81,36 @@ def overlap(X: Array, Y: Array, k: int) -> float:
     return float(np.mean([len(set(a) & set(b)) / k for a, b in pairs]))
 
 
-def orders_of_row(distances: Array, own: int) -> Iterator[tuple[int, ...]]:
+def orders_of_row(distances: Array, row: int) -> Iterator[tuple[int, ...]]:
     """All orders of the other points that agree with the distances."""
-    others = [j for j in range(len(distances)) if j != own]
-    runs = [[j for j in others if distances[j] == value] for value in sorted({distances[j] for j in others})]
+    columns = [j for j in range(len(distances)) if j != row]
+    runs = [[j for j in columns if distances[j] == value] for value in sorted({distances[j] for j in columns})]
     for parts in itertools.product(*(itertools.permutations(run) for run in runs)):
         yield tuple(itertools.chain(*parts))
 
 
-def extremes_of_row(dx: Array, dy: Array, own: int, k: int) -> tuple[float, ...]:
+def extremes_of_row(dx: Array, dy: Array, row: int, k: int) -> tuple[float, ...]:
     """(worst, best) of the false penalty, the missing penalty and the overlap of one row, over all orders of both."""
-    x, y = list(orders_of_row(dx, own)), list(orders_of_row(dy, own))
+    x, y = list(orders_of_row(dx, row)), list(orders_of_row(dy, row))
     sets_x, sets_y = {frozenset(o[:k]) for o in x}, {frozenset(o[:k]) for o in y}
 
     def penalties(chosen: set[frozenset[int]], judges: list[tuple[int, ...]]) -> list[int]:
         ranks = [{j: r + 1 for r, j in enumerate(order)} for order in judges]
-        return [sum(max(rank[j] - k, 0) for j in some) for some in chosen for rank in ranks]
+        return [sum(max(rank[j] - k, 0) for j in neighbors) for neighbors in chosen for rank in ranks]
 
     false, missing = penalties(sets_y, x), penalties(sets_x, y)
     common = [len(a & b) for a in sets_x for b in sets_y]
     return max(false), min(false), max(missing), min(missing), min(common), max(common)
 
 
-def shared_by_row(dx: Array, dy: Array, own: int) -> Array:
+def shared_by_row(dx: Array, dy: Array, row: int) -> Array:
     """(orders, n - 1): common neighbors at every K for all pairs of orders of a row in both spaces."""
     n = len(dx)
     return np.array(
         [
             [len(set(a[:K]) & set(b[:K])) for K in range(1, n)]
-            for a in orders_of_row(dx, own)
-            for b in orders_of_row(dy, own)
+            for a in orders_of_row(dx, row)
+            for b in orders_of_row(dy, row)
         ]
     )
 
@@ -148,12 +148,12 @@ def local_procrustes(X: Array, Y: Array, k: int) -> dict[str, Array]:
                 "procrustes_lower_bound": (sizes[d:] ** 2).sum() / x2 if x2 else 0.0,
             }
         )
-    found: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    some = [(x2, y2, s) for x2, y2, s in parts if x2]
-    bottom = sum(y2 / x2 for x2, y2, _ in some)
-    c = sum(s / x2 for x2, _, s in some) / bottom if bottom else 0.0
-    left = [(x2 + c * c * y2 - 2 * c * s) / x2 if x2 else 0.0 for x2, y2, s in parts]
-    return {**found, "procrustes_rn_opt": np.array(left), "x2": np.array([x2 for x2, _, _ in parts])}
+    contributions: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    nonzero = [(x2, y2, s) for x2, y2, s in parts if x2]
+    bottom = sum(y2 / x2 for x2, y2, _ in nonzero)
+    c = sum(s / x2 for x2, _, s in nonzero) / bottom if bottom else 0.0
+    residuals = [(x2 + c * c * y2 - 2 * c * s) / x2 if x2 else 0.0 for x2, y2, s in parts]
+    return {**contributions, "procrustes_rn_opt": np.array(residuals), "x2": np.array([x2 for x2, _, _ in parts])}
 
 
 def vote(classes: list[int]) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 CLOUDS = ("a", "b")
 N_NEIGHBORS = 7  # the k of every number below
 
@@ -25,7 +25,7 @@ class Cloud(NamedTuple):
 
 def cloud(name: str) -> Cloud:
     """One of the two."""
-    frame = pd.read_csv(HERE / f"two_clouds_{name}.csv")
+    frame = pd.read_csv(FOLDER / f"two_clouds_{name}.csv")
     blocks = [frame[[c for c in frame if c.startswith(letter)]].to_numpy() for letter in "xy"]
     return Cloud(blocks[0], blocks[1], frame["label"].to_numpy())
 
@@ -51,10 +51,10 @@ def parts_of_a_graph(count: int) -> Cloud:
 def write(tool: str, versions: list[str], values: dict[str, dict[str, float]]) -> None:
     """Store what a tool gave: versions, and for each cloud its own names and numbers."""
     text = json.dumps({"versions": versions, **values}, indent=1)
-    (HERE / f"{tool}.json").write_text(text + "\n", "utf-8")
+    (FOLDER / f"{tool}.json").write_text(text + "\n", "utf-8")
 
 
 def read(tool: str) -> dict[str, Any]:
     """What a tool gave."""
-    stored: dict[str, Any] = json.loads((HERE / f"{tool}.json").read_text("utf-8"))
+    stored: dict[str, Any] = json.loads((FOLDER / f"{tool}.json").read_text("utf-8"))
     return stored
