@@ -82,27 +82,33 @@ ROWS = (
 
 def rows():
     """Method, outside implementation, data, measure, difference."""
-    for name, mine, theirs, measure in ROWS:
+    for name, method, peer, measure in ROWS:
         for data, X in DATA.items():
-            yield name, "scikit-learn", data, measure.__name__, measure(mine.fit_transform(X), theirs(X))
+            yield name, "scikit-learn", data, measure.__name__, measure(method.fit_transform(X), peer(X))
     for case in json.loads((ORACLES / "mvu.json").read_text())["cases"]:
         Z = np.array(case["Y"])
-        mine = methods.MVU(Z.shape[1], n_neighbors=case["n_neighbors"], distances=case["distances"]).fit(case["X"])
+        method = methods.MVU(Z.shape[1], n_neighbors=case["n_neighbors"], distances=case["distances"]).fit(case["X"])
         name = f"MVU, {case['distances']}, n=60"
-        yield name, "cvxpy, Clarabel", case["cloud"], "variance", abs(mine.variance_ / case["variance"] - 1)
-        yield name, "cvxpy, Clarabel", case["cloud"], "rotated", rotated(mine.embedding_, Z)
+        yield name, "cvxpy, Clarabel", case["cloud"], "variance", abs(method.variance_ / case["variance"] - 1)
+        yield name, "cvxpy, Clarabel", case["cloud"], "rotated", rotated(method.embedding_, Z)
     for case in json.loads((ORACLES / "conformal_rolls.json").read_text())["cases"]:
-        mine = methods.ConformalEigenmaps(2, n_neighbors=8).fit_transform(case["X"])
-        theirs = np.array(case["Y"])
-        yield "conformal eigenmaps", "numpy, Clarabel", f"roll, n={len(mine)}", "signs", signs(mine, theirs)
+        Y = methods.ConformalEigenmaps(2, n_neighbors=8).fit_transform(case["X"])
+        expected = np.array(case["Y"])
+        yield "conformal eigenmaps", "numpy, Clarabel", f"roll, n={len(Y)}", "signs", signs(Y, expected)
     for case in json.loads((ORACLES / "sliced.json").read_text())["cases"]:
         cls = methods.SIR if case["method"] == "sir" else methods.SAVE
-        mine = cls(2, n_slices=case["n_slices"]).fit(np.array(case["X"]), np.array(case["y"]))
-        theirs = np.array(case["directions"])
-        yield case["method"].upper(), "sliced (after R dr)", case["sample"], "subspace", span(mine.directions_, theirs)
+        method = cls(2, n_slices=case["n_slices"]).fit(np.array(case["X"]), np.array(case["y"]))
+        expected = np.array(case["directions"])
+        yield (
+            case["method"].upper(),
+            "sliced (after R dr)",
+            case["sample"],
+            "subspace",
+            span(method.directions_, expected),
+        )
     table = np.loadtxt(StringIO((ORACLES / "kernlab_kpca.csv").read_text()), delimiter=",", skiprows=2)
-    mine = methods.KernelPCA(3, bandwidth=np.sqrt(2.0)).fit_transform(table[:, :3]) * np.sqrt(len(table))
-    yield "kernel PCA", "R kernlab", "curve, n=40", "signs", signs(mine, table[:, 3:])
+    Y = methods.KernelPCA(3, bandwidth=np.sqrt(2.0)).fit_transform(table[:, :3]) * np.sqrt(len(table))
+    yield "kernel PCA", "R kernlab", "curve, n=40", "signs", signs(Y, table[:, 3:])
 
 
 def span(A, B):

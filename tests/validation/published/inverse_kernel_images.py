@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from inverse_kernel_labels import DATA, SEARCHING, points
 from inverse_kernel_labels import METHODS as BY_EIGENVECTORS
-from tables import BESIDE, Tables, beside, claim, collect, main, timed
+from tables import COMPARISON, Tables, claim, collect, comparison, main, timed
 
 import dreval
 from dreval.errors import DrevalError
@@ -32,7 +32,7 @@ FIGURES = {"digits": "Figure 4", "Guo": "Figure 7", "COIL-20": "Figure 8", "Fash
 ROWS, SMALL = 400, 150
 METHODS = {**BY_EIGENVECTORS, "GPLVM": lambda d, _: GPLVM(d, max_iter=100, random_state=0), **SEARCHING}
 FORMS = ("IKD", "IKD by neighbors")
-DRAWN = ("PCA", "KPCA cosine", "Laplacian eigenmaps", "Isomap", "IKD by neighbors", "GPLVM", "tSNE", "UMAP")
+PANEL_METHODS = ("PCA", "KPCA cosine", "Laplacian eigenmaps", "Isomap", "IKD by neighbors", "GPLVM", "tSNE", "UMAP")
 
 
 def cell(data: str, method: str, rows: int = ROWS) -> dict[str, Any]:
@@ -42,8 +42,8 @@ def cell(data: str, method: str, rows: int = ROWS) -> dict[str, Any]:
         Y, seconds = timed(lambda: METHODS[method](2, X).fit_transform(X))
     except DrevalError as error:
         return {"silhouette": np.nan, "seconds": np.nan, "embedding": [], "why not": str(error).splitlines()[0]}
-    found = float(dreval.silhouette(X, Y, labels=y))
-    return {"silhouette": found, "seconds": seconds, "embedding": np.round(Y, 5).tolist()}
+    silhouette = float(dreval.silhouette(X, Y, labels=y))
+    return {"silhouette": silhouette, "seconds": seconds, "embedding": np.round(Y, 5).tolist()}
 
 
 def rows_of(table: pd.DataFrame) -> list[list[Any]]:
@@ -53,30 +53,29 @@ def rows_of(table: pd.DataFrame) -> list[list[Any]]:
     for form in FORMS:
         ahead = table[form] > table[rivals].max(axis=1)
         best = [
-            f"{name} {here[form]:.2f} ({here[rivals].idxmax()} {here[rivals].max():.2f})"
-            for name, here in table.iterrows()
+            f"{name} {row[form]:.2f} ({row[rivals].idxmax()} {row[rivals].max():.2f})" for name, row in table.iterrows()
         ]
         holds = "yes" if ahead.all() else "in part" if ahead.any() else "no"
-        said = "IKD finds more separate clusters than all methods by eigenvectors and GPLVM"
+        sentence = "IKD finds more separate clusters than all methods by eigenvectors and GPLVM"
         note = f"the best rival in brackets; ahead on {int(ahead.sum())} of {len(ahead)}"
-        rows.append(claim("Figures 4, 7 to 9", said, f"silhouette of {form}: {', '.join(best)}", holds, note))
+        rows.append(claim("Figures 4, 7 to 9", sentence, f"silhouette of {form}: {', '.join(best)}", holds, note))
     return rows
 
 
-def draw(folder: Path, found: pd.DataFrame, rows: int) -> None:
+def draw(folder: Path, results: pd.DataFrame, rows: int) -> None:
     """The embeddings, as ``inverse_kernel_images.png``: a row of panels per data set."""
     from matplotlib.figure import Figure
 
-    here = found.set_index(["data", "method"])["embedding"]
-    names = list(here.index.get_level_values("data").unique())
+    embeddings = results.set_index(["data", "method"])["embedding"]
+    names = list(embeddings.index.get_level_values("data").unique())
     figure = Figure(figsize=(11, 1.6 * len(names)), layout="constrained")
-    panels = figure.subplots(len(names), len(DRAWN), squeeze=False)
+    panels = figure.subplots(len(names), len(PANEL_METHODS), squeeze=False)
     for line, name in zip(panels, names, strict=True):
         _, labels = points(name, None if name == "Guo" and rows == ROWS else rows, None)
         color = np.unique(labels, return_inverse=True)[1]
         line[0].set_ylabel(f"{FIGURES[name]}\n{name}", fontsize=8)
-        for ax, method in zip(line, DRAWN, strict=True):
-            ax.scatter(*np.array(here[name, method]).T, c=color, cmap="tab20", s=2, linewidths=0)
+        for ax, method in zip(line, PANEL_METHODS, strict=True):
+            ax.scatter(*np.array(embeddings[name, method]).T, c=color, cmap="tab20", s=2, linewidths=0)
             ax.set(xticks=[], yticks=[])
             ax.spines[:].set_color("0.85")
             if name == names[0]:
@@ -92,15 +91,15 @@ def tables(options: argparse.Namespace) -> Tables:
     cells = [
         {"data": data, "method": name, **size} for data in (["digits"] if options.small else DATA) for name in METHODS
     ]
-    found = collect("inverse_kernel_images", cells, cell, options)
+    results = collect("inverse_kernel_images", cells, cell, options)
     if options.write:
-        draw(options.write, found, rows)
+        draw(options.write, results, rows)
     order: dict[str, Any] = {"index": "data", "columns": "method", "sort": False}
-    table = found.pivot_table(values="silhouette", **order)
+    table = results.pivot_table(values="silhouette", **order)
     return {
-        BESIDE: beside(rows_of(table)),
+        COMPARISON: comparison(rows_of(table)),
         "Silhouette of the classes in two coordinates": table.T,
-        "Seconds of one processor, two coordinates": found.pivot_table(values="seconds", **order).T,
+        "Seconds of one processor, two coordinates": results.pivot_table(values="seconds", **order).T,
     }
 
 

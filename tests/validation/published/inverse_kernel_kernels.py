@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tables import BESIDE, Tables, beside, claim, collect, main, timed
+from tables import COMPARISON, Tables, claim, collect, comparison, main, timed
 
 import dreval
 from dreval.geometry.distances import pairwise_squared
@@ -71,7 +71,7 @@ SHAPES = {"hard": hard, "medium": medium, "easy": easy}
 
 
 @lru_cache(maxsize=1)
-def drawn(shape: str, kernel: str, columns: int, repeat: int, points: int) -> tuple[np.ndarray, np.ndarray]:
+def sample(shape: str, kernel: str, columns: int, repeat: int, points: int) -> tuple[np.ndarray, np.ndarray]:
     """Latent places and data; the same places for all kernels and numbers of columns."""
     rng = np.random.default_rng([list(SHAPES).index(shape), repeat])
     Z = SHAPES[shape](points, rng)
@@ -83,7 +83,7 @@ def cell(
     shape: str, kernel: str, columns: int, repeat: int, how: str, read_as: str, points: int = 300
 ) -> dict[str, float]:
     """R^2 of one embedding."""
-    Z, X = drawn(shape, kernel, columns, repeat, points)
+    Z, X = sample(shape, kernel, columns, repeat, points)
     low = float(np.clip(0.7 - 0.2 * np.log10(columns), 0.1, 0.3))
     settings = {
         "default": {},
@@ -91,13 +91,13 @@ def cell(
         "blocks": {"min_correlation": low, "solution": "blockwise"},
     }
     kernels = {"alpha": 1.0, "gamma": 1.0, "nu": 1.5}
-    others = {"PCA": PCA(3), "GPLVM": GPLVM(3, random_state=0)}
-    method = others[how] if how in others else IKD(3, kernel=read_as, **kernels, **settings[how])
+    peers = {"PCA": PCA(3), "GPLVM": GPLVM(3, random_state=0)}
+    method = peers[how] if how in peers else IKD(3, kernel=read_as, **kernels, **settings[how])
     Y, seconds = timed(lambda: method.fit_transform(X))
     return {"r2": float(dreval.latent_r2(X, Y, latent=Z)), "seconds": seconds}
 
 
-def wanted(small: bool) -> list[dict[str, Any]]:
+def table_cells(small: bool) -> list[dict[str, Any]]:
     """Cells of the tables: every shape with the right kernel, and the medium one with each other too."""
     size = {"points": 100} if small else {}
     return [
@@ -112,21 +112,21 @@ def wanted(small: bool) -> list[dict[str, Any]]:
     ]
 
 
-def rows_of(found: pd.DataFrame) -> list[list[Any]]:
+def rows_of(results: pd.DataFrame) -> list[list[Any]]:
     """What holds of the text."""
-    right = found[found["kernel"] == found["read_as"]]
+    right = results[results["kernel"] == results["read_as"]]
     mean = right.pivot_table(index=["shape", "kernel", "columns"], columns="how", values="r2")
-    widest = int(found["columns"].max())
+    widest = int(results["columns"].max())
     square = mean.xs("gaussian", level="kernel")
     most = mean.xs(widest, level="columns")
     above, default = most["low"] > most["PCA"], most["default"] > most["PCA"]
     beaten = mean[mean["GPLVM"].notna()]
     shared = int(beaten.index.get_level_values("columns").max())  # where GPLVM was run
-    mixed = found[(found["shape"] == "medium") & (found["how"] == "low") & (found["columns"] == shared)]
+    mixed = results[(results["shape"] == "medium") & (results["how"] == "low") & (results["columns"] == shared)]
     wrong = mixed[mixed["kernel"] != mixed["read_as"]].groupby(["kernel", "read_as"])["r2"].mean()
     gplvm = beaten.xs("medium", level="shape")["GPLVM"].droplevel("columns")
     by_gplvm = wrong.index.get_level_values("kernel").map(gplvm)
-    first = square.xs(widest, level="columns")
+    at_widest = square.xs(widest, level="columns")
     return [
         claim(
             "Figure 2 (b)",
@@ -139,9 +139,9 @@ def rows_of(found: pd.DataFrame) -> list[list[Any]]:
         claim(
             "Figure 2 (b)",
             "R^2 of IKD is very close to 1 when N is large",
-            f"{first['low'].min():.2f} to {first['low'].max():.2f} at N = {widest}; "
-            f"with .4 {first['default'].min():.2f} to {first['default'].max():.2f}",
-            "yes" if first["low"].min() > 0.95 else "in part",
+            f"{at_widest['low'].min():.2f} to {at_widest['low'].max():.2f} at N = {widest}; "
+            f"with .4 {at_widest['default'].min():.2f} to {at_widest['default'].max():.2f}",
+            "yes" if at_widest["low"].min() > 0.95 else "in part",
             "the paper goes to N = 10,000",
         ),
         claim(
@@ -169,12 +169,12 @@ def rows_of(found: pd.DataFrame) -> list[list[Any]]:
 
 def tables(options: argparse.Namespace) -> Tables:
     """With the right kernel, and with the others."""
-    found = collect("inverse_kernel_kernels", wanted(options.small), cell, options)
-    right = found[found["kernel"] == found["read_as"]]
+    results = collect("inverse_kernel_kernels", table_cells(options.small), cell, options)
+    right = results[results["kernel"] == results["read_as"]]
     order: dict[str, Any] = {"values": "r2", "sort": False}
-    mixed = found[(found["shape"] == "medium") & (found["how"] == "low")]
+    mixed = results[(results["shape"] == "medium") & (results["how"] == "low")]
     return {
-        BESIDE: beside(rows_of(found)),
+        COMPARISON: comparison(rows_of(results)),
         "Mean R^2 with the right kernel (Figure 2)": right.pivot_table(
             index=["shape", "kernel"], columns=["columns", "how"], **order
         ),

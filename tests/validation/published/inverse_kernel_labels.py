@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from inverse_kernel_maps import AUTHORS, GRAPH, PRINTED
-from tables import BESIDE, Tables, beside, claim, collect, main, real, some_rows, timed
+from tables import COMPARISON, Tables, claim, collect, comparison, main, real, some_rows, timed
 
 import dreval
 from dreval.errors import DrevalError
@@ -70,7 +70,7 @@ SEARCHING = {
     "UMAP": lambda d, _: UMAP(d, random_state=0),
 }
 SEARCHED = {"tSNE": (2,), "UMAP": COMPONENTS}  # t-SNE in more coordinates takes minutes
-FIRST = 1500  # rows of Fashion-MNIST in the second table
+FIRST_ROWS = 1500  # rows of Fashion-MNIST in the second table
 
 
 def length(X: np.ndarray) -> float:
@@ -82,32 +82,32 @@ def length(X: np.ndarray) -> float:
 def points(name: str, rows: int | None, first: int | None) -> tuple[Any, Any]:
     """Data and classes; of many rows the first, or some, drawn with a fixed seed."""
     digits = dreval.load_dataset("digits")
-    found = {"X": digits.data, "y": digits.labels} if DATA[name] is None else real(DATA[name])
-    X, y = np.asarray(found["X"], float), np.asarray(found["y"])
-    kept = some_rows(len(X), rows) if first is None else np.arange(first)
-    return X[kept], y[kept]
+    source = {"X": digits.data, "y": digits.labels} if DATA[name] is None else real(DATA[name])
+    X, y = np.asarray(source["X"], float), np.asarray(source["y"])
+    index = some_rows(len(X), rows) if first is None else np.arange(first)
+    return X[index], y[index]
 
 
 def cell(data: str, method: str, rows: int | None = None, first: int | None = None) -> dict[str, Any]:
     """Accuracy for each number of coordinates and neighbors, and seconds for all coordinates; why there is none."""
     X, y = points(data, rows, first)
-    found: dict[str, Any] = {"seconds": 0.0}
+    scores: dict[str, Any] = {"seconds": 0.0}
     for d in SEARCHED.get(method, (max(COMPONENTS),)):
         make = (SEARCHING.get(method) or METHODS[method])(d, X)
         try:
             Y, seconds = timed(lambda make=make: make.fit_transform(X))
         except DrevalError as error:
-            none = {f"{shown},{k}": np.nan for shown in COMPONENTS for k in NEIGHBORS}
+            none = {f"{n_components},{k}": np.nan for n_components in COMPONENTS for k in NEIGHBORS}
             return {"seconds": np.nan, **none, "why not": str(error).splitlines()[0]}
-        found["seconds"] = max(found["seconds"], seconds)
-        for shown in (d,) if method in SEARCHED else COMPONENTS:
-            Z = Y[:, :shown]
+        scores["seconds"] = max(scores["seconds"], seconds)
+        for n_components in (d,) if method in SEARCHED else COMPONENTS:
+            Z = Y[:, :n_components]
             accuracy = dreval.knn_accuracy(Z, Z, labels=y, n_neighbors=NEIGHBORS, random_state=0)
-            found |= {f"{shown},{k}": float(accuracy[k]) for k in NEIGHBORS}
-    return found
+            scores |= {f"{n_components},{k}": float(accuracy[k]) for k in NEIGHBORS}
+    return scores
 
 
-def wanted(small: bool) -> list[dict[str, Any]]:
+def table_cells(small: bool) -> list[dict[str, Any]]:
     """Cells of the table."""
     size = {"rows": 300} if small else {}
     return [
@@ -125,21 +125,21 @@ def best_of_kernels(accuracy: pd.DataFrame) -> pd.DataFrame:
     return accuracy.groupby([data, merged], sort=False).max()
 
 
-def standing(accuracy: pd.DataFrame, which: str, eigenmaps: str) -> pd.DataFrame:
+def standing(accuracy: pd.DataFrame, form: str, eigenmaps: str) -> pd.DataFrame:
     """The place of a form of IKD beside PCA, kernel PCA, Isomap and one form of Laplacian eigenmaps."""
-    rivals = ["PCA", "KPCA", eigenmaps, "Isomap", which]
+    rivals = ["PCA", "KPCA", eigenmaps, "Isomap", form]
     chosen = accuracy[accuracy.index.get_level_values("method").isin(rivals)]
-    places = chosen.groupby("data", sort=False).rank(ascending=False, method="min").xs(which, level="method")
+    places = chosen.groupby("data", sort=False).rank(ascending=False, method="min").xs(form, level="method")
     return places.astype(int)
 
 
 def above_kernel_pca(of: str, best: pd.DataFrame) -> list[list[Any]]:
     """In how many cells each form of IKD is above the best kernel PCA."""
     rows = []
-    for which in ("IKD", "IKD by neighbors"):
-        above = best.xs(which, level="method") > best.xs("KPCA", level="method")
+    for form in ("IKD", "IKD by neighbors"):
+        above = best.xs(form, level="method") > best.xs("KPCA", level="method")
         share = float(above.to_numpy().mean())
-        ours = f"{which}: above in {int(above.to_numpy().sum())} of {above.size} cells"
+        ours = f"{form}: above in {int(above.to_numpy().sum())} of {above.size} cells"
         holds = "yes" if share > 0.8 else "in part" if share > 0.4 else "no"
         rows.append(claim("Figure 3 (a)", "IKD is above kernel PCA, the best of four kernels", ours, holds, of))
     return rows
@@ -149,16 +149,16 @@ def rows_of(accuracy: pd.DataFrame, seconds: pd.Series) -> list[list[Any]]:
     """What holds of the text."""
     many, few = "Laplacian eigenmaps, many", "Laplacian eigenmaps"
     rows = above_kernel_pca("all data", accuracy)
-    for which in ("IKD", "IKD by neighbors"):
+    for form in ("IKD", "IKD by neighbors"):
         for eigenmaps in (many, few):
-            place = standing(accuracy, which, eigenmaps)
-            first = int((place == 1).to_numpy().sum())
+            place = standing(accuracy, form, eigenmaps)
+            count = int((place == 1).to_numpy().sum())
             rows.append(
                 claim(
                     "Figure 3 (a)",
                     "IKD is almost always the best method by eigenvectors",
-                    f"{which}: first in {first} of {place.size} cells",
-                    "yes" if first > 0.8 * place.size else "in part" if first > 0.4 * place.size else "no",
+                    f"{form}: first in {count} of {place.size} cells",
+                    "yes" if count > 0.8 * place.size else "in part" if count > 0.4 * place.size else "no",
                     f"beside PCA, kernel PCA, Isomap and {eigenmaps}",
                 )
             )
@@ -176,46 +176,48 @@ def rows_of(accuracy: pd.DataFrame, seconds: pd.Series) -> list[list[Any]]:
     if "COIL-20" in accuracy.index:
         coil = accuracy.loc["COIL-20"]
         held = coil.drop(index=["IKD", "IKD as printed", few]).drop(columns=[c for c in coil if c[0] in "35"])
-        first = int((held.idxmax() == "IKD by neighbors").sum())
+        count = int((held.idxmax() == "IKD by neighbors").sum())
         rows.append(
             claim(
                 "Figure 3 (a)",
                 "on COIL-20 IKD is the best of all methods",
-                f"best in {first} of {held.shape[1]} cells of 2 and 10 coordinates, t-SNE (2) and UMAP included",
-                "yes" if first == held.shape[1] else "in part" if first else "no",
+                f"best in {count} of {held.shape[1]} cells of 2 and 10 coordinates, t-SNE (2) and UMAP included",
+                "yes" if count == held.shape[1] else "in part" if count else "no",
             )
         )
-    for which in ("IKD", "IKD by neighbors"):
-        ratio = seconds.xs(which, level="method") / seconds.xs("Isomap", level="method")
-        said = ", ".join(f"{data} {value:.1f}" for data, value in ratio.items())
-        ours = f"{which}: times that of Isomap: {said}"
+    for form in ("IKD", "IKD by neighbors"):
+        ratio = seconds.xs(form, level="method") / seconds.xs("Isomap", level="method")
+        text = ", ".join(f"{data} {value:.1f}" for data, value in ratio.items())
+        ours = f"{form}: times that of Isomap: {text}"
         rows.append(claim("Figure 3 (b)", "IKD takes as long as Isomap", ours, ratio.max() < 3, "yes: below 3"))
     return rows
 
 
 def tables(options: argparse.Namespace) -> Tables:
     """Accuracy, places and seconds."""
-    found = collect("inverse_kernel_labels", wanted(options.small), cell, options)
-    cells = [] if options.small else [{"data": "Fashion-MNIST", "method": name, "first": FIRST} for name in METHODS]
-    first = collect("inverse_kernel_labels, first rows", cells, cell, options)
+    results = collect("inverse_kernel_labels", table_cells(options.small), cell, options)
+    cells = (
+        [] if options.small else [{"data": "Fashion-MNIST", "method": name, "first": FIRST_ROWS} for name in METHODS]
+    )
+    first_rows = collect("inverse_kernel_labels, first rows", cells, cell, options)
     measured = [f"{d},{k}" for d in COMPONENTS for k in NEIGHBORS]
-    table = found.set_index(["data", "method"])
-    every = table[measured].rename_axis(columns="coordinates,neighbors")
-    accuracy = best_of_kernels(every)
-    beside_first, of_first = [], pd.DataFrame()
-    if len(first):
-        of_first = first.set_index(["data", "method"])[measured].rename_axis(columns="coordinates,neighbors")
-        beside_first = above_kernel_pca(f"the first {FIRST} rows of Fashion-MNIST", best_of_kernels(of_first))
+    table = results.set_index(["data", "method"])
+    by_kernel = table[measured].rename_axis(columns="coordinates,neighbors")
+    accuracy = best_of_kernels(by_kernel)
+    rows_of_first, of_first = [], pd.DataFrame()
+    if len(first_rows):
+        of_first = first_rows.set_index(["data", "method"])[measured].rename_axis(columns="coordinates,neighbors")
+        rows_of_first = above_kernel_pca(f"the first {FIRST_ROWS} rows of Fashion-MNIST", best_of_kernels(of_first))
     places = {
-        f"Place of {which} beside PCA, KPCA, {eigenmaps} and Isomap": standing(accuracy, which, eigenmaps)
-        for which in ("IKD", "IKD as printed", "IKD by neighbors")
+        f"Place of {form} beside PCA, KPCA, {eigenmaps} and Isomap": standing(accuracy, form, eigenmaps)
+        for form in ("IKD", "IKD as printed", "IKD by neighbors")
         for eigenmaps in ("Laplacian eigenmaps", "Laplacian eigenmaps, many")
     }
     return {
-        BESIDE: beside([*rows_of(accuracy, table["seconds"]), *beside_first]),
+        COMPARISON: comparison([*rows_of(accuracy, table["seconds"]), *rows_of_first]),
         "Accuracy of the majority vote of k neighbors, five folds": accuracy,
-        "Kernel PCA, kernel by kernel": every[every.index.get_level_values("method").str.startswith("KPCA")],
-        f"The first {FIRST} rows of Fashion-MNIST": of_first,
+        "Kernel PCA, kernel by kernel": by_kernel[by_kernel.index.get_level_values("method").str.startswith("KPCA")],
+        f"The first {FIRST_ROWS} rows of Fashion-MNIST": of_first,
         **places,
         "Seconds of one processor, 10 coordinates (t-SNE: 2)": table["seconds"].unstack("data", sort=False),
     }

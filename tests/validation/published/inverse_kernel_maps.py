@@ -26,7 +26,7 @@ from functools import lru_cache
 from typing import Any
 
 import pandas as pd
-from tables import BESIDE, Tables, beside, claim, collect, main, product, timed
+from tables import COMPARISON, Tables, claim, collect, comparison, main, product, timed
 
 import dreval
 from dreval.methods import GPLVM, IKD, PCA, TSNE, UMAP, VAE, Isomap, KernelPCA, LaplacianEigenmaps
@@ -54,54 +54,54 @@ BY_EIGENVECTORS = tuple(name for name in METHODS if name not in SEARCHING)
 
 
 @lru_cache(maxsize=1)
-def drawn(data: str, columns: int, repeat: int, points: int) -> dreval.datasets.Dataset:
+def sample(data: str, columns: int, repeat: int, points: int) -> dreval.datasets.Dataset:
     """One draw, which all methods get."""
     return dreval.simulate(data, n=points, n_features=columns, random_state=repeat)
 
 
 def cell(data: str, columns: int, repeat: int, method: str, points: int = 1000) -> dict[str, float]:
     """R^2 of one embedding, and seconds."""
-    draw = drawn(data, columns, repeat, points)
+    draw = sample(data, columns, repeat, points)
     Y, seconds = timed(lambda: METHODS[method](MAPS[data]).fit_transform(draw.data))
     return {"r2": float(dreval.latent_r2(draw.data, Y, latent=draw.latent)), "seconds": seconds}
 
 
-def wanted(small: bool) -> list[dict[str, Any]]:
+def table_cells(small: bool) -> list[dict[str, Any]]:
     """Cells of the methods by eigenvectors, which are quick."""
     size = {"points": 300} if small else {}
-    words = product(
+    keys = product(
         repeat=range(1 if small else 5),
         data=MAPS,
         columns=SMALL_WIDTHS if small else WIDTHS,
         method=BY_EIGENVECTORS,
     )
-    return [{**cell, **size} for cell in words]
+    return [{**cell, **size} for cell in keys]
 
 
-def wanted_of_searches(small: bool) -> list[dict[str, Any]]:
+def search_cells(small: bool) -> list[dict[str, Any]]:
     """Cells of all methods on 300 points."""
     chosen = ("IKD", "Isomap", *SEARCHING)
     widths = (100,) if small else SMALL_WIDTHS
-    words = product(repeat=range(1 if small else 3), data=MAPS, columns=widths, method=chosen)
-    return [{**cell, "points": 150 if small else 300} for cell in words]
+    keys = product(repeat=range(1 if small else 3), data=MAPS, columns=widths, method=chosen)
+    return [{**cell, "points": 150 if small else 300} for cell in keys]
 
 
-def rows_of(found: pd.DataFrame, searched: pd.DataFrame) -> list[list[Any]]:
+def rows_of(results: pd.DataFrame, searched: pd.DataFrame) -> list[list[Any]]:
     """What holds of the text."""
     paper = [name for name in BY_EIGENVECTORS if name not in ("IKD as printed", "IKD by neighbors")]
-    mean = found[found["method"].isin(paper)].pivot_table(index=["data", "columns"], columns="method", values="r2")
-    best, widest = mean.idxmax(axis=1), max(found["columns"])
+    mean = results[results["method"].isin(paper)].pivot_table(index=["data", "columns"], columns="method", values="r2")
+    best, widest = mean.idxmax(axis=1), max(results["columns"])
     narrow = {data: best.loc[(data, 20)] for data in MAPS}
     wide = best[best.index.get_level_values("columns") > 50]
     tends = {data: mean.loc[(data, widest), "IKD"] for data in MAPS}
-    printed = found[found["method"] == "IKD as printed"].groupby(["data", "columns"])["r2"].mean().max()
+    printed = results[results["method"] == "IKD as printed"].groupby(["data", "columns"])["r2"].mean().max()
     rival = searched.pivot_table(index=["data", "columns"], columns="method", values="r2")
     beaten = rival[rival.index.get_level_values("columns") > 50]
     losses = beaten.drop(columns="IKD").max(axis=1) > beaten["IKD"]
     cost = searched.groupby("method")["seconds"].mean()
-    spent = found.pivot_table(index=["data", "columns"], columns="method", values="seconds")
+    spent = results.pivot_table(index=["data", "columns"], columns="method", values="seconds")
     ratio = spent["IKD"] / spent["Isomap"]
-    said = ", ".join(f"{data} {part.min():.1f} to {part.max():.1f}" for data, part in ratio.groupby("data", sort=False))
+    text = ", ".join(f"{data} {part.min():.1f} to {part.max():.1f}" for data, part in ratio.groupby("data", sort=False))
     slow = cost["GPLVM"] > 5 * cost["IKD"]
     return [
         claim(
@@ -139,7 +139,7 @@ def rows_of(found: pd.DataFrame, searched: pd.DataFrame) -> list[list[Any]]:
         claim(
             "Figure 1 (b, e, h)",
             "IKD takes as long as other methods by eigenvectors, GPLVM very long",
-            f"times Isomap: {said}; seconds on 300 points: "
+            f"times Isomap: {text}; seconds on 300 points: "
             f"{', '.join(f'{name} {value:.2f}' for name, value in cost.items())}",
             "yes" if slow and ratio.max() < 3 else "in part" if slow else "no",
             "yes: at most three times Isomap, and GPLVM above five times IKD; in part: the latter",
@@ -156,14 +156,14 @@ def rows_of(found: pd.DataFrame, searched: pd.DataFrame) -> list[list[Any]]:
 
 def tables(options: argparse.Namespace) -> Tables:
     """Means, spreads and seconds."""
-    found = collect("inverse_kernel_maps", wanted(options.small), cell, options)
-    searched = collect("inverse_kernel_maps, searches", wanted_of_searches(options.small), cell, options)
+    results = collect("inverse_kernel_maps", table_cells(options.small), cell, options)
+    searched = collect("inverse_kernel_maps, searches", search_cells(options.small), cell, options)
     order: dict[str, Any] = {"index": ["data", "method"], "columns": "columns", "sort": False}
     return {
-        BESIDE: beside(rows_of(found, searched)),
-        "Mean R^2": found.pivot_table(values="r2", aggfunc="mean", **order),
-        "Least R^2 of a repeat": found.pivot_table(values="r2", aggfunc="min", **order),
-        "Mean seconds": found.pivot_table(values="seconds", aggfunc="mean", **order),
+        COMPARISON: comparison(rows_of(results, searched)),
+        "Mean R^2": results.pivot_table(values="r2", aggfunc="mean", **order),
+        "Least R^2 of a repeat": results.pivot_table(values="r2", aggfunc="min", **order),
+        "Mean seconds": results.pivot_table(values="seconds", aggfunc="mean", **order),
         f"Mean R^2, {searched['points'].max()} points": searched.pivot_table(values="r2", aggfunc="mean", **order),
         f"Mean seconds, {searched['points'].max()} points": searched.pivot_table(
             values="seconds", aggfunc="mean", **order

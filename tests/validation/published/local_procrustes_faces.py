@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from local_procrustes_table import METHODS as ALL
-from tables import BESIDE, Tables, beside, claim, collect, main, real, some_rows, timed
+from tables import COMPARISON, Tables, claim, collect, comparison, main, real, some_rows, timed
 
 import dreval
 from dreval.geometry.distances import pairwise_squared
@@ -60,13 +60,13 @@ def cell(method: str, most: int = POINTS) -> dict[str, Any]:
 
 def chains(Y: np.ndarray, steps: int = 10) -> list[np.ndarray]:
     """Points nearest to evenly spaced places along the first and the second coordinate, all else at its median."""
-    found = []
+    rows = []
     for axis in (0, 1):
         low, high = np.quantile(Y[:, axis], [0.02, 0.98])
         places = np.tile(np.median(Y, axis=0), (steps, 1))
         places[:, axis] = np.linspace(low, high, steps)
-        found.append(((places[:, None] - Y) ** 2).sum(axis=2).argmin(axis=1))
-    return found
+        rows.append(((places[:, None] - Y) ** 2).sum(axis=2).argmin(axis=1))
+    return rows
 
 
 def draw(folder: Path, X: np.ndarray, Y: np.ndarray) -> None:
@@ -92,11 +92,11 @@ def draw(folder: Path, X: np.ndarray, Y: np.ndarray) -> None:
 def tables(options: argparse.Namespace) -> Tables:
     """Measures, and what holds of the caption."""
     most = SMALL if options.small else POINTS
-    found = collect("faces", [{"method": name, "most": most} for name in METHODS], cell, options)
-    if found.empty:
+    results = collect("faces", [{"method": name, "most": most} for name in METHODS], cell, options)
+    if results.empty:
         row = claim("Figure 4", "nearby images are nearby points", "", "not compared", "the data are not here")
-        return {BESIDE: beside([row])}
-    table = found.set_index("method")
+        return {COMPARISON: comparison([row])}
+    table = results.set_index("method")
     if options.write:
         draw(options.write, faces(most), np.array(table.loc["PSA", "embedding"]))
     share = table["near in the data"]
@@ -107,7 +107,7 @@ def tables(options: argparse.Namespace) -> Tables:
         "yes" if share["PSA"] >= 0.9 else "in part" if share["PSA"] >= 0.5 else "no",
         f"yes: .9, in part: .5; chance level {NEAR}; PCA {share['PCA']:.2f}",
     )
-    return {BESIDE: beside([row]), f"{most} faces, k = {K}": table.drop(columns=["embedding", "most"])}
+    return {COMPARISON: comparison([row]), f"{most} faces, k = {K}": table.drop(columns=["embedding", "most"])}
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from local_procrustes_table import KS, METHODS, SURFACES
-from tables import BESIDE, Tables, beside, claim, collect, main, number, product, timed
+from tables import COMPARISON, Tables, claim, collect, comparison, main, number, product, timed
 
 import dreval
 
@@ -54,18 +54,18 @@ def ring(Y: np.ndarray, around: np.ndarray, height: np.ndarray) -> dict[str, flo
 
 def surface(data: str, method: str, seed: int, points: int | None = None, k: int = 12) -> dict[str, float]:
     """An embedding of Figures 1 to 3."""
-    drawn = dreval.simulate(data, n=points or SURFACES[data], random_state=seed)
-    Y, seconds = timed(lambda: METHODS[method](k, 2).fit_transform(drawn.data))
+    sample = dreval.simulate(data, n=points or SURFACES[data], random_state=seed)
+    Y, seconds = timed(lambda: METHODS[method](k, 2).fit_transform(sample.data))
     names = {"R_N": "procrustes_rn", "R_C": "procrustes_rc", "trustworthiness": "trustworthiness"}
-    found = {name: float(getattr(dreval, measure)(drawn.data, Y, n_neighbors=k)) for name, measure in names.items()}
+    scores = {name: float(getattr(dreval, measure)(sample.data, Y, n_neighbors=k)) for name, measure in names.items()}
     if data == "swiss_roll":
-        found["proportions"] = extents(Y) / extents(drawn.latent)
+        scores["proportions"] = extents(Y) / extents(sample.latent)
     if data == "cylinder":
-        X = drawn.data
+        X = sample.data
         axis = int(np.argmin([abs(np.linalg.norm(np.delete(X, i, 1), axis=1) - 1).max() for i in range(3)]))
         plane = np.delete(X, axis, 1)
-        found |= ring(Y, np.arctan2(plane[:, 1], plane[:, 0]), X[:, axis])
-    return {**found, "seconds": seconds}
+        scores |= ring(Y, np.arctan2(plane[:, 1], plane[:, 0]), X[:, axis])
+    return {**scores, "seconds": seconds}
 
 
 def by_k(k: int, seed: int, points: int | None = None) -> dict[str, float]:
@@ -83,7 +83,7 @@ def noisy(noise: float, method: str, k: int, seed: int, points: int = 2500) -> d
     return {"R^2": float(dreval.latent_r2(X, Y, latent=roll.latent))}
 
 
-def said(values: pd.Series, digits: int = 2) -> str:
+def listing(values: pd.Series, digits: int = 2) -> str:
     """A series in one line."""
     return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
 
@@ -92,7 +92,7 @@ def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFram
     """What holds of the captions."""
     mean = embeddings.groupby(["data", "method"], sort=False).mean(numeric_only=True)
     roll, dome, can = (mean.loc[data] for data in SURFACES)
-    found = sorted(roll.index[(np.abs(np.log(roll["proportions"])) < np.log(1.1))])
+    proportionate = sorted(roll.index[(np.abs(np.log(roll["proportions"])) < np.log(1.1))])
     whole = list(dome.index[dome["trustworthiness"] > 0.95])
     rings = set(can.index[(can["turns"] > 0.5) & (can["hole"] > 0.2)])
     wide = set(can.index[can["width and height"] > 0.5])
@@ -100,28 +100,28 @@ def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFram
         claim(
             "Figure 1",
             "GP and PSA, like Isomap, find the proportions of the original data",
-            f"over those of the data: {said(roll['proportions'])}",
-            found == ["GP", "Isomap", "PSA"],
+            f"over those of the data: {listing(roll['proportions'])}",
+            proportionate == ["GP", "Isomap", "PSA"],
             "within 10 %; LLE and LTSA have none, by their normalization",
         ),
         claim(
             "Figure 2",
             "all five perform the embedding",
-            f"R_C: {said(dome['R_C'])}",
+            f"R_C: {listing(dome['R_C'])}",
             "yes" if len(whole) == len(dome) else "in part" if whole else "no",
             f"trustworthiness above .95: {', '.join(whole)}",
         ),
         claim(
             "Figure 3",
             "PSA, Isomap and LLE find the ring, GP and LTSA do not",
-            f"a ring by {', '.join(sorted(rings)) or 'none'}; hole: {said(can['hole'])}",
+            f"a ring by {', '.join(sorted(rings)) or 'none'}; hole: {listing(can['hole'])}",
             "yes" if rings == {"PSA", "Isomap", "LLE"} else "in part" if rings else "no",
             "a turn, and no point nearer to the center than a fifth of the median",
         ),
         claim(
             "Figure 3",
             "only PSA and LLE keep the width of the cylinder",
-            f"correlation of width and height: {said(can['width and height'])}",
+            f"correlation of width and height: {listing(can['width and height'])}",
             "yes" if wide == {"PSA", "LLE"} else "in part" if wide & {"PSA", "LLE"} else "no",
         ),
     ]
@@ -138,13 +138,13 @@ def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFram
     reached = unrolled.groupby(["noise", "method", "seed"], sort=False)["R^2"].max()
     reached = reached.groupby(level=["noise", "method"], sort=False).mean()
     for noise in unrolled["noise"].unique():
-        here = reached.loc[noise]
-        good = set(here.index[here > 0.9])
+        r2 = reached.loc[noise]
+        good = set(r2.index[r2 > 0.9])
         rows.append(
             claim(
                 "Figure 6",
                 "of a noisy roll only GP and PSA find the structure",
-                f"noise {noise}: R^2 {said(here)}",
+                f"noise {noise}: R^2 {listing(r2)}",
                 "yes" if good == {"GP", "PSA"} else "in part" if good & {"GP", "PSA"} else "no",
                 "R^2 above .9; best of five k; amount of noise not stated",
             )
@@ -156,13 +156,13 @@ def tables(options: argparse.Namespace) -> Tables:
     """Per embedding, per k and per noise."""
     small = options.small
     draws = range(1 if small else 3)
-    found = collect("embeddings", product(data=SURFACES, seed=draws, method=METHODS), surface, options)
+    results = collect("embeddings", product(data=SURFACES, seed=draws, method=METHODS), surface, options)
     curve = collect("figure 5", product(seed=range(2 if small else 10), k=KS), by_k, options)
     cells = product(noise=NOISE, seed=range(1 if small else 2), method=METHODS, k=(12,) if small else KS)
     unrolled = collect("figure 6", cells, noisy, options)
     return {
-        BESIDE: beside(rows_of(found, curve, unrolled)),
-        f"Embeddings at k = 12, means of {len(draws)} samples": found.groupby(["data", "method"], sort=False)
+        COMPARISON: comparison(rows_of(results, curve, unrolled)),
+        f"Embeddings at k = 12, means of {len(draws)} samples": results.groupby(["data", "method"], sort=False)
         .mean(numeric_only=True)
         .drop(columns=["seed", "points"], errors="ignore"),
         "R_C of LLE on cylinders": curve.pivot_table(index="seed", columns="k", values="R_C"),

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tables import BESIDE, Tables, beside, claim, collect, main, number, product, real, some_rows, timed
+from tables import COMPARISON, Tables, claim, collect, comparison, main, number, product, real, some_rows, timed
 
 import dreval
 from dreval.errors import DrevalError
@@ -76,8 +76,8 @@ def draw(data: str, seed: int, points: int | None) -> np.ndarray:
     """The data, on the scale on which they are drawn or come."""
     if data in SURFACES:
         return dreval.simulate(data, n=points or SURFACES[data], random_state=seed).data
-    found = real(IMAGES[data][0])
-    X = np.asarray(found["X"], float) * found.get("scale", 1.0)
+    source = real(IMAGES[data][0])
+    X = np.asarray(source["X"], float) * source.get("scale", 1.0)
     return X[some_rows(len(X), points)]
 
 
@@ -93,8 +93,8 @@ def cell(data: str, seed: int, method: str, k: int, points: int | None = None) -
     except DrevalError as error:
         return {"r_n": np.nan, "r_c": np.nan, FEWER: np.nan, "seconds": np.nan, "why not": str(error).splitlines()[0]}
     measures = {"r_n": dreval.procrustes_rn, "r_c": dreval.procrustes_rc}
-    found = {name: float(measure(X, Y, n_neighbors=k)) for name, measure in measures.items()}
-    return {**found, FEWER: float(dreval.procrustes_rn(X, Y, n_neighbors=k - 1)), "seconds": seconds}
+    scores = {name: float(measure(X, Y, n_neighbors=k)) for name, measure in measures.items()}
+    return {**scores, FEWER: float(dreval.procrustes_rn(X, Y, n_neighbors=k - 1)), "seconds": seconds}
 
 
 def refined(seed: int, start: str, k: int = 12, points: int | None = None) -> dict[str, float]:
@@ -114,38 +114,40 @@ def refined(seed: int, start: str, k: int = 12, points: int | None = None) -> di
     }
 
 
-def least(found: pd.DataFrame) -> pd.DataFrame:
+def least(results: pd.DataFrame) -> pd.DataFrame:
     """Least R_N and R_C over k, mean and spread over samples, with the k of the first sample's least R_N."""
-    per_seed = found.groupby(["data", "method", "seed"], sort=False)
+    per_seed = results.groupby(["data", "method", "seed"], sort=False)
     values = per_seed[["r_n", "r_c", FEWER]].min()
     table = values.groupby(level=["data", "method"], sort=False).mean()
     spread = values.groupby(level=["data", "method"], sort=False).agg(np.ptp).add_prefix("range of ")
-    first = found[(found["seed"] == 0) & found["r_n"].notna()]
-    at = first.loc[first.groupby(["data", "method"], sort=False)["r_n"].idxmin()].set_index(["data", "method"])["k"]
-    return table.join(spread).join(at).join(found.groupby(["data", "method"], sort=False)["seconds"].mean())
+    first_sample = results[(results["seed"] == 0) & results["r_n"].notna()]
+    at = first_sample.loc[first_sample.groupby(["data", "method"], sort=False)["r_n"].idxmin()].set_index(
+        ["data", "method"]
+    )["k"]
+    return table.join(spread).join(at).join(results.groupby(["data", "method"], sort=False)["seconds"].mean())
 
 
 def rows_of(table: pd.DataFrame, refinement: pd.DataFrame) -> list[list[Any]]:
     """Each printed number beside ours."""
     rows = []
     for data, method in table.index:
-        here, at = table.loc[(data, method)], DATA.index(data)
+        row, at = table.loc[(data, method)], DATA.index(data)
         if method == "lower bound":
-            note = f"neighborhoods of k points: {here[FEWER]:.3f}"
+            note = f"neighborhoods of k points: {row[FEWER]:.3f}"
             tolerance, note = (None, f"{OTHER_TWOS}; {note}") if data == "twos" else (TOLERANCE, note)
-            rows.append(number(f"Table 2, {data}, lower bound", BOUNDS[at], here["r_n"], tolerance, note))
+            rows.append(number(f"Table 2, {data}, lower bound", BOUNDS[at], row["r_n"], tolerance, note))
             continue
         free = data in ("hemisphere", "cylinder") and method in ("LLE", "LTSA")
         note = {"cylinder": "height over radius not stated", "twos": OTHER_TWOS}.get(data, "")
         for column, name, paper in zip(("r_n", "r_c"), ("R_N", "R_C"), PRINTED[method][at], strict=True):
             tolerance = None if data == "twos" or (free and column == "r_n") else TOLERANCE
-            fewer = f"neighborhoods of k points: {here[FEWER]:.3f}" if column == "r_n" and data in IMAGES else ""
+            fewer = f"neighborhoods of k points: {row[FEWER]:.3f}" if column == "r_n" and data in IMAGES else ""
             unit = "depends on the radius, not stated" if free and column == "r_n" else ""
-            said = "; ".join(filter(None, (note, unit, fewer)))
-            rows.append(number(f"Table 2, {data}, {method}, {name}", paper, here[column], tolerance, said))
+            text = "; ".join(filter(None, (note, unit, fewer)))
+            rows.append(number(f"Table 2, {data}, {method}, {name}", paper, row[column], tolerance, text))
     raised = int(refinement["rounds that raised R"].sum())
-    said = "the iteration of Section 4.4 lowers R"
-    rows.append(claim("Section 4.4", said, f"rounds that raised R: {raised}, of six starts", raised == 0))
+    sentence = "the iteration of Section 4.4 lowers R"
+    rows.append(claim("Section 4.4", sentence, f"rounds that raised R: {raised}, of six starts", raised == 0))
     return rows
 
 
@@ -153,16 +155,16 @@ def tables(options: argparse.Namespace) -> Tables:
     """Table 2 and the refinement."""
     data = ("swiss_roll", "cylinder") if options.small else DATA
     cells = [
-        words
-        for words in product(data=data, seed=range(3), method=(*METHODS, "lower bound"), k=KS)
-        if words["seed"] == 0 or (words["data"] in SURFACES and not options.small)
+        keys
+        for keys in product(data=data, seed=range(3), method=(*METHODS, "lower bound"), k=KS)
+        if keys["seed"] == 0 or (keys["data"] in SURFACES and not options.small)
     ]
-    found = collect("table 2", cells, cell, options)
+    results = collect("table 2", cells, cell, options)
     refinement = collect("refinement", [{"seed": 0, "start": s} for s in STARTS], refined, options)
-    table = least(found)
-    why = found[found["r_n"].isna()] if "why not" in found else found.iloc[:0]
+    table = least(results)
+    why = results[results["r_n"].isna()] if "why not" in results else results.iloc[:0]
     return {
-        BESIDE: beside(rows_of(table, refinement)),
+        COMPARISON: comparison(rows_of(table, refinement)),
         "Least measures over k": table,
         "Refinement of embeddings of the Swiss roll, k = 12 (starts are scaled to their best R first)": (
             refinement.set_index("start").drop(columns="seed")

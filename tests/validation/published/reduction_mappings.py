@@ -13,7 +13,7 @@ import argparse
 from typing import Any
 
 import pandas as pd
-from tables import BESIDE, Tables, beside, claim, collect, main, product, quiet
+from tables import COMPARISON, Tables, claim, collect, comparison, main, product, quiet
 
 import dreval
 from dreval.methods import PCA, LinearTSNE
@@ -27,16 +27,16 @@ def cell(method: str, draw: int, points: int = 300) -> dict[str, float]:
     stack = dreval.simulate("stacked_gaussians", n=points, random_state=draw)
     Y = quiet(lambda: METHODS[method](draw).fit_transform(stack.data))
     q, b = dreval.q_nx(stack.data, Y), dreval.b_nx(stack.data, Y)
-    found = {"accuracy": float(dreval.knn_accuracy(stack.data, Y, labels=stack.labels, random_state=0))}
+    scores = {"accuracy": float(dreval.knn_accuracy(stack.data, Y, labels=stack.labels, random_state=0))}
     for k in KS:
         near = min(q.index, key=lambda at, k=k: abs(at - k))
-        found |= {f"Q({k})": float(q[near]), f"B({k})": float(b[near])}
-    return found
+        scores |= {f"Q({k})": float(q[near]), f"B({k})": float(b[near])}
+    return scores
 
 
-def rows_of(found: pd.DataFrame) -> list[list[Any]]:
+def rows_of(results: pd.DataFrame) -> list[list[Any]]:
     """What holds of the text."""
-    mean = found.drop(columns="draw").groupby("method", sort=False).mean(numeric_only=True)
+    mean = results.drop(columns="draw").groupby("method", sort=False).mean(numeric_only=True)
     ours, pca = mean.loc["DiReduct"], mean.loc["PCA"]
     near, far, middle = (3, 5, 10, 15), (150, 200), (15, 30, 50, 100)
     small = (3, 5, 10)
@@ -47,7 +47,7 @@ def rows_of(found: pd.DataFrame) -> list[list[Any]]:
 
     (q_ours, q_pca), (q_ours_far, q_pca_far) = of("Q", near), of("Q", far)
     (b_ours, b_pca), (b_ours_near, b_pca_near) = of("B", middle), of("B", small)
-    every = all(ours[f"Q({k})"] > pca[f"Q({k})"] for k in near)
+    is_above = all(ours[f"Q({k})"] > pca[f"Q({k})"] for k in near)
     return [
         claim(
             "Figure 1",
@@ -59,7 +59,7 @@ def rows_of(found: pd.DataFrame) -> list[list[Any]]:
             "Figure 1, Q",
             "DiReduct is superior, in particular for small neighborhoods",
             f"mean Q, K 3 to 15: {q_ours:.2f}, PCA {q_pca:.2f}; K 150, 200: {q_ours_far:.2f}, PCA {q_pca_far:.2f}",
-            "yes" if every and q_ours_far > q_pca_far else "in part" if every else "no",
+            "yes" if is_above and q_ours_far > q_pca_far else "in part" if is_above else "no",
             "for large neighborhoods PCA is the better: it keeps the large distances",
         ),
         claim("Figure 1, B", "PCA tends to intrusions", f"mean B, K 15 to 100: {b_pca:.3f}", bool(b_pca > 0)),
@@ -76,11 +76,11 @@ def rows_of(found: pd.DataFrame) -> list[list[Any]]:
 def tables(options: argparse.Namespace) -> Tables:
     """Means over draws."""
     draws = range(1 if options.small else 10)
-    found = collect("figure 1", product(draw=draws, method=METHODS), cell, options)
-    mean = found.drop(columns="draw").groupby("method", sort=False).mean(numeric_only=True)
+    results = collect("figure 1", product(draw=draws, method=METHODS), cell, options)
+    mean = results.drop(columns="draw").groupby("method", sort=False).mean(numeric_only=True)
     curves = {(name, method): [mean.loc[method, f"{name}({k})"] for k in KS] for name in "QB" for method in METHODS}
     return {
-        BESIDE: beside(rows_of(found)),
+        COMPARISON: comparison(rows_of(results)),
         f"Q and B over K, means over {len(draws)} draws": pd.DataFrame(curves, index=pd.Index(KS, name="K")),
     }
 

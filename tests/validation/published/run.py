@@ -29,10 +29,10 @@ from time import perf_counter
 from typing import NamedTuple
 
 import pandas as pd
-from tables import LEFT_OUT, as_markdown, made_with
+from tables import LEFT_OUT, as_markdown, versions_text
 
-HERE = Path(__file__).resolve().parent
-FOLDER = HERE.parents[2] / "vignettes" / "papers" / "_tables"
+SCRIPTS = Path(__file__).resolve().parent
+FOLDER = SCRIPTS.parents[2] / "vignettes" / "papers" / "_tables"
 PIECES = {
     "trustability_tables": "Roy, Tables 1 and 2",
     "trustability_figures": "Roy, Figures 1 to 9",
@@ -52,7 +52,7 @@ PIECES = {
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-class Ran(NamedTuple):
+class PieceResult(NamedTuple):
     """A piece that has run: its exit status and seconds."""
 
     name: str
@@ -61,17 +61,17 @@ class Ran(NamedTuple):
 
     def __str__(self) -> str:
         """What is said of it while others run."""
-        said = {0: "made", LEFT_OUT: "made, but for data that are not here"}.get(self.status, "failed")
-        return f"{self.name}: {said}, {self.seconds:.0f} s ({PIECES[self.name]})"
+        text = {0: "made", LEFT_OUT: "made, but for data that are not here"}.get(self.status, "failed")
+        return f"{self.name}: {text}, {self.seconds:.0f} s ({PIECES[self.name]})"
 
 
-def run(name: str, folder: Path, small: bool, fresh: bool = False) -> Ran:
+def run(name: str, folder: Path, small: bool, fresh: bool = False) -> PieceResult:
     """One piece in a process of its own; all it prints is kept in ``NAME.txt``."""
     journal = folder / "_store" / f"{name}.db"
     journal.parent.mkdir(parents=True, exist_ok=True)
     if fresh:
         journal.unlink(missing_ok=True)
-    command = [sys.executable, str(HERE / f"{name}.py"), "--write", str(folder), "--store", str(journal)]
+    command = [sys.executable, str(SCRIPTS / f"{name}.py"), "--write", str(folder), "--store", str(journal)]
     start = perf_counter()
     with (folder / f"{name}.txt").open("w", encoding="utf-8") as printed:
         done = subprocess.run(
@@ -81,29 +81,29 @@ def run(name: str, folder: Path, small: bool, fresh: bool = False) -> Ran:
             env={**os.environ, **dict.fromkeys(THREADS, "1")},
             check=False,
         )
-    ran = Ran(name, done.returncode, perf_counter() - start)
-    print(ran, flush=True)
-    return ran
+    result = PieceResult(name, done.returncode, perf_counter() - start)
+    print(result, flush=True)
+    return result
 
 
-def summary(folder: Path, ran: list[Ran], small: bool) -> str:
+def summary(folder: Path, results: list[PieceResult], small: bool) -> str:
     """The table of what reproduces, counts, seconds and versions, as Markdown."""
     frames = {
         piece.name: pd.read_csv(folder / f"{piece.name}.csv", dtype=str, keep_default_na=False)
-        for piece in ran
+        for piece in results
         if piece.status in (0, LEFT_OUT)
     }
     seconds = pd.Series({PIECES[name]: frame.pop("seconds").iloc[0] for name, frame in frames.items()}, dtype=object)
     rows = [frame.assign(of=PIECES[name].split(",")[0] + ", " + frame["of"]) for name, frame in frames.items()]
-    parts = [f"{made_with()}.{' Small sizes: no results.' if small else ''}\n"]
+    parts = [f"{versions_text()}.{' Small sizes: no results.' if small else ''}\n"]
     if rows:
-        every = pd.concat(rows, ignore_index=True)
+        table = pd.concat(rows, ignore_index=True)
         counts = pd.DataFrame(
             {PIECES[name]: frame["reproduces"].value_counts() for name, frame in frames.items()}, dtype="Int64"
         ).T.fillna(0)
         counted = counts.assign(seconds=seconds).rename_axis("of")
-        parts += [as_markdown(counted), as_markdown(every)]
-    for piece in ran:
+        parts += [as_markdown(counted), as_markdown(table)]
+    for piece in results:
         if piece.status == LEFT_OUT:
             parts.append(f"{PIECES[piece.name]}: real data are not here, and their cells are left out.\n")
         elif piece.status:
@@ -123,10 +123,10 @@ def main(arguments: list[str] | None = None) -> int:
     folder = options.into.resolve() / "small" if options.small else options.into.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(max(options.jobs, 1)) as pool:
-        ran = list(pool.map(lambda name: run(name, folder, options.small, options.fresh), options.only or PIECES))
-    (folder / "summary.md").write_text(summary(folder, ran, options.small), "utf-8")
+        results = list(pool.map(lambda name: run(name, folder, options.small, options.fresh), options.only or PIECES))
+    (folder / "summary.md").write_text(summary(folder, results, options.small), "utf-8")
     print(f"{folder / 'summary.md'}: what reproduces, and what does not")
-    statuses = {piece.status for piece in ran}
+    statuses = {piece.status for piece in results}
     return 1 if statuses - {0, LEFT_OUT} else LEFT_OUT if LEFT_OUT in statuses else 0
 
 

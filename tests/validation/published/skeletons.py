@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tables import BESIDE, Tables, beside, claim, collect, main, product, quiet
+from tables import COMPARISON, Tables, claim, collect, comparison, main, product, quiet
 
 import dreval
 from dreval.methods import LSDR, TSNE, UMAP
@@ -76,7 +76,7 @@ def rows_of(spirals: pd.DataFrame, gaps: pd.DataFrame, rivals: pd.DataFrame) -> 
 
     near_one = np.abs(np.log(of["UMAP"]["ratio"])) < np.log(2)
 
-    def said(column: str, name: str) -> str:
+    def listing(column: str, name: str) -> str:
         return f"{name} " + ", ".join(f"{value:.2f}" for value in of[name][column])
 
     return [
@@ -90,7 +90,7 @@ def rows_of(spirals: pd.DataFrame, gaps: pd.DataFrame, rivals: pd.DataFrame) -> 
         claim(
             "Figure 11",
             "tSNE and UMAP recover it only partially",
-            f"{said('correlation', 'tSNE')}; {said('correlation', 'UMAP')}",
+            f"{listing('correlation', 'tSNE')}; {listing('correlation', 'UMAP')}",
             bool(max(of["tSNE"]["correlation"].max(), of["UMAP"]["correlation"].max()) < 0.99),
             "by perplexity and neighbors",
         ),
@@ -105,23 +105,23 @@ def rows_of(spirals: pd.DataFrame, gaps: pd.DataFrame, rivals: pd.DataFrame) -> 
         claim(
             "Figure 12",
             "UMAP makes the clusters equidistant",
-            f"ratio of gaps: {said('ratio', 'UMAP')}",
+            f"ratio of gaps: {listing('ratio', 'UMAP')}",
             "yes" if near_one.all() else "in part" if near_one.any() else "no",
             "equidistant: a ratio of 1/2 to 2, by numbers of neighbors",
         ),
         claim(
             "Figure 12",
             "tSNE shows no region without data",
-            f"widest gap, share of the extent: {said('widest gap', 'tSNE')}; {said('widest gap', 'UMAP')}",
+            f"widest gap, share of the extent: {listing('widest gap', 'tSNE')}; {listing('widest gap', 'UMAP')}",
             bool(of["tSNE"]["widest gap"].max() < 0.1),
             "in one coordinate; our search goes lower than theirs and drives parts without affinities apart",
         ),
     ]
 
 
-def spread(found: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
+def spread(results: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
     """Median and range over draws."""
-    return found.groupby(by, sort=False)[value].agg(["median", "min", "max"])
+    return results.groupby(by, sort=False)[value].agg(["median", "min", "max"])
 
 
 def tables(options: argparse.Namespace) -> Tables:
@@ -133,7 +133,7 @@ def tables(options: argparse.Namespace) -> Tables:
     names = ["noise", "edge_test"]
     counted = spirals.groupby(names, sort=False)["correlation"].agg(lambda r: int((r > 0.99).sum())).rename("> .99")
     return {
-        BESIDE: beside(rows_of(spirals, gaps, rivals)),
+        COMPARISON: comparison(rows_of(spirals, gaps, rivals)),
         f"Correlation with arc length, {len(draws)} spirals of 300 points": spread(spirals, names, "correlation").join(
             counted
         ),

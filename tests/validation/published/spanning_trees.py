@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tables import BESIDE, Tables, beside, claim, collect, main, product
+from tables import COMPARISON, Tables, claim, collect, comparison, main, product
 
 from dreval.geometry.distances import Space
 from dreval.geometry.graphs import spanning_tree
@@ -71,10 +71,12 @@ def between(X: Any, labels: Any) -> dict[tuple[int, int], int]:
 def trees(design: str, points: int, draws: int) -> dict[str, float]:
     """Share of draws with two edges or more between two classes, and the mean number between the first two."""
     seed = list(DESIGNS).index(design)
-    found = [between(*sample(design, points, np.random.default_rng([seed, points, draw]))) for draw in range(draws)]
+    counts_by_draw = [
+        between(*sample(design, points, np.random.default_rng([seed, points, draw]))) for draw in range(draws)
+    ]
     return {
-        "share": float(np.mean([max(counts.values()) >= 2 for counts in found])),
-        "edges": float(np.mean([counts[0, 1] for counts in found])),
+        "share": float(np.mean([max(counts.values()) >= 2 for counts in counts_by_draw])),
+        "edges": float(np.mean([counts[0, 1] for counts in counts_by_draw])),
     }
 
 
@@ -84,13 +86,13 @@ def verdict(shares: pd.Series) -> str:
     return "yes" if last <= FEW and last <= first else "no" if last >= MANY else "in part"
 
 
-def rows_of(found: pd.DataFrame) -> list[list[Any]]:
+def rows_of(results: pd.DataFrame) -> list[list[Any]]:
     """One row for each design."""
     rows = []
-    for design, own in found.groupby("design", sort=False):
-        shares = own.set_index("points")["share"]
+    for design, group in results.groupby("design", sort=False):
+        shares = group.set_index("points")["share"]
         listed = ", ".join(f"{share:.2f}" for share in shares)
-        edges = own["edges"].iloc[-1]
+        edges = group["edges"].iloc[-1]
         rows.append(
             claim(
                 "Remark 2" if design.startswith(("three", "normal")) else "Theorem 6",
@@ -106,12 +108,12 @@ def rows_of(found: pd.DataFrame) -> list[list[Any]]:
 def tables(options: argparse.Namespace) -> Tables:
     """All designs over numbers of points."""
     sizes, draws = (SIZES[:3], 20) if options.small else (SIZES, 40)
-    found = collect("trees", product(design=DESIGNS, points=sizes, draws=(draws,)), trees, options)
-    shares = found.pivot_table(index="design", columns="points", values="share", sort=False)
+    results = collect("trees", product(design=DESIGNS, points=sizes, draws=(draws,)), trees, options)
+    shares = results.pivot_table(index="design", columns="points", values="share", sort=False)
     return {
-        BESIDE: beside(rows_of(found)),
+        COMPARISON: comparison(rows_of(results)),
         f"Share of {draws} draws with two edges or more between classes, by points a class": shares,
-        "Mean number of edges between the first two classes": found.pivot_table(
+        "Mean number of edges between the first two classes": results.pivot_table(
             index="design", columns="points", values="edges", sort=False
         ),
     }

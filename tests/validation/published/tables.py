@@ -1,7 +1,8 @@
-"""What the scripts of this folder share: journaled cells, what is beside what, and how tables are printed and written.
+"""Helpers of the scripts of this folder: journaled cells, the table of comparison, and printing and writing of tables.
 
-A script has a function ``tables(options)`` that gives its tables by title, the first of them ``BESIDE``: what the paper
-says, and what is found here. ``main`` prints them, and with ``--write FOLDER`` writes them as Markdown.
+A script has a function ``tables(options)`` that returns its tables by title. The first is ``COMPARISON``, which sets
+the numbers and sentences of the paper next to ours. ``main`` prints the tables, and with ``--write FOLDER`` writes them
+as Markdown.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import pandas as pd
 from dreval.journal.study import Store, cell_key
 
 VERSIONS = ("dreval", "numpy", "scipy", "scikit-learn")
-BESIDE = "Beside the paper"
+COMPARISON = "Beside the paper"
 COLUMNS = ["of", "reproduces", "paper", "ours", "difference", "tolerance", "note"]
 TOOK = "seconds to find"  # of a cell, in the journal
 LEFT_OUT = 3  # exit status: real data that are not here; the rest was made
@@ -35,20 +36,20 @@ class Missing(LookupError):
 
 
 def number(of: str, paper: float, ours: float, tolerance: float | None, note: str = "", digits: int = 3) -> list[Any]:
-    """A row of ``BESIDE`` for a printed number; without a tolerance nothing is claimed."""
+    """A row of ``COMPARISON`` for a printed number; without a tolerance nothing is claimed."""
     difference = ours - paper
     holds = "not compared" if tolerance is None else "yes" if abs(difference) <= tolerance else "no"
-    shown = [f"{value:.{digits}f}" for value in (ours, difference)]
-    return [of, holds, f"{paper:g}", *shown, "" if tolerance is None else f"{tolerance:g}", note]
+    numbers = [f"{value:.{digits}f}" for value in (ours, difference)]
+    return [of, holds, f"{paper:g}", *numbers, "" if tolerance is None else f"{tolerance:g}", note]
 
 
 def claim(of: str, paper: str, ours: str, holds: bool | str, note: str = "") -> list[Any]:
-    """A row of ``BESIDE`` for a sentence; ``holds`` is yes, no, or words such as "in part"."""
-    said = holds if isinstance(holds, str) else "yes" if holds else "no"
-    return [of, said, paper, ours, "", "", note]
+    """A row of ``COMPARISON`` for a sentence; ``holds`` is yes, no, or words such as "in part"."""
+    verdict = holds if isinstance(holds, str) else "yes" if holds else "no"
+    return [of, verdict, paper, ours, "", "", note]
 
 
-def beside(rows: Iterable[list[Any]]) -> pd.DataFrame:
+def comparison(rows: Iterable[list[Any]]) -> pd.DataFrame:
     """Rows by ``number`` and ``claim`` as the table of ``COLUMNS``."""
     return pd.DataFrame(list(rows), columns=COLUMNS)
 
@@ -58,8 +59,8 @@ def timed(make: Callable[[], Any]) -> tuple[Any, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = process_time()
-        made = make()
-        return made, process_time() - start
+        result = make()
+        return result, process_time() - start
 
 
 def quiet(make: Callable[[], Any]) -> Any:
@@ -68,7 +69,10 @@ def quiet(make: Callable[[], Any]) -> Any:
 
 
 def collect(
-    name: str, wanted: Iterable[Mapping[str, Any]], one: Callable[..., Mapping[str, Any]], options: argparse.Namespace
+    name: str,
+    cells: Iterable[Mapping[str, Any]],
+    compute: Callable[..., Mapping[str, Any]],
+    options: argparse.Namespace,
 ) -> pd.DataFrame:
     """One row per wanted cell: its words and what ``one(**words)`` found; what the journal has is not found again.
 
@@ -78,16 +82,16 @@ def collect(
     rows = []
     with Store(options.store or ":memory:") as journal:
         run = journal.open_run({"table": name, **{tool: version(tool) for tool in VERSIONS}})
-        for words in wanted:
-            key = cell_key(words)
+        for arguments in cells:
+            key = cell_key(arguments)
             cell = journal.get(run, key)
             if cell is None and options.found:
                 continue
             if cell is None:
                 start = perf_counter()
                 try:
-                    found = one(**words)
-                    journal.put(run, key, {**found, TOOK: perf_counter() - start})
+                    values = compute(**arguments)
+                    journal.put(run, key, {**values, TOOK: perf_counter() - start})
                 except Missing as missing:
                     options.left_out[str(missing)] = options.left_out.get(str(missing), 0) + 1
                     continue
@@ -95,7 +99,7 @@ def collect(
                 cell = journal.get(run, key)
             value = dict(cell[0])
             options.seconds += value.pop(TOOK, 0.0)
-            rows.append({**words, **value})
+            rows.append({**arguments, **value})
     if options.found:
         print(f"{name}: {len(rows)} cells are there")
     return pd.DataFrame(rows)
@@ -154,29 +158,29 @@ def options_of(description: str | None, arguments: list[str] | None = None) -> a
 def main(script: str, description: str | None, tables: Callable[[argparse.Namespace], Tables]) -> None:
     """Make, print and write the tables of a script; leave with ``LEFT_OUT`` where real data are not here."""
     options = options_of(description)
-    made = tables(options)
-    for title, frame in made.items():
+    frames = tables(options)
+    for title, frame in frames.items():
         show(title, frame)
     for name, count in options.left_out.items():
         print(f"left out: {count} cells, for {name} is not in the folder of real data")
     if options.write:
-        write(options.write, Path(script).stem, made, options.left_out, options.seconds)
+        write(options.write, Path(script).stem, frames, options.left_out, options.seconds)
     sys.exit(LEFT_OUT if options.left_out else 0)
 
 
-def made_with() -> str:
+def versions_text() -> str:
     """Versions, in one line."""
     return ", ".join([f"Python {platform.python_version()}", *(f"{tool} {version(tool)}" for tool in VERSIONS)])
 
 
-def write(folder: Path, name: str, made: Tables, left_out: Mapping[str, int], seconds: float) -> None:
+def write(folder: Path, name: str, frames: Tables, left_out: Mapping[str, int], seconds: float) -> None:
     """``name.md`` with all tables, and ``name.csv`` with what is beside what, and the seconds."""
     folder.mkdir(parents=True, exist_ok=True)
-    said = [f"{made_with()}; found in {seconds:.0f} s.\n"]
-    said += [f"Left out, for its data are not here: {data} ({count} cells).\n" for data, count in left_out.items()]
-    parts = [f"**{title}**\n\n{as_markdown(frame)}" for title, frame in made.items() if len(frame)]
-    (folder / f"{name}.md").write_text("\n".join([*said, *parts]), "utf-8")
-    made[BESIDE].assign(seconds=f"{seconds:.0f}").to_csv(folder / f"{name}.csv", index=False)
+    header = [f"{versions_text()}; found in {seconds:.0f} s.\n"]
+    header += [f"Left out, for its data are not here: {data} ({count} cells).\n" for data, count in left_out.items()]
+    parts = [f"**{title}**\n\n{as_markdown(frame)}" for title, frame in frames.items() if len(frame)]
+    (folder / f"{name}.md").write_text("\n".join([*header, *parts]), "utf-8")
+    frames[COMPARISON].assign(seconds=f"{seconds:.0f}").to_csv(folder / f"{name}.csv", index=False)
 
 
 def real(name: str) -> Mapping[str, Any]:
@@ -185,8 +189,8 @@ def real(name: str) -> Mapping[str, Any]:
     path = Path(folder) / f"{name}.npz"
     if not path.exists():
         raise Missing(path.name)
-    with np.load(path, allow_pickle=False) as found:
-        return dict(found)
+    with np.load(path, allow_pickle=False) as file:
+        return dict(file)
 
 
 def some_rows(n: int, most: int | None) -> Any:

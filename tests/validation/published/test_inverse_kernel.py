@@ -34,10 +34,10 @@ def test_figure_1_at_500_columns(data):
     """1000 points, five repeats: IKD reaches the level asked for, and is above PCA and Isomap on the same draws."""
     d, least = MAPS[data]
     draws = [dreval.simulate(data, n=1000, n_features=500, random_state=repeat) for repeat in range(5)]
-    found = [_r2(draw, IKD(d)) for draw in draws]
-    assert min(found) >= least
+    scores = [_r2(draw, IKD(d)) for draw in draws]
+    assert min(scores) >= least
     for rival in (PCA(d), Isomap(d, n_neighbors=10, disconnected="connect")):
-        assert np.mean(found) > np.mean([_r2(draw, rival) for draw in draws])
+        assert np.mean(scores) > np.mean([_r2(draw, rival) for draw in draws])
 
 
 @pytest.mark.parametrize("data", ["sine_map", "bump_map"])
@@ -45,18 +45,18 @@ def test_figure_1_small(data):
     """400 points in 200 columns: more columns help IKD, and it is above PCA and Isomap; as printed it is far below."""
     d = MAPS[data][0]
     many, few = (dreval.simulate(data, n=400, n_features=p, random_state=0) for p in (200, 20))
-    found = _r2(many, IKD(d))
-    assert found > _r2(few, IKD(d))
-    assert found > 0.9
-    assert found > max(_r2(many, PCA(d)), _r2(many, Isomap(d, n_neighbors=10, disconnected="connect")))
-    assert found > 0.4 + _r2(many, IKD(d, solution="max_product", variance="mean"))
+    score = _r2(many, IKD(d))
+    assert score > _r2(few, IKD(d))
+    assert score > 0.9
+    assert score > max(_r2(many, PCA(d)), _r2(many, Isomap(d, n_neighbors=10, disconnected="connect")))
+    assert score > 0.4 + _r2(many, IKD(d, solution="max_product", variance="mean"))
 
 
 def test_the_threshold_does_not_embedding_digits_as_figure_3_says_and_neighbors_do():
     """Two coordinates of 600 digits: by neighbors IKD beats PCA and Isomap, as the paper says; by the threshold not."""
     digits = dreval.load_dataset("digits")
-    kept = np.sort(np.random.default_rng(0).choice(len(digits.data), 600, replace=False))
-    X, y = np.asarray(digits.data, float)[kept], np.asarray(digits.labels)[kept]
+    rows = np.sort(np.random.default_rng(0).choice(len(digits.data), 600, replace=False))
+    X, y = np.asarray(digits.data, float)[rows], np.asarray(digits.labels)[rows]
 
     def accuracy(method):
         return dreval.knn_accuracy(X, method.fit_transform(X), labels=y, n_neighbors=10, random_state=0)
@@ -89,15 +89,15 @@ def test_kernel_pca_is_the_best_of_its_kernels_and_a_refused_one_does_not_count(
 def test_ikd_has_the_more_separate_classes_on_all_on_some_or_on_no_data():
     """Yes, in part and no, by the best rival; t-SNE is none."""
     table = pd.DataFrame({"PCA": [0.1, 0.2], "KPCA cosine": [0.2, 0.1], "tSNE": [0.9, 0.9]}, index=["a", "b"])
-    said = [rows_of(table.assign(**{"IKD": ikd, "IKD by neighbors": [0.3, 0.1]})) for ikd in ([0.3, 0.3], [0.0, 0.0])]
+    tables = [rows_of(table.assign(**{"IKD": ikd, "IKD by neighbors": [0.3, 0.1]})) for ikd in ([0.3, 0.3], [0.0, 0.0])]
 
-    assert [[row[1] for row in rows] for rows in said] == [["yes", "in part"], ["no", "in part"]]
+    assert [[row[1] for row in rows] for rows in tables] == [["yes", "in part"], ["no", "in part"]]
 
 
 def test_cosine_kernel_pca_is_above_ikd_on_fashion_images(shared_data):
     """First 1500 images, 10 neighbors: .708 and .750 in 5 and 10 coordinates by cosine, where IKD has .686 and .719."""
-    with np.load(shared_data / "fmnist_3000.npz", allow_pickle=False) as found:
-        X, y = np.asarray(found["X"], float)[:1500], found["y"][:1500]
+    with np.load(shared_data / "fmnist_3000.npz", allow_pickle=False) as file:
+        X, y = np.asarray(file["X"], float)[:1500], file["y"][:1500]
     embeddings = {"KPCA": KernelPCA(10, kernel="cosine").fit_transform(X), "IKD": IKD(10, **AUTHORS).fit_transform(X)}
     accuracy = {
         (name, d): dreval.knn_accuracy(Y[:, :d], Y[:, :d], labels=y, n_neighbors=10, random_state=0)

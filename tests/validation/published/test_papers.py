@@ -13,8 +13,8 @@ from local_procrustes_figures import FIGURE_5, by_k, extents, ring
 from trustability_figures import (
     by_start,
     centers_elsewhere,
+    component_kurtosis,
     holes,
-    look_normal,
     one_latent,
     order_of_clusters,
     skeleton,
@@ -40,7 +40,7 @@ def test_markdown_has_a_line_per_row_and_joined_heads():
 
     lines = tables.as_markdown(frame).splitlines()
 
-    rows = tables.beside([tables.claim("a", "b", "c", True)])
+    rows = tables.comparison([tables.claim("a", "b", "c", True)])
     assert tables.as_markdown(rows).splitlines()[0] == "| of | reproduces | paper | ours |"
     assert tables.as_markdown(frame.reset_index(drop=True)).splitlines()[0] == "| r, 20 |"
     assert lines == ["| method | r, 20 |", "| --- | --- |", "| a\\|b | 0.123 |", "| c |  |"]
@@ -50,18 +50,18 @@ def test_cells_are_found_once_and_missing_data_are_counted(tmp_path):
     """A second run reads the journal; cells without their data are left out, and said."""
     calls, seconds = [], []
 
-    def one(name, size):
+    def compute(name, size):
         calls.append(name)
         if name == "absent":
             raise tables.Missing("absent.npz")
         return {"value": size * 2.0}
 
-    wanted = tables.product(name=("here", "absent"), size=(1, 2))
+    cells = tables.product(name=("here", "absent"), size=(1, 2))
     for _ in range(2):
         options = tables.options_of("text", ["--store", str(tmp_path / "cells.db")])
-        found = tables.collect("table", wanted, one, options)
+        table = tables.collect("table", cells, compute, options)
 
-        assert found.to_dict("list") == {"name": ["here"] * 2, "size": [1, 2], "value": [2.0, 4.0]}
+        assert table.to_dict("list") == {"name": ["here"] * 2, "size": [1, 2], "value": [2.0, 4.0]}
         assert options.left_out == {"absent.npz": 2}
         seconds.append(options.seconds)
     assert calls.count("here") == 2
@@ -94,15 +94,17 @@ def test_the_driver_writes_tables_and_says_what_is_missing(tmp_path, monkeypatch
 
 def test_a_piece_that_fails_is_said_and_the_rest_is_written(tmp_path):
     """The summary names what failed and where it was printed."""
-    assert "failed; see skeletons.txt" in run.summary(tmp_path, [run.Ran("skeletons", 1, 2.0)], small=False)
+    assert "failed; see skeletons.txt" in run.summary(tmp_path, [run.PieceResult("skeletons", 1, 2.0)], small=False)
 
 
 def test_every_piece_is_a_script_whose_tables_are_on_a_page():
     """No name in the driver without its file and without a place among the texts, and no table at two places."""
-    assert [name for name in run.PIECES if not (run.HERE / f"{name}.py").exists()] == []
-    pages = [path.read_text("utf-8") for path in sorted((run.HERE.parents[2] / "vignettes").glob("*.md"))]
-    shown = [name for page in pages for names in re.findall(r"\{paper-tables\} (.*)", page) for name in names.split()]
-    assert sorted(shown) == sorted([*run.PIECES, "summary"])
+    assert [name for name in run.PIECES if not (run.SCRIPTS / f"{name}.py").exists()] == []
+    pages = [path.read_text("utf-8") for path in sorted((run.SCRIPTS.parents[2] / "vignettes").glob("*.md"))]
+    table_names = [
+        name for page in pages for names in re.findall(r"\{paper-tables\} (.*)", page) for name in names.split()
+    ]
+    assert sorted(table_names) == sorted([*run.PIECES, "summary"])
 
 
 @pytest.mark.parametrize(("turns", "count"), [(1, 0), (2, 1)])
@@ -124,9 +126,9 @@ def test_crossings_of_the_trefoil_from_above():
 def test_a_ring_and_its_width():
     """A ring goes around once and is empty; its distance from the center is the height."""
     t, height = np.linspace(0, 2 * np.pi, 200, endpoint=False), np.tile([0.0, 1.0], 100)
-    found = ring((2 + height)[:, None] * np.column_stack([np.cos(t), np.sin(t)]), t, height)
+    measures = ring((2 + height)[:, None] * np.column_stack([np.cos(t), np.sin(t)]), t, height)
 
-    assert found == pytest.approx({"turns": 1.0, "hole": 0.8, "width and height": 1.0}, abs=0.02)
+    assert measures == pytest.approx({"turns": 1.0, "hole": 0.8, "width and height": 1.0}, abs=0.02)
     assert extents(np.random.default_rng(0).normal(size=(4000, 2)) * [1, 3]) == pytest.approx(1 / 3, abs=0.02)
 
 
@@ -134,9 +136,9 @@ def test_table_1_prints_variances_of_embeddings():
     """LLE of variance 1 has tr S_YY / n = p, eigenmaps of length 1 have p / n, as the paper prints (S4: not)."""
     for data, eigenmaps in (("S3", True), ("S4", False)):
         for method, at, compared in (("LLE", 2, True), ("LE", 4, eigenmaps)):
-            found = cell(data, method, "TI")
-            variance = found["per n"] / found["u"]
-            unit = found["p"] if method == "LLE" else found["p"] / found["n"]
+            row = cell(data, method, "TI")
+            variance = row["per n"] / row["u"]
+            unit = row["p"] if method == "LLE" else row["p"] / row["n"]
             assert variance == pytest.approx(unit, rel=1e-3)
             assert (abs(TABLE_1[data][at] - variance) <= 0.02 * unit + 0.001) == compared
 
@@ -144,13 +146,13 @@ def test_table_1_prints_variances_of_embeddings():
 def test_table_1_prints_variances_in_the_units_of_kernlab(root, shared_data):
     """R kernlab's kpca with its defaults has the variance that the paper prints for WBCD and Sonar, and so have we."""
     lines = (root / "tests" / "validation" / "oracles" / "kernlab_units.csv").read_text("utf-8").splitlines()[2:]
-    theirs = {name: float(variance) for name, _, _, variance in (line.split(",") for line in lines)}
+    expected = {name: float(variance) for name, _, _, variance in (line.split(",") for line in lines)}
 
-    assert sorted(theirs) == ["Sonar", "WBCD"]
-    for data, variance in theirs.items():
-        found = in_kernlab_units(data)
-        assert found["variance"] == pytest.approx(variance, rel=1e-10)
-        assert found["variance"] == pytest.approx(TABLE_1[data][1], rel=1e-3)
+    assert sorted(expected) == ["Sonar", "WBCD"]
+    for data, variance in expected.items():
+        row = in_kernlab_units(data)
+        assert row["variance"] == pytest.approx(variance, rel=1e-10)
+        assert row["variance"] == pytest.approx(TABLE_1[data][1], rel=1e-3)
     assert in_kernlab_units("S3")["variance"] == pytest.approx(TABLE_1["S3"][1], rel=0.02)
     assert in_kernlab_units("S2")["variance"] < 0.2 * TABLE_1["S2"][1]
 
@@ -170,7 +172,7 @@ def test_kernel_pca_of_bundled_tumors_is_that_of_kernlab(root):
 
 def test_figure_3_components_of_a_cube_are_nearer_to_normal_than_its_columns():
     """Excess kurtosis of 1000 points: -1.2 for columns, above -.8 for both components; about 0 for normal data."""
-    cube, normal = look_normal("uniform", 0), look_normal("normal", 0)
+    cube, normal = component_kurtosis("uniform", 0), component_kurtosis("normal", 0)
 
     assert cube["columns"] == pytest.approx(-1.2, abs=0.05)
     assert min(cube["component 1"], cube["component 2"]) > -0.8
@@ -179,24 +181,24 @@ def test_figure_3_components_of_a_cube_are_nearer_to_normal_than_its_columns():
 
 def test_figure_4_has_holes_at_ten_neighbors():
     """100 points in the square: many parts at k = 1, one at k = 10 with holes, fewer than at 3."""
-    found = {k: holes(k, 0) for k in (1, 3, 10)}
+    graphs = {k: holes(k, 0) for k in (1, 3, 10)}
 
-    assert found[1]["parts"] > 20
-    assert found[10]["parts"] == 1
-    assert 0 < found[10]["holes"] < found[3]["holes"]
+    assert graphs[1]["parts"] > 20
+    assert graphs[10]["parts"] == 1
+    assert 0 < graphs[10]["holes"] < graphs[3]["holes"]
 
 
 def test_figure_5_the_order_of_clusters_depends_on_the_start():
     """20 seeds of umap-learn and uwot: kept from principal components, not from random places or umap-learn's own."""
-    found = pd.DataFrame(
+    orders = pd.DataFrame(
         {"program": program, "start": start, "seed": seed, **order_of_clusters(program, start, seed)}
         for program, starts in centers_elsewhere().items()
         for start, seeds in starts.items()
         for seed in range(len(seeds))
     )
-    table = by_start(found)
+    table = by_start(orders)
 
-    assert (found["parts"] == 3).all()
+    assert (orders["parts"] == 3).all()
     assert table["in_order"].to_dict() == {
         ("umap-learn", "spectral"): 2,
         ("umap-learn", "pca"): 18,
@@ -214,39 +216,39 @@ def test_figure_5_ours_keeps_the_order_from_principal_components():
 
     Of twenty it was 19, and 11 from random places; which seeds these are depends on the machine.
     """
-    kept = {
+    counts = {
         start: sum(order_of_clusters("dreval", start, s)["in order"] for s in range(12)) for start in ("pca", "random")
     }
 
-    assert kept["pca"] >= 10
-    assert kept["random"] < kept["pca"]
+    assert counts["pca"] >= 10
+    assert counts["random"] < counts["pca"]
 
 
 def test_a_verdict_by_start_is_yes_no_or_depends():
     """All starts hold: yes; none: no; some: depends. Eleven of 20 are more than a third at .05, ten are not."""
-    said = [verdict_by_start(pd.Series(held)) for held in ([True, True], [False, False], [True, False])]
+    verdicts = [verdict_by_start(pd.Series(held)) for held in ([True, True], [False, False], [True, False])]
     seeds = pd.DataFrame({"program": "a", "start": ["x"] * 20 + ["y"] * 20, "seed": [*range(20)] * 2, "ratio": 1.0})
     table = by_start(seeds.assign(**{"in order": [1.0] * 11 + [0.0] * 9 + [1.0] * 10 + [0.0] * 10}))
 
-    assert said == ["yes", "no", "depends on the start"]
+    assert verdicts == ["yes", "no", "depends on the start"]
     assert table["kept"].tolist() == [True, False]
 
 
 def test_figure_7_one_latent_variable_two_curves():
     """LSDR and Isomap give both curves the same coordinate, PCA and UMAP do not."""
-    found = one_latent(0)
+    disparities = one_latent(0)
 
-    assert max(found["LSDR"], found["Isomap"]) < 0.01
-    assert min(found["PCA"], found["UMAP"]) > 0.03
+    assert max(disparities["LSDR"], disparities["Isomap"]) < 0.01
+    assert min(disparities["PCA"], disparities["UMAP"]) > 0.03
 
 
 def test_figures_8_and_9_the_tree_is_kept_and_the_skeleton_is_inside():
     """The graph has all edges of the spanning tree, fewer than the tessellation, and skeletal points inside."""
-    found = skeleton(0)
+    measures = skeleton(0)
 
-    assert found["of the tree kept"] == found["tree"]
-    assert found["tree"] < found["graph"] < found["tessellation"]
-    assert found["distance from the middle, skeletal"] < found["all"]
+    assert measures["of the tree kept"] == measures["tree"]
+    assert measures["tree"] < measures["graph"] < measures["tessellation"]
+    assert measures["distance from the middle, skeletal"] < measures["all"]
 
 
 def test_figure_5_of_local_procrustes_at_small_k():

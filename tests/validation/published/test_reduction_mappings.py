@@ -38,18 +38,18 @@ def test_only_linear_tsne_separates(figure):
 def test_q_is_higher_for_small_neighborhoods(figure):
     """Q_NX of linear t-SNE lies above that of PCA for every K up to 15, and below it at half of the points."""
     stack, pca, direduct = figure
-    ours, theirs = (dreval.q_nx(stack.data, Y) for Y in (direduct, pca))
-    ks = [k for k in ours.index if 3 <= k <= 15]
+    direduct_curve, pca_curve = (dreval.q_nx(stack.data, Y) for Y in (direduct, pca))
+    ks = [k for k in direduct_curve.index if 3 <= k <= 15]
 
-    assert (ours[ks] > theirs[ks]).all()
-    assert ours.loc[150] < theirs.loc[150]
+    assert (direduct_curve[ks] > pca_curve[ks]).all()
+    assert direduct_curve.loc[150] < pca_curve.loc[150]
 
 
 def test_pca_intrudes_and_linear_tsne_does_so_less(figure):
     """B_NX is above 0 for PCA, and smaller for linear t-SNE over small neighborhoods."""
     stack, pca, direduct = figure
-    ours, theirs = (dreval.b_nx(stack.data, Y) for Y in (direduct, pca))
-    ks = [k for k in ours.index if 5 <= k <= 50]
+    direduct_curve, pca_curve = (dreval.b_nx(stack.data, Y) for Y in (direduct, pca))
+    ks = [k for k in direduct_curve.index if 5 <= k <= 50]
 
-    assert (theirs[ks] > 0).all()
-    assert np.mean(ours[ks]) < np.mean(theirs[ks])
+    assert (pca_curve[ks] > 0).all()
+    assert np.mean(direduct_curve[ks]) < np.mean(pca_curve[ks])

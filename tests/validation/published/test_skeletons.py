@@ -19,11 +19,11 @@ pytestmark = [
 
 
 def _correlations(noise, draws):
-    found = []
+    values = []
     for draw in range(draws):
         data = dreval.simulate("spiral", n=300, noise=noise, random_state=draw)
-        found.append(abs(np.corrcoef(LSDR(1).fit_transform(data.data)[:, 0], data.latent[:, 0])[0, 1]))
-    return found
+        values.append(abs(np.corrcoef(LSDR(1).fit_transform(data.data)[:, 0], data.latent[:, 0])[0, 1]))
+    return values
 
 
 @pytest.mark.calibration
@@ -47,8 +47,8 @@ def test_gaps_of_the_three_clusters():
 @pytest.mark.parametrize(("name", "rows"), [("sonar", 208), ("wdbc", 150), ("coil2000", 150)])
 def test_cells_that_the_paper_could_not_fill(shared_data, name, rows):
     """Table 2 prints NA for LSDR on real data; by the Gabriel graph each transformation tried has an embedding."""
-    with np.load(shared_data / f"{name}.npz", allow_pickle=False) as found:
-        X = np.asarray(found["X"], float)
+    with np.load(shared_data / f"{name}.npz", allow_pickle=False) as file:
+        X = np.asarray(file["X"], float)
     X = X[np.sort(np.random.default_rng(0).choice(len(X), rows, replace=False))]
     measure = dreval.tractable_consistency(X, LSDR(2, graph="gabriel"), n_transformations=5, random_state=0)
     assert measure.parts["tried"] == 5

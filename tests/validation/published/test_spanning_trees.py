@@ -59,12 +59,12 @@ def test_classes_apart_have_one_edge_and_overlapping_ones_more_and_more():
 
 
 @pytest.mark.parametrize(
-    ("shares", "said"),
+    ("shares", "expected"),
     [([0.4, 0.0], "yes"), ([0.0, 0.05], "in part"), ([0.05, 0.05], "yes"), ([0.9, 0.3], "in part"), ([0.2, 0.5], "no")],
 )
-def test_the_rule_by_hand(shares, said):
+def test_the_rule_by_hand(shares, expected):
     """Small and not rising: yes; half or more: no; else in part."""
-    assert verdict(pd.Series(shares)) == said
+    assert verdict(pd.Series(shares)) == expected
 
 
 def test_four_designs_have_supports_apart():

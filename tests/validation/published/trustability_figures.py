@@ -34,7 +34,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import Delaunay
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import binomtest, kurtosis
-from tables import BESIDE, Tables, beside, claim, collect, main, product, quiet
+from tables import COMPARISON, Tables, claim, collect, comparison, main, product, quiet
 
 import dreval
 from dreval.geometry.graphs import connected_parts, knn_graph
@@ -55,7 +55,7 @@ def two_lines(draw: int) -> dict[str, float]:
     }
 
 
-def look_normal(law: str, draw: int) -> dict[str, float]:
+def component_kurtosis(law: str, draw: int) -> dict[str, float]:
     """Figures 2 and 3: excess kurtosis of columns and of components."""
     rng = np.random.default_rng(draw)
     X = rng.normal(size=(1000, 5)) if law == "normal" else rng.uniform(size=(1000, 5))
@@ -94,8 +94,8 @@ CENTERS = Path(__file__).resolve().parents[1] / "oracles" / "cluster_order.json"
 @cache
 def centers_elsewhere() -> dict[str, dict[str, list[list[list[float]]]]]:
     """Centers of the clusters in embeddings by other programs: by program, start and seed."""
-    found: dict[str, dict[str, list[list[list[float]]]]] = json.loads(CENTERS.read_text("utf-8"))["centers"]
-    return found
+    centers: dict[str, dict[str, list[list[list[float]]]]] = json.loads(CENTERS.read_text("utf-8"))["centers"]
+    return centers
 
 
 def order_of_clusters(program: str, start: str, seed: int) -> dict[str, Any]:
@@ -111,12 +111,12 @@ def order_of_clusters(program: str, start: str, seed: int) -> dict[str, Any]:
     return {"parts": parts, "ratio": second / first, "in order": float(outer > max(first, second))}
 
 
-def by_start(found: pd.DataFrame) -> pd.DataFrame:
+def by_start(results: pd.DataFrame) -> pd.DataFrame:
     """Seeds in order, whether that is more than a third of them, and the median ratio of gaps, by program and start."""
-    table = found.groupby(["program", "start"], sort=False).agg(
+    table = results.groupby(["program", "start"], sort=False).agg(
         seeds=("seed", "size"), in_order=("in order", "sum"), ratio=("ratio", "median")
     )
-    counts = [(int(here["in_order"]), int(here["seeds"])) for _, here in table.iterrows()]
+    counts = [(int(row["in_order"]), int(row["seeds"])) for _, row in table.iterrows()]
     table["p"] = [float(binomtest(count, seeds, 1 / 3, alternative="greater").pvalue) for count, seeds in counts]
     return table.assign(in_order=table["in_order"].astype(int), kept=table["p"] <= 0.05)
 
@@ -132,11 +132,11 @@ def tumors(scaled: bool, seed: int) -> dict[str, float]:
     X = np.asarray(data.data, float)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     Y = quiet(lambda: TSNE(2, random_state=seed).fit_transform(Z if scaled else X))
-    found = {}
+    correlations = {}
     for name in ("mean radius", "mean area", "worst radius", "worst area"):
         size = X[:, list(data.feature_names).index(name)]
-        found[name] = float(max(abs(np.corrcoef(size, y)[0, 1]) for y in Y.T))
-    return found
+        correlations[name] = float(max(abs(np.corrcoef(size, y)[0, 1]) for y in Y.T))
+    return correlations
 
 
 def one_latent(draw: int, points: int = 200) -> dict[str, float]:
@@ -171,13 +171,13 @@ def skeleton(draw: int, points: int = 300) -> dict[str, float]:
     _, neighbors = Delaunay(X).vertex_neighbor_vertices
     edges = {frozenset(edge) for edge in method.edges_.tolist()}
     tree = minimum_spanning_tree(csr_matrix(squareform(pdist(X)))).tocoo()
-    kept = sum(frozenset(edge) in edges for edge in zip(tree.row.tolist(), tree.col.tolist(), strict=True))
+    n_in_graph = sum(frozenset(edge) in edges for edge in zip(tree.row.tolist(), tree.col.tolist(), strict=True))
     inside = np.abs(across[method.skeletal_])
     return {
         "tessellation": len(neighbors) // 2,
         "graph": len(edges),
         "tree": points - 1,
-        "of the tree kept": kept,
+        "of the tree kept": n_in_graph,
         "boundary": int(method.boundary_.sum()),
         "skeletal": len(method.skeletal_),
         "distance from the middle, skeletal": float(inside.mean()),
@@ -286,7 +286,7 @@ def tables(options: argparse.Namespace) -> Tables:
     ]
     parts = {
         "Figure 1": collect("figure 1", product(draw=draws), two_lines, options),
-        "Figures 2 and 3": collect("figures 2 and 3", laws, look_normal, options),
+        "Figures 2 and 3": collect("figures 2 and 3", laws, component_kurtosis, options),
         "Figure 4": collect("figure 4", product(k=(1, 3, 10), draw=draws), holes, options),
         "Figure 5": collect("figure 5", orders, order_of_clusters, options),
         "Figure 6": collect(
@@ -295,8 +295,8 @@ def tables(options: argparse.Namespace) -> Tables:
         "Figure 7": collect("figure 7", product(draw=draws), one_latent, options),
         "Figures 8 and 9": collect("figures 8 and 9", product(draw=draws), skeleton, options),
     }
-    first, others = beside(rows_of(parts)), {name: frame for name, frame in parts.items() if name != "Figure 5"}
-    return {BESIDE: first, **others, "Figure 5, by program and start": by_start(parts["Figure 5"])}
+    overview, figures = comparison(rows_of(parts)), {name: frame for name, frame in parts.items() if name != "Figure 5"}
+    return {COMPARISON: overview, **figures, "Figure 5, by program and start": by_start(parts["Figure 5"])}
 
 
 if __name__ == "__main__":

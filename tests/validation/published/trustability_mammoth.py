@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tables import BESIDE, Tables, beside, claim, collect, main, real, some_rows, timed
+from tables import COMPARISON, Tables, claim, collect, comparison, main, real, some_rows, timed
 
 import dreval
 from dreval.methods import LSDR, PCA, TSNE, UMAP
@@ -34,17 +34,17 @@ MEASURES = ("trustworthiness", "continuity", "spearman_distance", "procrustes_rc
 
 def points(most: int) -> tuple[np.ndarray, np.ndarray]:
     """Places, and the group of color."""
-    found = real("mammoth_10k")
-    kept = some_rows(len(found["X"]), most)
-    return np.asarray(found["X"], float)[kept], found["y"][kept]
+    file = real("mammoth_10k")
+    rows = some_rows(len(file["X"]), most)
+    return np.asarray(file["X"], float)[rows], file["y"][rows]
 
 
 def cell(method: str, most: int) -> dict[str, Any]:
     """Measures of an embedding, and the embedding."""
     X, _ = points(most)
     Y, seconds = timed(lambda: METHODS[method]().fit_transform(X))
-    found = {name: float(getattr(dreval, name)(X, Y)) for name in MEASURES}
-    return {**found, "seconds": seconds, "embedding": Y.round(4).tolist()}
+    scores = {name: float(getattr(dreval, name)(X, Y)) for name in MEASURES}
+    return {**scores, "seconds": seconds, "embedding": Y.round(4).tolist()}
 
 
 def draw(folder: Path, embeddings: dict[str, Any], most: int) -> None:
@@ -54,8 +54,8 @@ def draw(folder: Path, embeddings: dict[str, Any], most: int) -> None:
     X, color = points(most)
     figure = Figure(figsize=(9, 2.6), layout="constrained")
     panels = figure.subplots(1, len(embeddings) + 1)
-    shown = {"data, from the side": X[:, [0, 2]], **{name: np.array(Y) for name, Y in embeddings.items()}}
-    for ax, (name, Y) in zip(panels, shown.items(), strict=True):
+    maps = {"data, from the side": X[:, [0, 2]], **{name: np.array(Y) for name, Y in embeddings.items()}}
+    for ax, (name, Y) in zip(panels, maps.items(), strict=True):
         ax.scatter(*Y.T, c=color, cmap="turbo", s=3, linewidths=0)
         ax.set_title(name, fontsize=9)
         ax.set_aspect("equal", "datalim")
@@ -67,21 +67,21 @@ def draw(folder: Path, embeddings: dict[str, Any], most: int) -> None:
 def tables(options: argparse.Namespace) -> Tables:
     """Measures, and what holds of the text."""
     most = SMALL if options.small else POINTS
-    found = collect("mammoth", [{"method": name, "most": most} for name in METHODS], cell, options)
-    if found.empty:
+    results = collect("mammoth", [{"method": name, "most": most} for name in METHODS], cell, options)
+    if results.empty:
         row = claim("Figure 10", "LSDR outperforms tSNE and UMAP", "", "not compared", "the data are not here")
-        return {BESIDE: beside([row])}
-    table = found.set_index("method")
+        return {COMPARISON: comparison([row])}
+    table = results.set_index("method")
     if options.write:
         draw(options.write, table["embedding"].drop("PCA").to_dict(), most)
     t, c, rho = (table[name] for name in ("trustworthiness", "continuity", "spearman_distance"))
-    said = ", ".join(f"{name} {t[name]:.3f} / {c[name]:.3f}" for name in table.index)
+    text = ", ".join(f"{name} {t[name]:.3f} / {c[name]:.3f}" for name in table.index)
     spread = ", ".join(f"{name} {value:.2f}" for name, value in rho.items())
     rows = [
         claim(
             "Figure 10",
             "tSNE and UMAP keep the local structure extremely well",
-            f"trustworthiness / continuity: {said}",
+            f"trustworthiness / continuity: {text}",
             bool(min(t["tSNE"], t["UMAP"]) > 0.95),
         ),
         claim(
@@ -99,7 +99,7 @@ def tables(options: argparse.Namespace) -> Tables:
             f"our reading; by this measure PCA is {'ahead of' if rho['PCA'] > rho['LSDR'] else 'behind'} it",
         ),
     ]
-    return {BESIDE: beside(rows), f"Measures, {most} points": table.drop(columns=["embedding", "most"])}
+    return {COMPARISON: comparison(rows), f"Measures, {most} points": table.drop(columns=["embedding", "most"])}
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tables import BESIDE, Tables, beside, claim, collect, main, product, timed
+from tables import COMPARISON, Tables, claim, collect, comparison, main, product, timed
 
 import dreval
 from dreval.methods import LSDR, TSNE, UMAP
@@ -62,8 +62,8 @@ def embedding(shape: str, method: str, setting: int, draw: int = 0, points: int 
     """Data, embedding and seconds."""
     data = dreval.simulate(shape, n=points, random_state=draw)
     seed = {"random_state": draw} if method in RANDOM else {}
-    asked = CLASSES[method](2, **SETTINGS[method][setting], **seed)
-    Y, seconds = timed(lambda: asked.fit_transform(data.data))
+    model = CLASSES[method](2, **SETTINGS[method][setting], **seed)
+    Y, seconds = timed(lambda: model.fit_transform(data.data))
     return data, Y, seconds
 
 
@@ -71,34 +71,34 @@ def cell(shape: str, method: str, setting: int, draw: int, points: int = 200) ->
     """Measures of an embedding, and what the text asks of its shape."""
     data, Y, seconds = embedding(shape, method, setting, draw, points)
     names = ("trustworthiness", "continuity", "spearman_distance")
-    found = {name: float(getattr(dreval, name)(data.data, Y)) for name in names}
+    scores = {name: float(getattr(dreval, name)(data.data, Y)) for name in names}
     hit = dreval.neighborhood_hit
     if shape == "two_lines":
-        found["apart"] = float(hit(data.data, Y[:, :1], labels=data.labels, n_neighbors=5))
+        scores["apart"] = float(hit(data.data, Y[:, :1], labels=data.labels, n_neighbors=5))
     if shape == "linked_circles":
         from matplotlib.path import Path as Outline
         from scipy.spatial import ConvexHull
 
-        one, two = Y[data.labels == 0], Y[data.labels == 1]
-        found["apart"] = float(hit(data.data, Y, labels=data.labels, n_neighbors=5))
-        found["inside the other"] = float(Outline(one[ConvexHull(one).vertices]).contains_points(two).mean())
+        left, right = Y[data.labels == 0], Y[data.labels == 1]
+        scores["apart"] = float(hit(data.data, Y, labels=data.labels, n_neighbors=5))
+        scores["inside the other"] = float(Outline(left[ConvexHull(left).vertices]).contains_points(right).mean())
     if shape == "trefoil":
-        found["crossings"] = crossings(Y, np.arctan2(data.latent[:, 1], data.latent[:, 0]))
+        scores["crossings"] = crossings(Y, np.arctan2(data.latent[:, 1], data.latent[:, 0]))
     return {
-        **found,
+        **scores,
         "parameters": ", ".join(f"{k}={v}" for k, v in SETTINGS[method][setting].items()),
         "seconds": seconds,
     }
 
 
-def rows_of(found: pd.DataFrame) -> list[list[Any]]:
+def rows_of(results: pd.DataFrame) -> list[list[Any]]:
     """What holds of the text."""
-    means = found.groupby(["shape", "method"])
+    means = results.groupby(["shape", "method"])
 
     def of(shape: str, column: str) -> pd.Series:
         return means[column].mean().loc[shape]
 
-    def said(values: pd.Series, digits: int = 2) -> str:
+    def listing(values: pd.Series, digits: int = 2) -> str:
         return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
 
     lines, linked = of("two_lines", "apart"), of("linked_circles", "inside the other")
@@ -107,31 +107,32 @@ def rows_of(found: pd.DataFrame) -> list[list[Any]]:
     lsdr, tsne, umap = (measures.xs(name, level="method") for name in ("LSDR", *rivals))
     behind = (lsdr < np.minimum(tsne, umap) - 0.02).any(axis=1)
     below = int((lsdr < tsne).to_numpy().sum())
-    both = measures.groupby("method").mean()
+    by_method = measures.groupby("method").mean()
     return [
         claim(
             "Figure 16",
             "the first coordinate of LSDR tells the clusters apart, those of tSNE and UMAP not necessarily",
-            f"neighbors of the same class: {said(lines)}",
+            f"neighbors of the same class: {listing(lines)}",
             bool(lines["LSDR"] > 0.9),
             "metric scaling puts the longest direction first, and that is along the clusters",
         ),
         claim(
             "Figure 18",
             "tSNE and UMAP draw two unlinked circles, LSDR does not",
-            f"share of a circle inside the other: {said(linked)}",
+            f"share of a circle inside the other: {listing(linked)}",
             bool(linked["LSDR"] > 0.1 and linked[rivals].max() < 0.05),
         ),
         claim(
             "Figure 24",
             "tSNE and UMAP draw the knot as one circle, LSDR does not",
-            f"crossings of the curve: {said(knots, 1)}",
+            f"crossings of the curve: {listing(knots, 1)}",
             "yes" if knots["LSDR"] >= 2 and knots[rivals].max() < 1 else "in part" if knots["LSDR"] >= 2 else "no",
         ),
         claim(
             "Figures 14 to 24",
             "LSDR achieves a similar level of performance",
-            f"mean trustworthiness: {said(both['trustworthiness'], 3)}; continuity: {said(both['continuity'], 3)}",
+            f"mean trustworthiness: {listing(by_method['trustworthiness'], 3)}; "
+            f"continuity: {listing(by_method['continuity'], 3)}",
             "no" if behind.mean() > 0.5 else "in part" if behind.any() else "yes",
             f"below tSNE in {below} of {lsdr.size} means of a shape, by more than .02 below both rivals for "
             f"{', '.join(behind.index[behind]) or 'no shape'}; and LSDR breaks the circles, unseen by these measures",
@@ -144,15 +145,15 @@ def tables(options: argparse.Namespace) -> Tables:
     draws = range(1 if options.small else 5)
     size = {"points": 100} if options.small else {}
     settings = range(1, 2) if options.small else range(3)
-    words = product(shape=SHAPES, method=SETTINGS, setting=settings, draw=draws)
-    found = collect("shapes", [{**cell, **size} for cell in words], cell, options)
+    keys = product(shape=SHAPES, method=SETTINGS, setting=settings, draw=draws)
+    results = collect("shapes", [{**cell, **size} for cell in keys], cell, options)
     values = ["trustworthiness", "continuity", "spearman_distance", "seconds"]
-    asked = [name for name in ("apart", "inside the other", "crossings") if name in found]
-    grouped = found.groupby(["shape", "method", "parameters"], sort=False)
+    columns = [name for name in ("apart", "inside the other", "crossings") if name in results]
+    grouped = results.groupby(["shape", "method", "parameters"], sort=False)
     return {
-        BESIDE: beside(rows_of(found)),
+        COMPARISON: comparison(rows_of(results)),
         f"Means over {len(draws)} draws": grouped[values].mean(),
-        "What the text asks": grouped[asked].mean().dropna(how="all"),
+        "What the text asks": grouped[columns].mean().dropna(how="all"),
     }
 
 

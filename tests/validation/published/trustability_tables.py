@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tables import BESIDE, Tables, beside, claim, collect, main, number, product, real, some_rows, timed
+from tables import COMPARISON, Tables, claim, collect, comparison, main, number, product, real, some_rows, timed
 
 import dreval
 from dreval.errors import DrevalError
@@ -79,10 +79,10 @@ def points(data: str, most: int | None) -> np.ndarray:
     """The data as they come; of COIL2000 as many rows as the paper's own column says, with the class as a column."""
     if data in SIMULATED:
         return dreval.simulate(data.lower(), n=most or 200, random_state=0).data
-    found = real(FILES[data])
-    X = np.asarray(found["X"], float)
+    file = real(FILES[data])
+    X = np.asarray(file["X"], float)
     if data == "COIL2000":
-        X, most = np.column_stack([X, found["y"]]), min(most or COIL_ROWS, COIL_ROWS)
+        X, most = np.column_stack([X, file["y"]]), min(most or COIL_ROWS, COIL_ROWS)
     return X[some_rows(len(X), most)]
 
 
@@ -94,43 +94,43 @@ def cell(
     n, p = X.shape
     try:
         if which == "TI":
-            asked = METHODS[method](p, n)
-            found, seconds = timed(lambda: dreval.trustability(X, asked, random_state=0))
-            return {"u": float(found), "per n": found.parts["ti_per_n"], "n": n, "p": p, "seconds": seconds}
-        asked = METHODS[method](2, n)
+            model = METHODS[method](p, n)
+            result, seconds = timed(lambda: dreval.trustability(X, model, random_state=0))
+            return {"u": float(result), "per n": result.parts["ti_per_n"], "n": n, "p": p, "seconds": seconds}
+        model = METHODS[method](2, n)
         options = {"n_transformations": tried, "n_replicates": 0, "random_state": 0, "store": store, "progress": False}
-        found, seconds = timed(lambda: dreval.tractable_consistency(X, asked, **options))
+        result, seconds = timed(lambda: dreval.tractable_consistency(X, model, **options))
     except DrevalError as error:
         return {"n": n, "p": p, "why not": str(error).splitlines()[0]}
-    parts = {name: float(found.parts[name]) for name in ("median", "tried", "failed")}
-    return {"u": float(found), "per n": found.parts["s_per_n"], "n": n, "p": p, "seconds": seconds, **parts}
+    parts = {name: float(result.parts[name]) for name in ("median", "tried", "failed")}
+    return {"u": float(result), "per n": result.parts["s_per_n"], "n": n, "p": p, "seconds": seconds, **parts}
 
 
 def in_kernlab_units(data: str, most: int | None = None) -> dict[str, Any]:
     """tr S_YY / n of kernel PCA as R kernlab has it by default, with as many functions as columns; and u."""
     X = points(data, most)
     method = KernelPCA(X.shape[1], bandwidth=KERNLAB)
-    found, _ = timed(lambda: dreval.trustability(X, method))
-    return {"variance": float(method.fit(X).eigenvalues_.sum()), "u": float(found), "n": len(X), "p": X.shape[1]}
+    result, _ = timed(lambda: dreval.trustability(X, method))
+    return {"variance": float(method.fit(X).eigenvalues_.sum()), "u": float(result), "n": len(X), "p": X.shape[1]}
 
 
-def wanted(which: str, small: bool) -> list[dict[str, Any]]:
+def table_cells(which: str, small: bool) -> list[dict[str, Any]]:
     """Cells of a table."""
     size = {"most": 80} if small else {}
     data = ("S3", "S4", "Sonar") if small else DATA
     if which == "TI":
-        return [{**words, "which": "TI"} for words in product(data=data, method=METHODS)]
+        return [{**keys, "which": "TI"} for keys in product(data=data, method=METHODS)]
     tried = {name: TRIED_ITERATIVE if name in ITERATIVE else TRIED for name in METHODS}
     return [
-        {**words, "which": "TCI", **size, "tried": 6 if small else tried[words["method"]]}
-        for words in product(data=data, method=METHODS)
+        {**keys, "which": "TCI", **size, "tried": 6 if small else tried[keys["method"]]}
+        for keys in product(data=data, method=METHODS)
     ]
 
 
-def grid_of(found: pd.DataFrame, value: str) -> pd.DataFrame:
+def grid_of(results: pd.DataFrame, value: str) -> pd.DataFrame:
     """Data by methods."""
-    order = [name for name in DATA if name in set(found["data"])]
-    return found.pivot_table(index="data", columns="method", values=value, sort=False).reindex(order)[list(METHODS)]
+    order = [name for name in DATA if name in set(results["data"])]
+    return results.pivot_table(index="data", columns="method", values=value, sort=False).reindex(order)[list(METHODS)]
 
 
 def printed(table: dict[str, tuple[float, ...]], data: pd.Index) -> pd.DataFrame:
@@ -145,57 +145,59 @@ def rows_of(trust: pd.DataFrame, units: pd.DataFrame, consistent: pd.DataFrame) 
     for data in trust["data"].unique():
         n, p = (int(at.loc[(data, "PCA"), name]) for name in ("n", "p"))
         for method, unit, top in (("LLE", "variance 1", p), ("LE", "length 1", p / n)):
-            here = at.loc[(data, method)]
+            row = at.loc[(data, method)]
             paper = TABLE_1[data][list(METHODS).index(method)]
-            note = f"columns of {unit}; the measure itself: TI/n {here['per n']:.3g}, u {here['u']:.2f}"
+            note = f"columns of {unit}; the measure itself: TI/n {row['per n']:.3g}, u {row['u']:.2f}"
             of = f"Table 1, {data}, {method}: as tr S_YY / n"
-            rows.append(number(of, paper, here["per n"] / here["u"], 0.02 * top + 0.001, note))
-    for data, here in units.set_index("data").iterrows():
+            rows.append(number(of, paper, row["per n"] / row["u"], 0.02 * top + 0.001, note))
+    for data, row in units.set_index("data").iterrows():
         paper = TABLE_1[str(data)][list(METHODS).index("kPCA")]
-        note = f"kernlab's defaults; the measure itself: TI/n {here['u'] * here['variance']:.3g}, u {here['u']:.2f}"
+        note = f"kernlab's defaults; the measure itself: TI/n {row['u'] * row['variance']:.3g}, u {row['u']:.2f}"
         of = f"Table 1, {data}, kPCA: as tr S_YY / n"
-        rows.append(number(of, paper, here["variance"], 0.02 * paper + 0.001, note))
+        rows.append(number(of, paper, row["variance"], 0.02 * paper + 0.001, note))
     most = trust.groupby("method")["u"].mean()
     ours = ", ".join(f"{name} {most[name]:.2f}" for name in ("LE", "HLLE", "LLE", "tSNE", "UMAP") if name in most)
-    said = "PCA, LLE, HLLE, LE are trustable, tSNE and UMAP less so"
+    sentence = "PCA, LLE, HLLE, LE are trustable, tSNE and UMAP less so"
     why = "the paper's order is that of units; u has none"
     spectral = most.reindex(["LLE", "HLLE", "LE"]).max() < most.reindex(["tSNE", "UMAP"]).min()
-    rows.append(claim("Table 1, text", said, f"mean u: {ours}", bool(spectral), why))
+    rows.append(claim("Table 1, text", sentence, f"mean u: {ours}", bool(spectral), why))
     best = most.drop("PCA").idxmin()
     rows.append(
         claim("Table 1, text", "LSDR is extremely trustable", f"least mean u but PCA's: {best}", best == "LSDR")
     )
     moved = consistent.groupby("method")["u"].mean()
     ours = ", ".join(f"{name} {value:.3f}" for name, value in moved.reindex(list(METHODS)).items())
-    said = "tSNE and UMAP are more consistent than PCA, LLE, HLLE and LE"
+    sentence = "tSNE and UMAP are more consistent than PCA, LLE, HLLE and LE"
     holds = moved.reindex(["tSNE", "UMAP"]).max() < moved.reindex(["PCA", "LLE", "HLLE", "LE"]).min()
     why = f"scale free; the largest of {TRIED} changes, of {TRIED_ITERATIVE} for {', '.join(ITERATIVE)}"
-    rows.append(claim("Table 2, text", said, f"mean of the largest u: {ours}", bool(holds), why))
-    said = "numbers of Table 2, such as 58434 for PCA on S1"
+    rows.append(claim("Table 2, text", sentence, f"mean of the largest u: {ours}", bool(holds), why))
+    sentence = "numbers of Table 2, such as 58434 for PCA on S1"
     why = "depends on the unit; not reproduced by any reading of Definition 5 that was tried"
-    rows.append(claim("Table 2", said, "see the tables", "not compared", why))
+    rows.append(claim("Table 2", sentence, "see the tables", "not compared", why))
     cells = consistent[(consistent["method"] == "LSDR") & consistent["data"].isin(FILES)]
     filled = int(cells["u"].notna().sum())
-    said = "NA for LSDR on Sonar, WBCD, COIL2000"
-    rows.append(claim("Table 2, LSDR", said, f"{filled} of {len(cells)} filled", filled == len(cells), "Gabriel graph"))
+    sentence = "NA for LSDR on Sonar, WBCD, COIL2000"
+    rows.append(
+        claim("Table 2, LSDR", sentence, f"{filled} of {len(cells)} filled", filled == len(cells), "Gabriel graph")
+    )
     return rows
 
 
 def tables(options: argparse.Namespace) -> Tables:
     """Both tables, ours and the paper's."""
-    trust = collect("table 1", wanted("TI", options.small), cell, options)
+    trust = collect("table 1", table_cells("TI", options.small), cell, options)
     units = collect("kernlab units", product(data=("S3", "S4") if options.small else DATA), in_kernlab_units, options)
     store = options.store
 
-    def journaled(**words: Any) -> dict[str, Any]:
-        return cell(**words, store=store)
+    def journaled(**arguments: Any) -> dict[str, Any]:
+        return cell(**arguments, store=store)
 
-    consistent = collect("table 2", wanted("TCI", options.small), journaled, options)
+    consistent = collect("table 2", table_cells("TCI", options.small), journaled, options)
     first, second = grid_of(trust, "per n"), grid_of(consistent, "per n")
-    every = pd.concat([trust, consistent])
-    absent = every[every["u"].isna()] if "why not" in every else every.iloc[:0]
+    all_cells = pd.concat([trust, consistent])
+    absent = all_cells[all_cells["u"].isna()] if "why not" in all_cells else all_cells.iloc[:0]
     return {
-        BESIDE: beside(rows_of(trust, units, consistent)),
+        COMPARISON: comparison(rows_of(trust, units, consistent)),
         "Table 1, ours: TI / n": first,
         "Table 1, the paper's": printed(TABLE_1, first.index),
         "Table 1, ours without unit: u": grid_of(trust, "u"),
