@@ -40,20 +40,20 @@ def signed_rank_p(values):
 def nemenyi_p(values):
     """Single-step p-values of all pairs, (runs, measures x pairs); they depend on whole differences of rank sums."""
     n = values.shape[2]
-    known = np.array([nemenyi(np.array([0.0, gap / n]), n, METHODS)[0, 1] for gap in range(n * (METHODS - 1) + 1)])
+    p_by_gap = np.array([nemenyi(np.array([0.0, gap / n]), n, METHODS)[0, 1] for gap in range(n * (METHODS - 1) + 1)])
     sums = rankdata(-values, axis=-1).sum(axis=2).astype(int)
     gaps = np.stack([np.abs(sums[..., i] - sums[..., j]) for i, j in PAIRS], axis=2)
-    return known[gaps].reshape(len(values), -1)
+    return p_by_gap[gaps].reshape(len(values), -1)
 
 
-def adjusted(values):
+def adjusted_p_values(values):
     """Adjusted p-values of both tests, (runs, measures x pairs) each."""
     signed = [over_blocks(p, np.arange(len(p)), "holm") for p in signed_rank_p(values)]
     ranked = [over_blocks(p, BLOCKS, "holm") for p in nemenyi_p(values)]
     return {"wilcoxon": np.array(signed), "nemenyi": np.array(ranked)}
 
 
-def compared(values):
+def compare_run(values):
     """The comparison of one run."""
     rows = [
         {"measure": f"i{t}", "dataset": f"d{i}", "embedding": f"m{j}", "value": values[t, i, j]}
@@ -68,16 +68,16 @@ def check_errors(size, n, seed):
     Of the run with the smallest p the simulated p-values are those of ``compare``, and its letters part what they part.
     """
     values = tables(size, n, seed)
-    p = adjusted(values)
+    p = adjusted_p_values(values)
     worst = int(np.argmin(p["nemenyi"].min(axis=1)))
-    found = compared(values[worst])
+    comparison = compare_run(values[worst])
     for test in p:
-        assert_allclose(found.pairs.loc[found.pairs["test"] == test, "p_adjusted"], p[test][worst], rtol=1e-9)
-    by = found.recipe["decided_by"]
-    wrong = {test: (one <= LEVEL).any(axis=1) for test, one in p.items()}
-    apart = [not set.intersection(*map(set, part)) for _, part in found.standing.groupby("measure")["letters"]]
+        assert_allclose(comparison.pairs.loc[comparison.pairs["test"] == test, "p_adjusted"], p[test][worst], rtol=1e-9)
+    by = comparison.recipe["decided_by"]
+    wrong = {test: (p_values <= LEVEL).any(axis=1) for test, p_values in p.items()}
+    apart = [not set.intersection(*map(set, part)) for _, part in comparison.standing.groupby("measure")["letters"]]
     assert any(apart) == wrong[by][worst]
-    rates = {test: float(one.mean()) for test, one in {**wrong, "letters": wrong[by]}.items()}
+    rates = {test: float(rejected.mean()) for test, rejected in {**wrong, "letters": wrong[by]}.items()}
     assert max(rates.values()) <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / size), rates
 
 

@@ -44,8 +44,8 @@ DATA = {"swiss_roll": _roll, "clusters": _clusters, "sphere": _sphere}
 
 def _exact(X, Y):
     """Values and contributions of all points."""
-    found = dreval.Evaluation(X, {"Y": Y}, random_state=0).run(MEASURES, tests=None, ci=None)
-    return found.tidy().set_index("measure")["value"], found.augment("Y")
+    results = dreval.Evaluation(X, {"Y": Y}, random_state=0).run(MEASURES, tests=None, ci=None)
+    return results.tidy().set_index("measure")["value"], results.augment("Y")
 
 
 def _draw(X, Y, seed):
@@ -90,12 +90,12 @@ def test_anchors_are_a_sample_of_the_contributions(name):
     _, points = _exact(X, Y)
     for seed in range(2):
         ev = dreval.Evaluation(X, {"Y": Y}, anchors=M, random_state=seed).run(MEASURES, tests=None)
-        seen, table = ev.augment("Y"), ev.tidy().set_index("measure")
+        contributions, table = ev.augment("Y"), ev.tidy().set_index("measure")
         for measure in MEASURES:
             column = str(measure)
-            rows = seen[column].notna()
+            rows = contributions[column].notna()
             assert rows.sum() == M
-            assert_allclose(seen.loc[rows, column], points.loc[rows, column], atol=1e-12)
+            assert_allclose(contributions.loc[rows, column], points.loc[rows, column], atol=1e-12)
             assert table.loc[measure, "value"] == pytest.approx(points.loc[rows, column].mean(), abs=1e-12)
             se = np.sqrt((1 - M / N) * points.loc[rows, column].var(ddof=1) / M)
             assert table.loc[measure, "se"] == pytest.approx(se, rel=1e-9)
@@ -131,7 +131,9 @@ MAPS = {"folded": _folded, "sphere": _sphere, "clusters": _clusters}
 
 
 @cache
-def _known(name: str, how: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray], LocalParts, float]:
+def _exact_contributions(
+    name: str, how: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray], LocalParts, float]:
     """Data, map, classes; the contributions of all points, the parts of the local measures, and R_N,opt."""
     X, Y = MAPS[name]()
     Y, labels = _moved(Y, how), np.where(X[:, 0] > np.median(X[:, 0]), "a", "b")
@@ -142,20 +144,20 @@ def _known(name: str, how: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, dic
     return X, Y, labels, {i: points[c].to_numpy() for i, c in columns.items()}, parts, best_scale(parts).mean()
 
 
-def _some(parts: LocalParts, rows: np.ndarray) -> np.ndarray:
+def _anchor_contributions(parts: LocalParts, rows: np.ndarray) -> np.ndarray:
     """Contributions to R_N,opt of some anchors, at their scale."""
     return best_scale(parts._replace(x2=parts.x2[rows], y2=parts.y2[rows], nuclear=parts.nuclear[rows]))
 
 
-def _judged(measure: str, sample: np.ndarray, exact: float, seed: int) -> tuple[bool, bool, float]:
+def _check_interval(measure: str, sample: np.ndarray, exact: float, seed: int) -> tuple[bool, bool, float]:
     """Whether there is an interval, whether it is wrong, and its width over Student's."""
     card = CARDS.card(measure)
-    got = bounded_interval(sample, N, card.bounds, card.limits(N), card.worst(N), seed)
-    if got is None:
+    interval = bounded_interval(sample, N, card.bounds, card.limits(N), card.worst(N), seed)
+    if interval is None:
         return False, False, math.nan
     usual = anchor_interval(sample, N, card.bounds)
-    wrong = not got.low - 1e-12 <= exact <= got.high + 1e-12
-    return True, wrong, (got.high - got.low) / max(usual.high - usual.low, 1e-12)
+    wrong = not interval.low - 1e-12 <= exact <= interval.high + 1e-12
+    return True, wrong, (interval.high - interval.low) / max(usual.high - usual.low, 1e-12)
 
 
 @pytest.mark.calibration
@@ -166,22 +168,27 @@ def test_anchors_that_miss_what_few_points_carry(name: str, how: str, n_simulati
     Student's interval alone is wrong in up to 60 % of draws here, nearly always too good. Where a contribution has no
     bound (R_N,opt) and few anchors carry the value there is no interval. On maps without misplaced points as well.
     """
-    _, _, _, points, parts, whole = _known(name, how)
+    _, _, _, points, parts, whole = _exact_contributions(name, how)
     size = n_simulations(1000)
     most = 0.05 + 3 * math.sqrt(0.05 * 0.95 / size)
     for m in COUNTS:
-        found: dict[str, list[tuple[bool, bool, float]]] = {}
+        outcomes: dict[str, list[tuple[bool, bool, float]]] = {}
         for seed in range(size):
             rows = np.sort(np.random.default_rng([seed, m]).choice(N, m, replace=False))
-            for measure, each in points.items():
-                found.setdefault(measure, []).append(_judged(measure, each[rows], each.mean(), seed))
-            found.setdefault("procrustes_rn_opt", []).append(
-                _judged("procrustes_rn_opt", _some(parts, rows), whole, seed)
+            for measure, contributions in points.items():
+                outcomes.setdefault(measure, []).append(
+                    _check_interval(measure, contributions[rows], contributions.mean(), seed)
+                )
+            outcomes.setdefault("procrustes_rn_opt", []).append(
+                _check_interval("procrustes_rn_opt", _anchor_contributions(parts, rows), whole, seed)
             )
-        for measure, all_of in found.items():
-            some, wrong, ratio = np.array(all_of, float).T
-            median = np.nanmedian(ratio) if some.any() else math.nan
-            print(f"{name:9}{how:10}{m:4} {measure:21} some {some.mean():.2f} wrong {wrong.mean():.3f} x {median:.2f}")
+        for measure, measure_outcomes in outcomes.items():
+            has_interval, wrong, ratio = np.array(measure_outcomes, float).T
+            median = np.nanmedian(ratio) if has_interval.any() else math.nan
+            print(
+                f"{name:9}{how:10}{m:4} {measure:21} some {has_interval.mean():.2f} "
+                f"wrong {wrong.mean():.3f} x {median:.2f}"
+            )
             assert wrong.mean() <= most, (measure, m)
 
 
@@ -192,7 +199,7 @@ def test_pairs_seen_from_anchors_are_silent_where_few_points_carry_the_error(how
 
     Beside misplaced points there are none, with that reason. Procrustes disparity is exact from any anchors.
     """
-    X, Y, labels, *_ = _known("clusters", how)
+    X, Y, labels, *_ = _exact_contributions("clusters", how)
     names, size = ["spearman_distance", "procrustes_disparity"], 20
     exact = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, None, None).tidy()["value"]
     for m in COUNTS:
@@ -200,11 +207,11 @@ def test_pairs_seen_from_anchors_are_silent_where_few_points_carry_the_error(how
             dreval.Evaluation(X, {"Y": Y}, anchors=m, random_state=s).run(names, None).tidy() for s in range(size)
         ]
         low, high = (np.array([t.loc[0, end] for t in tables], float) for end in ("conf_low", "conf_high"))
-        some = ~np.isnan(low)
-        wrong = some & ~((low <= exact[0]) & (exact[0] <= high))
-        print(f"{how:10}{m:4} spearman_distance some {some.mean():.2f} wrong {wrong.mean():.3f}")
+        has_interval = ~np.isnan(low)
+        wrong = has_interval & ~((low <= exact[0]) & (exact[0] <= high))
+        print(f"{how:10}{m:4} spearman_distance some {has_interval.mean():.2f} wrong {wrong.mean():.3f}")
         assert wrong.mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / size)
-        assert how == "none" or not some.any()
+        assert how == "none" or not has_interval.any()
         for table in tables:
             assert table.loc[1, ["value", "conf_low", "conf_high"]].tolist() == pytest.approx([exact[1]] * 3, abs=1e-12)
 
@@ -212,20 +219,22 @@ def test_pairs_seen_from_anchors_are_silent_where_few_points_carry_the_error(how
 @pytest.mark.calibration
 def test_known_contributions_are_those_of_anchors() -> None:
     """The shortcut of the simulation is the evaluation: values and intervals of one draw, by both ways."""
-    X, Y, labels, points, parts, _ = _known("clusters", "exchanged")
+    X, Y, labels, points, parts, _ = _exact_contributions("clusters", "exchanged")
     names = [*BOUNDED, "procrustes_rn_opt"]
     res = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=80, random_state=0).run(names, None)
     table = res.tidy().set_index("measure")
-    seen = res.augment("Y").select_dtypes(float)
-    rows = np.flatnonzero(seen[next(c for c in seen.columns if c.startswith("trust"))].notna())
+    contributions = res.augment("Y").select_dtypes(float)
+    rows = np.flatnonzero(contributions[next(c for c in contributions.columns if c.startswith("trust"))].notna())
     for measure in names:
         card = CARDS.card(measure)
-        mine = _some(parts, rows) if measure == "procrustes_rn_opt" else points[measure][rows]
-        got = bounded_interval(mine, N, card.bounds, card.limits(N), card.worst(N), 0)
-        assert table.loc[measure, "value"] == pytest.approx(mine.mean(), abs=1e-12)
-        if got is None:
+        sample = _anchor_contributions(parts, rows) if measure == "procrustes_rn_opt" else points[measure][rows]
+        interval = bounded_interval(sample, N, card.bounds, card.limits(N), card.worst(N), 0)
+        assert table.loc[measure, "value"] == pytest.approx(sample.mean(), abs=1e-12)
+        if interval is None:
             assert "no bound" in table.loc[measure, "note"]
         else:
             assert_allclose(
-                [table.loc[measure, "conf_low"], table.loc[measure, "conf_high"]], [got.low, got.high], atol=1e-6
+                [table.loc[measure, "conf_low"], table.loc[measure, "conf_high"]],
+                [interval.low, interval.high],
+                atol=1e-6,
             )

@@ -52,7 +52,7 @@ DATA = {"clusters": _clusters, "roll": _roll}
 CLUSTERS_OR_ROLL = pytest.mark.parametrize("name", DATA)
 
 
-class Known(NamedTuple):
+class Contributions(NamedTuple):
     """For each measure the contributions of all points by some seeds, and its local parts."""
 
     points: dict[str, list[np.ndarray]]
@@ -60,21 +60,21 @@ class Known(NamedTuple):
 
 
 @cache
-def _known(name: str) -> Known:
+def _exact_contributions(name: str) -> Contributions:
     """Folds and triplets are drawn, so that their contributions are those of one of four seeds."""
     X, Y, labels = DATA[name]()
     points: dict[str, list[np.ndarray]] = {}
     for seed in range(SEEDS):
-        wanted = MEANS if seed == 0 else ["knn_accuracy", "triplet_accuracy"]
+        measures = MEANS if seed == 0 else ["knn_accuracy", "triplet_accuracy"]
         ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=seed, anchors=None)
-        found = ev.run(wanted, None, None).augment("Y")
-        for column in found.columns:
-            if (measure := column.split("(")[0]) in wanted:
-                points.setdefault(measure, []).append(found[column].to_numpy(np.float64))
-    return Known(points, local_parts(neighbor_pass(X, {"Y": Y}, k=15, ranks=False)["Y"], 15))
+        table = ev.run(measures, None, None).augment("Y")
+        for column in table.columns:
+            if (measure := column.split("(")[0]) in measures:
+                points.setdefault(measure, []).append(table[column].to_numpy(np.float64))
+    return Contributions(points, local_parts(neighbor_pass(X, {"Y": Y}, k=15, ranks=False)["Y"], 15))
 
 
-def _some(parts: LocalParts, rows: np.ndarray) -> np.ndarray:
+def _anchor_contributions(parts: LocalParts, rows: np.ndarray) -> np.ndarray:
     """Contributions to R_N,opt of some anchors, at their scale."""
     return best_scale(parts._replace(x2=parts.x2[rows], y2=parts.y2[rows], nuclear=parts.nuclear[rows]))
 
@@ -99,8 +99,8 @@ def _correlation(X: np.ndarray, Y: np.ndarray) -> float:
     sums = np.zeros(3)
     for part in blocks_of:
         x, y = (rank[_steps(table, part)] for rank, table in zip(ranks, (X, Y), strict=True))
-        own = np.arange(part.start, part.stop)
-        x[own - part.start, own], y[own - part.start, own] = 0.0, 0.0
+        rows = np.arange(part.start, part.stop)
+        x[rows - part.start, rows], y[rows - part.start, rows] = 0.0, 0.0
         sums += (np.vdot(x, x), np.vdot(y, y), np.vdot(x, y))
     return float(sums[2] / math.sqrt(sums[0] * sums[1]))
 
@@ -113,44 +113,47 @@ def _steps(table: np.ndarray, part: slice) -> np.ndarray:
 
 
 def _report(
-    name: str, measure: str, exact: float, found: list[Interval | None], truths: np.ndarray
+    name: str, measure: str, exact: float, intervals: list[Interval | None], truths: np.ndarray
 ) -> tuple[float, float]:
     """Coverage of the draws that have an interval, and its standard error at 95 %; printed with what they are."""
-    there = [(one, truth) for one, truth in zip(found, truths, strict=True) if one is not None]
-    inside = np.mean([one.low - CLOSE <= truth <= one.high + CLOSE for one, truth in there])
-    half = np.mean([(one.high - one.low) / 2 for one, _ in there])
-    kinds = {kind: np.mean([one.kind == kind for one, _ in there]) for kind in sorted({one.kind for one, _ in there})}
-    said = " ".join(f"{kind} {share:.3f}" for kind, share in kinds.items())
-    draws = f"{len(there)} of {len(found)}"
-    print(f"{name:9}{measure:22} exact {exact:.4f} draws {draws:13} covered {inside:.4f} half-width {half:.5f}  {said}")
-    return float(inside), math.sqrt(0.95 * 0.05 / len(there))
+    pairs = [(interval, truth) for interval, truth in zip(intervals, truths, strict=True) if interval is not None]
+    inside = np.mean([interval.low - CLOSE <= truth <= interval.high + CLOSE for interval, truth in pairs])
+    half = np.mean([(interval.high - interval.low) / 2 for interval, _ in pairs])
+    kinds = {
+        kind: np.mean([interval.kind == kind for interval, _ in pairs])
+        for kind in sorted({interval.kind for interval, _ in pairs})
+    }
+    text = " ".join(f"{kind} {share:.3f}" for kind, share in kinds.items())
+    draws = f"{len(pairs)} of {len(intervals)}"
+    print(f"{name:9}{measure:22} exact {exact:.4f} draws {draws:13} covered {inside:.4f} half-width {half:.5f}  {text}")
+    return float(inside), math.sqrt(0.95 * 0.05 / len(pairs))
 
 
 @pytest.mark.calibration
 @CLUSTERS_OR_ROLL
 def test_intervals_of_contributions_cover_the_value_of_all_points(name: str, n_simulations: Any) -> None:
     """2000 draws, seeds 0 to 1999: at least 95 % of intervals, less three standard errors, hold the value of all."""
-    known, size = _known(name), n_simulations(2000)
-    whole = best_scale(known.parts).mean()
-    found: dict[str, list[Interval | None]] = {measure: [] for measure in [*MEANS, OF_SCALE]}
-    truths: dict[str, list[float]] = {measure: [] for measure in found}
-    triplets = float(np.mean(known.points["triplet_accuracy"]))  # other triplets are as good: of all of them
+    contributions, size = _exact_contributions(name), n_simulations(2000)
+    whole = best_scale(contributions.parts).mean()
+    intervals_of: dict[str, list[Interval | None]] = {measure: [] for measure in [*MEANS, OF_SCALE]}
+    truths: dict[str, list[float]] = {measure: [] for measure in intervals_of}
+    triplets = float(np.mean(contributions.points["triplet_accuracy"]))  # other triplets are as good: of all of them
     for seed in range(size):
         rows = np.sort(np.random.default_rng([seed, M]).choice(N, M, replace=False))
         for measure in MEANS:
-            each = known.points[measure][seed % len(known.points[measure])]
-            found[measure].append(_interval(measure, each[rows], seed))
-            truths[measure].append(triplets if measure == "triplet_accuracy" else each.mean())
-        found[OF_SCALE].append(_interval(OF_SCALE, _some(known.parts, rows), seed))
+            values = contributions.points[measure][seed % len(contributions.points[measure])]
+            intervals_of[measure].append(_interval(measure, values[rows], seed))
+            truths[measure].append(triplets if measure == "triplet_accuracy" else values.mean())
+        intervals_of[OF_SCALE].append(_interval(OF_SCALE, _anchor_contributions(contributions.parts, rows), seed))
         truths[OF_SCALE].append(whole)
     short = []
-    for measure, intervals in found.items():
+    for measure, intervals in intervals_of.items():
         covered, error = _report(name, measure, float(np.mean(truths[measure])), intervals, np.array(truths[measure]))
         short += [measure] if covered < 0.95 - 3 * error else []
     assert not short
 
 
-def _evaluated(name: str, measures: list[str], seed: int) -> list[Interval | None]:
+def _evaluation_intervals(name: str, measures: list[str], seed: int) -> list[Interval | None]:
     """The intervals of a real evaluation."""
     X, Y, labels = DATA[name]()
     ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=M, random_state=seed)
@@ -173,9 +176,15 @@ def test_intervals_of_pairs_cover_the_value_of_all_points(name: str, n_simulatio
     measures = ["spearman_distance", "procrustes_disparity"]
     disparity = float(dreval.procrustes_disparity(X, Y))
     truths = [_correlation(X, Y), disparity]
-    found = [_evaluated(name, measures, seed) for seed in range(size)]
-    for at, measure in enumerate(measures):
-        covered, error = _report(name, measure, truths[at], [one[at] for one in found], np.full(size, truths[at]))
+    intervals_by_seed = [_evaluation_intervals(name, measures, seed) for seed in range(size)]
+    for place, measure in enumerate(measures):
+        covered, error = _report(
+            name,
+            measure,
+            truths[place],
+            [intervals[place] for intervals in intervals_by_seed],
+            np.full(size, truths[place]),
+        )
         assert covered >= (1.0 if measure == "procrustes_disparity" else 0.95 - 3 * error)
 
 
@@ -183,29 +192,33 @@ def test_intervals_of_pairs_cover_the_value_of_all_points(name: str, n_simulatio
 @CLUSTERS_OR_ROLL
 def test_intervals_of_the_drawn_area_cover_that_of_all_ranks(name: str, n_simulations: Any, monkeypatch: Any) -> None:
     """100 real evaluations as beyond 50,000 points: the area from lists and drawn points, with the noise of these."""
-    known, size = _known(name), n_simulations(2000) // 20
-    truth = float(known.points["r_nx_auc"][0].mean())
+    contributions, size = _exact_contributions(name), n_simulations(2000) // 20
+    truth = float(contributions.points["r_nx_auc"][0].mean())
     for place in (blocks, evaluation_rows, coranking):
         monkeypatch.setattr(place, "ALL_RANKS", 1000, raising=False)
-    found = [_evaluated(name, ["r_nx_auc"], seed)[0] for seed in range(size)]
-    covered, error = _report(name, "r_nx_auc, drawn", truth, found, np.full(size, truth))
+    intervals = [_evaluation_intervals(name, ["r_nx_auc"], seed)[0] for seed in range(size)]
+    covered, error = _report(name, "r_nx_auc, drawn", truth, intervals, np.full(size, truth))
     assert covered >= 0.95 - 3 * error
 
 
 @pytest.mark.calibration
 def test_draws_are_evaluations() -> None:
     """The shortcut of the simulation gives the values and intervals of one evaluation with anchors."""
-    known, names = _known("roll"), [*MEANS, OF_SCALE]
+    contributions, names = _exact_contributions("roll"), [*MEANS, OF_SCALE]
     X, Y, labels = DATA["roll"]()
     ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=M, random_state=1)
     res = ev.run(names, None)
-    table, seen = res.tidy().set_index("measure"), res.augment("Y")
-    rows = np.flatnonzero(seen[next(c for c in seen.columns if c.startswith("trust"))].notna())
+    table, points = res.tidy().set_index("measure"), res.augment("Y")
+    rows = np.flatnonzero(points[next(c for c in points.columns if c.startswith("trust"))].notna())
     for measure in names:
-        each = known.points.get(measure, [])
-        mine = _some(known.parts, rows) if measure == OF_SCALE else each[1 % len(each)][rows]
-        got = _interval(measure, mine, 1)
-        assert got is not None
-        assert table.loc[measure, "value"] == pytest.approx(mine.mean(), abs=1e-12)
+        seed_values = contributions.points.get(measure, [])
+        sample = (
+            _anchor_contributions(contributions.parts, rows)
+            if measure == OF_SCALE
+            else seed_values[1 % len(seed_values)][rows]
+        )
+        interval = _interval(measure, sample, 1)
+        assert interval is not None
+        assert table.loc[measure, "value"] == pytest.approx(sample.mean(), abs=1e-12)
         ends = [table.loc[measure, "conf_low"], table.loc[measure, "conf_high"]]
-        assert ends == pytest.approx([got.low, got.high], abs=1e-6)
+        assert ends == pytest.approx([interval.low, interval.high], abs=1e-6)

@@ -26,8 +26,8 @@ def curve(rng):
 
 def swiss_roll(rng):
     """A Swiss roll with noise, against its true latents in standard deviations."""
-    made = dreval.simulate("swiss_roll", n=N, random_state=rng)
-    return made.latent / made.latent.std(axis=0), made.data + 0.5 * rng.normal(size=(N, 3))
+    data = dreval.simulate("swiss_roll", n=N, random_state=rng)
+    return data.latent / data.latent.std(axis=0), data.data + 0.5 * rng.normal(size=(N, 3))
 
 
 def dependent(rng):
@@ -49,15 +49,15 @@ def folded(rng):
     return np.abs(t)[:, None], np.c_[t, t**2, 0.3 * t**3] + 0.05 * rng.normal(size=(N, 3))
 
 
-def judged(make, simulations, seed=1):
+def simulate(make, simulations, seed=1):
     """P-values of both tests, and whether the verdict objects, for each simulation."""
     rng = np.random.default_rng(seed)
-    found = []
+    outcomes = []
     for b in range(simulations):
         Y, X = make(rng)
         certificate = certify(Embedding(Y, "e", data=X), n_resamples=RESAMPLES, n_folds=2, random_state=b, n_jobs=1)
-        found.append([*(test.p_value for test in certificate.tests), bool(certificate.objections)])
-    return np.array(found)
+        outcomes.append([*(test.p_value for test in certificate.tests), bool(certificate.objections)])
+    return np.array(outcomes)
 
 
 @pytest.mark.calibration
@@ -67,11 +67,11 @@ def test_size(make, n_simulations):
 
     The verdict is adjusted by Holm for two tests that often agree, and so may object less often.
     """
-    found = judged(make, n_simulations(300))
-    error = 3 * np.sqrt(0.05 * 0.95 / len(found))
-    rates = np.mean(found[:, :-1] <= 0.05 + 1e-12, axis=0)
+    outcomes = simulate(make, n_simulations(300))
+    error = 3 * np.sqrt(0.05 * 0.95 / len(outcomes))
+    rates = np.mean(outcomes[:, :-1] <= 0.05 + 1e-12, axis=0)
     assert np.all(np.abs(rates - 0.05) <= error), rates
-    assert np.mean(found[:, -1]) <= 0.05 + error
+    assert np.mean(outcomes[:, -1]) <= 0.05 + error
 
 
 @pytest.mark.calibration
@@ -80,9 +80,9 @@ def test_size_under_heavy_tails(n_simulations):
 
     300 simulations of another seed had rates of 2.3 % (HSIC) and 1.3 % (KCCA) at 5 %.
     """
-    found = judged(bent, n_simulations(300))
-    rates = [*np.mean(found[:, :-1] <= 0.05 + 1e-12, axis=0), np.mean(found[:, -1])]
-    assert max(rates) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(found)), rates
+    outcomes = simulate(bent, n_simulations(300))
+    rates = [*np.mean(outcomes[:, :-1] <= 0.05 + 1e-12, axis=0), np.mean(outcomes[:, -1])]
+    assert max(rates) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(outcomes)), rates
 
 
 def skewed(n):
@@ -101,13 +101,13 @@ def test_size_under_skewed_noise(n_simulations):
 
     600 simulations of the same seed had rates of 7.0 % (HSIC), 8.2 % (KCCA) and 5.2 % (verdict).
     """
-    found = judged(skewed(80), n_simulations(200), seed=2)
-    assert np.mean(found[:, :-1] <= 0.05 + 1e-12, axis=0).max() <= 0.2
-    assert np.mean(found[:, -1]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(found))
+    outcomes = simulate(skewed(80), n_simulations(200), seed=2)
+    assert np.mean(outcomes[:, :-1] <= 0.05 + 1e-12, axis=0).max() <= 0.2
+    assert np.mean(outcomes[:, -1]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(outcomes))
 
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("make", [dependent, folded])
 def test_power(make, n_simulations):
     """Noise whose size follows the latent, and an embedding that folds the data, are seen in more than seven of ten."""
-    assert np.mean(judged(make, n_simulations(100))[:, 0] <= 0.05) > 0.7
+    assert np.mean(simulate(make, n_simulations(100))[:, 0] <= 0.05) > 0.7

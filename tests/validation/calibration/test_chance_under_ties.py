@@ -14,8 +14,8 @@ from dreval.measures.core import answer, chance_curve, chance_value, curve_value
 from dreval.registry import MEASURES
 
 CARDS = {name: MEASURES.card(name) for name in MEASURES if MEASURES.card(name).level != "algorithm"}
-STATED = [name for name, card in CARDS.items() if card.chance is not None]
-CURVES = [name for name in STATED if CARDS[name].curve]
+WITH_CHANCE = [name for name, card in CARDS.items() if card.chance is not None]
+CURVES = [name for name in WITH_CHANCE if CARDS[name].curve]
 ROOTS = 4  # whose standard errors are pooled: that of 20 draws alone has heavy tails
 TOGETHER = 20  # exchanged embeddings in one pass
 NEAREST = [0, 1, 4, 14, 39]  # places of a curve that are judged: K = 1, 2, 5, 15, 40
@@ -60,9 +60,13 @@ CASES = [(kind, n, k) for kind in DATA for n, k in ((60, 5), (80, 10), (200, 15)
 
 def _views(X, embeddings, k, labels):
     """The views of some embeddings with classes and latent variables."""
-    found = neighbor_pass(X, dict(enumerate(embeddings)), k=k, n_jobs=1)
-    known = {"labels": labels, "latent": X[:, :2] + np.arange(len(X))[:, None] / 7, "batch": np.arange(len(X)) // 3 % 2}
-    return [replace(found[i], **known) for i in found]
+    views = neighbor_pass(X, dict(enumerate(embeddings)), k=k, n_jobs=1)
+    variables = {
+        "labels": labels,
+        "latent": X[:, :2] + np.arange(len(X))[:, None] / 7,
+        "batch": np.arange(len(X)) // 3 % 2,
+    }
+    return [replace(views[i], **variables) for i in views]
 
 
 def _values(name, view, k):
@@ -77,52 +81,54 @@ def _values(name, view, k):
 
 def _parameters(name, k):
     """The parameters of a measure with k neighbors."""
-    given = dict(CARDS[name].parameters)
-    given |= {"size": 20} if "size" in given else {}
-    return given | ({"n_neighbors": k} if "n_neighbors" in given else {})
+    parameters = dict(CARDS[name].parameters)
+    parameters |= {"size": 20} if "size" in parameters else {}
+    return parameters | ({"n_neighbors": k} if "n_neighbors" in parameters else {})
 
 
-def _stated(name, view, k, root):
+def _chance_level(name, view, k, root):
     """What is stated as chance, its standard error and its number of draws (neither is known of a curve)."""
     if name in CURVES:
         return chance_curve(MEASURES.get(name), view, root)[NEAREST], 0.0, 0
-    found = chance_value(MEASURES.get(name), view, _parameters(name, k), root)
-    return np.array([found.value]), found.se, found.draws
+    chance = chance_value(MEASURES.get(name), view, _parameters(name, k), root)
+    return np.array([chance.value]), chance.se, chance.draws
 
 
-def _judge(kind, n, k, size):
+def _standard_scores(kind, n, k, size):
     """For every measure: distance of the stated value from the mean over exchanges, in standard errors of both."""
     rng = np.random.default_rng(1000 * [*DATA].index(kind) + n)
     X, Y = DATA[kind](rng, n)
     labels = np.repeat([0, 1, 2], [n // 6, n // 3, n - n // 6 - n // 3])  # sorted and of unequal sizes
     view = _views(X, [Y], k, labels)[0]
-    values = {name: [] for name in STATED}
+    values = {name: [] for name in WITH_CHANCE}
     for _ in range(size // TOGETHER):
-        for seen in _views(X, [Y[rng.permutation(n)] for _ in range(TOGETHER)], k, labels):
-            for name in STATED:
-                values[name].append(_values(name, seen, k))
-    found = {}
-    for name in STATED:
-        draws = [_stated(name, view, k, root) for root in range(ROOTS)]
+        for exchanged_view in _views(X, [Y[rng.permutation(n)] for _ in range(TOGETHER)], k, labels):
+            for name in WITH_CHANCE:
+                values[name].append(_values(name, exchanged_view, k))
+    scores = {}
+    for name in WITH_CHANCE:
+        draws = [_chance_level(name, view, k, root) for root in range(ROOTS)]
         defined = np.array([value for value in values[name] if not np.isnan(value).any()])
         assert len(defined) > 0.5 * size, name
         mean, spread = defined.mean(axis=0), defined.std(axis=0)
-        own = math.sqrt(np.mean([se**2 for _, se, _ in draws]))
+        chance_error = math.sqrt(np.mean([se**2 for _, se, _ in draws]))
         if name in CURVES:
-            own = np.std([value for value, _, _ in draws], axis=0, ddof=1)
-        drawn = draws[0][2] > 0 or np.asarray(own) > 0
-        own = np.maximum(own, spread / math.sqrt(20) * drawn)  # of 20 draws near a bound all may be alike
-        error = np.hypot(spread / math.sqrt(len(defined)), own)
+            chance_error = np.std([value for value, _, _ in draws], axis=0, ddof=1)
+        is_random = draws[0][2] > 0 or np.asarray(chance_error) > 0
+        chance_error = np.maximum(
+            chance_error, spread / math.sqrt(20) * is_random
+        )  # of 20 draws near a bound all may be alike
+        error = np.hypot(spread / math.sqrt(len(defined)), chance_error)
         far = np.abs(draws[0][0] - mean)
-        found[name] = float(np.max(np.where(far < 1e-10, 0.0, far / np.maximum(error, 1e-300))))
-    return found
+        scores[name] = float(np.max(np.where(far < 1e-10, 0.0, far / np.maximum(error, 1e-300))))
+    return scores
 
 
 @pytest.mark.calibration
 @pytest.mark.parametrize(("kind", "n", "k"), CASES)
 def test_stated_chance_is_the_mean_over_exchanges(kind, n, k, n_simulations):
     """2000 exchanges: every measure that has a chance level, within 4 standard errors of the difference."""
-    found = _judge(kind, n, k, n_simulations(2000))
-    worst = max(found, key=lambda name: found[name])
-    print(f"{kind:10} n {n:3} k {k:2}: {len(found)} measures, farthest {worst} at {found[worst]:.2f} standard errors")
-    assert {name: far for name, far in found.items() if far > 4} == {}
+    scores = _standard_scores(kind, n, k, n_simulations(2000))
+    worst = max(scores, key=lambda name: scores[name])
+    print(f"{kind:10} n {n:3} k {k:2}: {len(scores)} measures, farthest {worst} at {scores[worst]:.2f} standard errors")
+    assert {name: far for name, far in scores.items() if far > 4} == {}

@@ -56,29 +56,32 @@ def test_bands_of_anchors_cover_the_curve_of_all_points(name: str, n_simulations
     fewer; how many is printed.
     """
     X, Y = MAPS[name](N, 0)
-    other = X[:, :2] + np.random.default_rng(5).normal(size=(N, 2)) * X[:, :2].std(axis=0) / 4
-    views = neighbor_pass(X, {"one": Y, "other": other}, k=15)
+    noisy_map = X[:, :2] + np.random.default_rng(5).normal(size=(N, 2)) * X[:, :2].std(axis=0) / 4
+    views = neighbor_pass(X, {"one": Y, "other": noisy_map}, k=15)
     ks = np.unique(np.rint(np.geomspace(1, N - 2, 75)).astype(np.int64))
-    both = [row_curves(view, ks).r_nx() for view in views.values()]
+    curves = [row_curves(view, ks).r_nx() for view in views.values()]
     size = n_simulations(500)
     for m in (100, 300):
-        for what, rows, bounds in (("R_NX", both[0], (-1.0, 1.0)), ("difference", both[0] - both[1], (-2.0, 2.0))):
-            true, found = rows.mean(axis=0), []
+        for label, rows, bounds in (
+            ("R_NX", curves[0], (-1.0, 1.0)),
+            ("difference", curves[0] - curves[1], (-2.0, 2.0)),
+        ):
+            true, outcomes = rows.mean(axis=0), []
             for seed in range(size):
                 rng = np.random.default_rng([seed, m])
                 sample = rows[rng.choice(N, m, replace=False)]
                 band = anchor_band(sample, ks, N, rng, bounds, LEVEL)
-                there = covered_by_anchors(sample, ks, N)
+                is_covered = covered_by_anchors(sample, ks, N)
                 se = np.sqrt((1 - m / N) * sample.var(axis=0, ddof=1) / m)
-                alone = np.abs(sample.mean(axis=0) - true)[there] <= 1.98 * se[there]
-                inside = (band.low[there] <= true[there]) & (true[there] <= band.high[there])
-                found.append((inside.all(), alone.all(), there.sum(), band.critical))
-            covered, pointwise, count, critical = np.array(found, float).T
+                alone = np.abs(sample.mean(axis=0) - true)[is_covered] <= 1.98 * se[is_covered]
+                inside = (band.low[is_covered] <= true[is_covered]) & (true[is_covered] <= band.high[is_covered])
+                outcomes.append((inside.all(), alone.all(), is_covered.sum(), band.critical))
+            covered, pointwise, count, critical = np.array(outcomes, float).T
             print(
-                f"{name:9}{what:11} m {m:4} covered {covered.mean():.3f}, pointwise {pointwise.mean():.3f}, "
+                f"{name:9}{label:11} m {m:4} covered {covered.mean():.3f}, pointwise {pointwise.mean():.3f}, "
                 f"{count.mean():.1f} K, critical {np.nanmedian(critical):.2f} (largest {np.nanmax(critical):.2f})"
             )
-            assert covered.mean() >= LEVEL - 3 * math.sqrt(LEVEL * (1 - LEVEL) / size), (what, m)
+            assert covered.mean() >= LEVEL - 3 * math.sqrt(LEVEL * (1 - LEVEL) / size), (label, m)
 
 
 @pytest.mark.calibration
@@ -94,12 +97,12 @@ def test_bands_of_all_points_cover_the_mean_curve(name: str, n: int, n_simulatio
         X, Y = MAPS[name](n, [seed, n])
         res = dreval.Evaluation(X, {"e": Y}, n_neighbors=5, random_state=seed).run("r_nx", tests=None)
         curves.append(res.curve("r_nx", bands=True).set_index("K"))
-    mean = np.mean([one["value"] for one in curves], axis=0)
+    mean = np.mean([curve["value"] for curve in curves], axis=0)
     ks = curves[0].index.to_numpy()
     covered = {}
-    for what in ("band", "conf"):
-        low, high = (np.array([one[f"{what}_{end}"] for one in curves]) for end in ("low", "high"))
+    for kind in ("band", "conf"):
+        low, high = (np.array([curve[f"{kind}_{end}"] for curve in curves]) for end in ("low", "high"))
         inside = (low <= mean) & (mean <= high) | np.isnan(low)
-        covered[what] = [float(inside[:, ks >= least].all(axis=1).mean()) for least in (5, 1)]
+        covered[kind] = [float(inside[:, ks >= least].all(axis=1).mean()) for least in (5, 1)]
     print(f"{name:9} n {n}: from K = 5 and from 1, bands {covered['band']}, pointwise {covered['conf']}")
     assert covered["band"][0] >= LEVEL - 3 * math.sqrt(LEVEL * (1 - LEVEL) / size)

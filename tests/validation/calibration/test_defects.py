@@ -32,10 +32,14 @@ def test_the_experiment_comes_out_again(defects, data):
     """Letter by letter what every measure finds, as ``vignettes/defects.py`` stored it."""
     names = defects.measures()
     rows = [row for draw in range(DRAWS) for row in defects.judged(data, draw, names, DEFECTS)]
-    again = defects.by_grade(pd.DataFrame(rows)).set_index(["measure", "change", "grade"])["found"]
+    rerun = defects.by_grade(pd.DataFrame(rows)).set_index(["measure", "change", "grade"])["found"]
     stored = detections().query("data == @data").set_index(["measure", "change", "grade"])["found"]
-    pairs = [(one, two) for key, letters in again.items() for one, two in zip(letters, stored[key], strict=False)]
+    pairs = [
+        (observed, expected)
+        for key, letters in rerun.items()
+        for observed, expected in zip(letters, stored[key], strict=False)
+    ]
 
     assert len(pairs) == DRAWS * len(names) * len(DEFECTS) * 4
-    assert sum(one == two for one, two in pairs) >= SAME * len(pairs)
-    assert len({one for one, _ in pairs}) >= 4
+    assert sum(observed == expected for observed, expected in pairs) >= SAME * len(pairs)
+    assert len({observed for observed, _ in pairs}) >= 4

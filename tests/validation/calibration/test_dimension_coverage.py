@@ -41,12 +41,12 @@ def test_intervals_cover_the_mean_of_the_estimator(cloud: str, n: int, n_simulat
     make, d = CLOUDS[cloud]
     size = n_simulations(300)
     for name, settings in SETTINGS.items():
-        found = []
+        estimates = []
         for seed in range(size):
             X = make(n, np.random.default_rng([seed, n]))
-            one = dreval.intrinsic_dimension(X, random_state=seed, **settings)
-            found.append((one.value, one.se, one.conf_low, one.conf_high))
-        value, se, low, high = np.array(found).T
+            estimate = dreval.intrinsic_dimension(X, random_state=seed, **settings)
+            estimates.append((estimate.value, estimate.se, estimate.conf_low, estimate.conf_high))
+        value, se, low, high = np.array(estimates).T
         mean = value.mean()
         covered = np.mean((low <= mean) & (mean <= high))
         true = np.mean((low <= d) & (d <= high))
@@ -67,15 +67,15 @@ def test_parallel_analysis_keeps_its_level(n: int, p: int, n_simulations: Any) -
     """
     size = n_simulations(1000)
     slack = 3 * math.sqrt(0.05 * 0.95 / size)
-    kept = {"independent": 0, "one factor": 0}
+    counts = {"independent": 0, "one factor": 0}
     for seed in range(size):
         rng = np.random.default_rng([seed, n, p])
         X = rng.exponential(size=(n, p))
-        kept["independent"] += dreval.parallel_analysis(X, n_resamples=99, random_state=seed).n_components > 0
+        counts["independent"] += dreval.parallel_analysis(X, n_resamples=99, random_state=seed).n_components > 0
         X = X + 3 * rng.normal(size=(n, 1))
-        found = dreval.parallel_analysis(X, n_resamples=99, random_state=seed)
-        kept["one factor"] += bool(found.table["p_value"][1] <= 0.05)
-    shares = {name: count / size for name, count in kept.items()}
+        analysis = dreval.parallel_analysis(X, n_resamples=99, random_state=seed)
+        counts["one factor"] += bool(analysis.table["p_value"][1] <= 0.05)
+    shares = {name: count / size for name, count in counts.items()}
     print(f"n {n} p {p}: {shares}")
     assert abs(shares["independent"] - 0.05) <= slack
     assert shares["one factor"] <= 0.05 + slack

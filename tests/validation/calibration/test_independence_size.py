@@ -17,7 +17,7 @@ import dreval
 
 N, SIMULATIONS, RESAMPLES = 100, 1000, 199
 LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
-SHOWN = (0.01, 0.05, 0.1, 0.5)
+PRINTED_LEVELS = (0.01, 0.05, 0.1, 0.5)
 
 
 def normal(rng, p):
@@ -59,20 +59,20 @@ def p_values(test: str, law: str, simulations: int, stage: int = 0) -> np.ndarra
     """P-values of independent variables (of two samples of one law for MMD)."""
     function, columns = TESTS[test]
     rng = np.random.default_rng([SEEDS[test, law], stage] if stage else SEEDS[test, law])
-    found = []
+    values = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dreval.errors.DegenerateDataWarning)
         for b in range(simulations):
             variables = two_samples(law, rng) if test == "mmd" else independent(law, rng, columns)
             seed = stage * 10**6 + b
-            found.append(function(*variables, n_resamples=RESAMPLES, random_state=seed, n_jobs=1).p_value)
-    return np.array(found)
+            values.append(function(*variables, n_resamples=RESAMPLES, random_state=seed, n_jobs=1).p_value)
+    return np.array(values)
 
 
 def independent(law, rng, columns):
     """Independent variables of one law; classes are tested against a first variable with heavy tails."""
-    first = heavy if law == "classes" else LAWS[law]
-    return [first(rng, columns[0]), *(LAWS[law](rng, p) for p in columns[1:])]
+    first_law = heavy if law == "classes" else LAWS[law]
+    return [first_law(rng, columns[0]), *(LAWS[law](rng, p) for p in columns[1:])]
 
 
 def two_samples(law, rng):
@@ -83,9 +83,9 @@ def two_samples(law, rng):
     return [points[rng.integers(0, N // 2, size=N)] for _ in range(2)]
 
 
-def rates(found: np.ndarray) -> dict[float, float]:
+def rates(p: np.ndarray) -> dict[float, float]:
     """Share of p-values up to each level; each level is a multiple of 1 / (RESAMPLES + 1)."""
-    return {level: float(np.mean(found <= level + 1e-12)) for level in LEVELS}
+    return {level: float(np.mean(p <= level + 1e-12)) for level in LEVELS}
 
 
 def error(level: float, simulations: int) -> float:
@@ -93,11 +93,11 @@ def error(level: float, simulations: int) -> float:
     return float(np.sqrt(level * (1 - level) / simulations))
 
 
-def outside(found: np.ndarray, law: str) -> dict[float, float]:
+def outside(p: np.ndarray, law: str) -> dict[float, float]:
     """Rates beyond three standard errors: above any level; at 1 % and 5 % also below, where there are no ties."""
     wrong = {}
-    for level, rate in rates(found).items():
-        bound = 3 * error(level, len(found))
+    for level, rate in rates(p).items():
+        bound = 3 * error(level, len(p))
         below = law not in TIED and level in (0.01, 0.05) and rate < level - bound
         if rate > level + bound or below:
             wrong[level] = rate
@@ -110,10 +110,10 @@ def assert_size(test: str, law: str, simulations: int) -> None:
     Of the 34 cases of this file at two levels one in six runs would show a rate outside by chance alone: such a case
     is simulated on, four times as long with other seeds, and judged by all its simulations.
     """
-    found = p_values(test, law, simulations)
-    if outside(found, law):
-        found = np.concatenate([found, p_values(test, law, 4 * simulations, stage=1)])
-    assert outside(found, law) == {}
+    p = p_values(test, law, simulations)
+    if outside(p, law):
+        p = np.concatenate([p, p_values(test, law, 4 * simulations, stage=1)])
+    assert outside(p, law) == {}
 
 
 @pytest.mark.parametrize("test", ["cca", "dcov", "hsic", "mmd"])
@@ -137,11 +137,11 @@ def test_power_grows_with_n(n_simulations):
     for n in (20, 40, 80):
         xs = rng.normal(size=(n_simulations(500), n))
         ys = xs**2 + rng.normal(size=xs.shape)
-        found = [
+        p = [
             dreval.hsic_test(x, y, n_resamples=RESAMPLES, random_state=b, n_jobs=1).p_value
             for b, (x, y) in enumerate(zip(xs, ys, strict=True))
         ]
-        powers.append(np.mean(np.array(found) <= 0.05))
+        powers.append(np.mean(np.array(p) <= 0.05))
     assert powers[0] < powers[1] < powers[2]
     assert powers[2] > 0.9
 
@@ -185,11 +185,11 @@ def table(cases, simulations: int, stage: int = 0) -> None:
     print("rates in %, with 3 standard errors of nominal; * above; at 1 % and 5 % also below, where there are no ties")
     print(f"{'test':<15}{'law':<13}{'1 %':>7}{'5 %':>7}{'10 %':>7}{'50 %':>7}")
     for test, law in cases:
-        found = p_values(test, law, simulations, stage)
-        wrong, shown = outside(found, law), rates(found)
-        cells = "".join(f"{100 * shown[level]:>7.2f}" + "*" * (level in wrong) for level in SHOWN)
+        p = p_values(test, law, simulations, stage)
+        wrong, shares = outside(p, law), rates(p)
+        cells = "".join(f"{100 * shares[level]:>7.2f}" + "*" * (level in wrong) for level in PRINTED_LEVELS)
         print(f"{test:<15}{law:<13}{cells}", flush=True)
-    bounds = "".join(f"{300 * error(level, simulations):>7.2f}" for level in SHOWN)
+    bounds = "".join(f"{300 * error(level, simulations):>7.2f}" for level in PRINTED_LEVELS)
     print(f"{'3 SE':<28}{bounds}")
 
 

@@ -45,11 +45,11 @@ def test_anchor_intervals_cover_the_embedding_at_hand(name, roll):
     whole = _answer(name, neighbor_pass(X, {"Y": Y}, k=K)["Y"]).value
     for _ in range(200):
         view = neighbor_pass(X, {"Y": Y}, k=K, rows=rng.choice(600, 150, replace=False))["Y"]
-        got = _answer(name, view)
-        interval = anchor_interval(got.points, 600, MEASURES.card(name).bounds)
+        result = _answer(name, view)
+        interval = anchor_interval(result.points, 600, MEASURES.card(name).bounds)
         inside.append(interval.low <= whole <= interval.high)
         errors.append(interval.se)
-        draws.append(got.value)
+        draws.append(result.value)
     assert 0.91 <= np.mean(inside) <= 0.99
     assert np.mean(errors) == pytest.approx(np.std(draws, ddof=1), rel=0.2)
 
@@ -85,7 +85,7 @@ def _blobs(rng, n):
 COVERED = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "knn_accuracy"]
 
 
-def _jackknifed(rng, draw, n, k):
+def _jackknife_widths(rng, draw, n, k):
     """Values, half widths of the default interval, and those of the naive one, at each of the measures."""
     X, Y, classes = draw(rng, n)
     seed = int(rng.integers(2**31))
@@ -109,7 +109,7 @@ def test_point_intervals_cover_and_are_not_too_wide(draw, n, k, n_simulations):
     trustworthiness, and covers it in about 80 % of samples.
     """
     rng, size = np.random.default_rng([3, n]), n_simulations(500)
-    value, half, naive = np.moveaxis(np.array([_jackknifed(rng, draw, n, k) for _ in range(size)]), -1, 0)
+    value, half, naive = np.moveaxis(np.array([_jackknife_widths(rng, draw, n, k) for _ in range(size)]), -1, 0)
     off, true = np.abs(value - value.mean(axis=0)), value.std(axis=0, ddof=1)
     least = 0.95 - 3 * np.sqrt(0.95 * 0.05 / size)
     assert (np.mean(off <= half, axis=0) >= least).all()
@@ -124,19 +124,19 @@ def test_point_intervals_quickly():
     groups = random_groups(200, 20, rng)
     view = neighbor_pass(X, {"Y": Y}, k=10, groups=groups)["Y"]
     for name in ("trustworthiness", "procrustes_rc"):
-        left = np.array([_answer(name, view_without_group(view, g, 10), 10).value for g in range(20)])
-        stay = [groups.codes != g for g in range(20)]
-        again = [getattr(dreval, name)(X[rows], Y[rows], n_neighbors=10) for rows in stay]
-        assert_array_equal(left, again)
-        interval = jackknife_interval(_answer(name, view, 10).value, left, (0, 1))
+        without_group = np.array([_answer(name, view_without_group(view, g, 10), 10).value for g in range(20)])
+        remaining = [groups.codes != g for g in range(20)]
+        recomputed = [getattr(dreval, name)(X[rows], Y[rows], n_neighbors=10) for rows in remaining]
+        assert_array_equal(without_group, recomputed)
+        interval = jackknife_interval(_answer(name, view, 10).value, without_group, (0, 1))
         assert 0 < interval.se < 0.05
 
 
-def _stated():
+def _ratios_of_the_vignette():
     """The table of the vignette: standard error over standard deviation of each measure at both n, from 300 samples."""
     page = Path(__file__).parents[3] / "vignettes" / "comparing.md"
-    found = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {name: {100: float(few), 400: float(many)} for name, few, many in found}
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {name: {100: float(few), 400: float(many)} for name, few, many in rows}
 
 
 @pytest.mark.calibration
@@ -149,21 +149,21 @@ def test_the_jackknife_is_as_conservative_as_stated(n, n_simulations):
     errors of this one. With k = 8 neighborhood overlap, local Procrustes and k-NN accuracy have a ratio above 1.2 at
     both n.
     """
-    stated, size, found = _stated(), n_simulations(150), []
-    assert len(stated) == 13
+    expected, size, estimates = _ratios_of_the_vignette(), n_simulations(150), []
+    assert len(expected) == 13
     rng, fixed = np.random.default_rng([12, n]), np.random.default_rng(0).normal(size=(5, 2))
     for seed in range(size):
         X = rng.normal(size=(n, 5))
-        more = {"labels": rng.integers(0, 3, n), "latent": X[:, :2], "n_neighbors": 8, "random_state": seed}
-        ev = dreval.Evaluation(X, {"Y": X @ fixed}, n_jobs=1, **more)
-        table = ev.run(list(stated), None, "points", options={"knn_accuracy": {"n_neighbors": 8}}).tidy()
-        found.append(table.set_index("measure").loc[list(stated), ["value", "se"]].to_numpy())
-    value, se = np.moveaxis(np.array(found), -1, 0)
-    ratios = dict(zip(stated, se.mean(axis=0) / value.std(axis=0, ddof=1), strict=True))
+        settings = {"labels": rng.integers(0, 3, n), "latent": X[:, :2], "n_neighbors": 8, "random_state": seed}
+        ev = dreval.Evaluation(X, {"Y": X @ fixed}, n_jobs=1, **settings)
+        table = ev.run(list(expected), None, "points", options={"knn_accuracy": {"n_neighbors": 8}}).tidy()
+        estimates.append(table.set_index("measure").loc[list(expected), ["value", "se"]].to_numpy())
+    value, se = np.moveaxis(np.array(estimates), -1, 0)
+    ratios = dict(zip(expected, se.mean(axis=0) / value.std(axis=0, ddof=1), strict=True))
     print(n, {name: round(float(ratio), 2) for name, ratio in ratios.items()})
     for name, ratio in ratios.items():
-        near = 3 * stated[name][n] * np.sqrt(1 / (2 * size) + 1 / 600) + 0.05
-        assert abs(ratio - stated[name][n]) <= near, name
+        tolerance = 3 * expected[name][n] * np.sqrt(1 / (2 * size) + 1 / 600) + 0.05
+        assert abs(ratio - expected[name][n]) <= tolerance, name
         assert ratio >= 1 - 3 / np.sqrt(2 * size), name
     assert min(ratios[name] for name in ("neighborhood_overlap", "procrustes_rc", "knn_accuracy")) > 1.2
 
@@ -176,12 +176,12 @@ def test_halves_cover_with_a_fixed_map(n_simulations):
     """
     names = ["trustworthiness", "neighborhood_overlap", "procrustes_rc"]
     rng, size = np.random.default_rng(6), n_simulations(300)
-    found = []
+    estimates = []
     for seed in range(size):
         X, Y = _sample(rng, 200)
         ev = dreval.Evaluation(X, {"Y": Y}, n_neighbors=10, random_state=seed, n_jobs=1)
-        found.append(ev.run(names, None, "subsampling").tidy()[["value", "se", "conf_low", "conf_high"]].to_numpy())
-    value, se, low, high = np.moveaxis(np.array(found), -1, 0)
+        estimates.append(ev.run(names, None, "subsampling").tidy()[["value", "se", "conf_low", "conf_high"]].to_numpy())
+    value, se, low, high = np.moveaxis(np.array(estimates), -1, 0)
     target = value.mean(axis=0)
     covered, ratio = np.mean((low <= target) & (target <= high), axis=0), se.mean(axis=0) / value.std(axis=0, ddof=1)
     assert (covered >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / size)).all()
@@ -225,13 +225,13 @@ def test_replicates_on_halves_cover_the_refitted_mean(draw, method, least, n_sim
     with probability q < .186 is farther than 2.09 sqrt(q (1 - q)) from the mean, so that .81 can be promised.
     The default interval, which holds the embedding fixed, is no interval for this target: its coverage is printed.
     """
-    rng, size, found = np.random.default_rng([8, len(method)]), n_simulations(200), []
+    rng, size, estimates = np.random.default_rng([8, len(method)]), n_simulations(200), []
     for seed in range(size):
         X = draw(rng, 150)[0]
         ev = dreval.Evaluation(X, {"Y": method}, n_neighbors=10, random_state=seed, n_jobs=1)
-        both = [ev.run(REFITTED, None, ci).tidy() for ci in ("replicates", "points")]
-        found.append([one[["value", "conf_low", "conf_high"]].to_numpy() for one in both])
-    value, low, high = np.moveaxis(np.array(found), -1, 0)  # each (size, 2, measures)
+        tables = [ev.run(REFITTED, None, ci).tidy() for ci in ("replicates", "points")]
+        estimates.append([table[["value", "conf_low", "conf_high"]].to_numpy() for table in tables])
+    value, low, high = np.moveaxis(np.array(estimates), -1, 0)  # each (size, 2, measures)
     target = value.mean(axis=(0, 1))
     covered = np.mean((low <= target) & (target <= high), axis=0)
     print(dict(zip(REFITTED, covered.T.round(3).tolist(), strict=True)))

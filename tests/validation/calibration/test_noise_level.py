@@ -49,15 +49,15 @@ def nearness(X, Y):
 @pytest.mark.parametrize("design", DESIGNS)
 def test_level_of_independent_columns(design, statistic, n_simulations):
     runs = n_simulations(1000)
-    found, given = [], {"statistic": statistic, "n_neighbors": 4, "n_replicates": REPLICATES}
+    p_values, options = [], {"statistic": statistic, "n_neighbors": 4, "n_replicates": REPLICATES}
     for run in range(runs):
         X = DESIGNS[design](np.random.default_rng([run, len(design)]))
-        test = dreval.noise_test(X, principal, random_state=run, **given)
-        found.append((test.p_value, test.points["p_family_wise"].min()))
-    for p, what in zip(np.array(found).T, ("global", "family-wise"), strict=True):
+        test = dreval.noise_test(X, principal, random_state=run, **options)
+        p_values.append((test.p_value, test.points["p_family_wise"].min()))
+    for p, kind in zip(np.array(p_values).T, ("global", "family-wise"), strict=True):
         for level in (0.05, 0.01):
             size = float(np.mean(p <= level))
-            print(f"{design}, {'overlap' if statistic == 'auto' else 'nearness'}, {what}, {level}: {size:.3f}")
+            print(f"{design}, {'overlap' if statistic == 'auto' else 'nearness'}, {kind}, {level}: {size:.3f}")
             assert size <= level + 3 * math.sqrt(level * (1 - level) / runs)
 
 
@@ -126,14 +126,14 @@ def test_what_the_overlap_does_not_see(make, source):
     assert _power(make, source) <= 0.5
 
 
-def _mixture(rng, share, of):
+def _mixture(rng, share, structure):
     """100 points of six columns, so many of them with structure and the others independent normal, and which are."""
     structured = np.arange(100) < round(100 * share)
     X = rng.normal(size=(100, 6))
-    if of == "turned circle":
+    if structure == "turned circle":
         angle = rng.uniform(0, 2 * np.pi, size=100)
         X[structured] = 0.3 * X[structured] + 2 * np.c_[np.cos(angle), np.sin(angle)][structured] @ TURN
-    elif of == "tight cluster":
+    elif structure == "tight cluster":
         X[structured] = 0.2 * X[structured] + 3
     return X, structured
 
@@ -143,7 +143,7 @@ TURN = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0][:2]
 
 @pytest.mark.parametrize("share", [0.5, 0.2])
 @pytest.mark.parametrize(
-    ("of", "options"),
+    ("structure", "options"),
     [
         ("turned circle", {}),
         ("tight cluster", {}),
@@ -152,20 +152,20 @@ TURN = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0][:2]
     ],
     ids=["circle, overlap", "cluster, overlap", "cluster, silhouette, gaussian", "cluster, silhouette, columns"],
 )
-def test_noise_among_the_points_distinguished(of, options, share, n_simulations):
+def test_noise_among_the_points_distinguished(structure, options, share, n_simulations):
     """Points with q <= 5 % in data of which a part is noise: how many of them are of that part. No level is claimed."""
-    runs, rejected, shares, found = n_simulations(500) // 5, 0, [], []
+    runs, rejected, shares, recalls = n_simulations(500) // 5, 0, [], []
     for run in range(runs):
-        X, structured = _mixture(np.random.default_rng([run, 7]), share, of)
+        X, structured = _mixture(np.random.default_rng([run, 7]), share, structure)
         test = dreval.noise_test(X, principal, n_replicates=99, random_state=run, **options)
         rejected += test.p_value <= 0.05
-        stands_out = (test.points["q"] <= 0.05).to_numpy()
-        if stands_out.any():
-            shares.append(np.mean(~structured[stands_out]))
-            found.append(stands_out[structured].mean())
+        is_significant = (test.points["q"] <= 0.05).to_numpy()
+        if is_significant.any():
+            shares.append(np.mean(~structured[is_significant]))
+            recalls.append(is_significant[structured].mean())
     print(
-        f"{of}, {options}, {share} structured: p <= .05 in {rejected} of {runs}; some stand out in "
+        f"{structure}, {options}, {share} structured: p <= .05 in {rejected} of {runs}; some stand out in "
         f"{len(shares)}; of those points noise {np.mean(shares or [np.nan]):.3f}, of the structured points found "
-        f"{np.mean(found or [np.nan]):.3f}"
+        f"{np.mean(recalls or [np.nan]):.3f}"
     )
     assert rejected >= 0.4 * runs

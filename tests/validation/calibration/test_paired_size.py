@@ -64,14 +64,14 @@ def simulate(rng, size, n=150, degrade=0.0, draw=folded, names=MEASURES):
 
     The naive one takes the differences of points for independent; it is missing where there are none.
     """
-    found = []
+    outcomes = []
     for seed in range(size):
         X, embeddings, labels = pair(rng, n, degrade, draw)
         ev = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=10, random_state=seed, n_jobs=1)
         pairs = ev.run(names, None).compare(adjust=None).pairs.set_index("measure").loc[names]
         naive = (pairs["effect_size"].abs() * np.sqrt(n)).to_numpy()
-        found.append((pairs["p_value"].to_numpy(), pairs["statistic"].abs().to_numpy(), naive))
-    return np.moveaxis(np.array(found), 1, 0)
+        outcomes.append((pairs["p_value"].to_numpy(), pairs["statistic"].abs().to_numpy(), naive))
+    return np.moveaxis(np.array(outcomes), 1, 0)
 
 
 @pytest.mark.calibration
@@ -105,7 +105,7 @@ def test_the_power_is_not_below_that_of_one_partition(n_simulations):
     test on 20 random groups, less three standard errors of the paired difference of the two rates.
     """
     rng, size = np.random.default_rng(18), n_simulations(200)
-    found = []
+    rejections = []
     for seed in range(size):
         X, embeddings, _ = pair(rng, 100, 0.5)
         views = neighbor_pass(X, embeddings, k=10, groups=random_groups(100, 20, np.random.default_rng(seed)))
@@ -118,11 +118,11 @@ def test_the_power_is_not_below_that_of_one_partition(n_simulations):
         t = (values["first"] - values["second"]) / jackknife_interval(0.0, np.array(gaps), (-9, 9)).se
         ev = dreval.Evaluation(X, embeddings, n_neighbors=10, random_state=seed, n_jobs=1)
         p = ev.run("trustworthiness", None).compare(adjust=None).pairs["p_value"][0]
-        found.append((p <= 0.05, 2 * stats.t.sf(abs(t), 19) <= 0.05))
-    now, before = np.array(found, dtype=float).T
-    gap = now - before
+        rejections.append((p <= 0.05, 2 * stats.t.sf(abs(t), 19) <= 0.05))
+    delete_one, one_partition = np.array(rejections, dtype=float).T
+    gap = delete_one - one_partition
 
-    assert now.mean() >= 0.5
+    assert delete_one.mean() >= 0.5
     assert gap.mean() >= -3 * gap.std(ddof=1) / np.sqrt(size)
 
 
@@ -139,10 +139,10 @@ def test_p_of_other_seeds_is_within_its_stated_range():
             ev = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=10, random_state=seed, n_jobs=1)
             return ev.run(names, None).compare(adjust=None).pairs.set_index("measure").loc[names]
 
-        first, other = (pairs(MEASURES[:-1], seed)["p_value"] for seed in range(2))
-        assert first.equals(other)
-        averaged = [pairs(AVERAGED, seed) for seed in range(20)]
-        p, low, high = (np.array([one[column] for one in averaged]) for column in ("p_value", "p_low", "p_high"))
+        first, second = (pairs(MEASURES[:-1], seed)["p_value"] for seed in range(2))
+        assert first.equals(second)
+        tables = [pairs(AVERAGED, seed) for seed in range(20)]
+        p, low, high = (np.array([table[column] for table in tables]) for column in ("p_value", "p_low", "p_high"))
         inside += bool((low.max(axis=0) <= p.min(axis=0)).all() and (high.min(axis=0) >= p.max(axis=0)).all())
     assert inside >= 8
 
@@ -158,13 +158,13 @@ def test_a_degraded_region_is_seen(n_simulations):
     strong = simulate(np.random.default_rng(8), size, 100, degrade=0.5, names=MEASURES[:3])[0]
     _, paired, naive = simulate(np.random.default_rng(10), size, 100, degrade=0.2, names=MEASURES[:3])
     alike = simulate(np.random.default_rng(11), n_simulations(1000), 100, names=MEASURES[:3])[1:]
-    found, usual = (
-        np.mean(here > np.quantile(there, 0.95, axis=0), axis=0)
-        for here, there in zip((paired, naive), alike, strict=True)
+    power, naive_power = (
+        np.mean(statistics > np.quantile(null_statistics, 0.95, axis=0), axis=0)
+        for statistics, null_statistics in zip((paired, naive), alike, strict=True)
     )
 
     assert (np.mean(strong <= 0.05, axis=0) >= 0.5).all()
-    assert (found >= usual - 3 * np.sqrt(0.5 / size)).all()
+    assert (power >= naive_power - 3 * np.sqrt(0.5 / size)).all()
 
 
 def test_the_size_quickly():

@@ -13,15 +13,15 @@ N, K, DRAWS = 6, 4, 499
 def rates(size, gain, tied, seed=0):
     """Rejections at 5 % by exchanges and by the chi-square law; a fifth of the cells is missing at random."""
     rng = np.random.default_rng([seed, int(10 * gain), tied])
-    found = []
-    while len(found) < size:
+    p_values = []
+    while len(p_values) < size:
         values = rng.normal(size=(N, K)) + gain * np.arange(K)
         values = np.round(values) if tied else values
         values[rng.uniform(size=values.shape) < 0.2] = np.nan
         chi_square, p, rank = skillings_mack(values)
         if rank == K - 1 and np.isnan(values).any() and np.isfinite(chi_square):
-            found.append((skillings_mack_p(values, rng, DRAWS)[0], p))
-    return np.mean(np.array(found) <= 0.05, axis=0)
+            p_values.append((skillings_mack_p(values, rng, DRAWS)[0], p))
+    return np.mean(np.array(p_values) <= 0.05, axis=0)
 
 
 @pytest.mark.calibration

@@ -30,12 +30,12 @@ def least(runs: int) -> float:
 def task():
     """A measure without bounds that cut."""
     data = dreval.study.sweep.open_case(np.eye(20)[:, :4], "pca", None, None, 0).data
-    (found,) = _tasks("r_nx_auc", "auto", 20, data)
+    (sweep_task,) = _tasks("r_nx_auc", "auto", 20, data)
     assert MEASURES.card("r_nx_auc").direction == "higher"
-    return found
+    return sweep_task
 
 
-def kept(task, values, share):
+def first_in_best_set(task, values, share):
     """Whether the first of equal settings is in the set."""
     rows = _setting_rows(task, values, share, 1 - ALPHA, [[] for _ in values])
     return bool(rows[0]["in_best_set"])
@@ -50,8 +50,8 @@ def noisy(X, n_components, random_state, setting=0):
 def test_two_equal_settings_of_a_method(n_simulations):
     """Runs of a method: each of two equal settings is the best, and is kept."""
     runs, X = n_simulations(500), np.random.default_rng(0).normal(size=(24, 3))
-    found = [dreval.sweep(X, noisy, {"setting": [0, 1]}, n_replicates=5, random_state=run) for run in range(runs)]
-    student = np.mean([one.tidy()["in_best_set"][0] for one in found])
+    sweeps = [dreval.sweep(X, noisy, {"setting": [0, 1]}, n_replicates=5, random_state=run) for run in range(runs)]
+    student = np.mean([result.tidy()["in_best_set"][0] for result in sweeps])
     print(f"two equal settings of a method, five seeds: {student:.3f}")
     assert student >= least(runs)
 
@@ -63,7 +63,7 @@ def test_the_normal_quantile_is_not_enough(task):
         values = np.random.default_rng(run).normal(size=(2, 5))
         gap = values[1] - values[0]
         normal = gap.mean() / (gap.std(ddof=1) / math.sqrt(5)) <= stats.norm.ppf(1 - ALPHA)
-        counts += kept(task, values, 1 / 5), normal
+        counts += first_in_best_set(task, values, 1 / 5), normal
     print(f"two equal settings, five seeds: Student {counts[0] / runs:.3f}, normal {counts[1] / runs:.3f}")
     assert counts[0] / runs >= least(runs)
     assert counts[1] / runs < least(runs)
@@ -83,7 +83,7 @@ def test_equal_settings_over_seeds(task, H, R, n_simulations):
                 values *= np.geomspace(0.2, 5, H)[:, None]
             elif design == "shared seeds":
                 values += 3 * rng.normal(size=R)
-            count += kept(task, values, 1 / R)
+            count += first_in_best_set(task, values, 1 / R)
         print(f"{design}, {H} settings, {R} seeds: {count / runs:.3f}")
         assert count / runs >= least(runs)
 
@@ -102,13 +102,13 @@ def test_draws_from_an_estimated_covariance(k, freedom, monkeypatch):
         for i, enough in enumerate((2, 0)):
             monkeypatch.setattr("dreval.inference.best_set.MIN_FREEDOM_PER_ESTIMATE", enough)
             monkeypatch.setattr("dreval.inference.best_set.DRAWS", 1999)
-            found = best_set(values, gaps @ gaps.T / freedom, freedom, ALPHA, np.random.default_rng(run))
-            counts[i] += found.kept[0]
-    stated, drawn = counts / runs
-    print(f"{k} estimates, {freedom} degrees of freedom: {stated:.3f}, by draws alone {drawn:.3f}")
-    assert stated >= least(runs)
+            result = best_set(values, gaps @ gaps.T / freedom, freedom, ALPHA, np.random.default_rng(run))
+            counts[i] += result.kept[0]
+    bound_rate, draws_rate = counts / runs
+    print(f"{k} estimates, {freedom} degrees of freedom: {bound_rate:.3f}, by draws alone {draws_rate:.3f}")
+    assert bound_rate >= least(runs)
     if k == 10 and freedom <= k:
-        assert drawn < least(runs)
+        assert draws_rate < least(runs)
 
 
 @pytest.mark.parametrize("R", [5, 10, 30])
