@@ -200,7 +200,7 @@ def test_rounding_is_a_difference_on_the_same_machine_only() -> None:
     assert list(differences(EXAMPLE, OLD, new, exact=False)) == []
 
 
-def test_summaries_see_an_exchange_of_two_values() -> None:
+def test_summaries_detect_an_exchange_of_two_values() -> None:
     """Of a long array, a change of one value that is not stored, and an exchange of two, are seen on any machine."""
     values = np.linspace(0.0, 1.0, 200)
     exchanged, moved = values.copy(), values.copy()
@@ -253,7 +253,7 @@ def test_written_entries_are_read_with_all_digits(monkeypatch: pytest.MonkeyPatc
     assert repr(read("example")) == repr(dict(sorted(rows.items())))
 
 
-def test_another_machine_is_told_by_any_part_of_its_header() -> None:
+def test_any_part_of_the_header_identifies_another_machine() -> None:
     """Another version, processor, kernel or a second thread ends equality; another version of dreval does not."""
     header = machine()
     pool = {**header["linear algebra"][0]}

@@ -81,14 +81,14 @@ def check_errors(size, n, seed):
     assert max(rates.values()) <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / size), rates
 
 
-def test_equal_methods_are_rarely_told_apart_on_six_data_sets():
+def test_equal_methods_rarely_differ_significantly_on_six_data_sets():
     """200 runs of nine measures on six data sets."""
     check_errors(200, 6, 1)
 
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("n", [6, 10, 20])
-def test_equal_methods_are_rarely_told_apart(n, n_simulations):
+def test_equal_methods_rarely_differ_significantly(n, n_simulations):
     """Nine independent measures, four methods, 1000 runs: any difference at all in at most 5 %, and three errors.
 
     Nemenyi's p-values as they are, without adjustment over measures, tell equal methods apart in more than 20 %.

@@ -162,7 +162,7 @@ def _check_interval(measure: str, sample: np.ndarray, exact: float, seed: int) -
 
 @pytest.mark.calibration
 @pytest.mark.parametrize(("name", "how"), [(n, h) for n in MAPS for h in ("none", "exchanged", "far", "anywhere")])
-def test_anchors_that_miss_what_few_points_carry(name: str, how: str, n_simulations: Any) -> None:
+def test_intervals_of_anchors_cover_where_few_points_carry_the_error(name: str, how: str, n_simulations: Any) -> None:
     """1000 draws of 50, 100 and 300 anchors of contributions that are known: at most 5 % + 3 SE of intervals are wrong.
 
     Student's interval alone is wrong in up to 60 % of draws here, nearly always too good. Where a contribution has no
@@ -194,7 +194,7 @@ def test_anchors_that_miss_what_few_points_carry(name: str, how: str, n_simulati
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("how", ["none", "exchanged", "far", "anywhere"])
-def test_pairs_seen_from_anchors_are_silent_where_few_points_carry_the_error(how: str) -> None:
+def test_pair_measures_have_no_interval_where_few_points_carry_the_error(how: str) -> None:
     """20 draws of 50, 100 and 300 anchors: at most 5 % + 3 SE of intervals of Spearman's correlation are wrong.
 
     Beside misplaced points there are none, with that reason. Procrustes disparity is exact from any anchors.

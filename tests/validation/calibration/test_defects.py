@@ -28,7 +28,7 @@ def defects():
 
 
 @pytest.mark.parametrize("data", DATA)
-def test_the_experiment_comes_out_again(defects, data):
+def test_the_stored_experiment_is_reproduced(defects, data):
     """Letter by letter what every measure finds, as ``vignettes/defects.py`` stored it."""
     names = defects.measures()
     rows = [row for draw in range(DRAWS) for row in defects.judged(data, draw, names, DEFECTS)]

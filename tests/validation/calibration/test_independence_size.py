@@ -200,7 +200,7 @@ if __name__ == "__main__":
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("n", [30, 100])
-def test_the_gamma_law_holds_nearly_for_normal_variables(n, n_simulations):
+def test_the_gamma_law_is_approximate_for_normal_variables(n, n_simulations):
     """1000 pairs of independent normal variables: at 1 % and 5 % at most the level and three standard errors."""
     rng, size = np.random.default_rng([17, n]), n_simulations(1000)
     p = np.array([dreval.hsic_test(*rng.normal(size=(2, n)), method="gamma", n_jobs=1).p_value for _ in range(size)])

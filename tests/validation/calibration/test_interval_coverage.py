@@ -35,7 +35,7 @@ def roll():
 
 
 @pytest.mark.parametrize("name", ANCHORED)
-def test_anchor_intervals_cover_the_embedding_at_hand(name, roll):
+def test_anchor_intervals_cover_the_value_of_all_points(name, roll):
     """n = 600, m = 150, 200 draws: the interval covers the value of all points in 91 to 99 % of draws.
 
     With 95 % right, 200 draws lie outside with probability below 0.01.

@@ -121,7 +121,7 @@ def test_power(make, source, options):
 
 
 @pytest.mark.parametrize(("make", "source"), [(_flat_circle, principal), (_roll, "isomap")], ids=["circle", "roll"])
-def test_what_the_overlap_does_not_see(make, source):
+def test_structure_without_power_of_the_overlap(make, source):
     """Two columns that hold nearly all variance are shown as well where they are permuted; so is a filled roll."""
     assert _power(make, source) <= 0.5
 

@@ -76,7 +76,7 @@ def simulate(rng, size, n=150, degrade=0.0, draw=folded, names=MEASURES):
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("draw", NULLS)
-def test_exchangeable_embeddings_are_rarely_told_apart(draw, n_simulations):
+def test_exchangeable_embeddings_rarely_differ_significantly(draw, n_simulations):
     """n = 100, k = 10, four nulls, all default measures: rejections at 5 % and 1 % up to the level + 3 standard errors.
 
     The naive test rejects at 5 % in more than 12 % of the pairs of the first null by the measures of neighbors.
@@ -148,7 +148,7 @@ def test_p_of_other_seeds_is_within_its_stated_range():
 
 
 @pytest.mark.calibration
-def test_a_degraded_region_is_seen(n_simulations):
+def test_a_degraded_region_is_detected(n_simulations):
     """Noise in a quarter of the second embedding: strong noise is found by at least half of the tests at 5 %.
 
     Weak noise is found as often as by the naive test when both are brought to the same size on exchangeable pairs,

@@ -68,7 +68,7 @@ def test_two_processes_at_once(whole: Runs, tmp_path: Path) -> None:
     assert_frame_equal(runs.table(), whole.table())
 
 
-def test_three_processes_of_which_two_are_killed(whole: Runs, tmp_path: Path) -> None:
+def test_three_processes_with_two_killed(whole: Runs, tmp_path: Path) -> None:
     """The one that is left takes over what the others were at; nothing that was written is run again."""
     runs = Runs(tmp_path / "three", *SIZE, 0.02)
     three = [runs.start(together=3) for _ in range(3)]

@@ -112,7 +112,7 @@ def test_draws_from_an_estimated_covariance(k, freedom, monkeypatch):
 
 
 @pytest.mark.parametrize("R", [5, 10, 30])
-def test_halves_speak_of_the_population(task, R, n_simulations):
+def test_halves_cover_the_population(task, R, n_simulations):
     """Two settings whose values are means of 100 points: sampling noise of new points is what halves must cover.
 
     The interval of one setting and the set of two, each against the population; with the spread of halves over the

@@ -52,7 +52,7 @@ def test_figure_1_small(data):
     assert score > 0.4 + _r2(many, IKD(d, solution="max_product", variance="mean"))
 
 
-def test_the_threshold_does_not_embedding_digits_as_figure_3_says_and_neighbors_do():
+def test_ikd_of_digits_agrees_with_figure_3_by_neighbors_only():
     """Two coordinates of 600 digits: by neighbors IKD beats PCA and Isomap, as the paper says; by the threshold not."""
     digits = dreval.load_dataset("digits")
     rows = np.sort(np.random.default_rng(0).choice(len(digits.data), 600, replace=False))
@@ -67,7 +67,7 @@ def test_the_threshold_does_not_embedding_digits_as_figure_3_says_and_neighbors_
     assert by_threshold < isomap
 
 
-def test_kernel_pca_is_the_best_of_its_kernels_and_a_refused_one_does_not_count():
+def test_kernel_pca_takes_the_best_kernel_and_ignores_failed_ones():
     """Cell by cell the larger value of the kernels; IKD above it in one of two cells is "in part"."""
     names = [
         ("d", "KPCA cosine"),
@@ -86,7 +86,7 @@ def test_kernel_pca_is_the_best_of_its_kernels_and_a_refused_one_does_not_count(
     assert [row[1] for row in above_kernel_pca("d", best)] == ["in part", "no"]
 
 
-def test_ikd_has_the_more_separate_classes_on_all_on_some_or_on_no_data():
+def test_ikd_separates_classes_better_on_all_some_or_no_data():
     """Yes, in part and no, by the best rival; t-SNE is none."""
     table = pd.DataFrame({"PCA": [0.1, 0.2], "KPCA cosine": [0.2, 0.1], "tSNE": [0.9, 0.9]}, index=["a", "b"])
     tables = [rows_of(table.assign(**{"IKD": ikd, "IKD by neighbors": [0.3, 0.1]})) for ikd in ([0.3, 0.3], [0.0, 0.0])]

@@ -53,7 +53,7 @@ def test_uncorrelated_pairs_are_dependent(shape):
     assert dreval.kcca_test(*few, n_resamples=99, random_state=0).p_value == pytest.approx(0.01)
 
 
-def test_three_variables_that_are_independent_in_pairs():
+def test_three_variables_are_dependent_though_independent_in_pairs():
     """The sign of z is that of x y: pairs have no small p, all three together the smallest."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 200))

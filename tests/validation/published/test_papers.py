@@ -46,7 +46,7 @@ def test_markdown_has_a_line_per_row_and_joined_heads():
     assert lines == ["| method | r, 20 |", "| --- | --- |", "| a\\|b | 0.123 |", "| c |  |"]
 
 
-def test_cells_are_found_once_and_missing_data_are_counted(tmp_path):
+def test_cells_are_computed_once_and_missing_data_are_counted(tmp_path):
     """A second run reads the journal; cells without their data are left out, and said."""
     calls, seconds = [], []
 
@@ -68,7 +68,7 @@ def test_cells_are_found_once_and_missing_data_are_counted(tmp_path):
     assert seconds[0] == seconds[1] > 0
 
 
-def test_real_data_that_are_not_here_are_said_to_be_missing(tmp_path, monkeypatch):
+def test_absent_real_data_raise_missing(tmp_path, monkeypatch):
     """No traceback about a file, but ``Missing``."""
     monkeypatch.setenv("DREVAL_DATA", str(tmp_path))
 
@@ -76,7 +76,7 @@ def test_real_data_that_are_not_here_are_said_to_be_missing(tmp_path, monkeypatc
         tables.real("wdbc")
 
 
-def test_the_driver_writes_tables_and_says_what_is_missing(tmp_path, monkeypatch, capsys):
+def test_the_driver_writes_tables_and_names_missing_data(tmp_path, monkeypatch, capsys):
     """One piece that can run and one whose data are not here: both written, the summary joins them, status 3."""
     monkeypatch.setenv("DREVAL_DATA", str(tmp_path / "none"))
     pieces = ["trustability_mammoth", "reduction_mappings"]
@@ -92,7 +92,7 @@ def test_the_driver_writes_tables_and_says_what_is_missing(tmp_path, monkeypatch
     assert "reduction_mappings: made" in capsys.readouterr().out
 
 
-def test_a_piece_that_fails_is_said_and_the_rest_is_written(tmp_path):
+def test_a_failed_piece_is_named_in_the_summary(tmp_path):
     """The summary names what failed and where it was printed."""
     assert "failed; see skeletons.txt" in run.summary(tmp_path, [run.PieceResult("skeletons", 1, 2.0)], small=False)
 
