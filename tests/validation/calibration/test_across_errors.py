@@ -1,4 +1,4 @@
-"""How often equal methods are told apart on any of nine measures, by the adjusted p-values and by the letters."""
+"""Family-wise error: how often equal methods differ on any of nine measures, by adjusted p-values and by letters."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ BLOCKS = np.repeat(np.arange(MEASURES), len(PAIRS))
 
 
 def tables(size, n, seed):
-    """Values of equal methods, (runs, measures, data sets, methods)."""
+    """Return values of equal methods, (runs, measures, data sets, methods)."""
     return np.random.default_rng([seed, n]).normal(size=(size, MEASURES, n, METHODS))
 
 
 def signed_rank_p(values):
-    """Two-sided exact p-values of all pairs, (runs, measures x pairs), by the law of the sum of signed ranks."""
+    """Return two-sided exact p-values of all pairs, (runs, measures x pairs), from the law of the signed-rank sum."""
     n = values.shape[2]
     counts = np.ones(1)
     for rank in range(1, n + 1):
@@ -38,7 +38,7 @@ def signed_rank_p(values):
 
 
 def nemenyi_p(values):
-    """Single-step p-values of all pairs, (runs, measures x pairs); they depend on whole differences of rank sums."""
+    """Return single-step p-values of all pairs, (runs, measures x pairs); they depend on integer rank-sum gaps."""
     n = values.shape[2]
     p_by_gap = np.array([nemenyi(np.array([0.0, gap / n]), n, METHODS)[0, 1] for gap in range(n * (METHODS - 1) + 1)])
     sums = rankdata(-values, axis=-1).sum(axis=2).astype(int)
@@ -47,14 +47,14 @@ def nemenyi_p(values):
 
 
 def adjusted_p_values(values):
-    """Adjusted p-values of both tests, (runs, measures x pairs) each."""
+    """Return adjusted p-values of both tests, (runs, measures x pairs) each."""
     signed = [over_blocks(p, np.arange(len(p)), "holm") for p in signed_rank_p(values)]
     ranked = [over_blocks(p, BLOCKS, "holm") for p in nemenyi_p(values)]
     return {"wilcoxon": np.array(signed), "nemenyi": np.array(ranked)}
 
 
 def compare_run(values):
-    """The comparison of one run."""
+    """Return the comparison of one run."""
     rows = [
         {"measure": f"i{t}", "dataset": f"d{i}", "embedding": f"m{j}", "value": values[t, i, j]}
         for t, i, j in np.ndindex(values.shape)
@@ -63,9 +63,10 @@ def compare_run(values):
 
 
 def check_errors(size, n, seed):
-    """Adjusted p-values of both tests, and letters, err in at most 5 % of runs, and three standard errors.
+    """Check that adjusted p-values and letters err in at most 5 % of runs plus three standard errors.
 
-    Of the run with the smallest p the simulated p-values are those of ``compare``, and its letters part what they part.
+    For the run with the smallest p, the simulated p-values equal those of ``compare``, and its letters separate the
+    same methods.
     """
     values = tables(size, n, seed)
     p = adjusted_p_values(values)
@@ -82,16 +83,16 @@ def check_errors(size, n, seed):
 
 
 def test_equal_methods_rarely_differ_significantly_on_six_data_sets():
-    """200 runs of nine measures on six data sets."""
+    """The same in 200 runs on six data sets."""
     check_errors(200, 6, 1)
 
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("n", [6, 10, 20])
 def test_equal_methods_rarely_differ_significantly(n, n_simulations):
-    """Nine independent measures, four methods, 1000 runs: any difference at all in at most 5 %, and three errors.
+    """Nine independent measures, four methods, 1000 runs: any difference in at most 5 % plus three standard errors.
 
-    Nemenyi's p-values as they are, without adjustment over measures, tell equal methods apart in more than 20 %.
+    Nemenyi's p-values without adjustment over measures reject equality in more than 20 % of the runs.
     """
     size = n_simulations(1000)
     check_errors(size, n, 2)

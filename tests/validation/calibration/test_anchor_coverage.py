@@ -21,20 +21,20 @@ N, M = 2000, 200
 
 
 def _roll() -> tuple[np.ndarray, np.ndarray]:
-    """A Swiss roll seen from its side: layers far apart on the roll lie beside each other."""
+    """Return a Swiss roll and its side view, which puts layers next to each other that are far apart on the roll."""
     X = dreval.simulate("swiss_roll", n=N, random_state=0).data
     return X, X[:, :2]
 
 
 def _clusters() -> tuple[np.ndarray, np.ndarray]:
-    """Ten clusters in twenty dimensions and their two principal components: some clusters are shown as one."""
+    """Return ten clusters in twenty dimensions and their two principal components, which merge some of them."""
     rng = np.random.default_rng(1)
     X = 3 * rng.normal(size=(10, 20))[rng.integers(0, 10, size=N)] + rng.normal(size=(N, 20))
     return X, np.asarray(dreval.embed(X, "pca"))
 
 
 def _sphere() -> tuple[np.ndarray, np.ndarray]:
-    """A sphere pressed flat, with noise: the rim is shown well, the poles are mixed."""
+    """Return a sphere projected to the plane with noise: the rim is preserved, the poles are mixed."""
     X = dreval.simulate("sphere", n=N, random_state=2).data
     return X, X[:, :2] + 0.02 * np.random.default_rng(2).normal(size=(N, 2))
 
@@ -43,13 +43,13 @@ DATA = {"swiss_roll": _roll, "clusters": _clusters, "sphere": _sphere}
 
 
 def _exact(X, Y):
-    """Values and contributions of all points."""
+    """Return the values and contributions of all points."""
     results = dreval.Evaluation(X, {"Y": Y}, random_state=0).run(MEASURES, tests=None, ci=None)
     return results.tidy().set_index("measure")["value"], results.augment("Y")
 
 
 def _draw(X, Y, seed):
-    """The table of one draw of anchors."""
+    """Return the table of one draw of anchors."""
     return (
         dreval.Evaluation(X, {"Y": Y}, anchors=M, random_state=seed)
         .run(MEASURES, tests=None)
@@ -63,9 +63,9 @@ def _draw(X, Y, seed):
 def test_intervals_of_anchors_cover_the_exact_value(name, n_simulations):
     """500 draws, seeds 0 to 499: at least 92 % of the 95 % intervals hold the value of all points.
 
-    The bound is three binomial standard errors of the number of draws that was run. Any excess is printed: intervals
-    are wider than Student's where an unseen point could move the mean far. The mean standard error is that of the draws
-    within a tenth, or what chance leaves open where fewer are drawn.
+    The bound is three binomial standard errors for the number of draws. The test prints the coverage: intervals are
+    wider than Student's where a point outside the sample could move the mean far. The mean standard error agrees with
+    the standard deviation of the draws within a tenth, or within the simulation error if there are fewer draws.
     """
     X, Y = DATA[name]()
     exact, size = _exact(X, Y)[0], n_simulations(500)
@@ -108,14 +108,14 @@ BOUNDED = [*MEASURES, "r_nx_auc", "knn_accuracy"]
 
 
 def _folded() -> tuple[np.ndarray, np.ndarray]:
-    """A sheet folded a little, with noise, and its own coordinates: all but perfect."""
+    """Return a slightly folded sheet with noise, and its own coordinates, which are a nearly perfect embedding."""
     rng = np.random.default_rng(3)
     U = rng.uniform(size=(N, 2))
     return np.c_[U, 0.2 * np.sin(3 * U[:, 0])] + 0.002 * rng.normal(size=(N, 3)), U
 
 
 def _moved(Y: np.ndarray, how: str) -> np.ndarray:
-    """Twenty points exchange their places, go to one far place, or anywhere."""
+    """Return the embedding after twenty points exchanged their places, moved to one far place, or moved anywhere."""
     rng, Y = np.random.default_rng(4), Y.copy()
     who = rng.choice(N, N // 100, replace=False)
     if how == "exchanged":
@@ -134,7 +134,7 @@ MAPS = {"folded": _folded, "sphere": _sphere, "clusters": _clusters}
 def _exact_contributions(
     name: str, how: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray], LocalParts, float]:
-    """Data, map, classes; the contributions of all points, the parts of the local measures, and R_N,opt."""
+    """Return data, map, classes, contributions of all points, parts of the local measures, and R_N,opt."""
     X, Y = MAPS[name]()
     Y, labels = _moved(Y, how), np.where(X[:, 0] > np.median(X[:, 0]), "a", "b")
     ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0)
@@ -145,12 +145,12 @@ def _exact_contributions(
 
 
 def _anchor_contributions(parts: LocalParts, rows: np.ndarray) -> np.ndarray:
-    """Contributions to R_N,opt of some anchors, at their scale."""
+    """Return the contributions of anchors to R_N,opt, at the scale of the anchors."""
     return best_scale(parts._replace(x2=parts.x2[rows], y2=parts.y2[rows], nuclear=parts.nuclear[rows]))
 
 
 def _check_interval(measure: str, sample: np.ndarray, exact: float, seed: int) -> tuple[bool, bool, float]:
-    """Whether there is an interval, whether it is wrong, and its width over Student's."""
+    """Return whether there is an interval, whether it misses the value, and its width over Student's."""
     card = CARDS.card(measure)
     interval = bounded_interval(sample, N, card.bounds, card.limits(N), card.worst(N), seed)
     if interval is None:
@@ -163,10 +163,11 @@ def _check_interval(measure: str, sample: np.ndarray, exact: float, seed: int) -
 @pytest.mark.calibration
 @pytest.mark.parametrize(("name", "how"), [(n, h) for n in MAPS for h in ("none", "exchanged", "far", "anywhere")])
 def test_intervals_of_anchors_cover_where_few_points_carry_the_error(name: str, how: str, n_simulations: Any) -> None:
-    """1000 draws of 50, 100 and 300 anchors of contributions that are known: at most 5 % + 3 SE of intervals are wrong.
+    """1000 draws of 50, 100 and 300 anchors: at most 5 % + 3 SE of the intervals miss the value of all points.
 
-    Student's interval alone is wrong in up to 60 % of draws here, nearly always too good. Where a contribution has no
-    bound (R_N,opt) and few anchors carry the value there is no interval. On maps without misplaced points as well.
+    Student's interval alone misses it in up to 60 % of these draws, and nearly always shows too good a value. There is
+    no interval where contributions have no bound (R_N,opt) and few anchors carry the value. The same holds for maps
+    without misplaced points.
     """
     _, _, _, points, parts, whole = _exact_contributions(name, how)
     size = n_simulations(1000)
@@ -195,9 +196,10 @@ def test_intervals_of_anchors_cover_where_few_points_carry_the_error(name: str, 
 @pytest.mark.calibration
 @pytest.mark.parametrize("how", ["none", "exchanged", "far", "anywhere"])
 def test_pair_measures_have_no_interval_where_few_points_carry_the_error(how: str) -> None:
-    """20 draws of 50, 100 and 300 anchors: at most 5 % + 3 SE of intervals of Spearman's correlation are wrong.
+    """20 draws of 50, 100 and 300 anchors: at most 5 % + 3 SE of the intervals of Spearman's correlation miss it.
 
-    Beside misplaced points there are none, with that reason. Procrustes disparity is exact from any anchors.
+    If points are misplaced there is no interval, and a note gives the reason. Procrustes disparity is exact from any
+    anchors.
     """
     X, Y, labels, *_ = _exact_contributions("clusters", how)
     names, size = ["spearman_distance", "procrustes_disparity"], 20
@@ -218,7 +220,7 @@ def test_pair_measures_have_no_interval_where_few_points_carry_the_error(how: st
 
 @pytest.mark.calibration
 def test_known_contributions_are_those_of_anchors() -> None:
-    """The shortcut of the simulation is the evaluation: values and intervals of one draw, by both ways."""
+    """The shortcut of the simulation and the evaluation give the same values and intervals for one draw."""
     X, Y, labels, points, parts, _ = _exact_contributions("clusters", "exchanged")
     names = [*BOUNDED, "procrustes_rn_opt"]
     res = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=80, random_state=0).run(names, None)

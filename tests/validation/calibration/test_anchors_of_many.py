@@ -1,8 +1,8 @@
 """Coverage of the intervals of 500 anchors among 20,000 points, of every default measure.
 
-Where a measure is a mean of contributions these are computed once, of all points, and draws of anchors are samples of
-them; a test shows that this is the evaluation. Correlations of pairs, and the area under R_NX from drawn points, are
-those of real evaluations.
+If a measure is a mean of contributions, these are computed once for all points, and draws of anchors are samples of
+them; a test shows that an evaluation gives the same. Correlations of pairs, and the area under R_NX from sampled
+points, come from real evaluations.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CLOSE = 1e-12
 
 @cache
 def _clusters() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ten clusters in twenty dimensions and their two principal components: some clusters are shown as one."""
+    """Return ten clusters in twenty dimensions and their two principal components, which merge some of them."""
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 10, size=N)
     X = 3 * rng.normal(size=(10, 20))[labels] + rng.normal(size=(N, 20))
@@ -41,7 +41,7 @@ def _clusters() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cache
 def _roll() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A Swiss roll seen from its side, with noise, and eight stretches of it as classes."""
+    """Return a Swiss roll, its side view with noise, and eight sections of it as classes."""
     rng = np.random.default_rng(0)
     t, height = 1.5 * np.pi * (1 + 2 * rng.uniform(size=N)), 21 * rng.uniform(size=N)
     X = np.c_[t * np.cos(t), height, t * np.sin(t)] + 0.1 * rng.normal(size=(N, 3))
@@ -53,7 +53,7 @@ CLUSTERS_OR_ROLL = pytest.mark.parametrize("name", DATA)
 
 
 class Contributions(NamedTuple):
-    """For each measure the contributions of all points by some seeds, and its local parts."""
+    """The contributions of all points by measure and seed, and the parts of the local measures."""
 
     points: dict[str, list[np.ndarray]]
     parts: LocalParts
@@ -61,7 +61,7 @@ class Contributions(NamedTuple):
 
 @cache
 def _exact_contributions(name: str) -> Contributions:
-    """Folds and triplets are drawn, so that their contributions are those of one of four seeds."""
+    """Return the contributions of a map; measures that draw folds or triplets have those of four seeds."""
     X, Y, labels = DATA[name]()
     points: dict[str, list[np.ndarray]] = {}
     for seed in range(SEEDS):
@@ -75,18 +75,18 @@ def _exact_contributions(name: str) -> Contributions:
 
 
 def _anchor_contributions(parts: LocalParts, rows: np.ndarray) -> np.ndarray:
-    """Contributions to R_N,opt of some anchors, at their scale."""
+    """Return the contributions of anchors to R_N,opt, at the scale of the anchors."""
     return best_scale(parts._replace(x2=parts.x2[rows], y2=parts.y2[rows], nuclear=parts.nuclear[rows]))
 
 
 def _interval(measure: str, sample: np.ndarray, seed: int) -> Interval | None:
-    """As an evaluation computes it from the contributions of anchors."""
+    """Return the interval that an evaluation computes from the contributions of anchors."""
     card = MEASURES.card(measure)
     return bounded_interval(sample, N, card.bounds, card.limits(N), card.worst(N), seed)
 
 
 def _correlation(X: np.ndarray, Y: np.ndarray) -> float:
-    """Spearman correlation of the distances of all pairs, by their ranks among 65,536 steps of equal width."""
+    """Return the Spearman correlation of all distances, from their ranks among 65,536 steps of equal width."""
     blocks_of = [slice(at, at + 500) for at in range(0, N, 500)]
     ranks = []
     for table in (X, Y):
@@ -106,7 +106,7 @@ def _correlation(X: np.ndarray, Y: np.ndarray) -> float:
 
 
 def _steps(table: np.ndarray, part: slice) -> np.ndarray:
-    """Distances of some points from all, in steps."""
+    """Return the distances of a block of points from all points, in steps."""
     squared = (table[part] ** 2).sum(axis=1)[:, None] + (table**2).sum(axis=1) - 2 * (table[part] @ table.T)
     widest = 2 * np.sqrt(((table - table.mean(axis=0)) ** 2).sum(axis=1).max())
     return np.minimum(np.sqrt(np.maximum(squared, 0.0)) * (BINS / widest), BINS - 1).astype(np.int64)
@@ -115,7 +115,7 @@ def _steps(table: np.ndarray, part: slice) -> np.ndarray:
 def _report(
     name: str, measure: str, exact: float, intervals: list[Interval | None], truths: np.ndarray
 ) -> tuple[float, float]:
-    """Coverage of the draws that have an interval, and its standard error at 95 %; printed with what they are."""
+    """Return the coverage of the draws that have an interval, and its standard error at 95 %; print both."""
     pairs = [(interval, truth) for interval, truth in zip(intervals, truths, strict=True) if interval is not None]
     inside = np.mean([interval.low - CLOSE <= truth <= interval.high + CLOSE for interval, truth in pairs])
     half = np.mean([(interval.high - interval.low) / 2 for interval, _ in pairs])
@@ -132,12 +132,12 @@ def _report(
 @pytest.mark.calibration
 @CLUSTERS_OR_ROLL
 def test_intervals_of_contributions_cover_the_value_of_all_points(name: str, n_simulations: Any) -> None:
-    """2000 draws, seeds 0 to 1999: at least 95 % of intervals, less three standard errors, hold the value of all."""
+    """2000 draws, seeds 0 to 1999: at least 95 % of intervals, less three standard errors, hold the exact value."""
     contributions, size = _exact_contributions(name), n_simulations(2000)
     whole = best_scale(contributions.parts).mean()
     intervals_of: dict[str, list[Interval | None]] = {measure: [] for measure in [*MEANS, OF_SCALE]}
     truths: dict[str, list[float]] = {measure: [] for measure in intervals_of}
-    triplets = float(np.mean(contributions.points["triplet_accuracy"]))  # other triplets are as good: of all of them
+    triplets = float(np.mean(contributions.points["triplet_accuracy"]))  # triplets are random: the mean over all draws
     for seed in range(size):
         rows = np.sort(np.random.default_rng([seed, M]).choice(N, M, replace=False))
         for measure in MEANS:
@@ -154,7 +154,7 @@ def test_intervals_of_contributions_cover_the_value_of_all_points(name: str, n_s
 
 
 def _evaluation_intervals(name: str, measures: list[str], seed: int) -> list[Interval | None]:
-    """The intervals of a real evaluation."""
+    """Return the intervals of a real evaluation."""
     X, Y, labels = DATA[name]()
     ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=M, random_state=seed)
     table = ev.run(measures, None).tidy().set_index("measure").loc[measures]
@@ -170,7 +170,7 @@ def _evaluation_intervals(name: str, measures: list[str], seed: int) -> list[Int
 @pytest.mark.calibration
 @CLUSTERS_OR_ROLL
 def test_intervals_of_pairs_cover_the_value_of_all_points(name: str, n_simulations: Any) -> None:
-    """100 real evaluations: Spearman's correlation of distances; Procrustes disparity is that of all points."""
+    """100 real evaluations: intervals of Spearman's correlation cover; Procrustes disparity is exact."""
     X, Y, _ = DATA[name]()
     size = n_simulations(2000) // 20
     measures = ["spearman_distance", "procrustes_disparity"]
@@ -191,7 +191,7 @@ def test_intervals_of_pairs_cover_the_value_of_all_points(name: str, n_simulatio
 @pytest.mark.calibration
 @CLUSTERS_OR_ROLL
 def test_intervals_of_the_drawn_area_cover_that_of_all_ranks(name: str, n_simulations: Any, monkeypatch: Any) -> None:
-    """100 real evaluations as beyond 50,000 points: the area from lists and drawn points, with the noise of these."""
+    """By the procedure above 50,000 points, 100 evaluations: intervals cover the area although ranks are sampled."""
     contributions, size = _exact_contributions(name), n_simulations(2000) // 20
     truth = float(contributions.points["r_nx_auc"][0].mean())
     for place in (blocks, evaluation_rows, coranking):

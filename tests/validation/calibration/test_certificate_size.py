@@ -13,44 +13,44 @@ N, RESAMPLES = 100, 39
 
 
 def sheet(rng):
-    """A linear map of two normal latents with noise."""
+    """Return two normal latents and a linear map of them with noise."""
     Y = rng.normal(size=(N, 2))
     return Y, Y @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(size=(N, 5))
 
 
 def curve(rng):
-    """A curve through three dimensions with noise, against its true parameter."""
+    """Return the true parameter of a curve in three dimensions, and the curve with noise."""
     t = rng.uniform(0, 2 * np.pi, N)
     return t[:, None], np.c_[np.sin(t), np.cos(2 * t), t / 3] + 0.1 * rng.normal(size=(N, 3))
 
 
 def swiss_roll(rng):
-    """A Swiss roll with noise, against its true latents in standard deviations."""
+    """Return the true latents of a Swiss roll in standard deviations, and the roll with noise."""
     data = dreval.simulate("swiss_roll", n=N, random_state=rng)
     return data.latent / data.latent.std(axis=0), data.data + 0.5 * rng.normal(size=(N, 3))
 
 
 def dependent(rng):
-    """Noise whose size follows the first latent."""
+    """Return latents, and data whose noise level follows the first latent."""
     Y = rng.normal(size=(N, 2))
     return Y, Y @ rng.normal(size=(2, 5)) + 0.3 * np.abs(Y[:, [0]]) * rng.normal(size=(N, 5))
 
 
 def bent(rng):
-    """A bent surface with heavy-tailed noise."""
+    """Return latents, and a bent surface with heavy-tailed noise."""
     Y = rng.normal(size=(N, 2))
     curved = np.c_[Y[:, 0] ** 2, Y[:, 0] * Y[:, 1], np.sin(2 * Y[:, 1]), Y]
     return Y, curved + 0.3 * rng.standard_t(5, size=(N, 5))
 
 
 def folded(rng):
-    """A curve shown by the size of its parameter only: two branches in one place."""
+    """Return the absolute parameter of a curve, which maps two branches to one place, and the curve with noise."""
     t = rng.uniform(-1, 1, N)
     return np.abs(t)[:, None], np.c_[t, t**2, 0.3 * t**3] + 0.05 * rng.normal(size=(N, 3))
 
 
 def simulate(make, simulations, seed=1):
-    """P-values of both tests, and whether the verdict objects, for each simulation."""
+    """Return the p-values of both tests, and whether the verdict objects, for each simulation."""
     rng = np.random.default_rng(seed)
     outcomes = []
     for b in range(simulations):
@@ -86,7 +86,7 @@ def test_size_under_heavy_tails(n_simulations):
 
 
 def skewed(n):
-    """A linear map of two normal latents with exponential noise, n points."""
+    """Return a sampler of n points of a linear map of two normal latents with exponential noise."""
 
     def make(rng):
         Y = rng.normal(size=(n, 2))
@@ -97,7 +97,7 @@ def skewed(n):
 
 @pytest.mark.calibration
 def test_size_under_skewed_noise(n_simulations):
-    """At n = 80 the single tests reject too often, though not one time in five; the verdict stays within three errors.
+    """At n = 80 the single tests reject in more than 5 %, but in less than 20 %; the verdict is within three errors.
 
     600 simulations of the same seed had rates of 7.0 % (HSIC), 8.2 % (KCCA) and 5.2 % (verdict).
     """
@@ -109,5 +109,5 @@ def test_size_under_skewed_noise(n_simulations):
 @pytest.mark.calibration
 @pytest.mark.parametrize("make", [dependent, folded])
 def test_power(make, n_simulations):
-    """Noise whose size follows the latent, and an embedding that folds the data, are seen in more than seven of ten."""
+    """Noise that depends on the latent, and an embedding that folds the data, are detected in more than 70 %."""
     assert np.mean(simulate(make, n_simulations(100))[:, 0] <= 0.05) > 0.7

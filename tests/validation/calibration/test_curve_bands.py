@@ -1,4 +1,4 @@
-"""Coverage of simultaneous bands of curves: from anchors the curve of all points, from all points the mean curve."""
+"""Coverage of simultaneous bands of curves, for the curve of all points and for the mean curve."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N, LEVEL = 1000, 0.95
 
 
 def _roll(n: int, seed: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A Swiss roll and its view from the side."""
+    """Return a Swiss roll and its side view."""
     t, h = np.random.default_rng(seed).uniform(size=(2, n))
     t = 1.5 * np.pi * (1 + 2 * t)
     X = np.c_[t * np.cos(t), 21 * h, t * np.sin(t)]
@@ -26,7 +26,7 @@ def _roll(n: int, seed: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _clusters(n: int, seed: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Ten clusters in twenty dimensions and two fixed directions of them."""
+    """Return ten clusters in twenty dimensions and their projection on two fixed directions."""
     fixed, rng = np.random.default_rng(1), np.random.default_rng(seed)
     centers, directions = 3 * fixed.normal(size=(10, 20)), fixed.normal(size=(20, 2))
     X = centers[rng.integers(0, 10, size=n)] + rng.normal(size=(n, 20))
@@ -34,7 +34,7 @@ def _clusters(n: int, seed: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _folded(n: int, seed: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A sheet folded a little, with noise, and its own coordinates: almost perfect."""
+    """Return a slightly folded sheet with noise, and its own coordinates, which are a nearly perfect embedding."""
     rng = np.random.default_rng(seed)
     U = rng.uniform(size=(n, 2))
     return np.c_[U, 0.2 * np.sin(3 * U[:, 0])] + 0.002 * rng.normal(size=(n, 3)), U
@@ -52,8 +52,8 @@ MAPS: dict[str, Callable[[int, Any], tuple[np.ndarray, np.ndarray]]] = {
 def test_bands_of_anchors_cover_the_curve_of_all_points(name: str, n_simulations: Any) -> None:
     """500 draws of 100 and of 300 anchors: at least 95 % - 3 SE of bands hold R_NX at every K that they cover.
 
-    And those of the difference from another map, which is the same for the sign. Pointwise intervals hold it in far
-    fewer; how many is printed.
+    The same holds for the difference from another map. Pointwise intervals hold the whole curve far less often; the
+    test prints how often.
     """
     X, Y = MAPS[name](N, 0)
     noisy_map = X[:, :2] + np.random.default_rng(5).normal(size=(N, 2)) * X[:, :2].std(axis=0) / 4
@@ -90,7 +90,7 @@ def test_bands_of_anchors_cover_the_curve_of_all_points(name: str, n_simulations
 def test_bands_of_all_points_cover_the_mean_curve(name: str, n: int, n_simulations: Any) -> None:
     """500 samples of a fixed map: at least 95 % - 3 SE of bands hold the mean of R_NX over samples, at every K.
 
-    From K = 5, as for anchors; what they hold from K = 1 is printed.
+    The claim is for K from 5, as with anchors; the test prints the coverage from K = 1.
     """
     size, curves = n_simulations(500), []
     for seed in range(size):

@@ -1,4 +1,4 @@
-"""The stored experiment with known defects comes out again: three defects of two data sets, in every draw asked."""
+"""The stored experiment with known defects is reproduced: three defects of two data sets, in each draw."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 from dreval.measures.core import detections
 
 DRAWS, DATA, DEFECTS = 2, ("clusters", "plane"), ("tear", "swapped places", "exaggerated classes")
-SAME = 0.995  # of the letters; a p-value beside 5 % may fall on the other side with another BLAS
+SAME = 0.995  # share of equal letters; with another BLAS a p-value near 5 % may cross it
 
 pytestmark = pytest.mark.calibration
 
 
 @pytest.fixture
 def defects():
-    """The script of the experiment."""
+    """Return the script of the experiment."""
     folder = str(Path(__file__).parents[3] / "vignettes")
     sys.path.insert(0, folder)
     import defects
@@ -29,7 +29,7 @@ def defects():
 
 @pytest.mark.parametrize("data", DATA)
 def test_the_stored_experiment_is_reproduced(defects, data):
-    """Letter by letter what every measure finds, as ``vignettes/defects.py`` stored it."""
+    """The letters of each measure are those that ``vignettes/defects.py`` stored."""
     names = defects.measures()
     rows = [row for draw in range(DRAWS) for row in defects.judged(data, draw, names, DEFECTS)]
     rerun = defects.by_grade(pd.DataFrame(rows)).set_index(["measure", "change", "grade"])["found"]

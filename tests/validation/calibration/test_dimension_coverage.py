@@ -15,13 +15,13 @@ SETTINGS = {"TwoNN, line": {}, "TwoNN, ml": {"fit": "ml"}, "mle": {"method": "ml
 
 
 def _torus(n: int, rng: np.random.Generator) -> np.ndarray:
-    """A torus in three columns, radii 2 and 1, uniform in its two angles."""
+    """Return a torus in three columns, radii 2 and 1, uniform in its two angles."""
     a, b = 2 * np.pi * rng.uniform(size=(2, n))
     return np.c_[(2 + np.cos(b)) * np.cos(a), (2 + np.cos(b)) * np.sin(a), np.sin(b)]
 
 
 def _cube(d: int) -> Callable[[int, np.random.Generator], np.ndarray]:
-    """Uniform in a hypercube, turned into ten columns."""
+    """Return a sampler of a hypercube rotated into ten columns."""
     turn = np.linalg.qr(np.random.default_rng(d).normal(size=(10, 10)))[0][:d]
     return lambda n, rng: rng.uniform(size=(n, d)) @ turn
 
@@ -35,8 +35,8 @@ CLOUDS = {"torus": (_torus, 2), "cube of 3": (_cube(3), 3), "cube of 5": (_cube(
 def test_intervals_cover_the_mean_of_the_estimator(cloud: str, n: int, n_simulations: Any) -> None:
     """300 samples: at least 95 % - 3 SE of the intervals hold the mean of the estimator over all samples.
 
-    That is what the interval is for. How often it holds the true dimension, the bias, the ratio of the standard error
-    to the true one and what d / sqrt(n) would cover are printed: on the torus they show that this formula is too small.
+    This mean is the target of the interval. The test prints how often it holds the true dimension, the bias, the ratio
+    of the standard error to the true one, and the coverage of d / sqrt(n), which is too small on the torus.
     """
     make, d = CLOUDS[cloud]
     size = n_simulations(300)
@@ -63,7 +63,7 @@ def test_intervals_cover_the_mean_of_the_estimator(cloud: str, n: int, n_simulat
 def test_parallel_analysis_keeps_its_level(n: int, p: int, n_simulations: Any) -> None:
     """1000 tables of independent skewed columns: a component is kept in at most 5 % + 3 SE.
 
-    Beside one strong factor the second p-value is conservative: at most as often, and hardly ever.
+    With one strong factor the second p-value is conservative.
     """
     size = n_simulations(1000)
     slack = 3 * math.sqrt(0.05 * 0.95 / size)

@@ -52,11 +52,11 @@ TESTS = {
     "kcca of three": (dreval.kcca_test, (1, 2, 1)),
 }
 SEEDS = {(test, law): 100 * i + j for i, test in enumerate(TESTS) for j, law in enumerate(LAWS)}
-CASES = [case for case in SEEDS if case != ("mmd", "classes")]  # which compares samples of numbers
+CASES = [case for case in SEEDS if case != ("mmd", "classes")]  # MMD compares samples of numbers
 
 
 def p_values(test: str, law: str, simulations: int, stage: int = 0) -> np.ndarray:
-    """P-values of independent variables (of two samples of one law for MMD)."""
+    """Return p-values for independent variables (for MMD: for two samples of the same law)."""
     function, columns = TESTS[test]
     rng = np.random.default_rng([SEEDS[test, law], stage] if stage else SEEDS[test, law])
     values = []
@@ -70,13 +70,13 @@ def p_values(test: str, law: str, simulations: int, stage: int = 0) -> np.ndarra
 
 
 def independent(law, rng, columns):
-    """Independent variables of one law; classes are tested against a first variable with heavy tails."""
+    """Return independent variables of one law; with classes, the first variable has heavy tails."""
     first_law = heavy if law == "classes" else LAWS[law]
     return [first_law(rng, columns[0]), *(LAWS[law](rng, p) for p in columns[1:])]
 
 
 def two_samples(law, rng):
-    """Two samples of one law; duplicates are of the same 50 points in both."""
+    """Return two samples of one law; duplicates repeat the same 50 points in both."""
     if law != "duplicates":
         return [LAWS[law](rng, 2) for _ in range(2)]
     points = rng.normal(size=(N // 2, 2))
@@ -84,17 +84,17 @@ def two_samples(law, rng):
 
 
 def rates(p: np.ndarray) -> dict[float, float]:
-    """Share of p-values up to each level; each level is a multiple of 1 / (RESAMPLES + 1)."""
+    """Return the share of p-values up to each level; each level is a multiple of 1 / (RESAMPLES + 1)."""
     return {level: float(np.mean(p <= level + 1e-12)) for level in LEVELS}
 
 
 def error(level: float, simulations: int) -> float:
-    """Binomial standard error of a rejection rate."""
+    """Return the binomial standard error of a rejection rate."""
     return float(np.sqrt(level * (1 - level) / simulations))
 
 
 def outside(p: np.ndarray, law: str) -> dict[float, float]:
-    """Rates beyond three standard errors: above any level; at 1 % and 5 % also below, where there are no ties."""
+    """Return rates more than three standard errors above a level; without ties, at 1 % and 5 % also those below."""
     wrong = {}
     for level, rate in rates(p).items():
         bound = 3 * error(level, len(p))
@@ -105,10 +105,10 @@ def outside(p: np.ndarray, law: str) -> dict[float, float]:
 
 
 def assert_size(test: str, law: str, simulations: int) -> None:
-    """Nominal within three standard errors.
+    """Check that the size is nominal within three standard errors.
 
-    Of the 34 cases of this file at two levels one in six runs would show a rate outside by chance alone: such a case
-    is simulated on, four times as long with other seeds, and judged by all its simulations.
+    This file has 34 cases at two levels, so that one in six runs would show a rate outside by chance. Such a case gets
+    four times as many further simulations with other seeds, and all its simulations count.
     """
     p = p_values(test, law, simulations)
     if outside(p, law):
@@ -149,9 +149,9 @@ def test_power_grows_with_n(n_simulations):
 @pytest.mark.calibration
 @pytest.mark.parametrize("permutation", ["within", "blocks", "cyclic"])
 def test_size_of_restricted_permutation(permutation, n_simulations):
-    """Rows that are dependent through their block or their time, and independent else: restricted schemes keep 5 %.
+    """With rows that depend on their block or their time only, restricted permutation has size 5 %.
 
-    Free permutation does not: it is seen to reject too often.
+    Free permutation rejects too often.
     """
     rng, rejected, free = np.random.default_rng(900), [], []
     simulations = n_simulations(SIMULATIONS)
@@ -167,20 +167,20 @@ def test_size_of_restricted_permutation(permutation, n_simulations):
 
 
 def dependent_rows(permutation, rng, block):
-    """Variables that are independent given the restriction, and not row by row."""
+    """Return variables that are independent given the restriction, but whose rows are dependent."""
     if permutation == "within":
         shared = rng.normal(size=20)[block]
         return shared + rng.normal(size=N), shared + rng.normal(size=N), block
     if permutation == "blocks":
         x, y = (rng.normal(size=20)[block] + 0.3 * rng.normal(size=N) for _ in range(2))
         return x, y, block
-    weights = 0.8 ** np.arange(N)  # a stationary series on a circle, whose law every shift keeps
+    weights = 0.8 ** np.arange(N)  # a stationary series on a circle: shifts do not change its law
     x, y = (np.fft.irfft(np.fft.rfft(rng.normal(size=N)) * np.fft.rfft(weights), N) for _ in range(2))
     return x, y, None
 
 
 def table(cases, simulations: int, stage: int = 0) -> None:
-    """Rejection rates of some cases; what is outside three standard errors is marked."""
+    """Print the rejection rates of cases, and mark those outside three standard errors."""
     print(f"n = {N}, {simulations} simulations, {RESAMPLES} permutations, stage {stage} of the seeds")
     print("rates in %, with 3 standard errors of nominal; * above; at 1 % and 5 % also below, where there are no ties")
     print(f"{'test':<15}{'law':<13}{'1 %':>7}{'5 %':>7}{'10 %':>7}{'50 %':>7}")

@@ -29,7 +29,7 @@ def _answer(name, view, k=K):
 
 @pytest.fixture(scope="module")
 def roll():
-    """A Swiss roll of 600 points, flattened by leaving out a column: good in places, bad in others."""
+    """Return a Swiss roll of 600 points, and two of its columns, which preserve only parts of it."""
     X = dreval.simulate("swiss_roll", n=600, random_state=0).data
     return X, X[:, :2] + 0.5 * np.random.default_rng(0).normal(size=(600, 2))
 
@@ -38,7 +38,7 @@ def roll():
 def test_anchor_intervals_cover_the_value_of_all_points(name, roll):
     """n = 600, m = 150, 200 draws: the interval covers the value of all points in 91 to 99 % of draws.
 
-    With 95 % right, 200 draws lie outside with probability below 0.01.
+    If the true coverage is 95 %, 200 draws are outside this range with probability below 0.01.
     """
     X, Y = roll
     rng, inside, errors, draws = np.random.default_rng(2), [], [], []
@@ -55,27 +55,27 @@ def test_anchor_intervals_cover_the_value_of_all_points(name, roll):
 
 
 def _sample(rng, n):
-    """Points of a fixed population with a fixed map: the plane folded a little, seen without its height."""
+    """Return a sample of a slightly folded plane, and a fixed linear map of it."""
     U = rng.uniform(-1, 1, size=(n, 2))
     X = np.c_[U, 0.7 * np.sin(3 * U[:, 0])]
     return X, X @ np.array([[1.0, 0.2], [0.1, 0.6], [0.5, -0.8]])
 
 
 def _roll(rng, n):
-    """A Swiss roll seen from the side."""
+    """Return a Swiss roll, its side view, and noisy classes."""
     t, height = 1.5 * np.pi * (1 + 2 * rng.uniform(size=n)), 21 * rng.uniform(size=n)
     X = np.c_[t * np.cos(t), height, t * np.sin(t)]
     return X, X[:, :2], np.where(rng.uniform(size=n) < 0.1, rng.integers(0, 3, n), np.digitize(t, [7.0, 10.0]))
 
 
 def _fold(rng, n):
-    """The folded plane, its classes the more certain the farther from a line."""
+    """Return the folded plane with classes that are more certain farther from a line."""
     X, Y = _sample(rng, n)
     return X, Y, (rng.uniform(size=n) < 1 / (1 + np.exp(-6 * (X[:, 0] + X[:, 1])))).astype(np.int64)
 
 
 def _blobs(rng, n):
-    """Four groups in five dimensions, mapped by curves."""
+    """Return four groups in five dimensions, a nonlinear map of them, and the groups."""
     classes = rng.integers(0, 4, n)
     centers = 1.5 * np.random.default_rng(11).normal(size=(4, 5))
     X = centers[classes] + rng.normal(size=(n, 5)) * [1.2, 1.0, 0.8, 0.6, 0.5]
@@ -86,7 +86,7 @@ COVERED = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", 
 
 
 def _jackknife_widths(rng, draw, n, k):
-    """Values, half widths of the default interval, and those of the naive one, at each of the measures."""
+    """Return the value, the half width of the default interval and that of the naive one, for each measure."""
     X, Y, classes = draw(rng, n)
     seed = int(rng.integers(2**31))
     ev = dreval.Evaluation(X, {"Y": Y}, labels=classes, n_neighbors=k, random_state=seed, n_jobs=1)
@@ -103,10 +103,10 @@ def _jackknife_widths(rng, draw, n, k):
 def test_point_intervals_cover_and_are_not_too_wide(draw, n, k, n_simulations):
     """Delete-one jackknife with a fixed map: covers the mean over samples at least as often as stated.
 
-    The target is the expectation at this n, taken over all samples drawn. Coverage may not fall below 95 % by more than
-    three binomial standard errors, and the mean width is at most 2.2 times that of the interval from the true standard
-    deviation. The naive interval, of contributions taken for independent, has about 0.7 of that width for
-    trustworthiness, and covers it in about 80 % of samples.
+    The target is the expectation at this n, the mean over all samples. Coverage is at least 95 % less three binomial
+    standard errors, and the mean width is at most 2.2 times that of the interval from the true standard deviation. The
+    naive interval, which treats contributions as independent, has about 0.7 of that width for trustworthiness, and
+    covers the target in about 80 % of samples.
     """
     rng, size = np.random.default_rng([3, n]), n_simulations(500)
     value, half, naive = np.moveaxis(np.array([_jackknife_widths(rng, draw, n, k) for _ in range(size)]), -1, 0)
@@ -118,7 +118,7 @@ def test_point_intervals_cover_and_are_not_too_wide(draw, n, k, n_simulations):
 
 
 def test_point_intervals_quickly():
-    """The fast subset: values without a group are those of the remaining points, and the interval holds the value."""
+    """The fast subset: values without a group equal those of the remaining points; 0 < SE < .05."""
     rng = np.random.default_rng(5)
     X, Y = _sample(rng, 200)
     groups = random_groups(200, 20, rng)
@@ -133,7 +133,7 @@ def test_point_intervals_quickly():
 
 
 def _ratios_of_the_vignette():
-    """The table of the vignette: standard error over standard deviation of each measure at both n, from 300 samples."""
+    """Return the table of the vignette: standard error over standard deviation by measure and n, from 300 samples."""
     page = Path(__file__).parents[3] / "vignettes" / "comparing.md"
     rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {name: {100: float(few), 400: float(many)} for name, few, many in rows}
@@ -144,10 +144,9 @@ def _ratios_of_the_vignette():
 def test_the_jackknife_is_as_conservative_as_stated(n, n_simulations):
     """Mean standard error over the standard deviation of values: the table of the vignette, from other samples.
 
-    A standard deviation from S samples has the relative error 1 / sqrt(2 S). So a ratio lies within three errors of
-    both simulations of the stated one (and half of its last digit), and by Efron and Stein at least at 1 less three
-    errors of this one. With k = 8 neighborhood overlap, local Procrustes and k-NN accuracy have a ratio above 1.2 at
-    both n.
+    A standard deviation from S samples has the relative error 1 / sqrt(2 S). A ratio is therefore within three errors
+    of both simulations (and half of a last digit) of the ratio in the table, and, by Efron and Stein, at least 1 less
+    three errors. With k = 8 neighborhood overlap, local Procrustes and k-NN accuracy have a ratio above 1.2 at both n.
     """
     expected, size, estimates = _ratios_of_the_vignette(), n_simulations(150), []
     assert len(expected) == 13
@@ -190,9 +189,9 @@ def test_halves_cover_with_a_fixed_map(n_simulations):
 
 @pytest.mark.calibration
 def test_replicates_cover_the_mean_over_seeds(n_simulations):
-    """A method that draws, 6 runs with other seeds: the interval covers its mean over 3,000 seeds in 95 % of results.
+    """A random method, 6 runs with other seeds: the interval covers the mean over 3,000 seeds in 95 % of the results.
 
-    Between the bounds of three binomial standard errors.
+    The tolerance is three binomial standard errors.
     """
     X = np.random.default_rng(0).normal(size=(60, 3)) * [3, 2, 1]
 
@@ -220,10 +219,10 @@ REFITTED = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc",
 def test_replicates_on_halves_cover_the_refitted_mean(draw, method, least, n_simulations):
     """Methods re-run on random halves, n = 150, k = 10, 20 splits: they cover the mean over refitted embeddings.
 
-    The target is what the row names: the expectation over samples of this size, each with an embedding of its own. The
-    principal components of a roll are two of three directions of nearly equal variance: several optima. One that comes
-    with probability q < .186 is farther than 2.09 sqrt(q (1 - q)) from the mean, so that .81 can be promised.
-    The default interval, which holds the embedding fixed, is no interval for this target: its coverage is printed.
+    The target is the expectation over samples of this size, each with its own embedding. The principal components of a
+    roll are two of three directions of nearly equal variance, so that there are several optima. An optimum of
+    probability q < .186 is farther than 2.09 sqrt(q (1 - q)) from the mean, so that the bound there is .81. The default
+    interval holds the embedding fixed and has another target; the test prints its coverage.
     """
     rng, size, estimates = np.random.default_rng([8, len(method)]), n_simulations(200), []
     for seed in range(size):

@@ -1,7 +1,7 @@
 """Level and power of the noise test, on data for which each null hypothesis holds, and on data for which none does.
 
-The null of independent columns is exact: its size at 5 % and 1 %, of the whole and of any point (family-wise), is at
-most nominal up to the error of the simulation. The Gaussian null is a parametric bootstrap: its size is bounded only.
+The null of independent columns is exact: the global and the family-wise size at 5 % and 1 % are at most nominal, up to
+the error of the simulation. The Gaussian null is a parametric bootstrap: the tests only bound its size.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DESIGNS = {
 
 
 def principal(X, n_components):
-    """Scores of the first principal components."""
+    """Return the scores of the first principal components."""
     X = X - X.mean(axis=0)
     u, s, _ = np.linalg.svd(X, full_matrices=False)
     return u[:, :n_components] * s[:n_components]
@@ -34,12 +34,12 @@ def principal(X, n_components):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    """Thousands of runs of a millisecond: looking for libraries of threads before each would take twice as long."""
+    """Skip the limit of threads, whose search for libraries would double the time of thousands of short runs."""
     monkeypatch.setattr("threadpoolctl.threadpool_limits", lambda **_: nullcontext())
 
 
 def nearness(X, Y):
-    """A score without ties: how near the nearest point of the embedding is in the data, over the mean distance."""
+    """Return a score without ties: data distance of the nearest embedding neighbor over the mean distance, negated."""
     D, E = (np.sqrt(np.square(Z[:, None] - Z).sum(axis=2)) for Z in (X, Y))
     np.fill_diagonal(E, np.inf)
     return -D[np.arange(len(D)), E.argmin(axis=1)] / D.mean() + 1e-6 * E.min(axis=1)
@@ -62,7 +62,7 @@ def test_level_of_independent_columns(design, statistic, n_simulations):
 
 
 def test_level_of_the_gaussian_null_with_clusters(n_simulations):
-    """One correlated Gaussian cloud and the silhouette of two clusters found in it: near nominal, by no proof."""
+    """For one correlated Gaussian cloud and the silhouette of two clusters in it the size is near nominal."""
     runs, p = n_simulations(300), []
     for run in range(runs):
         rng = np.random.default_rng(run)
@@ -78,7 +78,7 @@ def _two_clusters(rng):
 
 
 def _circle(rng, turned=True):
-    """A circle with noise in four more columns; turned, so that its columns are dependent, or along two of them."""
+    """Return a circle with noise in four more columns; rotated, so that columns are dependent, or along two columns."""
     angle = rng.uniform(0, 2 * np.pi, size=80)
     X = np.c_[3 * np.cos(angle), 3 * np.sin(angle), 0.3 * rng.normal(size=(80, 4))]
     return X @ np.linalg.qr(rng.normal(size=(6, 6)))[0] if turned else X
@@ -94,7 +94,7 @@ def _roll(rng):
 
 
 def _power(make, source, **options):
-    """Share of 40 data sets in which the test rejects at 5 %."""
+    """Return the share of 40 data sets in which the test rejects at 5 %."""
     p = [
         dreval.noise_test(
             make(np.random.default_rng(run)), source, n_replicates=19, random_state=run, **options
@@ -122,12 +122,12 @@ def test_power(make, source, options):
 
 @pytest.mark.parametrize(("make", "source"), [(_flat_circle, principal), (_roll, "isomap")], ids=["circle", "roll"])
 def test_structure_without_power_of_the_overlap(make, source):
-    """Two columns that hold nearly all variance are shown as well where they are permuted; so is a filled roll."""
+    """The overlap has little power if two columns hold nearly all variance, and on a filled roll."""
     assert _power(make, source) <= 0.5
 
 
 def _mixture(rng, share, structure):
-    """100 points of six columns, so many of them with structure and the others independent normal, and which are."""
+    """Return 100 points in six columns, a share of them structured and the rest independent normal, and a mask."""
     structured = np.arange(100) < round(100 * share)
     X = rng.normal(size=(100, 6))
     if structure == "turned circle":
@@ -153,7 +153,7 @@ TURN = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0][:2]
     ids=["circle, overlap", "cluster, overlap", "cluster, silhouette, gaussian", "cluster, silhouette, columns"],
 )
 def test_noise_among_the_points_distinguished(structure, options, share, n_simulations):
-    """Points with q <= 5 % in data of which a part is noise: how many of them are of that part. No level is claimed."""
+    """Points with q <= 5 % in data with a part of noise: the test prints how many are noise, and bounds the power."""
     runs, rejected, shares, recalls = n_simulations(500) // 5, 0, [], []
     for run in range(runs):
         X, structured = _mixture(np.random.default_rng([run, 7]), share, structure)

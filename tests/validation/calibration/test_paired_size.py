@@ -16,30 +16,30 @@ MEASURES = [
     "trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt",
     "procrustes_disparity", "spearman_distance", "triplet_accuracy", "knn_accuracy",
 ]  # fmt: skip
-AVERAGED = ["mrre_false", "mrre_missing"]  # what has no value without a single point
+AVERAGED = ["mrre_false", "mrre_missing"]  # measures without delete-one values
 
 
 def folded(rng, n):
-    """A plane folded in space: what both embeddings show, and the data."""
+    """Return the plane that both embeddings show, and the data, in which it is folded."""
     U = rng.uniform(-1, 1, size=(n, 2))
     return U, np.c_[U, 0.7 * np.sin(3 * U[:, 0])]
 
 
 def roll(rng, n):
-    """A Swiss roll."""
+    """Return the latents of a Swiss roll, and the roll."""
     t, height = 1.5 * np.pi * (1 + 2 * rng.uniform(size=n)), 21 * rng.uniform(size=n)
     return np.c_[(t - 9.4) / 4.7, height / 10 - 1], np.c_[t * np.cos(t), height, t * np.sin(t)] / 10
 
 
 def blobs(rng, n):
-    """Four groups in five dimensions, of which two are shown."""
+    """Return two of five dimensions of four groups, and the data."""
     centers = 1.5 * np.random.default_rng(11).normal(size=(4, 5))
     X = centers[rng.integers(0, 4, n)] + rng.normal(size=(n, 5)) * [1.2, 1.0, 0.8, 0.6, 0.5]
     return X[:, :2] / 2, X / 2
 
 
 def rounded(rng, n):
-    """The folded plane on a grid: many equal distances."""
+    """Return the folded plane on a grid, with many equal distances."""
     U, X = folded(rng, n)
     return U, np.round(X, 1)
 
@@ -48,7 +48,7 @@ NULLS = [folded, roll, blobs, rounded]
 
 
 def pair(rng, n, degrade, draw=folded):
-    """Data, and two embeddings of them that are exchangeable: each with noise of its own.
+    """Return data, two exchangeable embeddings with independent noise, and classes.
 
     ``degrade`` adds noise to the second one in a quarter of the plane.
     """
@@ -60,9 +60,9 @@ def pair(rng, n, degrade, draw=folded):
 
 
 def simulate(rng, size, n=150, degrade=0.0, draw=folded, names=MEASURES):
-    """p-values, |t| and naive |t| of the paired test, each (size, measures).
+    """Return p-values, |t| and naive |t| of the paired test, each (size, measures).
 
-    The naive one takes the differences of points for independent; it is missing where there are none.
+    The naive statistic treats the differences of points as independent; it is missing where there are none.
     """
     outcomes = []
     for seed in range(size):
@@ -91,7 +91,7 @@ def test_exchangeable_embeddings_rarely_differ_significantly(draw, n_simulations
 
 @pytest.mark.calibration
 def test_averaged_partitions_hold_their_size(n_simulations):
-    """Where partitions are averaged the size holds as well, n = 100."""
+    """Tests by averaged partitions have the nominal size, too, at n = 100."""
     size = n_simulations(500)
     p = simulate(np.random.default_rng(17), size, 100, names=AVERAGED)[0]
 
@@ -101,8 +101,8 @@ def test_averaged_partitions_hold_their_size(n_simulations):
 
 @pytest.mark.calibration
 def test_the_power_is_not_below_that_of_one_partition(n_simulations):
-    """Noise .5 in a quarter of the second embedding, n = 100: the delete-one test finds at least as much as the
-    test on 20 random groups, less three standard errors of the paired difference of the two rates.
+    """Noise .5 in a quarter of the second embedding, n = 100: the delete-one test rejects at least as often as
+    the test on 20 random groups, less three standard errors of the paired difference of the two rates.
     """
     rng, size = np.random.default_rng(18), n_simulations(200)
     rejections = []
@@ -128,8 +128,8 @@ def test_the_power_is_not_below_that_of_one_partition(n_simulations):
 
 @pytest.mark.calibration
 def test_p_of_other_seeds_is_within_its_stated_range():
-    """p by single points is the same to the last bit with another seed; by averaged partitions that of each of twenty
-    seeds is within the bounds of all others, in at least 8 of 10 data sets (95 % are promised).
+    """Delete-one p-values are equal to the last bit with another seed; p-values by averaged partitions of twenty seeds
+    are within each other's bounds in at least 8 of 10 data sets (the nominal share is 95 %).
     """
     rng, inside = np.random.default_rng(19), 0
     for _ in range(10):
@@ -149,10 +149,10 @@ def test_p_of_other_seeds_is_within_its_stated_range():
 
 @pytest.mark.calibration
 def test_a_degraded_region_is_detected(n_simulations):
-    """Noise in a quarter of the second embedding: strong noise is found by at least half of the tests at 5 %.
+    """Noise in a quarter of the second embedding: at least half of the tests detect strong noise at 5 %.
 
-    Weak noise is found as often as by the naive test when both are brought to the same size on exchangeable pairs,
-    less three standard errors at most.
+    They detect weak noise as often as the naive test, less three standard errors, if both are calibrated to the same
+    size on exchangeable pairs.
     """
     size = n_simulations(200)
     strong = simulate(np.random.default_rng(8), size, 100, degrade=0.5, names=MEASURES[:3])[0]
@@ -168,7 +168,7 @@ def test_a_degraded_region_is_detected(n_simulations):
 
 
 def test_the_size_quickly():
-    """The fast subset: of 25 exchangeable pairs at most 5 are told apart at 5 % (more than 5 has probability .001)."""
+    """The fast subset: of 25 exchangeable pairs at most 5 differ at 5 % (more than 5 has probability .001)."""
     p = simulate(np.random.default_rng(9), 25, n=80, names=MEASURES[:3])[0]
 
     assert (np.sum(p <= 0.05, axis=0) <= 5).all()

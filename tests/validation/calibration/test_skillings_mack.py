@@ -11,7 +11,7 @@ N, K, DRAWS = 6, 4, 499
 
 
 def rates(size, gain, tied, seed=0):
-    """Rejections at 5 % by exchanges and by the chi-square law; a fifth of the cells is missing at random."""
+    """Return rejection rates at 5 % by permutation and by the chi-square law; a fifth of the cells is missing."""
     rng = np.random.default_rng([seed, int(10 * gain), tied])
     p_values = []
     while len(p_values) < size:
@@ -27,7 +27,7 @@ def rates(size, gain, tied, seed=0):
 @pytest.mark.calibration
 @pytest.mark.parametrize("tied", [False, True])
 def test_skillings_mack_keeps_its_size_and_gains_power(tied, n_simulations):
-    """Size at most 5 % and three errors; and more power than by the chi-square law, which is conservative here."""
+    """The size is at most 5 % plus three errors, and the power exceeds that of the conservative chi-square law."""
     size = n_simulations(1000)
     by_exchange, _ = rates(size, 0.0, tied)
     assert by_exchange <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / size)
@@ -36,5 +36,5 @@ def test_skillings_mack_keeps_its_size_and_gains_power(tied, n_simulations):
 
 
 def test_skillings_mack_keeps_its_size_on_six_data_sets():
-    """200 tables with ties."""
+    """In 200 tables with ties the size is at most 5 % plus three errors."""
     assert rates(200, 0.0, True)[0] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)

@@ -1,4 +1,4 @@
-"""A study of 4 data sets, 5 methods and 5 seeds, killed again and again, and run by several processes at once."""
+"""A study of 4 data sets, 5 methods and 5 seeds, killed repeatedly, and run by several processes at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KILLS = 5
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    """The study that nobody disturbed."""
+    """Return the study without interruption."""
     runs = Runs(tmp_path_factory.mktemp("study") / "whole", *SIZE, 0.0)
     finish(runs.start())
     return runs
@@ -33,7 +33,7 @@ def test_the_undisturbed_study(whole: Runs) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_five_times_and_resumed(whole: Runs, tmp_path: Path, seed: int) -> None:
-    """SIGKILL at five random moments: no cell lost, none that was written is run again, the same table."""
+    """After SIGKILL at five random moments no cell is lost, no stored cell is re-run, and the table is the same."""
     draw, runs = random.Random(seed), Runs(tmp_path / "killed", *SIZE, 0.01)
     for _ in range(KILLS):
         before = len(runs.calls())
@@ -69,7 +69,7 @@ def test_two_processes_at_once(whole: Runs, tmp_path: Path) -> None:
 
 
 def test_three_processes_with_two_killed(whole: Runs, tmp_path: Path) -> None:
-    """The one that is left takes over what the others were at; nothing that was written is run again."""
+    """The remaining process takes over the cells of the killed ones; no stored cell is re-run."""
     runs = Runs(tmp_path / "three", *SIZE, 0.02)
     three = [runs.start(together=3) for _ in range(3)]
     for victim, calls in ((0, 20), (1, 45)):

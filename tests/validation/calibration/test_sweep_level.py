@@ -1,6 +1,6 @@
-"""Best sets of a sweep keep the best setting often enough, and need Student's quantile and all comparisons for it.
+"""Coverage of the best sets of a sweep, which need Student's quantile and the correction for all comparisons.
 
-Values are drawn as a sweep has them, one for each setting and replicate, and judged by the function that judges those.
+The simulated values have one entry for each setting and replicate, and go through the function that a sweep uses.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ ALPHA = 0.05
 
 
 def least(runs: int) -> float:
-    """The nominal level less three standard errors of a simulation."""
+    """Return the nominal level less three standard errors of a simulation."""
     return 1 - ALPHA - 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
 
 
 @pytest.fixture(scope="module")
 def task():
-    """A measure without bounds that cut."""
+    """Return the task of a measure whose bounds do not cut the intervals."""
     data = dreval.study.sweep.open_case(np.eye(20)[:, :4], "pca", None, None, 0).data
     (sweep_task,) = _tasks("r_nx_auc", "auto", 20, data)
     assert MEASURES.card("r_nx_auc").direction == "higher"
@@ -36,19 +36,19 @@ def task():
 
 
 def first_in_best_set(task, values, share):
-    """Whether the first of equal settings is in the set."""
+    """Return whether the first of equal settings is in the best set."""
     rows = _setting_rows(task, values, share, 1 - ALPHA, [[] for _ in values])
     return bool(rows[0]["in_best_set"])
 
 
 def noisy(X, n_components, random_state, setting=0):
-    """One column and another that is noise, of equal size at every setting."""
+    """Return one column of the data and one of noise, with the same scale for each setting."""
     rng = np.random.default_rng([random_state, setting])
     return np.c_[X[:, 0], rng.normal(size=len(X))]
 
 
 def test_two_equal_settings_of_a_method(n_simulations):
-    """Runs of a method: each of two equal settings is the best, and is kept."""
+    """With runs of a method, each of two equal settings is in the best set often enough."""
     runs, X = n_simulations(500), np.random.default_rng(0).normal(size=(24, 3))
     sweeps = [dreval.sweep(X, noisy, {"setting": [0, 1]}, n_replicates=5, random_state=run) for run in range(runs)]
     student = np.mean([result.tidy()["in_best_set"][0] for result in sweeps])
@@ -57,7 +57,7 @@ def test_two_equal_settings_of_a_method(n_simulations):
 
 
 def test_the_normal_quantile_is_not_enough(task):
-    """Why Student's: of two equal settings and five seeds the normal one keeps the best too rarely."""
+    """With two equal settings and five seeds, best sets by the normal quantile contain the best too rarely."""
     runs, counts = 4000, np.zeros(2)
     for run in range(runs):
         values = np.random.default_rng(run).normal(size=(2, 5))
@@ -72,7 +72,7 @@ def test_the_normal_quantile_is_not_enough(task):
 @pytest.mark.parametrize("R", [3, 5, 10])
 @pytest.mark.parametrize("H", [2, 4, 10])
 def test_equal_settings_over_seeds(task, H, R, n_simulations):
-    """Independent seeds, unequal spread, and seeds that settings share."""
+    """The level holds for independent seeds, unequal spread, and seeds that settings share."""
     runs = n_simulations(4000)
     for design in ("independent", "unequal spread", "shared seeds"):
         count = 0
@@ -90,9 +90,9 @@ def test_equal_settings_over_seeds(task, H, R, n_simulations):
 
 @pytest.mark.parametrize(("k", "freedom"), [(10, 2), (10, 5), (10, 10), (4, 5), (10, 20)])
 def test_draws_from_an_estimated_covariance(k, freedom, monkeypatch):
-    """Why few degrees of freedom have Bonferroni: equal estimates that share half of their noise, as those of halves.
+    """Best sets with few degrees of freedom need the Bonferroni bound: equal estimates that share half of their noise.
 
-    With twice as many degrees as estimates the draws keep the best, with as many or fewer the bound is needed.
+    With twice as many degrees of freedom as estimates the draws suffice; with as many or fewer the bound is needed.
     """
     runs, counts = 2000, np.zeros(2)
     root = np.linalg.cholesky((1 + np.eye(k)) / 2)
@@ -113,10 +113,10 @@ def test_draws_from_an_estimated_covariance(k, freedom, monkeypatch):
 
 @pytest.mark.parametrize("R", [5, 10, 30])
 def test_halves_cover_the_population(task, R, n_simulations):
-    """Two settings whose values are means of 100 points: sampling noise of new points is what halves must cover.
+    """Two settings whose values are means of 100 points: halves cover the sampling noise of new points.
 
-    The interval of one setting and the set of two, each against the population; with the spread of halves over the
-    square root of their number, as for seeds, both fail.
+    The interval of one setting and the best set of two have their level for the population. With the spread of halves
+    over the square root of their number, as for seeds, both would fail.
     """
     runs, n = n_simulations(2000), 100
     counts = dict.fromkeys(("set", "interval", "undivided", "divided"), 0)
