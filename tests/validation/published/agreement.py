@@ -29,18 +29,18 @@ K = 12
 
 
 def subspace(Y, Z):
-    """Sine of the largest angle between the columns."""
+    """Return the sine of the largest angle between the columns."""
     Y, Z = np.linalg.qr(Y - Y.mean(axis=0))[0], np.linalg.qr(Z - Z.mean(axis=0))[0]
     return np.linalg.norm(Y - Z @ (Z.T @ Y), 2)
 
 
 def signs(Y, Z):
-    """Largest difference after the best signs."""
+    """Return the largest difference after the best signs."""
     return np.abs(Y * np.sign(np.einsum("ij,ij->j", Y, Z)) - Z).max() / np.abs(Z).max()
 
 
 def rotated(Y, Z):
-    """Largest difference after the best rotation or reflection."""
+    """Return the largest difference after the best rotation or reflection."""
     left, _, right = np.linalg.svd(Y.T @ Z)
     return np.abs(Y @ left @ right - Z).max() / np.abs(Z).max()
 
@@ -52,7 +52,7 @@ def lle(kind, k=K):
 
 
 def spectral(X):
-    """scikit-learn's spectral embedding on the graph of nearest neighbors, its columns of length 1."""
+    """Return scikit-learn's spectral embedding on the graph of nearest neighbors, with columns of length 1."""
     Y = manifold.SpectralEmbedding(2, affinity="precomputed", random_state=0).fit_transform(1.0 * (knn_graph(X, K) > 0))
     return Y / np.linalg.norm(Y, axis=0)
 
@@ -81,7 +81,7 @@ ROWS = (
 
 
 def rows():
-    """Method, outside implementation, data, measure, difference."""
+    """Yield method, outside implementation, data, measure and difference."""
     for name, method, peer, measure in ROWS:
         for data, X in DATA.items():
             yield name, "scikit-learn", data, measure.__name__, measure(method.fit_transform(X), peer(X))
@@ -112,7 +112,7 @@ def rows():
 
 
 def span(A, B):
-    """Sine of the largest angle between spaces of directions, which have no mean."""
+    """Return the sine of the largest angle between spaces of directions, without centering."""
     A, B = np.linalg.qr(A)[0], np.linalg.qr(B)[0]
     return np.linalg.norm(A - B @ (B.T @ A), 2)
 

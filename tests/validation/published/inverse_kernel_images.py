@@ -36,7 +36,7 @@ PANEL_METHODS = ("PCA", "KPCA cosine", "Laplacian eigenmaps", "Isomap", "IKD by 
 
 
 def cell(data: str, method: str, rows: int = ROWS) -> dict[str, Any]:
-    """Silhouette of the classes in an embedding, and the embedding; why there is none."""
+    """Return the silhouette of the classes in an embedding, and the embedding; else the reason of the failure."""
     X, y = points(data, None if data == "Guo" and rows == ROWS else rows, None)
     try:
         Y, seconds = timed(lambda: METHODS[method](2, X).fit_transform(X))
@@ -47,7 +47,7 @@ def cell(data: str, method: str, rows: int = ROWS) -> dict[str, Any]:
 
 
 def rows_of(table: pd.DataFrame) -> list[list[Any]]:
-    """On which data sets IKD has the more separate classes."""
+    """Return for each form of IKD on which data sets its classes are more separate."""
     rivals = [name for name in table.columns if name.startswith(("PCA", "KPCA", "Laplacian", "Isomap", "GPLVM"))]
     rows = []
     for form in FORMS:
@@ -63,7 +63,7 @@ def rows_of(table: pd.DataFrame) -> list[list[Any]]:
 
 
 def draw(folder: Path, results: pd.DataFrame, rows: int) -> None:
-    """The embeddings, as ``inverse_kernel_images.png``: a row of panels per data set."""
+    """Draw the embeddings as ``inverse_kernel_images.png``, a row of panels per data set."""
     from matplotlib.figure import Figure
 
     embeddings = results.set_index(["data", "method"])["embedding"]
@@ -85,7 +85,7 @@ def draw(folder: Path, results: pd.DataFrame, rows: int) -> None:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Silhouettes and seconds."""
+    """Return silhouettes and seconds."""
     rows = SMALL if options.small else ROWS
     size = {"rows": rows} if options.small else {}
     cells = [

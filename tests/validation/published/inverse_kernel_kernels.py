@@ -50,18 +50,18 @@ HOW = ("default", "low", "blocks", "PCA", "GPLVM")
 
 
 def hard(n: int, rng: np.random.Generator) -> np.ndarray:
-    """A slow Gaussian series in each coordinate."""
+    """Return a slow Gaussian series in each coordinate."""
     return dreval.simulate("gp_map", n=n, n_features=1, random_state=rng).latent / np.sqrt(6)
 
 
 def medium(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Two turns of a helix, with the third coordinate rising evenly."""
+    """Return two turns of a helix whose third coordinate rises evenly."""
     t = np.linspace(0.0, 4.0 * np.pi, n)
     return np.column_stack([np.cos(t), np.sin(t), t / (2 * np.pi)])
 
 
 def easy(n: int, rng: np.random.Generator) -> np.ndarray:
-    """A grid on a quarter of a cylinder, in random order."""
+    """Return a grid on a quarter of a cylinder, in random order."""
     side = int(np.sqrt(n))
     angle, height = (part.ravel() for part in np.meshgrid(np.linspace(0, np.pi / 2, side), np.linspace(0, 1.5, side)))
     return rng.permutation(np.column_stack([np.cos(angle), np.sin(angle), height]))
@@ -72,7 +72,7 @@ SHAPES = {"hard": hard, "medium": medium, "easy": easy}
 
 @lru_cache(maxsize=1)
 def sample(shape: str, kernel: str, columns: int, repeat: int, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Latent places and data; the same places for all kernels and numbers of columns."""
+    """Return latent places and data; the places are the same for all kernels and numbers of columns."""
     rng = np.random.default_rng([list(SHAPES).index(shape), repeat])
     Z = SHAPES[shape](points, rng)
     values, vectors = np.linalg.eigh(KERNELS[kernel](pairwise_squared(Z / LENGTH_SCALE)))
@@ -82,7 +82,7 @@ def sample(shape: str, kernel: str, columns: int, repeat: int, points: int) -> t
 def cell(
     shape: str, kernel: str, columns: int, repeat: int, how: str, read_as: str, points: int = 300
 ) -> dict[str, float]:
-    """R^2 of one embedding."""
+    """Return R^2 of one embedding."""
     Z, X = sample(shape, kernel, columns, repeat, points)
     low = float(np.clip(0.7 - 0.2 * np.log10(columns), 0.1, 0.3))
     settings = {
@@ -98,7 +98,7 @@ def cell(
 
 
 def table_cells(small: bool) -> list[dict[str, Any]]:
-    """Cells of the tables: every shape with the right kernel, and the medium one with each other too."""
+    """Return the cells: all shapes with the right kernel, and the medium shape also with each wrong one."""
     size = {"points": 100} if small else {}
     return [
         {"shape": shape, "kernel": kernel, "columns": columns, "repeat": repeat, "how": how, "read_as": name, **size}
@@ -113,7 +113,7 @@ def table_cells(small: bool) -> list[dict[str, Any]]:
 
 
 def rows_of(results: pd.DataFrame) -> list[list[Any]]:
-    """What holds of the text."""
+    """Return which sentences of the text hold."""
     right = results[results["kernel"] == results["read_as"]]
     mean = right.pivot_table(index=["shape", "kernel", "columns"], columns="how", values="r2")
     widest = int(results["columns"].max())
@@ -168,7 +168,7 @@ def rows_of(results: pd.DataFrame) -> list[list[Any]]:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """With the right kernel, and with the others."""
+    """Return the tables for the right kernel and for the others."""
     results = collect("inverse_kernel_kernels", table_cells(options.small), cell, options)
     right = results[results["kernel"] == results["read_as"]]
     order: dict[str, Any] = {"values": "r2", "sort": False}

@@ -74,13 +74,13 @@ FIRST_ROWS = 1500  # rows of Fashion-MNIST in the second table
 
 
 def length(X: np.ndarray) -> float:
-    """Root of the mean squared length of a row."""
+    """Return the root of the mean squared length of a row."""
     return float(np.sqrt((X**2).sum(axis=1).mean()))
 
 
 @lru_cache(maxsize=1)
 def points(name: str, rows: int | None, first: int | None) -> tuple[Any, Any]:
-    """Data and classes; of many rows the first, or some, drawn with a fixed seed."""
+    """Return data and classes; of many rows the first ones, or a random sample with a fixed seed."""
     digits = dreval.load_dataset("digits")
     source = {"X": digits.data, "y": digits.labels} if DATA[name] is None else real(DATA[name])
     X, y = np.asarray(source["X"], float), np.asarray(source["y"])
@@ -89,7 +89,7 @@ def points(name: str, rows: int | None, first: int | None) -> tuple[Any, Any]:
 
 
 def cell(data: str, method: str, rows: int | None = None, first: int | None = None) -> dict[str, Any]:
-    """Accuracy for each number of coordinates and neighbors, and seconds for all coordinates; why there is none."""
+    """Return the accuracy by coordinates and neighbors, and seconds; else the reason of the failure."""
     X, y = points(data, rows, first)
     scores: dict[str, Any] = {"seconds": 0.0}
     for d in SEARCHED.get(method, (max(COMPONENTS),)):
@@ -108,7 +108,7 @@ def cell(data: str, method: str, rows: int | None = None, first: int | None = No
 
 
 def table_cells(small: bool) -> list[dict[str, Any]]:
-    """Cells of the table."""
+    """Return the cells of the table."""
     size = {"rows": 300} if small else {}
     return [
         {"data": data, "method": method, **size}
@@ -118,7 +118,7 @@ def table_cells(small: bool) -> list[dict[str, Any]]:
 
 
 def best_of_kernels(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """One row for kernel PCA: in each cell the better of its kernels."""
+    """Merge the rows of kernel PCA into one with the best kernel in each cell."""
     names = accuracy.index.get_level_values("method")
     data = accuracy.index.get_level_values("data")
     merged = names.where(~names.str.startswith("KPCA"), "KPCA")
@@ -126,7 +126,7 @@ def best_of_kernels(accuracy: pd.DataFrame) -> pd.DataFrame:
 
 
 def standing(accuracy: pd.DataFrame, form: str, eigenmaps: str) -> pd.DataFrame:
-    """The place of a form of IKD beside PCA, kernel PCA, Isomap and one form of Laplacian eigenmaps."""
+    """Return the rank of a form of IKD among PCA, kernel PCA, Isomap and one form of Laplacian eigenmaps."""
     rivals = ["PCA", "KPCA", eigenmaps, "Isomap", form]
     chosen = accuracy[accuracy.index.get_level_values("method").isin(rivals)]
     places = chosen.groupby("data", sort=False).rank(ascending=False, method="min").xs(form, level="method")
@@ -134,7 +134,7 @@ def standing(accuracy: pd.DataFrame, form: str, eigenmaps: str) -> pd.DataFrame:
 
 
 def above_kernel_pca(of: str, best: pd.DataFrame) -> list[list[Any]]:
-    """In how many cells each form of IKD is above the best kernel PCA."""
+    """Count the cells in which each form of IKD is above the best kernel PCA."""
     rows = []
     for form in ("IKD", "IKD by neighbors"):
         above = best.xs(form, level="method") > best.xs("KPCA", level="method")
@@ -146,7 +146,7 @@ def above_kernel_pca(of: str, best: pd.DataFrame) -> list[list[Any]]:
 
 
 def rows_of(accuracy: pd.DataFrame, seconds: pd.Series) -> list[list[Any]]:
-    """What holds of the text."""
+    """Return which sentences of the text hold."""
     many, few = "Laplacian eigenmaps, many", "Laplacian eigenmaps"
     rows = above_kernel_pca("all data", accuracy)
     for form in ("IKD", "IKD by neighbors"):
@@ -194,7 +194,7 @@ def rows_of(accuracy: pd.DataFrame, seconds: pd.Series) -> list[list[Any]]:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Accuracy, places and seconds."""
+    """Return accuracy, ranks and seconds."""
     results = collect("inverse_kernel_labels", table_cells(options.small), cell, options)
     cells = (
         [] if options.small else [{"data": "Fashion-MNIST", "method": name, "first": FIRST_ROWS} for name in METHODS]

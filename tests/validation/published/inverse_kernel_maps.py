@@ -55,19 +55,19 @@ BY_EIGENVECTORS = tuple(name for name in METHODS if name not in SEARCHING)
 
 @lru_cache(maxsize=1)
 def sample(data: str, columns: int, repeat: int, points: int) -> dreval.datasets.Dataset:
-    """One draw, which all methods get."""
+    """Return one sample, the same for all methods."""
     return dreval.simulate(data, n=points, n_features=columns, random_state=repeat)
 
 
 def cell(data: str, columns: int, repeat: int, method: str, points: int = 1000) -> dict[str, float]:
-    """R^2 of one embedding, and seconds."""
+    """Return R^2 of one embedding, and seconds."""
     draw = sample(data, columns, repeat, points)
     Y, seconds = timed(lambda: METHODS[method](MAPS[data]).fit_transform(draw.data))
     return {"r2": float(dreval.latent_r2(draw.data, Y, latent=draw.latent)), "seconds": seconds}
 
 
 def table_cells(small: bool) -> list[dict[str, Any]]:
-    """Cells of the methods by eigenvectors, which are quick."""
+    """Return the cells of the methods by eigenvectors, which are fast."""
     size = {"points": 300} if small else {}
     keys = product(
         repeat=range(1 if small else 5),
@@ -79,7 +79,7 @@ def table_cells(small: bool) -> list[dict[str, Any]]:
 
 
 def search_cells(small: bool) -> list[dict[str, Any]]:
-    """Cells of all methods on 300 points."""
+    """Return the cells of all methods on 300 points."""
     chosen = ("IKD", "Isomap", *SEARCHING)
     widths = (100,) if small else SMALL_WIDTHS
     keys = product(repeat=range(1 if small else 3), data=MAPS, columns=widths, method=chosen)
@@ -87,7 +87,7 @@ def search_cells(small: bool) -> list[dict[str, Any]]:
 
 
 def rows_of(results: pd.DataFrame, searched: pd.DataFrame) -> list[list[Any]]:
-    """What holds of the text."""
+    """Return which sentences of the text hold."""
     paper = [name for name in BY_EIGENVECTORS if name not in ("IKD as printed", "IKD by neighbors")]
     mean = results[results["method"].isin(paper)].pivot_table(index=["data", "columns"], columns="method", values="r2")
     best, widest = mean.idxmax(axis=1), max(results["columns"])
@@ -155,7 +155,7 @@ def rows_of(results: pd.DataFrame, searched: pd.DataFrame) -> list[list[Any]]:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Means, spreads and seconds."""
+    """Return means, minima and seconds."""
     results = collect("inverse_kernel_maps", table_cells(options.small), cell, options)
     searched = collect("inverse_kernel_maps, searches", search_cells(options.small), cell, options)
     order: dict[str, Any] = {"index": ["data", "method"], "columns": "columns", "sort": False}

@@ -31,13 +31,13 @@ POINTS, SMALL = 700, 200
 
 
 def faces(most: int) -> np.ndarray:
-    """Some of the faces, in the order of the film."""
+    """Return a sample of the faces, in the order of the film."""
     X = np.asarray(real("frey")["X"], float)
     return X[some_rows(len(X), most)]
 
 
 def near_in_the_data(X: np.ndarray, Y: np.ndarray, nearest: int = NEAREST, near: float = NEAR) -> float:
-    """Share of the nearest points in the embedding that are among the nearest ``near`` of all others in the data."""
+    """Return the share of nearest embedding neighbors among the nearest ``near`` of all points in the data."""
     among = [pairwise_squared(Z) for Z in (X, Y)]
     for distances in among:
         np.fill_diagonal(distances, np.inf)
@@ -47,7 +47,7 @@ def near_in_the_data(X: np.ndarray, Y: np.ndarray, nearest: int = NEAREST, near:
 
 
 def cell(method: str, most: int = POINTS) -> dict[str, Any]:
-    """Measures of an embedding, and the embedding."""
+    """Return measures of an embedding, and the embedding."""
     X = faces(most)
     Y, seconds = timed(lambda: METHODS[method]().fit_transform(X))
     return {
@@ -59,7 +59,7 @@ def cell(method: str, most: int = POINTS) -> dict[str, Any]:
 
 
 def chains(Y: np.ndarray, steps: int = 10) -> list[np.ndarray]:
-    """Points nearest to evenly spaced places along the first and the second coordinate, all else at its median."""
+    """Return the points nearest to even steps along coordinates 1 and 2, with the others at their median."""
     rows = []
     for axis in (0, 1):
         low, high = np.quantile(Y[:, axis], [0.02, 0.98])
@@ -70,7 +70,7 @@ def chains(Y: np.ndarray, steps: int = 10) -> list[np.ndarray]:
 
 
 def draw(folder: Path, X: np.ndarray, Y: np.ndarray) -> None:
-    """The figure, as ``local_procrustes_faces.png``."""
+    """Draw the figure as ``local_procrustes_faces.png``."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.2), layout="constrained")
@@ -90,7 +90,7 @@ def draw(folder: Path, X: np.ndarray, Y: np.ndarray) -> None:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Measures, and what holds of the caption."""
+    """Return measures, and whether the caption holds."""
     most = SMALL if options.small else POINTS
     results = collect("faces", [{"method": name, "most": most} for name in METHODS], cell, options)
     if results.empty:

@@ -32,13 +32,13 @@ NOISE = (0.5, 1.0)
 
 
 def extents(Y: np.ndarray) -> float:
-    """Ratio of the standard deviations along the two main axes."""
+    """Return the ratio of the standard deviations along the two main axes."""
     largest, second = np.linalg.svd(Y - Y.mean(axis=0), compute_uv=False)[:2]
     return float(second / largest)
 
 
 def ring(Y: np.ndarray, around: np.ndarray, height: np.ndarray) -> dict[str, float]:
-    """Turns of the embedding about its center along the circumference, and what its width says of the height."""
+    """Return the turns of the embedding about its center, its hole, and the correlation of width and height."""
     Z = Y - Y.mean(axis=0)
     order = np.argsort(around)
     places = np.array([part.mean(axis=0) for part in np.array_split(Z[order], 24)])
@@ -53,7 +53,7 @@ def ring(Y: np.ndarray, around: np.ndarray, height: np.ndarray) -> dict[str, flo
 
 
 def surface(data: str, method: str, seed: int, points: int | None = None, k: int = 12) -> dict[str, float]:
-    """An embedding of Figures 1 to 3."""
+    """Return measures of an embedding of Figures 1 to 3."""
     sample = dreval.simulate(data, n=points or SURFACES[data], random_state=seed)
     Y, seconds = timed(lambda: METHODS[method](k, 2).fit_transform(sample.data))
     names = {"R_N": "procrustes_rn", "R_C": "procrustes_rc", "trustworthiness": "trustworthiness"}
@@ -69,14 +69,14 @@ def surface(data: str, method: str, seed: int, points: int | None = None, k: int
 
 
 def by_k(k: int, seed: int, points: int | None = None) -> dict[str, float]:
-    """R_C of LLE on a cylinder."""
+    """Return R_C of LLE on a cylinder."""
     X = dreval.simulate("cylinder", n=points or SURFACES["cylinder"], random_state=seed).data
     Y, _ = timed(lambda: METHODS["LLE"](k, 2).fit_transform(X))
     return {"R_C": float(dreval.procrustes_rc(X, Y, n_neighbors=k))}
 
 
 def noisy(noise: float, method: str, k: int, seed: int, points: int = 2500) -> dict[str, float]:
-    """R^2 of the latent variables after the best affine map."""
+    """Return R^2 of the latent variables after the best affine map."""
     roll = dreval.simulate("swiss_roll", n=points, random_state=seed)
     X = roll.data + noise * np.random.default_rng(seed).normal(size=roll.data.shape)
     Y, _ = timed(lambda: METHODS[method](k, 2).fit_transform(X))
@@ -84,12 +84,12 @@ def noisy(noise: float, method: str, k: int, seed: int, points: int = 2500) -> d
 
 
 def listing(values: pd.Series, digits: int = 2) -> str:
-    """A series in one line."""
+    """Return a series in one line."""
     return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
 
 
 def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFrame) -> list[list[Any]]:
-    """What holds of the captions."""
+    """Return which captions hold."""
     mean = embeddings.groupby(["data", "method"], sort=False).mean(numeric_only=True)
     roll, dome, can = (mean.loc[data] for data in SURFACES)
     proportionate = sorted(roll.index[(np.abs(np.log(roll["proportions"])) < np.log(1.1))])
@@ -153,7 +153,7 @@ def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFram
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Per embedding, per k and per noise."""
+    """Return the tables by embedding, by k and by noise."""
     small = options.small
     draws = range(1 if small else 3)
     results = collect("embeddings", product(data=SURFACES, seed=draws, method=METHODS), surface, options)

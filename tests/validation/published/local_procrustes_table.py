@@ -73,7 +73,7 @@ STARTS = {
 
 @lru_cache(maxsize=1)
 def draw(data: str, seed: int, points: int | None) -> np.ndarray:
-    """The data, on the scale on which they are drawn or come."""
+    """Return the data without scaling."""
     if data in SURFACES:
         return dreval.simulate(data, n=points or SURFACES[data], random_state=seed).data
     source = real(IMAGES[data][0])
@@ -82,7 +82,7 @@ def draw(data: str, seed: int, points: int | None) -> np.ndarray:
 
 
 def cell(data: str, seed: int, method: str, k: int, points: int | None = None) -> dict[str, Any]:
-    """R_N and R_C of one embedding; why there is none."""
+    """Return R_N and R_C of one embedding; else the reason of the failure."""
     X = draw(data, seed, points)
     d = IMAGES[data][1] if data in IMAGES else 2
     if method == "lower bound":
@@ -98,7 +98,7 @@ def cell(data: str, seed: int, method: str, k: int, points: int | None = None) -
 
 
 def refined(seed: int, start: str, k: int = 12, points: int | None = None) -> dict[str, float]:
-    """R, R_N before and after the rounds, and rounds that raised R."""
+    """Return R and R_N before and after the rounds of refinement, and how many rounds raised R."""
     X = draw("swiss_roll", seed, points)
     Y, _ = timed(lambda: STARTS[start](X, k))
     method, seconds = timed(lambda: ProcrustesRefinement(2, init=Y, n_neighbors=k).fit(X))
@@ -115,7 +115,7 @@ def refined(seed: int, start: str, k: int = 12, points: int | None = None) -> di
 
 
 def least(results: pd.DataFrame) -> pd.DataFrame:
-    """Least R_N and R_C over k, mean and spread over samples, with the k of the first sample's least R_N."""
+    """Return the least R_N and R_C over k, means and ranges over samples, and the best k of the first sample."""
     per_seed = results.groupby(["data", "method", "seed"], sort=False)
     values = per_seed[["r_n", "r_c", FEWER]].min()
     table = values.groupby(level=["data", "method"], sort=False).mean()
@@ -128,7 +128,7 @@ def least(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def rows_of(table: pd.DataFrame, refinement: pd.DataFrame) -> list[list[Any]]:
-    """Each printed number beside ours."""
+    """Return each printed number next to ours."""
     rows = []
     for data, method in table.index:
         row, at = table.loc[(data, method)], DATA.index(data)
@@ -152,7 +152,7 @@ def rows_of(table: pd.DataFrame, refinement: pd.DataFrame) -> list[list[Any]]:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Table 2 and the refinement."""
+    """Return Table 2 and the refinement."""
     data = ("swiss_roll", "cylinder") if options.small else DATA
     cells = [
         keys

@@ -23,7 +23,7 @@ KS = (3, 5, 10, 15, 30, 50, 100, 150, 200)
 
 
 def cell(method: str, draw: int, points: int = 300) -> dict[str, float]:
-    """Accuracy, Q and B of one embedding."""
+    """Return accuracy, Q and B of one embedding."""
     stack = dreval.simulate("stacked_gaussians", n=points, random_state=draw)
     Y = quiet(lambda: METHODS[method](draw).fit_transform(stack.data))
     q, b = dreval.q_nx(stack.data, Y), dreval.b_nx(stack.data, Y)
@@ -35,7 +35,7 @@ def cell(method: str, draw: int, points: int = 300) -> dict[str, float]:
 
 
 def rows_of(results: pd.DataFrame) -> list[list[Any]]:
-    """What holds of the text."""
+    """Return which sentences of the text hold."""
     mean = results.drop(columns="draw").groupby("method", sort=False).mean(numeric_only=True)
     ours, pca = mean.loc["DiReduct"], mean.loc["PCA"]
     near, far, middle = (3, 5, 10, 15), (150, 200), (15, 30, 50, 100)
@@ -74,7 +74,7 @@ def rows_of(results: pd.DataFrame) -> list[list[Any]]:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Means over draws."""
+    """Return means over draws."""
     draws = range(1 if options.small else 10)
     results = collect("figure 1", product(draw=draws, method=METHODS), cell, options)
     mean = results.drop(columns="draw").groupby("method", sort=False).mean(numeric_only=True)

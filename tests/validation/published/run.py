@@ -53,20 +53,20 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 
 class PieceResult(NamedTuple):
-    """A piece that has run: its exit status and seconds."""
+    """Exit status and seconds of a piece."""
 
     name: str
     status: int
     seconds: float
 
     def __str__(self) -> str:
-        """What is said of it while others run."""
+        """Return the line of progress of the piece."""
         text = {0: "made", LEFT_OUT: "made, but for data that are not here"}.get(self.status, "failed")
         return f"{self.name}: {text}, {self.seconds:.0f} s ({PIECES[self.name]})"
 
 
 def run(name: str, folder: Path, small: bool, fresh: bool = False) -> PieceResult:
-    """One piece in a process of its own; all it prints is kept in ``NAME.txt``."""
+    """Run one piece in its own process, and store all its output in ``NAME.txt``."""
     journal = folder / "_store" / f"{name}.db"
     journal.parent.mkdir(parents=True, exist_ok=True)
     if fresh:
@@ -87,7 +87,7 @@ def run(name: str, folder: Path, small: bool, fresh: bool = False) -> PieceResul
 
 
 def summary(folder: Path, results: list[PieceResult], small: bool) -> str:
-    """The table of what reproduces, counts, seconds and versions, as Markdown."""
+    """Return the table of what reproduces, counts, seconds and versions, as Markdown."""
     frames = {
         piece.name: pd.read_csv(folder / f"{piece.name}.csv", dtype=str, keep_default_na=False)
         for piece in results

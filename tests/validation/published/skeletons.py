@@ -37,14 +37,14 @@ RIVALS = {
 
 
 def spiral(noise: float, edge_test: str, draw: int, points: int = 300) -> dict[str, float]:
-    """Correlation with arc length."""
+    """Return the correlation with arc length."""
     data = dreval.simulate("spiral", n=points, noise=noise, random_state=draw)
     Y = quiet(lambda: LSDR(1, edge_test=edge_test).fit_transform(data.data))
     return {"correlation": float(abs(np.corrcoef(Y[:, 0], data.latent[:, 0])[0, 1]))}
 
 
 def clusters(columns: int, edge_test: str, draw: int, points: int = 150) -> dict[str, float]:
-    """Ratio of the gaps between the means of neighboring clusters."""
+    """Return the ratio of the gaps between the means of neighboring clusters."""
     data = dreval.simulate("three_clusters", n=points, n_features=columns, random_state=draw)
     Y = quiet(lambda: LSDR(1, edge_test=edge_test).fit_transform(data.data))
     gaps = np.abs(np.diff([Y[data.labels == c, 0].mean() for c in (0, 1, 2)]))
@@ -52,7 +52,7 @@ def clusters(columns: int, edge_test: str, draw: int, points: int = 150) -> dict
 
 
 def rival(method: str, draw: int) -> dict[str, float]:
-    """Both figures for one method: correlation with arc length; ratio of the gaps, and the widest empty region."""
+    """Return the numbers of both figures for one method: correlation, ratio of gaps, and widest empty region."""
     roll = dreval.simulate("spiral", n=300, random_state=draw)
     Y = quiet(lambda: RIVALS[method]().fit_transform(roll.data))[:, 0]
     three = dreval.simulate("three_clusters", n=150, random_state=draw)
@@ -66,7 +66,7 @@ def rival(method: str, draw: int) -> dict[str, float]:
 
 
 def rows_of(spirals: pd.DataFrame, gaps: pd.DataFrame, rivals: pd.DataFrame) -> list[list[Any]]:
-    """What holds of the text."""
+    """Return which sentences of the text hold."""
     clean = spirals[(spirals["noise"] == 0) & (spirals["edge_test"] == "forward")]["correlation"]
     printed = spirals[(spirals["noise"] == 0) & (spirals["edge_test"] == "printed")]["correlation"]
     plane, wide = (gaps[(gaps["columns"] == p) & (gaps["edge_test"] == "forward")]["ratio"] for p in (2, 50))
@@ -120,12 +120,12 @@ def rows_of(spirals: pd.DataFrame, gaps: pd.DataFrame, rivals: pd.DataFrame) -> 
 
 
 def spread(results: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
-    """Median and range over draws."""
+    """Return median and range over draws."""
     return results.groupby(by, sort=False)[value].agg(["median", "min", "max"])
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """LSDR over noise and edge tests, and all three methods over their parameters."""
+    """Return LSDR by noise and edge test, and all three methods by parameter."""
     draws = range(3 if options.small else 20)
     spirals = collect("spirals", product(noise=NOISE, edge_test=TESTS, draw=draws), spiral, options)
     gaps = collect("clusters", product(columns=(2, 50), edge_test=TESTS, draw=draws), clusters, options)

@@ -50,7 +50,7 @@ FEW, MANY = 0.05, 0.5
 
 
 def sample(design: str, points: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Points (classes x points, columns), and the class of each."""
+    """Return points (classes x points, columns), and the class of each."""
     classes, columns, apart, errors = DESIGNS[design]
     labels = np.repeat(np.arange(classes), points)
     noise = rng.standard_normal((len(labels), columns))
@@ -63,13 +63,13 @@ def sample(design: str, points: int, rng: np.random.Generator) -> tuple[Any, Any
 
 
 def between(X: Any, labels: Any) -> dict[tuple[int, int], int]:
-    """Number of edges of the minimum spanning tree between any two classes."""
+    """Count the edges of the minimum spanning tree between any two classes."""
     ends = np.sort(labels[spanning_tree(Space.of(X))[0]], axis=1)
     return {(a, b): int(np.sum((ends == [a, b]).all(axis=1))) for a, b in combinations(np.unique(labels).tolist(), 2)}
 
 
 def trees(design: str, points: int, draws: int) -> dict[str, float]:
-    """Share of draws with two edges or more between two classes, and the mean number between the first two."""
+    """Return the share of draws with two edges or more between classes, and the mean between the first two."""
     seed = list(DESIGNS).index(design)
     counts_by_draw = [
         between(*sample(design, points, np.random.default_rng([seed, points, draw]))) for draw in range(draws)
@@ -81,13 +81,13 @@ def trees(design: str, points: int, draws: int) -> dict[str, float]:
 
 
 def verdict(shares: pd.Series) -> str:
-    """The rule of this page, for shares by number of points, the fewest first."""
+    """Apply the rule of this page to shares by number of points, from the fewest points."""
     first, last = float(shares.iloc[0]), float(shares.iloc[-1])
     return "yes" if last <= FEW and last <= first else "no" if last >= MANY else "in part"
 
 
 def rows_of(results: pd.DataFrame) -> list[list[Any]]:
-    """One row for each design."""
+    """Return one row for each design."""
     rows = []
     for design, group in results.groupby("design", sort=False):
         shares = group.set_index("points")["share"]
@@ -106,7 +106,7 @@ def rows_of(results: pd.DataFrame) -> list[list[Any]]:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """All designs over numbers of points."""
+    """Return all designs by number of points."""
     sizes, draws = (SIZES[:3], 20) if options.small else (SIZES, 40)
     results = collect("trees", product(design=DESIGNS, points=sizes, draws=(draws,)), trees, options)
     shares = results.pivot_table(index="design", columns="points", values="share", sort=False)

@@ -26,17 +26,17 @@ from dreval.journal.study import Store, cell_key
 VERSIONS = ("dreval", "numpy", "scipy", "scikit-learn")
 COMPARISON = "Beside the paper"
 COLUMNS = ["of", "reproduces", "paper", "ours", "difference", "tolerance", "note"]
-TOOK = "seconds to find"  # of a cell, in the journal
-LEFT_OUT = 3  # exit status: real data that are not here; the rest was made
+TOOK = "seconds to find"  # the key of the seconds of a cell in the journal
+LEFT_OUT = 3  # exit status: real data are absent, all other tables were made
 Tables = dict[str, pd.DataFrame]
 
 
 class Missing(LookupError):
-    """Real data that may not be redistributed are not here."""
+    """Real data that may not be redistributed are absent."""
 
 
 def number(of: str, paper: float, ours: float, tolerance: float | None, note: str = "", digits: int = 3) -> list[Any]:
-    """A row of ``COMPARISON`` for a printed number; without a tolerance nothing is claimed."""
+    """Return a row of ``COMPARISON`` for a printed number; without a tolerance the row claims nothing."""
     difference = ours - paper
     holds = "not compared" if tolerance is None else "yes" if abs(difference) <= tolerance else "no"
     numbers = [f"{value:.{digits}f}" for value in (ours, difference)]
@@ -44,18 +44,18 @@ def number(of: str, paper: float, ours: float, tolerance: float | None, note: st
 
 
 def claim(of: str, paper: str, ours: str, holds: bool | str, note: str = "") -> list[Any]:
-    """A row of ``COMPARISON`` for a sentence; ``holds`` is yes, no, or words such as "in part"."""
+    """Return a row of ``COMPARISON`` for a sentence; ``holds`` is true, false, or text such as "in part"."""
     verdict = holds if isinstance(holds, str) else "yes" if holds else "no"
     return [of, verdict, paper, ours, "", "", note]
 
 
 def comparison(rows: Iterable[list[Any]]) -> pd.DataFrame:
-    """Rows by ``number`` and ``claim`` as the table of ``COLUMNS``."""
+    """Return rows by ``number`` and ``claim`` as the table of ``COLUMNS``."""
     return pd.DataFrame(list(rows), columns=COLUMNS)
 
 
 def timed(make: Callable[[], Any]) -> tuple[Any, float]:
-    """What a call gives, and the seconds of processor time it took; its warnings are not shown."""
+    """Return the result of a call and its processor seconds; warnings are ignored."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = process_time()
@@ -64,7 +64,7 @@ def timed(make: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def quiet(make: Callable[[], Any]) -> Any:
-    """What a call gives; its warnings are not shown."""
+    """Return the result of a call; warnings are ignored."""
     return timed(make)[0]
 
 
@@ -74,10 +74,10 @@ def collect(
     compute: Callable[..., Mapping[str, Any]],
     options: argparse.Namespace,
 ) -> pd.DataFrame:
-    """One row per wanted cell: its words and what ``one(**words)`` found; what the journal has is not found again.
+    """Return one row per cell: its arguments and the values of ``compute(**arguments)``, or those of the journal.
 
-    Cells whose real data are not here are left out, and counted in ``options.left_out``; the seconds that all others
-    took when they were found are added to ``options.seconds``.
+    Cells without their real data are left out, and counted in ``options.left_out``. The seconds that the other cells
+    took when they were computed are added to ``options.seconds``.
     """
     rows = []
     with Store(options.store or ":memory:") as journal:
@@ -106,7 +106,7 @@ def collect(
 
 
 def product(**choices: Iterable[Any]) -> list[dict[str, Any]]:
-    """Cells for all combinations of choices, the last one changing fastest."""
+    """Return cells for all combinations of choices; the last choice changes fastest."""
     cells: list[dict[str, Any]] = [{}]
     for name, values in choices.items():
         cells = [{**cell, name: value} for cell in cells for value in list(values)]
@@ -114,16 +114,16 @@ def product(**choices: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def show(title: str, frame: pd.DataFrame, digits: int = 3) -> None:
-    """A table as text."""
+    """Print a table as text."""
     wide = {"display.width": 250, "display.max_columns": 40, "display.max_rows": 500, "display.max_colwidth": None}
     with pd.option_context(*(part for pair in wide.items() for part in pair)):
         print(f"\n{title}\n{frame.round(digits).to_string(index=not _numbered(frame))}", flush=True)
 
 
 def as_markdown(frame: pd.DataFrame, digits: int = 3) -> str:
-    """A table as Markdown; levels of an index become columns, but for numbers of rows, levels of columns are joined.
+    """Return a table as Markdown; index levels become columns (row numbers do not), column levels are joined.
 
-    Of a table of what is beside what the columns in which nothing is said are left out.
+    A table of ``COLUMNS`` is written without its empty columns.
     """
     ours = list(frame.columns) == COLUMNS
     flat = frame.loc[:, (frame != "").any()] if ours else frame.reset_index(drop=_numbered(frame))
@@ -133,7 +133,7 @@ def as_markdown(frame: pd.DataFrame, digits: int = 3) -> str:
 
 
 def _numbered(frame: pd.DataFrame) -> bool:
-    """Whether the measure of a table only counts its rows."""
+    """Return whether the index of a table only numbers its rows."""
     return isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
 
 
@@ -144,7 +144,7 @@ def _cell(value: Any, digits: int) -> str:
 
 
 def options_of(description: str | None, arguments: list[str] | None = None) -> argparse.Namespace:
-    """``--small``, ``--store FILE``, ``--found`` and ``--write FOLDER``."""
+    """Parse ``--small``, ``--store FILE``, ``--found`` and ``--write FOLDER``."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--small", action="store_true", help="a small table, in a minute or so")
     parser.add_argument("--store", help="journal (SQLite); a stopped run goes on from it")
@@ -156,7 +156,7 @@ def options_of(description: str | None, arguments: list[str] | None = None) -> a
 
 
 def main(script: str, description: str | None, tables: Callable[[argparse.Namespace], Tables]) -> None:
-    """Make, print and write the tables of a script; leave with ``LEFT_OUT`` where real data are not here."""
+    """Compute, print and write the tables of a script; exit with ``LEFT_OUT`` if real data are absent."""
     options = options_of(description)
     frames = tables(options)
     for title, frame in frames.items():
@@ -169,12 +169,12 @@ def main(script: str, description: str | None, tables: Callable[[argparse.Namesp
 
 
 def versions_text() -> str:
-    """Versions, in one line."""
+    """Return the versions in one line."""
     return ", ".join([f"Python {platform.python_version()}", *(f"{tool} {version(tool)}" for tool in VERSIONS)])
 
 
 def write(folder: Path, name: str, frames: Tables, left_out: Mapping[str, int], seconds: float) -> None:
-    """``name.md`` with all tables, and ``name.csv`` with what is beside what, and the seconds."""
+    """Write ``name.md`` with all tables, and ``name.csv`` with the comparison and the seconds."""
     folder.mkdir(parents=True, exist_ok=True)
     header = [f"{versions_text()}; found in {seconds:.0f} s.\n"]
     header += [f"Left out, for its data are not here: {data} ({count} cells).\n" for data, count in left_out.items()]
@@ -184,7 +184,7 @@ def write(folder: Path, name: str, frames: Tables, left_out: Mapping[str, int], 
 
 
 def real(name: str) -> Mapping[str, Any]:
-    """A real data set that may not be redistributed, from ``$DREVAL_DATA`` or ``../shared/data``."""
+    """Return a real data set that may not be redistributed, from ``$DREVAL_DATA`` or ``../shared/data``."""
     folder = os.environ.get("DREVAL_DATA") or Path(__file__).resolve().parents[4] / "shared" / "data"
     path = Path(folder) / f"{name}.npz"
     if not path.exists():
@@ -194,7 +194,7 @@ def real(name: str) -> Mapping[str, Any]:
 
 
 def some_rows(n: int, most: int | None) -> Any:
-    """All of n rows, or as many as wanted, drawn with a fixed seed, in order."""
+    """Return all of n row numbers, or a sorted random sample of them with a fixed seed."""
     if most is None or most >= n:
         return np.arange(n)
     return np.sort(np.random.default_rng(0).choice(n, most, replace=False))

@@ -31,7 +31,7 @@ def _r2(data, method):
 @pytest.mark.calibration
 @pytest.mark.parametrize("data", MAPS)
 def test_figure_1_at_500_columns(data):
-    """1000 points, five repeats: IKD reaches the level asked for, and is above PCA and Isomap on the same draws."""
+    """1000 points, five repeats: IKD reaches the stated level, and is above PCA and Isomap on the same draws."""
     d, least = MAPS[data]
     draws = [dreval.simulate(data, n=1000, n_features=500, random_state=repeat) for repeat in range(5)]
     scores = [_r2(draw, IKD(d)) for draw in draws]
@@ -53,7 +53,7 @@ def test_figure_1_small(data):
 
 
 def test_ikd_of_digits_agrees_with_figure_3_by_neighbors_only():
-    """Two coordinates of 600 digits: by neighbors IKD beats PCA and Isomap, as the paper says; by the threshold not."""
+    """Two coordinates of 600 digits: IKD beats PCA and Isomap by neighbors, but not by the threshold."""
     digits = dreval.load_dataset("digits")
     rows = np.sort(np.random.default_rng(0).choice(len(digits.data), 600, replace=False))
     X, y = np.asarray(digits.data, float)[rows], np.asarray(digits.labels)[rows]
@@ -68,7 +68,7 @@ def test_ikd_of_digits_agrees_with_figure_3_by_neighbors_only():
 
 
 def test_kernel_pca_takes_the_best_kernel_and_ignores_failed_ones():
-    """Cell by cell the larger value of the kernels; IKD above it in one of two cells is "in part"."""
+    """Each cell has the largest value of the kernels; if IKD is above it in one of two cells, the row is "in part"."""
     names = [
         ("d", "KPCA cosine"),
         ("d", "KPCA sigmoid"),
@@ -87,7 +87,7 @@ def test_kernel_pca_takes_the_best_kernel_and_ignores_failed_ones():
 
 
 def test_ikd_separates_classes_better_on_all_some_or_no_data():
-    """Yes, in part and no, by the best rival; t-SNE is none."""
+    """The row is yes, in part or no by comparison with the best rival; t-SNE does not count as a rival."""
     table = pd.DataFrame({"PCA": [0.1, 0.2], "KPCA cosine": [0.2, 0.1], "tSNE": [0.9, 0.9]}, index=["a", "b"])
     tables = [rows_of(table.assign(**{"IKD": ikd, "IKD by neighbors": [0.3, 0.1]})) for ikd in ([0.3, 0.3], [0.0, 0.0])]
 

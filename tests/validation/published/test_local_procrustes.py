@@ -19,13 +19,13 @@ KS = (6, 9, 12, 15, 18)
 
 
 def _lle(X, k):
-    """Embedding with covariance I, as in the paper."""
+    """Return the embedding with covariance I, as in the paper."""
     method = LocallyLinearEmbedding(n_neighbors=k, n_components=2, eigen_solver="arpack", random_state=0)
     return method.fit_transform(X) * np.sqrt(len(X))
 
 
 def _best(seed):
-    """Smallest R_N and smallest R_C over k."""
+    """Return the smallest R_N and the smallest R_C over k."""
     X = dreval.simulate("swiss_roll", n=1600, random_state=seed).data
     embeddings = {k: _lle(X, k) for k in KS}
     measures = (dreval.procrustes_rn, dreval.procrustes_rc)
@@ -70,7 +70,7 @@ def test_rates_of_an_isometry():
 
 
 def test_near_in_the_embedding_is_near_in_the_data():
-    """A copy: all; permuted rows: about the share that is near; a chain along a grid is in order."""
+    """The share is 1 for a copy and about the chance level for permuted rows; a chain along a grid is in order."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
     places = np.column_stack([np.arange(101.0), np.zeros(101)])

@@ -27,7 +27,7 @@ import dreval
 
 
 def test_a_number_is_compared_only_with_a_tolerance():
-    """Within: yes; beyond: no; without a tolerance nothing is claimed."""
+    """A number is yes within the tolerance and no beyond it; without a tolerance it is not compared."""
     assert tables.number("a", 0.25, 0.27, 0.03)[:6] == ["a", "yes", "0.25", "0.270", "0.020", "0.03"]
     assert tables.number("a", 0.25, 0.29, 0.03)[1] == "no"
     assert tables.number("a", 0.25, 9.0, None)[1] == "not compared"
@@ -35,7 +35,7 @@ def test_a_number_is_compared_only_with_a_tolerance():
 
 
 def test_markdown_has_a_line_per_row_and_joined_heads():
-    """Two lines of head, levels of columns joined, bars escaped, missing values empty."""
+    """Markdown has two lines of head, joined column levels, escaped bars, and empty missing values."""
     frame = pd.DataFrame({("r", 20): [0.12345, np.nan]}, index=pd.Index(["a|b", "c"], name="method"))
 
     lines = tables.as_markdown(frame).splitlines()
@@ -47,7 +47,7 @@ def test_markdown_has_a_line_per_row_and_joined_heads():
 
 
 def test_cells_are_computed_once_and_missing_data_are_counted(tmp_path):
-    """A second run reads the journal; cells without their data are left out, and said."""
+    """A second run reads the journal; cells without their data are left out and counted."""
     calls, seconds = [], []
 
     def compute(name, size):
@@ -69,7 +69,7 @@ def test_cells_are_computed_once_and_missing_data_are_counted(tmp_path):
 
 
 def test_absent_real_data_raise_missing(tmp_path, monkeypatch):
-    """No traceback about a file, but ``Missing``."""
+    """An absent file raises ``Missing`` with its name."""
     monkeypatch.setenv("DREVAL_DATA", str(tmp_path))
 
     with pytest.raises(tables.Missing, match=r"wdbc\.npz"):
@@ -77,7 +77,7 @@ def test_absent_real_data_raise_missing(tmp_path, monkeypatch):
 
 
 def test_the_driver_writes_tables_and_names_missing_data(tmp_path, monkeypatch, capsys):
-    """One piece that can run and one whose data are not here: both written, the summary joins them, status 3."""
+    """If one piece runs and one lacks data, both are written, the summary joins them, and the status is 3."""
     monkeypatch.setenv("DREVAL_DATA", str(tmp_path / "none"))
     pieces = ["trustability_mammoth", "reduction_mappings"]
 
@@ -93,12 +93,12 @@ def test_the_driver_writes_tables_and_names_missing_data(tmp_path, monkeypatch, 
 
 
 def test_a_failed_piece_is_named_in_the_summary(tmp_path):
-    """The summary names what failed and where it was printed."""
+    """The summary names the failed piece and the file with its output."""
     assert "failed; see skeletons.txt" in run.summary(tmp_path, [run.PieceResult("skeletons", 1, 2.0)], small=False)
 
 
 def test_every_piece_is_a_script_whose_tables_are_on_a_page():
-    """No name in the driver without its file and without a place among the texts, and no table at two places."""
+    """Each name in the driver has a file and exactly one place in the vignettes."""
     assert [name for name in run.PIECES if not (run.SCRIPTS / f"{name}.py").exists()] == []
     pages = [path.read_text("utf-8") for path in sorted((run.SCRIPTS.parents[2] / "vignettes").glob("*.md"))]
     table_names = [
@@ -116,7 +116,7 @@ def test_crossings_of_a_circle_and_an_eight(turns, count):
 
 
 def test_crossings_of_the_trefoil_from_above():
-    """Its plainest embedding has three."""
+    """Its plane projection has three crossings."""
     knot = dreval.simulate("trefoil", n=200, random_state=0)
     t = np.arctan2(knot.latent[:, 1], knot.latent[:, 0])
 
@@ -144,7 +144,7 @@ def test_table_1_prints_variances_of_embeddings():
 
 
 def test_table_1_prints_variances_in_the_units_of_kernlab(root, shared_data):
-    """R kernlab's kpca with its defaults has the variance that the paper prints for WBCD and Sonar, and so have we."""
+    """Our variance equals that of R kernlab's kpca with its defaults, which the paper prints for WBCD and Sonar."""
     lines = (root / "tests" / "validation" / "oracles" / "kernlab_units.csv").read_text("utf-8").splitlines()[2:]
     expected = {name: float(variance) for name, _, _, variance in (line.split(",") for line in lines)}
 
@@ -158,7 +158,7 @@ def test_table_1_prints_variances_in_the_units_of_kernlab(root, shared_data):
 
 
 def test_kernel_pca_of_bundled_tumors_is_that_of_kernlab(root):
-    """The same for the bundled file alone, by the scores: sqrt(n) times ours have the variance that R gives."""
+    """For the bundled file, sqrt(n) times our scores have the variance of R's."""
     row = (
         (root / "tests" / "validation" / "oracles" / "kernlab_units.csv").read_text("utf-8").splitlines()[2].split(",")
     )
@@ -189,7 +189,7 @@ def test_figure_4_has_holes_at_ten_neighbors():
 
 
 def test_figure_5_the_order_of_clusters_depends_on_the_start():
-    """20 seeds of umap-learn and uwot: kept from principal components, not from random places or umap-learn's own."""
+    """20 seeds of umap-learn and uwot: only principal components and uwot's spectral start keep the order."""
     orders = pd.DataFrame(
         {"program": program, "start": start, "seed": seed, **order_of_clusters(program, start, seed)}
         for program, starts in centers_elsewhere().items()
@@ -212,9 +212,9 @@ def test_figure_5_the_order_of_clusters_depends_on_the_start():
 
 
 def test_figure_5_ours_keeps_the_order_from_principal_components():
-    """Of twelve seeds the middle cluster is in the middle in ten or more, and from random places in fewer.
+    """The middle cluster is in the middle for ten or more of twelve seeds, and for fewer from random places.
 
-    Of twenty it was 19, and 11 from random places; which seeds these are depends on the machine.
+    Of twenty seeds it was 19, and 11 from random places; which seeds these are depends on the machine.
     """
     counts = {
         start: sum(order_of_clusters("dreval", start, s)["in order"] for s in range(12)) for start in ("pca", "random")
@@ -225,7 +225,7 @@ def test_figure_5_ours_keeps_the_order_from_principal_components():
 
 
 def test_a_verdict_by_start_is_yes_no_or_depends():
-    """All starts hold: yes; none: no; some: depends. Eleven of 20 are more than a third at .05, ten are not."""
+    """The verdict is yes if all starts hold, no if none, else it depends; 11 of 20 exceed a third at .05, 10 do not."""
     verdicts = [verdict_by_start(pd.Series(held)) for held in ([True, True], [False, False], [True, False])]
     seeds = pd.DataFrame({"program": "a", "start": ["x"] * 20 + ["y"] * 20, "seed": [*range(20)] * 2, "ratio": 1.0})
     table = by_start(seeds.assign(**{"in order": [1.0] * 11 + [0.0] * 9 + [1.0] * 10 + [0.0] * 10}))
@@ -243,7 +243,7 @@ def test_figure_7_one_latent_variable_two_curves():
 
 
 def test_figures_8_and_9_the_tree_is_kept_and_the_skeleton_is_inside():
-    """The graph has all edges of the spanning tree, fewer than the tessellation, and skeletal points inside."""
+    """The graph contains the spanning tree and has fewer edges than the tessellation; skeletal points are inside."""
     measures = skeleton(0)
 
     assert measures["of the tree kept"] == measures["tree"]

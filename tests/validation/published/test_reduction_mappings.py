@@ -21,7 +21,7 @@ from dreval.methods import PCA, LinearTSNE
 
 @pytest.fixture(scope="module", params=[0, 1])
 def figure(request):
-    """Data, and the two embeddings."""
+    """Return data and the two embeddings."""
     stack = dreval.simulate("stacked_gaussians", random_state=request.param)
     return stack, PCA(2).fit_transform(stack.data), LinearTSNE(2, random_state=0).fit_transform(stack.data)
 
@@ -36,7 +36,7 @@ def test_only_linear_tsne_separates(figure):
 
 
 def test_q_is_higher_for_small_neighborhoods(figure):
-    """Q_NX of linear t-SNE lies above that of PCA for every K up to 15, and below it at half of the points."""
+    """Q_NX of linear t-SNE is above that of PCA for every K up to 15, and below it at half of the points."""
     stack, pca, direduct = figure
     direduct_curve, pca_curve = (dreval.q_nx(stack.data, Y) for Y in (direduct, pca))
     ks = [k for k in direduct_curve.index if 3 <= k <= 15]

@@ -11,7 +11,7 @@ import pytest
 import dreval
 from dreval.methods import LSDR
 
-# Said where they are due (tests/methods/test_lsdr.py): all points on the boundary; a start of scaling that is not full.
+# tests/methods/test_lsdr.py tests these warnings: all points on the boundary; a start by scaling of lower rank.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning"),
     pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning"),
@@ -46,7 +46,7 @@ def test_gaps_of_the_three_clusters():
 
 @pytest.mark.parametrize(("name", "rows"), [("sonar", 208), ("wdbc", 150), ("coil2000", 150)])
 def test_cells_that_the_paper_could_not_fill(shared_data, name, rows):
-    """Table 2 prints NA for LSDR on real data; by the Gabriel graph each transformation tried has an embedding."""
+    """LSDR embeds every transformation of real data by the Gabriel graph, where Table 2 prints NA."""
     with np.load(shared_data / f"{name}.npz", allow_pickle=False) as file:
         X = np.asarray(file["X"], float)
     X = X[np.sort(np.random.default_rng(0).choice(len(X), rows, replace=False))]

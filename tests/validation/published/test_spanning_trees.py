@@ -15,7 +15,7 @@ from spanning_trees import APART, DESIGNS, between, sample, trees, verdict
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_edges_between_classes_are_those_of_scipy(design):
-    """The tree of SciPy on the matrix of distances, counted edge by edge; at least one edge leaves each class."""
+    """The counts are those of SciPy's tree on the distance matrix; at least one edge leaves each class."""
     X, labels = sample(design, 15, np.random.default_rng(0))
     tree = minimum_spanning_tree(cdist(X, X)).tocoo()
     counts = dict.fromkeys(between(X, labels), 0)
@@ -27,7 +27,7 @@ def test_edges_between_classes_are_those_of_scipy(design):
 
 
 def test_designs_are_as_stated():
-    """Centers by means, errors by their largest size and their second moment, of 4000 points a class."""
+    """4000 points a class have the stated distances of centers, largest errors and second moments."""
     for design, (classes, columns, apart, errors) in DESIGNS.items():
         X, labels = sample(design, 4000, np.random.default_rng(1))
         means = np.array([X[labels == c].mean(axis=0) for c in range(classes)])
@@ -63,10 +63,10 @@ def test_classes_apart_have_one_edge_and_overlapping_ones_more_and_more():
     [([0.4, 0.0], "yes"), ([0.0, 0.05], "in part"), ([0.05, 0.05], "yes"), ([0.9, 0.3], "in part"), ([0.2, 0.5], "no")],
 )
 def test_the_rule_by_hand(shares, expected):
-    """Small and not rising: yes; half or more: no; else in part."""
+    """Yes if the last share is small and not larger than the first, no if it is a half or more, else in part."""
     assert verdict(pd.Series(shares)) == expected
 
 
 def test_four_designs_have_supports_apart():
-    """They are those whose balls of radius 1 have centers more than 2 apart."""
+    """The designs with supports apart have balls of radius 1 and centers more than 2 apart."""
     assert [name for name, (_, _, apart, errors) in DESIGNS.items() if errors == "ball" and apart > 2] == APART

@@ -42,7 +42,7 @@ from dreval.methods import LSDR, PCA, TSNE, UMAP, Isomap
 
 
 def two_lines(draw: int) -> dict[str, float]:
-    """Figure 1: share of neighbors of the same class in one coordinate."""
+    """Return for Figure 1 the share of neighbors of the same class in one coordinate."""
     lines = dreval.simulate("two_lines", n=200, random_state=draw)
     methods = {"PCA": PCA(1), "LSDR": LSDR(1), "tSNE": TSNE(1, random_state=0), "UMAP": UMAP(1, random_state=0)}
     return {
@@ -56,7 +56,7 @@ def two_lines(draw: int) -> dict[str, float]:
 
 
 def component_kurtosis(law: str, draw: int) -> dict[str, float]:
-    """Figures 2 and 3: excess kurtosis of columns and of components."""
+    """Return for Figures 2 and 3 the excess kurtosis of columns and of components."""
     rng = np.random.default_rng(draw)
     X = rng.normal(size=(1000, 5)) if law == "normal" else rng.uniform(size=(1000, 5))
     Y = PCA(2).fit_transform(X)
@@ -68,7 +68,7 @@ def component_kurtosis(law: str, draw: int) -> dict[str, float]:
 
 
 def holes(k: int, draw: int, points: int = 100) -> dict[str, int]:
-    """Figure 4: edges, parts and holes of a graph of neighbors; holes are loops less those filled."""
+    """Return for Figure 4 edges, parts and holes of a neighbor graph; holes are loops less filled ones."""
     X = np.random.default_rng(draw).uniform(size=(points, 2))
     graph = knn_graph(X, k)
     parts, _ = connected_parts(graph)
@@ -93,13 +93,13 @@ CENTERS = Path(__file__).resolve().parents[1] / "oracles" / "cluster_order.json"
 
 @cache
 def centers_elsewhere() -> dict[str, dict[str, list[list[list[float]]]]]:
-    """Centers of the clusters in embeddings by other programs: by program, start and seed."""
+    """Return the centers of the clusters in embeddings by other programs, by program, start and seed."""
     centers: dict[str, dict[str, list[list[list[float]]]]] = json.loads(CENTERS.read_text("utf-8"))["centers"]
     return centers
 
 
 def order_of_clusters(program: str, start: str, seed: int) -> dict[str, Any]:
-    """Figure 5: gaps between means of clusters in an embedding by UMAP, and parts of the graph of neighbors."""
+    """Return for Figure 5 the gaps between cluster means in an embedding by UMAP, and the parts of the graph."""
     data = dreval.simulate("three_clusters", n=150, random_state=seed)
     if program == "dreval":
         Y = quiet(lambda: UMAP(2, init=start, random_state=seed).fit_transform(data.data))
@@ -112,7 +112,7 @@ def order_of_clusters(program: str, start: str, seed: int) -> dict[str, Any]:
 
 
 def by_start(results: pd.DataFrame) -> pd.DataFrame:
-    """Seeds in order, whether that is more than a third of them, and the median ratio of gaps, by program and start."""
+    """Return by program and start the seeds in order, whether they exceed a third, and the median ratio of gaps."""
     table = results.groupby(["program", "start"], sort=False).agg(
         seeds=("seed", "size"), in_order=("in order", "sum"), ratio=("ratio", "median")
     )
@@ -122,12 +122,12 @@ def by_start(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdict_by_start(held: pd.Series) -> str:
-    """Yes if a sentence holds from every start, no if from none."""
+    """Return yes if a sentence holds from every start, and no if from none."""
     return "yes" if held.all() else "depends on the start" if held.any() else "no"
 
 
 def tumors(scaled: bool, seed: int) -> dict[str, float]:
-    """Figure 6: largest correlation, without sign, of a coordinate with each measure of size; and of the best axis."""
+    """Return for Figure 6 the largest absolute correlation of a coordinate with each measure of size."""
     data = dreval.load_dataset("wdbc")
     X = np.asarray(data.data, float)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -140,7 +140,7 @@ def tumors(scaled: bool, seed: int) -> dict[str, float]:
 
 
 def one_latent(draw: int, points: int = 200) -> dict[str, float]:
-    """Figure 7: a line and an arc with the same places and errors, in one coordinate each; their disparity."""
+    """Return for Figure 7 the disparity of embeddings of a line and an arc with the same latent variable and errors."""
     rng = np.random.default_rng(draw)
     t, error = rng.uniform(-1, 1, points), 0.03 * rng.normal(size=points)
     line = np.column_stack([t, error])
@@ -163,7 +163,7 @@ def one_latent(draw: int, points: int = 200) -> dict[str, float]:
 
 
 def skeleton(draw: int, points: int = 300) -> dict[str, float]:
-    """Figures 8 and 9: edges of tessellation, tree and approximating graph of a band in the plane; and its skeleton."""
+    """Return for Figures 8 and 9 the edges of tessellation, tree and graph of a band, and the skeleton's distances."""
     rng = np.random.default_rng(draw)
     t, across = rng.uniform(-1, 1, points), rng.uniform(-0.2, 0.2, points)
     X = np.column_stack([3 * t, np.sin(3 * t) + across])
@@ -186,7 +186,7 @@ def skeleton(draw: int, points: int = 300) -> dict[str, float]:
 
 
 def rows_of(parts: Tables) -> list[list[Any]]:
-    """What holds of the captions."""
+    """Return which captions hold."""
     lines, normal = parts["Figure 1"].mean(), parts["Figures 2 and 3"].groupby("law").mean()
     graphs, starts = parts["Figure 4"].groupby("k").mean(), by_start(parts["Figure 5"])
     sizes, latent, skeletons = parts["Figure 6"], parts["Figure 7"].median(), parts["Figures 8 and 9"].mean()
@@ -274,7 +274,7 @@ def rows_of(parts: Tables) -> list[list[Any]]:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """One table per figure, draw by draw."""
+    """Return one table per figure, draw by draw."""
     draws = range(2 if options.small else 10)
     laws = product(law=("normal", "uniform"), draw=draws)
     seeds = range(2 if options.small else 20)

@@ -33,14 +33,14 @@ MEASURES = ("trustworthiness", "continuity", "spearman_distance", "procrustes_rc
 
 
 def points(most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places, and the group of color."""
+    """Return places and color groups."""
     file = real("mammoth_10k")
     rows = some_rows(len(file["X"]), most)
     return np.asarray(file["X"], float)[rows], file["y"][rows]
 
 
 def cell(method: str, most: int) -> dict[str, Any]:
-    """Measures of an embedding, and the embedding."""
+    """Return measures of an embedding, and the embedding."""
     X, _ = points(most)
     Y, seconds = timed(lambda: METHODS[method]().fit_transform(X))
     scores = {name: float(getattr(dreval, name)(X, Y)) for name in MEASURES}
@@ -48,7 +48,7 @@ def cell(method: str, most: int) -> dict[str, Any]:
 
 
 def draw(folder: Path, embeddings: dict[str, Any], most: int) -> None:
-    """The figure, as ``trustability_mammoth.png``."""
+    """Draw the figure as ``trustability_mammoth.png``."""
     from matplotlib.figure import Figure
 
     X, color = points(most)
@@ -65,7 +65,7 @@ def draw(folder: Path, embeddings: dict[str, Any], most: int) -> None:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Measures, and what holds of the text."""
+    """Return measures, and which sentences of the text hold."""
     most = SMALL if options.small else POINTS
     results = collect("mammoth", [{"method": name, "most": most} for name in METHODS], cell, options)
     if results.empty:

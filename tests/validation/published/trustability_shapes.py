@@ -42,7 +42,7 @@ RANDOM = ("tSNE", "UMAP")
 
 
 def crossings(Y: np.ndarray, angle: np.ndarray) -> int:
-    """How often parts of the closed polygon through the points cross that are a twelfth of the way apart, or more."""
+    """Count the crossings of the closed polygon through the points between parts at least a twelfth of it apart."""
     P = Y[np.argsort(angle)]
     Q = np.roll(P, -1, axis=0)
     n = len(P)
@@ -59,7 +59,7 @@ def crossings(Y: np.ndarray, angle: np.ndarray) -> int:
 
 
 def embedding(shape: str, method: str, setting: int, draw: int = 0, points: int = 200) -> tuple[Any, np.ndarray, float]:
-    """Data, embedding and seconds."""
+    """Return data, embedding and seconds."""
     data = dreval.simulate(shape, n=points, random_state=draw)
     seed = {"random_state": draw} if method in RANDOM else {}
     model = CLASSES[method](2, **SETTINGS[method][setting], **seed)
@@ -68,7 +68,7 @@ def embedding(shape: str, method: str, setting: int, draw: int = 0, points: int 
 
 
 def cell(shape: str, method: str, setting: int, draw: int, points: int = 200) -> dict[str, Any]:
-    """Measures of an embedding, and what the text asks of its shape."""
+    """Return measures of an embedding, and the numbers that the text of the paper is compared with."""
     data, Y, seconds = embedding(shape, method, setting, draw, points)
     names = ("trustworthiness", "continuity", "spearman_distance")
     scores = {name: float(getattr(dreval, name)(data.data, Y)) for name in names}
@@ -92,7 +92,7 @@ def cell(shape: str, method: str, setting: int, draw: int, points: int = 200) ->
 
 
 def rows_of(results: pd.DataFrame) -> list[list[Any]]:
-    """What holds of the text."""
+    """Return which sentences of the text hold."""
     means = results.groupby(["shape", "method"])
 
     def of(shape: str, column: str) -> pd.Series:
@@ -141,7 +141,7 @@ def rows_of(results: pd.DataFrame) -> list[list[Any]]:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Means over draws."""
+    """Return means over draws."""
     draws = range(1 if options.small else 5)
     size = {"points": 100} if options.small else {}
     settings = range(1, 2) if options.small else range(3)

@@ -76,7 +76,7 @@ TABLE_2 = {
 
 @lru_cache(maxsize=1)
 def points(data: str, most: int | None) -> np.ndarray:
-    """The data as they come; of COIL2000 as many rows as the paper's own column says, with the class as a column."""
+    """Return the data without scaling; of COIL2000 500 rows, with the class as a column."""
     if data in SIMULATED:
         return dreval.simulate(data.lower(), n=most or 200, random_state=0).data
     file = real(FILES[data])
@@ -89,7 +89,7 @@ def points(data: str, most: int | None) -> np.ndarray:
 def cell(
     data: str, method: str, which: str, most: int | None = None, tried: int = 0, store: str | None = None
 ) -> dict[str, Any]:
-    """u, the published form, and what else is known; why not, where a method cannot be asked."""
+    """Return u and the published form; else the reason of the failure."""
     X = points(data, most)
     n, p = X.shape
     try:
@@ -107,7 +107,7 @@ def cell(
 
 
 def in_kernlab_units(data: str, most: int | None = None) -> dict[str, Any]:
-    """tr S_YY / n of kernel PCA as R kernlab has it by default, with as many functions as columns; and u."""
+    """Return tr S_YY / n of kernel PCA with R kernlab's defaults and as many functions as columns, and u."""
     X = points(data, most)
     method = KernelPCA(X.shape[1], bandwidth=KERNLAB)
     result, _ = timed(lambda: dreval.trustability(X, method))
@@ -115,7 +115,7 @@ def in_kernlab_units(data: str, most: int | None = None) -> dict[str, Any]:
 
 
 def table_cells(which: str, small: bool) -> list[dict[str, Any]]:
-    """Cells of a table."""
+    """Return the cells of a table."""
     size = {"most": 80} if small else {}
     data = ("S3", "S4", "Sonar") if small else DATA
     if which == "TI":
@@ -128,18 +128,18 @@ def table_cells(which: str, small: bool) -> list[dict[str, Any]]:
 
 
 def grid_of(results: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Data by methods."""
+    """Return data by methods."""
     order = [name for name in DATA if name in set(results["data"])]
     return results.pivot_table(index="data", columns="method", values=value, sort=False).reindex(order)[list(METHODS)]
 
 
 def printed(table: dict[str, tuple[float, ...]], data: pd.Index) -> pd.DataFrame:
-    """The paper's numbers."""
+    """Return the numbers of the paper."""
     return pd.DataFrame.from_dict(table, orient="index", columns=list(METHODS)).loc[data].rename_axis("data")
 
 
 def rows_of(trust: pd.DataFrame, units: pd.DataFrame, consistent: pd.DataFrame) -> list[list[Any]]:
-    """What of both tables reproduces."""
+    """Return which parts of both tables reproduce."""
     at = trust.set_index(["data", "method"])
     rows = [number(f"Table 1, {d}, PCA", 0.0, at.loc[(d, "PCA"), "per n"], 1e-6) for d in trust["data"].unique()]
     for data in trust["data"].unique():
@@ -184,7 +184,7 @@ def rows_of(trust: pd.DataFrame, units: pd.DataFrame, consistent: pd.DataFrame) 
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Both tables, ours and the paper's."""
+    """Return both tables, ours and those of the paper."""
     trust = collect("table 1", table_cells("TI", options.small), cell, options)
     units = collect("kernlab units", product(data=("S3", "S4") if options.small else DATA), in_kernlab_units, options)
     store = options.store
