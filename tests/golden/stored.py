@@ -1,4 +1,4 @@
-"""The stored entries: where they lie, on which machine they were computed, and how others are compared with them."""
+"""Stored entries: their files, the machine that computed them, and the comparison of new entries with them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def machine() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """Return the name of the processor, where the system tells it."""
+    """Return the name of the processor, if the system states it."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The numbers of forty small evaluations are the stored ones: all digits on the same machine, nearly elsewhere."""
+"""The numbers of forty small evaluations equal the stored ones, with all digits on the same machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ANALYSES = (  # public functions with numbers that no registry lists
 
 @pytest.fixture(scope="module")
 def same() -> bool:
-    """Whether floats must be equal here."""
+    """Return whether floats must be equal on this machine."""
     return same_machine(read("header"), machine())
 
 
@@ -76,7 +76,7 @@ def _rows() -> list[list[str]]:
 
 
 def test_every_measure_method_test_and_score_has_entries() -> None:
-    """Nothing that dreval lists is left out: each has a number that is finite, a method its coordinates."""
+    """Each measure, method, test, score and data set that dreval lists has a finite number among the entries."""
     finite: set[str] = set()
     for name in SCENARIOS:
         for row, cells in read(name).items():
@@ -100,7 +100,7 @@ def test_every_measure_method_test_and_score_has_entries() -> None:
 
 
 def test_iterative_rows_exist() -> None:
-    """Each beginning of a name that a scenario declares as iterative is that of a row."""
+    """Each prefix that a scenario declares as iterative is the beginning of the name of a row."""
     unused = [
         (name, prefix)
         for name, scenario in SCENARIOS.items()
@@ -148,7 +148,7 @@ def _changed(row: str, **cells: Any) -> Rows:
     ],
 )
 def test_a_wrong_digit_rank_name_or_list_is_reported(row: str, column: str, value: Any, exact: bool) -> None:
-    """One entry that is wrong is one difference, with its name, the old and the new value; others are not reported."""
+    """One wrong entry is one difference, with its name, the old and the new value; no other entry is reported."""
     (change,) = differences(EXAMPLE, OLD, _changed(row, **{column: value}), exact=exact)
 
     assert change[:2] == ("example", f"{row} | {column}")
@@ -158,7 +158,7 @@ def test_a_wrong_digit_rank_name_or_list_is_reported(row: str, column: str, valu
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_missing_or_extra_entry_is_reported(exact: bool) -> None:
-    """A row or a cell that is gone or that is new is a difference, a note without values too."""
+    """A missing or new row or cell is a difference, also for a note without values."""
     fewer = copy.deepcopy(OLD)
     del fewer["notes | stress | ties.index"], fewer["tidy | stress | pca"]["target"]
     extra = copy.deepcopy(OLD) | {"tidy | stress | isomap": {"value": 1.0}}
@@ -176,7 +176,7 @@ def test_a_missing_or_extra_entry_is_reported(exact: bool) -> None:
 
 
 def test_a_list_of_another_length_and_a_changed_value_of_it_are_reported() -> None:
-    """Of lists of equal length the place is named; lists of other lengths are shown whole."""
+    """The difference of lists of equal length names the place; lists of unequal length are printed whole."""
     values = list(OLD["augment | stress | pca"]["values"])
 
     (place,) = differences(
@@ -201,7 +201,7 @@ def test_rounding_is_a_difference_on_the_same_machine_only() -> None:
 
 
 def test_summaries_detect_an_exchange_of_two_values() -> None:
-    """Of a long array, a change of one value that is not stored, and an exchange of two, are seen on any machine."""
+    """In a long array, a change of a value that is not stored and an exchange of two are detected on any machine."""
     values = np.linspace(0.0, 1.0, 200)
     exchanged, moved = values.copy(), values.copy()
     exchanged[[3, 7]], moved[55] = exchanged[[7, 3]], moved[55] + 1e-5
