@@ -1,4 +1,4 @@
-"""The co-ranking criteria as they are published: sums of the n x n co-ranking matrix, entry by entry.
+"""The published co-ranking criteria: sums of the n x n co-ranking matrix, entry by entry.
 
 Lee & Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria, Neurocomputing 72; the area
 under R_NX and its weights 1/K as in the program ``nx_scores.m`` of the first author, the sign of B_NX as in his
@@ -15,7 +15,7 @@ Array = npt.NDArray[np.float64]
 
 
 def coranking_matrix(X: Array, Y: Array) -> npt.NDArray[np.int64]:
-    """(n - 1, n - 1): q[k - 1, l - 1] counts the pairs of data rank k and embedding rank l."""
+    """Return (n - 1, n - 1) counts: q[k - 1, l - 1] pairs of data rank k and embedding rank l."""
     n, R, S = len(X), rank_table(orders(X)), rank_table(orders(Y))
     q = np.zeros((n - 1, n - 1), np.int64)
     for i in range(n):
@@ -26,7 +26,7 @@ def coranking_matrix(X: Array, Y: Array) -> npt.NDArray[np.int64]:
 
 
 def curves(q: npt.NDArray[np.int64]) -> dict[str, Array]:
-    """All curves, by K from 1; r_nx up to n - 2."""
+    """Return all curves, by K from 1; r_nx up to n - 2."""
     n = len(q) + 1
     Q = np.array([q[:K, :K].sum() / (K * n) for K in range(1, n)])
     B = np.array([(np.triu(q[:K, :K], 1).sum() - np.tril(q[:K, :K], -1).sum()) / (K * n) for K in range(1, n)])
@@ -36,7 +36,7 @@ def curves(q: npt.NDArray[np.int64]) -> dict[str, Array]:
 
 
 def scalars(q: npt.NDArray[np.int64]) -> dict[str, float]:
-    """The numbers that are made of the curves."""
+    """Return the numbers that summarize the curves."""
     n, by_k = len(q) + 1, curves(q)
     weights = [1 / K for K in range(1, n - 1)]
     excess = by_k["lcmc"][: n - 2]
@@ -51,7 +51,7 @@ def scalars(q: npt.NDArray[np.int64]) -> dict[str, float]:
 
 
 def relative_rank_errors(q: npt.NDArray[np.int64], k: int) -> dict[str, float]:
-    """Mean relative rank errors: the first k columns (neighbors shown) and the first k rows (neighbors in the data)."""
+    """Return mean relative rank errors of the first k columns (embedding neighbors) and rows (data neighbors)."""
     n = len(q) + 1
     c = sum(abs(n - 2 * t + 1) / t for t in range(1, k + 1))
     false = sum(q[r - 1, s - 1] * abs(r - s) / s for s in range(1, k + 1) for r in range(1, n))
@@ -60,6 +60,6 @@ def relative_rank_errors(q: npt.NDArray[np.int64], k: int) -> dict[str, float]:
 
 
 def jaccard(X: Array, Y: Array, k: int) -> float:
-    """Mean of |N & M| / |N | M|, of sets."""
+    """Return the mean of |N & M| / |N | M|, of sets."""
     pairs = [(set(a), set(b)) for a, b in zip(orders(X)[:, :k], orders(Y)[:, :k], strict=True)]
     return float(np.mean([len(a & b) / len(a | b) for a, b in pairs]))

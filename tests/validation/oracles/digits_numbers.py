@@ -1,4 +1,4 @@
-"""300 digits with three embeddings, 150 digits twice with one, and what other programs said of them."""
+"""300 digits with three embeddings, 150 duplicated digits with one, and their values by other programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Oracle(NamedTuple):
 
 
 def oracle_cases() -> dict[str, Oracle]:
-    """The stored embeddings by the name of the method; and ``copies``, each of 150 digits twice, adjacent in PCA."""
+    """Return the stored embeddings by method, and ``copies``: 150 duplicated digits that are adjacent in PCA."""
     digits = dreval.load_dataset("digits")
     X, labels = digits.data[:300], np.asarray(digits.labels[:300])
     frame = pd.read_csv(FOLDER / "digits_embeddings.csv")
@@ -36,6 +36,6 @@ def oracle_cases() -> dict[str, Oracle]:
 
 
 def stored() -> dict[str, Any]:
-    """Program, embedding, name of the number there, number; and all ``versions``."""
+    """Return numbers by program, embedding and their name in the program; and all ``versions``."""
     python, r = (json.loads((FOLDER / f"digits_{of}.json").read_text("utf-8")) for of in ("python", "r"))
     return python | r | {"versions": python["versions"] + r["versions"]}

@@ -13,7 +13,7 @@ FloatArray = npt.NDArray[np.float64]
 class KnownMap(NamedTuple):
     """Data, embedding, the true matrices H of the stretch, the radius and the number of neighbors of the estimators.
 
-    ``inside`` are points whose neighborhoods are not cut by the border.
+    ``inside`` marks points whose neighborhoods do not reach the border.
     """
 
     X: FloatArray
@@ -29,14 +29,14 @@ def _middle(u: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def _uniform(n: int) -> FloatArray:
-    """Points that fill the unit square evenly."""
+    """Return points that fill the unit square evenly."""
     t = np.arange(n)
     return np.c_[(t * np.sqrt(2)) % 1, (t * np.sqrt(3)) % 1]
 
 
 def _plane() -> KnownMap:
     X = _uniform(300)
-    X = X + 0.02 * np.sin(9 * X[:, ::-1])  # no lattice, whose distances have ties
+    X = X + 0.02 * np.sin(9 * X[:, ::-1])  # a lattice would have tied distances
     return KnownMap(X, X * [2.0, 0.5], np.broadcast_to(np.diag([4.0, 0.25]), (300, 2, 2)), 0.15, 15, _middle(X))
 
 
@@ -52,7 +52,7 @@ def _roll() -> KnownMap:
 
 
 def _sphere() -> KnownMap:
-    """Three quarters of the unit sphere, projected from the pole that is left out."""
+    """Return three quarters of the unit sphere, and their projection from the omitted pole."""
     u = _uniform(400)
     z, angle = 1.5 * u[:, 0] - 1, 2 * np.pi * u[:, 1]
     across = np.sqrt(1 - z**2)
@@ -65,5 +65,5 @@ MAPS = {"plane": _plane, "roll": _roll, "sphere": _sphere}
 
 
 def known_map(name: str) -> KnownMap:
-    """One of them."""
+    """Return one of the maps."""
     return MAPS[name]()

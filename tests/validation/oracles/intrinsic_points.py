@@ -30,5 +30,5 @@ POINTS = {"cloud": _cloud, "torus": _torus, "helix": _helix, "wide": _wide}
 
 
 def points(name: str) -> np.ndarray:
-    """One set of points."""
+    """Return one set of points."""
     return POINTS[name]()

@@ -16,7 +16,7 @@ from zadu.measures import class_angular_distortion_index as cadi
 
 
 def over_all(X: np.ndarray, Y: np.ndarray, labels: np.ndarray) -> float:
-    """B is drawn from the classes of two or more, A from the others, then x in A and {y, z} in B."""
+    """Return the mean over all triplets: x in a class A, y and z in another class B of two or more points."""
     classes = {c: np.flatnonzero(labels == c) for c in np.unique(labels)}
     inner = [c for c in classes if len(classes[c]) > 1]
     means = []
@@ -32,7 +32,7 @@ def over_all(X: np.ndarray, Y: np.ndarray, labels: np.ndarray) -> float:
 
 
 def uneven(labels: np.ndarray) -> np.ndarray:
-    """Two further classes of one point."""
+    """Return the classes with two further classes of one point."""
     codes = np.unique(labels, return_inverse=True)[1]
     codes[[0, np.flatnonzero(codes != codes[0])[0]]] = codes.max() + 1, codes.max() + 2
     return codes

@@ -2,9 +2,9 @@
 
 Run: python make_cluster_order.py, with umap-learn 0.5.12 and, for ``make_cluster_order.R``, R 4.2.2 and uwot 0.1.14.
 The data are ``dreval.simulate("three_clusters", n=150, random_state=seed)``, seeds 0 to 19, and the seed of the program
-is that of the data. Kept are the centers of the clusters 0, 1 and 2 in the embedding, seed by seed and start by start;
-all else has the default of each program. Both call the start by eigenvectors "spectral"; on a graph in parts each does
-what it does by default.
+is that of the data. The file has the centers of the clusters 0, 1 and 2 in the embedding, by start and seed. All other
+settings are the defaults of each program. Both call the start by eigenvectors "spectral"; a graph in parts is handled
+by the default of each program.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ STARTS = ("spectral", "pca", "random")
 
 
 def draws() -> list[dreval.datasets.Dataset]:
-    """The data, seed by seed."""
+    """Return the data, seed by seed."""
     return [dreval.simulate("three_clusters", n=150, random_state=seed) for seed in SEEDS]
 
 
 def of_umap_learn(start: str) -> list[list[list[float]]]:
-    """Centers (seeds, 3, 2)."""
+    """Return centers (seeds, 3, 2)."""
     centers = []
     for seed, draw in zip(SEEDS, draws(), strict=True):
         with warnings.catch_warnings():
@@ -44,7 +44,7 @@ def of_umap_learn(start: str) -> list[list[list[float]]]:
 
 
 def of_uwot() -> tuple[dict[str, list[list[list[float]]]], list[str]]:
-    """Centers by start, and versions."""
+    """Return centers by start, and versions."""
     with tempfile.TemporaryDirectory() as folder:
         data_path, centers_path = Path(folder) / "data.csv", Path(folder) / "centers.csv"
         parts = [

@@ -3,7 +3,7 @@
 ``python tests/validation/oracles/make_comparison.py | sed -n '/^{/,$p' > tests/validation/oracles/comparison.json``
 (autorank prints a line of its own) in an environment with scikit-posthocs, autorank and baycomp. The tables: that of
 scikit-posthocs' page of posthoc_nemenyi_friedman, one in the manner of autorank's example (normal columns with rising
-means, 30 rows), and a balanced incomplete one for Durbin's test, which Skillings and Mack's is there.
+means, 30 rows), and a balanced incomplete one for Durbin's test, which equals Skillings and Mack's in this case.
 """
 
 import json
@@ -29,7 +29,7 @@ DURBIN = np.array(
 
 
 def tests_of(table):
-    """Friedman, Nemenyi and Wilcoxon with Holm, of a complete table."""
+    """Return Friedman's, Nemenyi's and Wilcoxon's tests with Holm's adjustment, of a complete table."""
     friedman = stats.friedmanchisquare(*table.T)
     return {
         "table": table.tolist(),

@@ -1,9 +1,9 @@
 """Makes ``conformal_rolls.json``: conformal eigenmaps of Swiss rolls of 600 and 1000 points, from data to embedding.
 
-python make_conformal_rolls.py, with cvxpy, Clarabel and numpy of the versions that are written into the file. Nothing
-but numpy and the solver is used: locally linear embedding with 8 neighbors, ridge 1e-3 of the trace, and a dense
+python make_conformal_rolls.py, with cvxpy, Clarabel and numpy of the versions that are written into the file. It uses
+only numpy and the solver: locally linear embedding with 8 neighbors, ridge 1e-3 of the trace, and a dense
 eigensolver gives ten functions; the semidefinite program is solved by Clarabel, with the best scale of each
-neighborhood put in beforehand. The rolls are made here and kept with 12 digits.
+neighborhood put in beforehand. The rolls are simulated here and stored with 12 digits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ K, M = 8, 10
 
 
 def roll(n, seed):
-    """Swiss roll with evenly dense arc."""
+    """Return a Swiss roll of uniform density along the arc."""
     rng = np.random.default_rng(seed)
     table = np.linspace(1.5 * np.pi, 4.5 * np.pi, 100_000)
     arc = 0.5 * (table * np.sqrt(1 + table**2) + np.arcsinh(table))

@@ -1,8 +1,7 @@
 """Makes ``digits_embeddings.csv``: three embeddings of the first 300 digits, to 4 decimals.
 
 Run: python make_digits_embeddings.py, with dreval (digits, PCA), scikit-learn 1.9.1 (t-SNE) and umap-learn
-0.5.12. The embedding by t-SNE or UMAP depends on the machine; the stored coordinates are what all programs
-are asked about.
+0.5.12. The embedding by t-SNE or UMAP depends on the machine; all programs get the stored coordinates.
 """
 
 from __future__ import annotations

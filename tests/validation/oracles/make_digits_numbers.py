@@ -1,4 +1,4 @@
-"""Makes ``digits_python.json``: what Python programs say of the embeddings of digits, k = 15.
+"""Makes ``digits_python.json``: values of Python programs for the embeddings of digits, k = 15.
 
 Run: python make_digits_numbers.py, with scikit-learn 1.9.1, scipy 1.17.1, ZADU 0.5.4, pyDRMetrics 0.0.8 and dreval for
 the digits. The curves of pyDRMetrics are read at place k - 1, which is k = 15 for QNN and LCMC.
@@ -25,7 +25,7 @@ WITHOUT_K = ("l_tnc", "dtm", "kl_div", "dsc", "pr", "srho", "stress", "sn_stress
 
 
 def scikit_learn(X: np.ndarray, Y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-    """scikit-learn and scipy."""
+    """Return values of scikit-learn and scipy."""
     dx, dy = pdist(X), pdist(Y)
     return {
         "trustworthiness": trustworthiness(X, Y, n_neighbors=N_NEIGHBORS),
@@ -38,7 +38,7 @@ def scikit_learn(X: np.ndarray, Y: np.ndarray, labels: np.ndarray) -> dict[str, 
 
 
 def zadu(X: np.ndarray, Y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-    """ZADU, with two seeds where it draws."""
+    """Return values of ZADU, with two seeds for random measures."""
     specs = [{"id": name, "params": {"k": N_NEIGHBORS}} for name in RANKS]
     specs += [{"id": name, "params": {}} for name in WITHOUT_K]
     values: dict[str, float] = {}
@@ -53,7 +53,7 @@ def zadu(X: np.ndarray, Y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
 
 
 def pydrmetrics(X: np.ndarray, Y: np.ndarray, _: np.ndarray) -> dict[str, float]:
-    """pyDRMetrics."""
+    """Return values of pyDRMetrics."""
     criteria = DRMetrics(X, Y)
     curves = {key: getattr(criteria, key)[N_NEIGHBORS - 1] for key in ("T", "C", "QNN", "LCMC")}
     names = ("Vr", "Vrs", "AUC", "AUC_T", "AUC_C", "kmax", "Qlocal", "Qglobal")

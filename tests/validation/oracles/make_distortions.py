@@ -6,7 +6,7 @@ three times the radius of ``distortion_maps`` and the Laplacian in its unit ("ra
 package, k nearest points and three times their mean distance, with the Laplacian in the unit that is its default
 ("default").
 
-``matlab`` holds what Matlab gave to the authors of megaman: MAT is
+``matlab`` holds the output of Matlab by the authors of megaman: MAT is
 ``megaman/geometry/tests/testmegaman_laplacian_rad0_2_lam1_5_n200.mat`` of github.com/mmp2/megaman at 249a7d7.
 """
 
@@ -39,12 +39,12 @@ advised of the possibility of such damage."
 
 
 def digits(values: np.ndarray) -> list[float]:
-    """Eight digits of each."""
+    """Return the values with eight digits."""
     return [float(f"{value:.8g}") for value in values]
 
 
 def upper(H: np.ndarray) -> dict[str, list[float]]:
-    """The three different entries of matrices."""
+    """Return the three different entries of symmetric matrices."""
     return {"h11": digits(H[:, 0, 0]), "h12": digits(H[:, 0, 1]), "h22": digits(H[:, 1, 1])}
 
 

@@ -1,7 +1,7 @@
-"""Variance scores of dynamicviz, by its own ``score.py``, on four noisy copies of a random map.
+"""Variance scores by ``score.py`` of dynamicviz, on four noisy copies of a random map.
 
 ``python make_dynamicviz.py SCORE.PY`` with the file ``dynamicviz/score.py`` of github.com/sunericd/dynamicviz (MIT
-license, version 1.0.0) writes ``dynamicviz_score.json`` beside this script.
+license, version 1.0.0) writes ``dynamicviz_score.json`` next to this script.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ N, R, K = 25, 4, 5
 
 
 def main(path: str) -> None:
-    """Run it and write data, maps and scores."""
+    """Run ``score.py``, and write data, maps and scores."""
     spec = importlib.util.spec_from_file_location("score", path)
     assert spec is not None
     assert spec.loader is not None

@@ -5,7 +5,7 @@ Steadiness and cohesiveness of the two clouds, k = 7, by ZADU's own class, from 
 same draws    ZADU with two changes that make it independent of the machine: the members of a random cluster are put in
               ascending order (ZADU: in that of a Python set), and hdbscan sorts edges of equal length stably (hdbscan:
               by a sort that is not stable, and differs between processors)
-as it is      ZADU as it is, mean and standard error over 40 seeds
+as it is      ZADU without changes, mean and standard error over 40 seeds
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Sorted(SNCCPU):
 
 
 def value(kind: type, name: str, measure: str, seed: int) -> float:
-    """One of the two, each from a generator of its own."""
+    """Return one of the two measures, from a new generator."""
     X, Y, _ = cloud(name)
     model = kind(X, Y, k=N_NEIGHBORS, random_state=np.random.default_rng(seed))
     model.fit()

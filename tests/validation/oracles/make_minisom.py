@@ -1,7 +1,7 @@
 """Makes ``minisom.json``: 60 steps of Kohonen's rule on the two clouds, by MiniSom, on a 5 x 4 lattice.
 
-Run: python make_minisom.py, with MiniSom 2.3. Rate and radius fall linearly, as ours do; MiniSom is told them anew
-before every step, with its own decay turned off.
+Run: python make_minisom.py, with MiniSom 2.3. Rate and radius fall linearly, as ours do; they are set before
+every step, and the decay of MiniSom is turned off.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ STEPS, RATES, RADII = 60, (0.5, 0.01), (2.5, 0.5)
 
 
 def train(name: str) -> dict[str, list]:
-    """Prototypes before and after, and the rows in their order."""
+    """Return the prototypes before and after training, and the order of the rows."""
     X, rng = cloud(name).X, np.random.default_rng(0)
     order, start = (
         rng.integers(len(X), size=STEPS),

@@ -1,9 +1,9 @@
 """Makes ``mvu.json``: maximum variance unfolding of 60 points by cvxpy with Clarabel.
 
 python make_mvu.py, with cvxpy, Clarabel and numpy of the versions that are written into the file. Three clouds: a strip
-bent to an arc, a Swiss roll, a hemisphere. Distances of the k nearest neighbors (either way) are kept ("equal", k = 4,
-where the graph is loose) or may shrink ("at_most", k = 6). Kept are the points, the greatest variance, the solver's
-status, and the leading coordinates.
+bent to an arc, a Swiss roll, a hemisphere. Distances of the k nearest neighbors (either way) are fixed ("equal", k = 4,
+where the graph is loose) or may shrink ("at_most", k = 6). The file has the points, the greatest variance, the
+solver's status, and the leading coordinates.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TOLERANCE = 1e-9
 
 
 def clouds():
-    """Name and points (60, 3)."""
+    """Yield name and points (60, 3)."""
     rng = np.random.default_rng(1)
     s, h = rng.uniform(0, 20, N), rng.uniform(0, 5, N)
     t, w = np.linspace(1.5 * np.pi, 3.5 * np.pi, N), rng.uniform(0, 5, N)
@@ -34,7 +34,7 @@ def clouds():
 
 
 def neighbors(X, k):
-    """Pairs (c, 2) of which either is among the k nearest of the other; the graph is connected."""
+    """Return pairs (c, 2) with one point among the k nearest of the other; the graph is connected."""
     D = ((X[:, None] - X[None]) ** 2).sum(axis=-1)
     np.fill_diagonal(D, np.inf)
     near = np.argsort(D, axis=1, kind="stable")[:, :k]
@@ -46,9 +46,9 @@ def neighbors(X, k):
 
 
 def solve(pairs, squares, equal):
-    """The solver's answer: the matrix, the greatest variance, and the status.
+    """Return the matrix and the solved problem.
 
-    The mean is not held at 0 but costs variance, which gives the program inner points and the same optimum.
+    The mean is not fixed at 0 but reduces the variance, which gives the program inner points and the same optimum.
     """
     K = cp.Variable((N, N), PSD=True)
     rows = np.zeros((len(pairs), N * N))

@@ -11,7 +11,7 @@ from types import ModuleType, SimpleNamespace
 
 from two_clouds import CLOUDS, nine_classes, write
 
-sys.modules["run_script"] = ModuleType("run_script")  # its loader of data sets, which no measure needs
+sys.modules["run_script"] = ModuleType("run_script")  # a loader of data sets, which the measures do not need
 sys.modules["run_script"].data_prep = None
 space: dict[str, object] = {"__name__": "evaluation"}
 with open(sys.argv[1], encoding="utf-8") as file:

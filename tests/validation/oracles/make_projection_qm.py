@@ -13,7 +13,7 @@ from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
 
 
 def values(name: str) -> dict[str, float]:
-    """All metrics on one cloud."""
+    """Return all metrics on one cloud."""
     X, Y, labels = cloud(name)
     results = metrics.run_all_metrics(X, Y, labels, N_NEIGHBORS, n_classes=int(labels.max()) + 1, as_numpy=True)
     results = {key: float(value) for key, value in results.items()}

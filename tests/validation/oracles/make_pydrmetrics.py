@@ -16,7 +16,7 @@ mpl.use("Agg")
 
 
 def values(name: str) -> dict[str, float]:
-    """All criteria on one cloud."""
+    """Return all criteria on one cloud."""
     X, Y, _ = cloud(name)
     criteria = DRMetrics(X, Y)
     curves = {key: float(getattr(criteria, key)[N_NEIGHBORS - 1]) for key in ("T", "C", "QNN", "LCMC")}

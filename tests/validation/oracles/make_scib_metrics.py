@@ -1,4 +1,4 @@
-"""Makes ``scib_metrics.json`` (two clouds) and ``scib_metrics_cells.json`` (made cells) with scib-metrics 0.5.10.
+"""Makes ``scib_metrics.json`` (two clouds) and ``scib_metrics_cells.json`` (simulated cells) with scib-metrics 0.5.10.
 
 Run in double precision: JAX_ENABLE_X64=1 python make_scib_metrics.py
 
@@ -15,11 +15,11 @@ from scib_metrics.nearest_neighbors import NeighborsResults
 from scib_metrics.utils import compute_simpson_index
 from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
 
-SIZE = 20  # of a neighborhood of kBET: with 50 of so few points no test could reject
+SIZE = 20  # points in a neighborhood of kBET: with 50 of so few points no test could reject
 
 
 def cells(seed, n=240, moved=1.5, tied=False):
-    """Three labels in three batches; the last label is in the last two batches only."""
+    """Return three labels in three batches, with the last label in the last two batches only."""
     rng = np.random.default_rng(seed)
     labels = np.repeat([0, 1, 2], [n // 2, n // 3, n // 6])
     batch = rng.integers(0, 3, n)
@@ -29,7 +29,7 @@ def cells(seed, n=240, moved=1.5, tied=False):
 
 
 def neighbors(Y, k):
-    """The k nearest points of each point, itself first; ties by row number."""
+    """Return the k nearest points of each point, itself first; ties by row number."""
     D = np.sqrt(((Y[:, None] - Y[None]) ** 2).sum(axis=2))
     np.fill_diagonal(D, -1.0)
     order = np.argsort(D, axis=1, kind="stable")[:, :k]
@@ -38,7 +38,7 @@ def neighbors(Y, k):
 
 
 def undirected(Y, k):
-    """A graph of neighbors whose edges go in both directions."""
+    """Return a graph of neighbors with edges in both directions."""
     edges = neighbors(Y, k).knn_graph_distances
     edges.data[:] = 1.0
     return SimpleNamespace(knn_graph_distances=edges + edges.T)
@@ -64,7 +64,7 @@ def values(Y, labels, batch):
 
 
 def of_clouds():
-    """The numbers with 90 neighbors for LISI as in its Benchmarker, 20 for kBET, k + 1 for the graph."""
+    """Return the numbers with 90 neighbors for LISI as in its Benchmarker, 20 for kBET, k + 1 for the graph."""
     numbers = {}
     for name in CLOUDS:
         _, Y, labels = cloud(name)

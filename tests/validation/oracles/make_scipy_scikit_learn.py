@@ -1,4 +1,4 @@
-"""Makes ``scipy_scikit_learn.json``: what SciPy and scikit-learn have, on the two clouds, k = 7.
+"""Makes ``scipy_scikit_learn.json``: values of SciPy and scikit-learn for the two clouds, k = 7.
 
 Run: python make_scipy_scikit_learn.py, with SciPy 1.17 and scikit-learn 1.9.
 """
@@ -19,7 +19,7 @@ from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
 
 
 def retrieval(Y: np.ndarray, labels: np.ndarray) -> float:
-    """Mean over the points of the area under the ROC curve of retrieving their class."""
+    """Return the mean over the points of the area under the ROC curve of retrieving their class."""
     areas = []
     for i in range(len(Y)):
         is_other = np.arange(len(Y)) != i
@@ -29,7 +29,7 @@ def retrieval(Y: np.ndarray, labels: np.ndarray) -> float:
 
 
 def values(name: str) -> dict[str, float]:
-    """All of them on one cloud."""
+    """Return all values for one cloud."""
     X, Y, labels = cloud(name)
     x, y = pdist(X), pdist(Y)
     fitted = IsotonicRegression().fit(x, y).predict(x)

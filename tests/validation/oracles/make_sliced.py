@@ -1,7 +1,7 @@
 """Makes ``sliced.json``: directions of SIR and SAVE by the Python package sliced, which follows R's dr.
 
-python make_sliced.py, with sliced, numpy < 2 and scipy of the versions that are written into the file. sliced 0.7 still
-says ``np.int``; the name is given back to numpy below. Three samples: a linear model, a product, and three classes.
+python make_sliced.py, with sliced, numpy < 2 and scipy of the versions that are written into the file. sliced 0.7
+uses ``np.int``, which the script defines in numpy. Three samples: a linear model, a product, and three classes.
 """
 
 from __future__ import annotations

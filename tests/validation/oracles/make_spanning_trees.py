@@ -17,7 +17,7 @@ from two_clouds import CLOUDS, cloud, write
 
 
 def by_networkx(points: np.ndarray) -> np.ndarray:
-    """Lengths of the edges, ascending."""
+    """Return the lengths of the edges, ascending."""
     graph = nx.Graph()
     D = squareform(pdist(points))
     graph.add_weighted_edges_from((i, j, D[i, j]) for i in range(len(D)) for j in range(i))
@@ -25,14 +25,14 @@ def by_networkx(points: np.ndarray) -> np.ndarray:
 
 
 def by_ripser(points: np.ndarray) -> np.ndarray:
-    """Finite deaths of components, ascending; those at birth are added as zeros."""
+    """Return the finite deaths of components, ascending; those at birth are added as zeros."""
     deaths = ripser(points, maxdim=0)["dgms"][0][:, 1]
     deaths = np.sort(deaths[np.isfinite(deaths)]).astype(float)
     return np.r_[np.zeros(len(points) - 1 - len(deaths)), deaths]
 
 
 def distance(x: np.ndarray, y: np.ndarray) -> float:
-    """Mean absolute difference, each over its mean."""
+    """Return the mean absolute difference of lengths over their means."""
     return float(np.abs(x / x.mean() - y / y.mean()).mean())
 
 

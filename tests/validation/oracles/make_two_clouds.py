@@ -13,7 +13,7 @@ import pandas as pd
 
 
 def write(name: str, X: np.ndarray, Y: np.ndarray, label: np.ndarray) -> None:
-    """One file; numbers are rounded to what is written."""
+    """Write one file, with rounded numbers."""
     columns = {f"x{j + 1}": X[:, j] for j in range(X.shape[1])} | {f"y{j + 1}": Y[:, j] for j in range(Y.shape[1])}
     frame = pd.DataFrame(columns).round(4).assign(label=label)
     frame.to_csv(Path(__file__).parent / f"two_clouds_{name}.csv", index=False)

@@ -23,7 +23,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 
 
 def values(name: str) -> dict[str, float]:
-    """All measures on one cloud."""
+    """Return all measures on one cloud."""
     X, Y, labels = cloud(name)
     numbers = {}
     for metric in METRICS:

@@ -1,4 +1,4 @@
-"""Expressions in the names of measures, as the pages about other programs have them, with their values on one cloud."""
+"""Evaluate expressions in the names of measures, as on the pages about other programs, on one cloud."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dreval.registry import MEASURES
 
 
 class Names(dict[str, object]):
-    """The names that an expression may use: measures at ``k`` neighbors, computed when asked for, ``k`` and ``n``."""
+    """The names that an expression may use: ``k``, ``n``, and measures at ``k`` neighbors, computed at first use."""
 
     def __init__(self, data: Cloud, k: int) -> None:
         super().__init__(k=k, n=len(data.X))
         self.data = data
 
     def __missing__(self, word: str) -> object:
-        """A measure; a curve's value stands at its K, and slices of it count K from 1."""
+        """Return the value of a measure; a curve is indexed by K, and its slices count K from 1."""
         card = MEASURES.card(word)
         options: dict[str, object] = {"n_neighbors": self["k"]} if "n_neighbors" in card.parameters else {}
         options |= {"labels": self.data.labels} if "labels" in card.needs else {}
@@ -31,5 +31,5 @@ class Names(dict[str, object]):
         return self[word]
 
     def value(self, expression: str) -> Any:
-        """The value of an expression."""
+        """Return the value of an expression."""
         return eval(expression, {"__builtins__": {}}, self)

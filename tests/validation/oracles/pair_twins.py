@@ -1,4 +1,4 @@
-"""Slow twins of the measures over pairs, from their definitions alone; nothing is shared with the package.
+"""Slow reimplementations of the measures over pairs, from their definitions and without code of the package.
 
 Distances are lists over the pairs i < j (``condensed``). The isotonic fit is the max-min formula, the distance
 correlation follows energy 1.7 (R): two matrices of distances, centered twice, V-statistics.
@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float64]
 
 
 def condensed(X: Array) -> Array:
-    """Distances of the pairs i < j; sums of squares in the order of the columns, in units that a square can bear."""
+    """Return distances of the pairs i < j: sums of squares in the order of the columns, scaled against overflow."""
     unit = 2.0 ** math.frexp(float(np.abs(X).max()))[1] if np.any(X) else 1.0
     distances = []
     for a, b in itertools.combinations(X / unit, 2):
@@ -39,7 +39,7 @@ def sammon(x: Array, y: Array) -> float:
 
 
 def isotonic(y: Array) -> Array:
-    """The ascending fit: largest over a <= i of the smallest over b >= i of the mean of y[a..b]."""
+    """Return the ascending fit: largest over a <= i of the smallest over b >= i of the mean of y[a..b]."""
     n, before = len(y), np.concatenate([[0.0], np.cumsum(y)])
     means = np.full((n, n), np.inf)
     for a in range(n):
@@ -65,7 +65,7 @@ def distance_correlation(X: Array, Y: Array) -> float:
 
 
 def triplet_share(X: Array, Y: Array, i: int) -> float:
-    """Share of the triplets of point i whose order is kept; equal distances in Y count one half."""
+    """Return the share of the triplets of point i with the same order; equal distances in Y count one half."""
 
     def sign(a: float, b: float) -> float:
         return 0.0 if abs(a - b) <= 1e-12 * max(a, b) else a - b

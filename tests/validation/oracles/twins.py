@@ -1,7 +1,7 @@
-"""Slow twins: each quantity of the numerical core once more, in the fewest naive lines, from its definition alone.
+"""Slow twins: naive implementations of the numerical core from its definitions, without code of the package.
 
-Nothing here is shared with the package. Distances are sums of squared differences, column by column; orders are stable
-sorts, so that equal distances, which are those that differ by no more than rounding, are ordered by index.
+Distances are sums of squared differences, column by column. Orders are stable sorts, so that distances that are equal
+up to rounding are ordered by index.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def squared_distances(Q: Array, X: Array) -> Array:
-    """(m, n) squared Euclidean distances."""
+    """Return (m, n) squared Euclidean distances."""
     D = np.zeros((len(Q), len(X)))
     for c in range(X.shape[1]):
         D += (Q[:, None, c] - X[None, :, c]) ** 2
@@ -26,7 +26,7 @@ def squared_distances(Q: Array, X: Array) -> Array:
 
 
 def joined(values: Array) -> Array:
-    """The values, of which each of a run of neighbors that differ by less than 1e-12 of them is the smallest."""
+    """Return the values with ties merged: runs of adjacent values within 1e-12 of themselves get their smallest."""
     out, smallest, previous = values.copy(), 0.0, -1.0
     for place in np.argsort(values, kind="stable"):
         if np.isinf(values[place]) or values[place] - previous > 1e-12 * values[place]:
@@ -36,19 +36,19 @@ def joined(values: Array) -> Array:
 
 
 def order_of(D: Array) -> Ints:
-    """(m, n): the columns by their values in each row, those equal up to rounding by index."""
+    """Return (m, n) columns sorted by their values in each row, and by index where these are equal up to rounding."""
     return np.array([np.argsort(joined(row), kind="stable") for row in D])
 
 
 def orders(X: Array) -> Ints:
-    """(n, n - 1): all other points from the nearest to the farthest."""
+    """Return (n, n - 1): all other points from the nearest to the farthest."""
     D = squared_distances(X, X)
     np.fill_diagonal(D, np.inf)
     return order_of(D)[:, :-1]
 
 
 def rank_table(order: Ints) -> Ints:
-    """(n, n): rank of column j from row i; 0 on the diagonal."""
+    """Return (n, n) ranks of column j from row i, with 0 on the diagonal."""
     R = np.zeros((len(order), len(order)), np.int64)
     for i, row in enumerate(order):
         R[i, row] = np.arange(1, len(row) + 1)
@@ -56,12 +56,12 @@ def rank_table(order: Ints) -> Ints:
 
 
 def largest_penalty(n: int, k: int) -> int:
-    """Largest possible sum of (rank - k)+ of k neighbors, over all n points: the k largest ranks of 1..n-1."""
+    """Return the largest sum of (rank - k)+ of k neighbors, over all n points: the k largest ranks of 1..n-1."""
     return n * sum(max(rank - k, 0) for rank in range(n - k, n))
 
 
 def rank_measure(neighbors: Ints, reference: Ints, k: int) -> float:
-    """1 - sum of (rank - k)+ of the first k of ``seen``, ranks by ``judge``, over its largest possible value."""
+    """Return 1 less the sum of (rank - k)+ of the k neighbors, with ranks in ``reference``, over its largest value."""
     R, n = rank_table(reference), len(neighbors)
     penalty = sum(max(R[i, j] - k, 0) for i in range(n) for j in neighbors[i, :k])
     worst = largest_penalty(n, k)
@@ -82,7 +82,7 @@ def overlap(X: Array, Y: Array, k: int) -> float:
 
 
 def orders_of_row(distances: Array, row: int) -> Iterator[tuple[int, ...]]:
-    """All orders of the other points that agree with the distances."""
+    """Yield all orders of the other points that agree with the distances."""
     columns = [j for j in range(len(distances)) if j != row]
     runs = [[j for j in columns if distances[j] == value] for value in sorted({distances[j] for j in columns})]
     for parts in itertools.product(*(itertools.permutations(run) for run in runs)):
@@ -90,7 +90,7 @@ def orders_of_row(distances: Array, row: int) -> Iterator[tuple[int, ...]]:
 
 
 def extremes_of_row(dx: Array, dy: Array, row: int, k: int) -> tuple[float, ...]:
-    """(worst, best) of the false penalty, the missing penalty and the overlap of one row, over all orders of both."""
+    """Return worst and best false penalty, missing penalty and overlap of a row, over all orders in both spaces."""
     x, y = list(orders_of_row(dx, row)), list(orders_of_row(dy, row))
     sets_x, sets_y = {frozenset(o[:k]) for o in x}, {frozenset(o[:k]) for o in y}
 
@@ -104,7 +104,7 @@ def extremes_of_row(dx: Array, dy: Array, row: int, k: int) -> tuple[float, ...]
 
 
 def shared_by_row(dx: Array, dy: Array, row: int) -> Array:
-    """(orders, n - 1): common neighbors at every K for all pairs of orders of a row in both spaces."""
+    """Return (orders, n - 1) common neighbors at every K for all pairs of orders of a row in both spaces."""
     n = len(dx)
     return np.array(
         [
@@ -121,7 +121,7 @@ def centered(block: Array) -> Array:
 
 
 def neighborhoods(X: Array, Y: Array, k: int) -> Iterator[tuple[Array, Array]]:
-    """Centered neighborhoods (each point and its k nearest in the data) and their centered images."""
+    """Yield centered neighborhoods (each point and its k nearest in the data) and their centered images."""
     for i, near in enumerate(orders(X)[:, :k]):
         members = [i, *near]
         yield centered(X[members]), centered(Y[members])
@@ -132,7 +132,7 @@ def nuclear(M: Array) -> float:
 
 
 def local_procrustes(X: Array, Y: Array, k: int) -> dict[str, Array]:
-    """Contributions of every point to each local Procrustes measure, by a singular value decomposition per point."""
+    """Return contributions of all points to each local Procrustes measure, by singular value decompositions."""
     d, rows, parts = Y.shape[1], [], []
     for A, B in neighborhoods(X, Y, k):
         x2, y2, s = (A**2).sum(), (B**2).sum(), nuclear(A.T @ B)
@@ -157,5 +157,5 @@ def local_procrustes(X: Array, Y: Array, k: int) -> dict[str, Array]:
 
 
 def vote(classes: list[int]) -> int:
-    """Majority of classes that come nearest first; a tie goes to the class that is met first."""
+    """Return the majority of classes in order of nearness; a tie goes to the class that occurs first."""
     return max(dict.fromkeys(classes), key=classes.count)

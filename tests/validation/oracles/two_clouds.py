@@ -1,4 +1,4 @@
-"""The two small data sets on which other programs were run, and the numbers they gave."""
+"""Two small data sets, and their values by other programs."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class Cloud(NamedTuple):
 
 
 def cloud(name: str) -> Cloud:
-    """One of the two."""
+    """Return one of the two data sets."""
     frame = pd.read_csv(FOLDER / f"two_clouds_{name}.csv")
     blocks = [frame[[c for c in frame if c.startswith(letter)]].to_numpy() for letter in "xy"]
     return Cloud(blocks[0], blocks[1], frame["label"].to_numpy())
 
 
 def nine_classes(name: str) -> Cloud:
-    """One of the two with nine classes in the order of the first column, for what compares many centroids."""
+    """Return a data set with nine classes along the first column, for measures that compare many centroids."""
     data = cloud(name)
     order = np.argsort(np.argsort(data.X[:, 0], kind="stable"), kind="stable")
     return data._replace(labels=order * 9 // len(order))
 
 
 def parts_of_a_graph(count: int) -> Cloud:
-    """Clusters of 20 points in three columns, far from each other; the mean square of distances of means is 1."""
+    """Return distant clusters of 20 points in three columns; the mean squared distance of their means is 1."""
     rng = np.random.default_rng(0)
     centers, labels = rng.normal(size=(count, 3)), np.repeat(np.arange(count), 20)
     X = centers[labels] + 0.01 * rng.normal(size=(20 * count, 3))
@@ -49,12 +49,12 @@ def parts_of_a_graph(count: int) -> Cloud:
 
 
 def write(tool: str, versions: list[str], values: dict[str, dict[str, float]]) -> None:
-    """Store what a tool gave: versions, and for each cloud its own names and numbers."""
+    """Store the output of a tool: versions, and for each cloud the tool's names and numbers."""
     text = json.dumps({"versions": versions, **values}, indent=1)
     (FOLDER / f"{tool}.json").write_text(text + "\n", "utf-8")
 
 
 def read(tool: str) -> dict[str, Any]:
-    """What a tool gave."""
+    """Return the stored output of a tool."""
     stored: dict[str, Any] = json.loads((FOLDER / f"{tool}.json").read_text("utf-8"))
     return stored
