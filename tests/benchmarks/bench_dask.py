@@ -1,9 +1,9 @@
-"""A dask array on a cluster beside the same data in memory: processor seconds, elapsed seconds, largest difference.
+"""A dask array on a cluster, and the same data in memory: processor and elapsed seconds, largest difference.
 
-``python tests/benchmarks/bench_dask.py`` prints one row per way; a number as argument is n. The cluster is local, of
-two processes with one thread each, which read their chunks from a file. The third row has one of the two killed in a
-pass, and started again by its nanny. CPU seconds of a cluster are those of the evaluating process and of the workers,
-without those of a killed one. A default run of two embeddings with labels, 2000 anchors.
+``python tests/benchmarks/bench_dask.py`` prints one row per way; a number as argument is n. The cluster is local:
+two processes with one thread each read their chunks from a file. In the third row one of them is killed during a pass
+and restarted by its nanny. CPU seconds of a cluster are those of the evaluating process and of the workers, without a
+killed one. The run is a default run of two embeddings with labels and 2000 anchors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ N, CHUNK = 1_000_000, 20_000
 
 
 class Reader:
-    """Reads rows of a file on a worker."""
+    """Callable that reads rows of a file on a worker."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -39,7 +39,7 @@ class Reader:
 
 
 def evaluate(X: Any, embeddings: Any, labels: Any) -> tuple[Any, float, float]:
-    """The table, elapsed and processor seconds."""
+    """Return the table, elapsed and processor seconds."""
     import dreval
 
     start, worked = time.perf_counter(), time.process_time()
@@ -49,13 +49,13 @@ def evaluate(X: Any, embeddings: Any, labels: Any) -> tuple[Any, float, float]:
 
 
 def largest_difference(table: Any, reference: Any) -> float:
-    """Over all numbers but the seconds."""
+    """Return the largest difference of all numbers except the seconds."""
     numbers = table.select_dtypes("number").columns.drop("seconds")
     return float((table[numbers] - reference[numbers]).abs().max().max())
 
 
 def rows(n: int = N) -> list[dict[str, Any]]:
-    """One row per way."""
+    """Return one row per way."""
     case = f"default run, n={n}, p={P}, two embeddings, labels; {CORES} processes of one thread"
     if not find_spec("distributed"):
         return [{"case": case, "tool": "dask (not installed)"}]
@@ -68,7 +68,7 @@ def rows(n: int = N) -> list[dict[str, Any]]:
     embeddings = {"Y": Y, "blurred": Y + rng.normal(size=Y.shape)}
     labels = (Y[:, 0] > np.median(Y[:, 0])).astype(np.int8)
     small = {name: Z[:60_000] for name, Z in embeddings.items()}
-    evaluate(X[:60_000].copy(), small, labels[:60_000])  # so that compilation does not count
+    evaluate(X[:60_000].copy(), small, labels[:60_000])  # compiles
     reference, seconds, cpu = evaluate(X, embeddings, labels)
     table = [{"case": case, "tool": "in memory", "seconds": seconds, "CPU seconds": cpu}]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

@@ -1,17 +1,17 @@
-"""All bundled methods with their defaults beside other programs with theirs: how well nine data sets are shown.
+"""Quality of all bundled methods and of other programs, all with their defaults, on nine data sets.
 
 ``python tests/benchmarks/bench_defaults.py [--methods pca,tsne] [--peers none] [--journal FILE] [data set ...]`` prints
 a row for each method, data set and peer: trustworthiness (k = 15, higher is better), local Procrustes R_C (k = 15,
-lower is better) and processor seconds, ours | the peer's | difference. Below stand what failed or took too long, with
-the reason, and the rows where ours is behind by more than 0.02. With a journal, finished rows are kept in that file and
-not run again.
+lower is better) and processor seconds, ours | the peer's | difference. Then follow failures and timeouts with their
+reasons, and the rows where ours is behind by more than 0.02. With a journal, finished rows are stored in that file and
+not re-run.
 
-Two components and ``random_state=0`` (in R, ``set.seed(0)``); nothing else is set, but for scikit-learn's kernel PCA,
-whose default is linear, and its Hessian LLE, which refuses its own default of 5 neighbors and has 6. Supervised
-methods get the labels, or the latent coordinates where there are none; scikit-learn's CCA gets labels as indicator
-columns. The machine may be shared, so that seconds are those of the processor, in one thread, after a warm-up on 100
-points. Whatever takes more than 60 of them, or ``$BENCH_CAP``, is stopped. Peers in R are compared where ``Rscript``
-and their packages (MASS, uwot, Rtsne, kernlab, fastICA) are installed. The mammoth lies in ``$DREVAL_DATA`` or
+Two components and ``random_state=0`` (in R, ``set.seed(0)``); nothing else is set, with two exceptions: scikit-learn's
+kernel PCA, whose default is linear, and its Hessian LLE, which rejects its own default of 5 neighbors and has 6.
+Supervised methods get the labels, or the latent coordinates if there are none; scikit-learn's CCA gets labels as
+indicator columns. Seconds are processor seconds in one thread, after a warm-up on 100 points, since the machine may be
+shared. A run of more than 60 of them, or ``$BENCH_CAP``, is stopped. Peers in R are compared where ``Rscript``
+and their packages (MASS, uwot, Rtsne, kernlab, fastICA) are installed. The mammoth is in ``$DREVAL_DATA`` or
 ``../shared/data``.
 """
 
@@ -38,7 +38,7 @@ BEHIND = 0.02
 SETS = ("swiss_roll", "digits", "iris", "wdbc", "s1", "s2", "s3", "s4", "mammoth")
 ROWS = {"swiss_roll": 500, "digits": 500, "mammoth": 1500}
 ONE_COLUMN = ("gsave", "mave", "save", "sir")  # methods that get the first latent coordinate only
-Result = dict[str, Any]  # trustworthiness, R_C, seconds; or the reason why there are none
+Result = dict[str, Any]  # trustworthiness, R_C, seconds; or the reason of the failure
 
 R_PEERS = {
     "pca": {"R prcomp": "prcomp(X)$x[, 1:2]"},
@@ -65,7 +65,7 @@ cat("\\nseconds", used[["user.self"]] + used[["sys.self"]], "\\n")
 
 
 def sklearn_peers() -> dict[str, dict[str, Callable[[], Any]]]:
-    """Makers of the counterparts in Python, by method."""
+    """Return makers of the counterparts in Python, by method."""
     import openTSNE
     import umap
     from sklearn import cross_decomposition, decomposition, manifold
@@ -74,7 +74,7 @@ def sklearn_peers() -> dict[str, dict[str, Callable[[], Any]]]:
         return manifold.LocallyLinearEmbedding(n_components=2, method=kind, random_state=0, **options)
 
     class OpenTSNE:
-        """openTSNE, whose ``fit`` gives the embedding."""
+        """openTSNE with the interface of scikit-learn."""
 
         def fit_transform(self, X: Any) -> Any:
             import numpy as np
@@ -101,7 +101,7 @@ def sklearn_peers() -> dict[str, dict[str, Callable[[], Any]]]:
 
 
 def data(name: str) -> tuple[Any, Any]:
-    """Points, and labels or latent coordinates."""
+    """Return points, and labels or latent coordinates."""
     import numpy as np
 
     import dreval
@@ -128,7 +128,7 @@ def data(name: str) -> tuple[Any, Any]:
 
 
 def indicators(labels: Any) -> Any:
-    """A column of 0 and 1 for each class."""
+    """Return a column of 0 and 1 for each class."""
     import numpy as np
 
     return (labels[:, None] == np.unique(labels)).astype(np.float64)
@@ -136,7 +136,7 @@ def indicators(labels: Any) -> Any:
 
 @cache
 def tools(method: str) -> dict[str, Callable[[Any, Any], Any]]:
-    """Functions of points and response by tool, ours first."""
+    """Return functions of points and response by tool, with ours first."""
     import numpy as np
 
     import dreval
@@ -154,7 +154,7 @@ def tools(method: str) -> dict[str, Callable[[Any, Any], Any]]:
 
 
 def quality(X: Any, Y: Any) -> Result:
-    """Trustworthiness and R_C."""
+    """Return trustworthiness and R_C."""
     import numpy as np
 
     import dreval
@@ -167,7 +167,7 @@ def quality(X: Any, Y: Any) -> Result:
 
 
 def worker() -> None:
-    """Read a task a line, write its result a line; a task over the cap ends the process."""
+    """Read one task per line, and write its result as a line; a task over the cap ends the process."""
     import resource
 
     import numpy as np
@@ -193,7 +193,7 @@ def worker() -> None:
         try:
             Y = run(X, y)
             result = {"seconds": process_time() - start}
-        except Exception as reason:  # noqa: BLE001 - a reason is a result, too
+        except Exception as reason:  # noqa: BLE001 - the reason is the result
             result = {"reason": f"{type(reason).__name__}: {reason}"}
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
         if "seconds" in result:
@@ -202,7 +202,7 @@ def worker() -> None:
 
 
 class Worker:
-    """A process for tasks, started again where one ended it."""
+    """A process for tasks, restarted after a task that ended it."""
 
     process: subprocess.Popen[str] | None = None
 
@@ -225,14 +225,14 @@ class Worker:
 
 
 def in_r(name: str, expression: str) -> Result:
-    """A counterpart in R."""
+    """Return the result of a counterpart in R."""
     import numpy as np
 
     X, y = data(name)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         np.savetxt(place / "X.csv", X, delimiter=",", fmt="%.17g")
-        response = indicators(y)[:, :-1] if np.ndim(y) == 1 else y  # the last column is what the others leave
+        response = indicators(y)[:, :-1] if np.ndim(y) == 1 else y  # the last column depends on the others
         np.savetxt(place / "Y.csv", response, delimiter=",", fmt="%.17g")
         (place / "run.R").write_text(SCRIPT % expression)
         alone = os.environ | dict.fromkeys(THREADS, "1")
@@ -249,7 +249,7 @@ def in_r(name: str, expression: str) -> Result:
 
 
 def results(names: Any, methods: Any, with_peers: bool, journal: Path | None) -> Iterator[tuple[str, str, str, Result]]:
-    """Data set, method, tool and result, one after another."""
+    """Yield data set, method, tool and result."""
     finished: dict[tuple[str, str, str], Result] = {}
     if journal is not None and journal.exists():
         for line in journal.read_text("utf-8").splitlines():
@@ -272,7 +272,7 @@ def results(names: Any, methods: Any, with_peers: bool, journal: Path | None) ->
 
 
 def pair(name: str, method: str, tool: str, ours: Result, peer: Result) -> Result:
-    """A row: ours | the peer's | difference."""
+    """Return a row: ours | the peer's | difference."""
     row: Result = {"method": method, "data": name, "peer": tool}
     for value in ("T", "R_C", "seconds"):
         own_value, peer_value = ours.get(value, float("nan")), peer.get(value, float("nan"))
@@ -281,7 +281,7 @@ def pair(name: str, method: str, tool: str, ours: Result, peer: Result) -> Resul
 
 
 def rows(names: Any = SETS, methods: Any = None, with_peers: bool = True, journal: Any = None) -> list[Result]:
-    """All rows; then what gave no result, and why; then the rows where ours is behind."""
+    """Return all rows; then the failures with their reasons; then the rows where ours is behind."""
     import dreval
 
     available = []

@@ -1,11 +1,11 @@
 """Growth of a default run with the number of points and of anchors: processor seconds, and the exponent of their fit.
 
 ``python tests/benchmarks/bench_growth.py`` (``make bench ARGS=growth``) prints a row for each size; ``bench_growth.py
-FILE.png`` draws them too, and a factor after it makes every size that many times as large. A run is that of two
-embeddings with labels with all default measures, intervals and tests, in 50 dimensions. Each runs once, in a process of
-its own with two threads. The exponent b is that of seconds = a size^b by least squares over the three largest sizes: up
-to 50,000 points all ranks are seen from the anchors, beyond them samples of ranks, so that no one curve fits all sizes.
-Fixed costs make the exponent smaller than 1.
+FILE.png`` draws them too; a factor after it multiplies all sizes. A run evaluates two embeddings with labels with all
+default measures, intervals and tests, in 50 dimensions. Each runs once, in its own process with two threads. The
+exponent b is that of seconds = a size^b by least squares over the three largest sizes: up to 50,000 points the anchors
+use all ranks, and above samples of ranks, so that no single curve fits all sizes. Fixed costs make the exponent smaller
+than 1.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from bench_scale import CORES, cloud
 POINTS, ANCHORS = (10_000, 20_000, 50_000, 100_000, 200_000, 400_000), (250, 500, 1000, 2000, 4000)
 FIXED_ANCHORS, FIXED_POINTS = 2000, 200_000
 FITTED = 3
-WARM = 60_000  # above the points up to which all ranks are seen, as in the largest run
+WARM = 60_000  # above the largest n with all ranks, as in the largest run
 
 
 def default_run(X: Any, Y: Any, anchors: int) -> None:
-    """A default run of two embeddings with labels, at so many anchors."""
+    """Make a default run of two embeddings with labels and the given number of anchors."""
     import numpy as np
 
     import dreval
@@ -37,7 +37,7 @@ def default_run(X: Any, Y: Any, anchors: int) -> None:
 
 
 def measure(n: int, m: int) -> dict[str, float]:
-    """The cost of one size, after a warm-up for the compilation; runs inside its process."""
+    """Return the cost of one size after a warm-up for the compilation; called inside its process."""
     default_run(*cloud(1000), 100)
     default_run(*cloud(WARM), 100)
     cost, _ = timed(default_run, *cloud(n), m)
@@ -45,14 +45,14 @@ def measure(n: int, m: int) -> dict[str, float]:
 
 
 def exponent(sizes: list[int], seconds: list[float]) -> float:
-    """The slope of the logarithms over the largest sizes."""
+    """Return the slope of the logarithms over the largest sizes."""
     import numpy as np
 
     return float(np.polyfit(np.log(sizes[-FITTED:]), np.log(seconds[-FITTED:]), 1)[0])
 
 
 def rows(factor: float = 1.0) -> list[dict[str, Any]]:
-    """One row for each size, with the exponent of its series."""
+    """Return one row for each size, with the exponent of its series."""
     table = []
     for key, sizes in (("n", POINTS), ("m", ANCHORS)):
         chosen = [round(size * factor) for size in sizes]
@@ -75,7 +75,7 @@ def rows(factor: float = 1.0) -> list[dict[str, Any]]:
 
 
 def draw(table: list[dict[str, Any]], path: str) -> None:
-    """Both series with their fits, on logarithmic axes."""
+    """Draw both series with their fits, on logarithmic axes."""
     import matplotlib.pyplot as plt
     import numpy as np
 

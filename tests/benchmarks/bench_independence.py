@@ -1,8 +1,8 @@
-"""Permutation tests of independence beside hyppo, dcor and a plain scipy one: time, memory above the process, answers.
+"""Permutation tests of independence and those of hyppo, dcor and scipy: time, memory above the process, values.
 
-``make bench ARGS=independence`` prints one row per tool. Each tool runs in a process of its own with one thread, after
-a warm-up on 60 points, so that imports and compilation are not counted; dreval runs five times and the middle time
-counts, the others once. A tool that is missing is named as not
+``make bench ARGS=independence`` prints one row per tool. Each tool runs in its own process with one thread, after
+a warm-up on 60 points, so that imports and compilation are not counted. dreval runs five times with the median time,
+the others once. A missing tool is printed as not
 installed. hyppo's Hsic is another statistic (the bandwidth of x serves y too, and it is normalized), so only the times
 compare; scipy runs on dreval's kernels. The last case is HSIC by low-rank factors on many rows.
 """
@@ -27,7 +27,7 @@ Call = Callable[[Any, Any, int], tuple[float, float]]
 
 
 def dreval_test(name: str) -> Call:
-    """A public function."""
+    """Return a call of a public function."""
     import dreval
 
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
@@ -38,7 +38,7 @@ def dreval_test(name: str) -> Call:
 
 
 def hyppo_test(name: str) -> Call:
-    """hyppo's permutation test, not its chi-square approximation."""
+    """Return a call of hyppo's permutation test, without its chi-square approximation."""
     from hyppo import independence
 
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
@@ -49,7 +49,7 @@ def hyppo_test(name: str) -> Call:
 
 
 def dcor_test() -> Call:
-    """dcor's permutation test."""
+    """Return a call of dcor's permutation test."""
     import numpy as np
     from dcor.independence import distance_covariance_test
 
@@ -61,7 +61,7 @@ def dcor_test() -> Call:
 
 
 def scipy_test() -> Call:
-    """What one writes by hand: kernels once, scipy.stats.permutation_test over pairings."""
+    """Return a plain test: kernels once, and scipy.stats.permutation_test over pairings."""
     import numpy as np
     from scipy.stats import permutation_test
 
@@ -84,11 +84,11 @@ def scipy_test() -> Call:
 
 
 def case_of(name: str, n: int) -> str:
-    """The heading of a case."""
+    """Return the heading of a case."""
     return f"{name}, n={n}, {PERMUTATIONS} permutations, one thread"
 
 
-# Of each tool: its case, how to make the call, how often it runs, on how many rows; the first of a case is dreval's.
+# For each tool: case, maker of the call, number of runs, number of rows; the first tool of a case is dreval.
 TOOLS: dict[str, tuple[str, Callable[[], Call], int, int]] = {
     "dreval.hsic_test": (case_of("HSIC", N), lambda: dreval_test("hsic"), 5, N),
     "hyppo Hsic": (case_of("HSIC", N), lambda: hyppo_test("Hsic"), 1, N),
@@ -102,7 +102,7 @@ TOOLS: dict[str, tuple[str, Callable[[], Call], int, int]] = {
 
 
 def sample(n: int) -> tuple[Any, Any]:
-    """Three independent normal variables and two of which the first depends weakly on them."""
+    """Return three independent normal variables, and two others, the first of which depends weakly on them."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -112,7 +112,7 @@ def sample(n: int) -> tuple[Any, Any]:
 
 
 def measure(tool: str) -> dict[str, Any]:
-    """Seconds, MiB above the process, statistic and p-value of one tool; runs inside the tool's process."""
+    """Return seconds, MiB above the process, statistic and p-value of one tool; called inside its process."""
     _, make, repeats, n = TOOLS[tool]
     try:
         call = make()
@@ -143,7 +143,7 @@ def in_own_process(tool: str) -> dict[str, Any]:
 
 
 def rows() -> list[dict[str, Any]]:
-    """The comparison as rows: case, tool, seconds, MiB, how many times dreval's, statistic and p-value."""
+    """Return rows: case, tool, seconds, MiB, ratios to dreval, statistic and p-value."""
     results = {tool: in_own_process(tool) for tool in TOOLS}
     dreval_results: dict[str, dict[str, Any]] = {}
     for tool, (case, *_) in TOOLS.items():
@@ -152,7 +152,7 @@ def rows() -> list[dict[str, Any]]:
 
 
 def row(case: str, tool: str, result: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
-    """One row of the table."""
+    """Return one row of the table."""
     if "missing" in result:
         return {"case": case, "tool": tool, "value": f"not installed ({result['missing']} is missing)"}
     return {

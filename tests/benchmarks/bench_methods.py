@@ -1,17 +1,17 @@
-"""Reference methods beside scikit-learn, openTSNE and umap-learn, with one and two threads: time, and the ratio.
+"""Reference methods and those of scikit-learn, openTSNE and umap-learn, with one and two threads: time and ratio.
 
 ``python tests/benchmarks/bench_methods.py [--sizes 2000,10000] [--threads 1,2] [--save FILE] [method ...]`` prints, for
 each method, number of points and number of threads, the medians of processor and wall seconds, the ratios of ours to
-those of the fastest peer, and a measure of the result where it depends on the search. Each number of threads has a
-process of its own, whose libraries (BLAS, OpenMP, numba) get it. After a warm-up on 300 points the tools take turns:
-five rounds where one takes less than a second, three below ten, else one. The machine may be shared: judge by processor
-seconds, which grow with waiting threads, too; wall seconds tell what else was running.
+those of the fastest peer, and a measure of the result where it depends on the search. Each number of threads has its
+own process, and applies to its libraries (BLAS, OpenMP, numba). After a warm-up on 300 points the tools alternate, in
+five rounds if the slowest takes less than a second, three below ten seconds, else one. The machine may be shared:
+compare processor seconds, which include waiting threads; wall seconds show the load.
 
 Data are a curved sheet in 64 columns. Parameters are the same on both sides: 12 neighbors (scikit-learn's nearest
 neighbor graph of spectral embedding counts the point itself: 13), 15 for UMAP with 200 epochs, perplexity 30 and a
 start at principal scores for t-SNE with at most 500 iterations (after 250 of exaggeration in the peers, 100 at most
 here), for metric scaling the start at classical scaling, 300 iterations at most and a tolerance of 1e-6. umap-learn
-uses two threads only without a seed, so that it gets none then. scikit-learn chooses its own solvers.
+uses two threads only without a seed, and gets no seed then. scikit-learn chooses its own solvers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import Any
 from bench_ranks import THREADS
 
 K, SIZES, THREAD_COUNTS = 12, (2000, 10_000), (1, 2)
-LOCAL = (2000,)  # methods that are compared at this size only
+LOCAL = (2000,)  # the only size for local methods
 METHODS: dict[str, tuple[int, ...]] = {
     "pca": SIZES,
     "classical_mds": SIZES,
@@ -52,7 +52,7 @@ Tool = Callable[[], Any]  # makes an unfitted method
 
 
 def tools(name: str, threads: int, start: Any) -> dict[str, Tool]:
-    """Makers by tool, ours first."""
+    """Return makers by tool, with ours first."""
     from sklearn import cross_decomposition, decomposition, manifold
 
     from dreval import methods as ours
@@ -113,7 +113,7 @@ def tools(name: str, threads: int, start: Any) -> dict[str, Tool]:
 
 
 def data(n: int) -> tuple[Any, Any, Any]:
-    """Points (n, 64), the sheet (n, 2), and a start of t-SNE."""
+    """Return points (n, 64), the sheet (n, 2), and a start of t-SNE."""
     import numpy as np
 
     import dreval
@@ -126,7 +126,7 @@ def data(n: int) -> tuple[Any, Any, Any]:
 
 
 def quality(name: str, X: Any, Y: Any) -> dict[str, float]:
-    """What the search has reached: relative stress, or divergence and trustworthiness (k = 15)."""
+    """Return the result of the search: relative stress, or divergence and trustworthiness (k = 15)."""
     import numpy as np
     from scipy.spatial.distance import pdist
 
@@ -146,7 +146,7 @@ def quality(name: str, X: Any, Y: Any) -> dict[str, float]:
 
 
 def case(name: str, n: int, threads: int) -> dict[str, dict[str, float]]:
-    """Medians of a case by tool, inside the process of its number of threads."""
+    """Return medians of a case by tool; called inside the process of its number of threads."""
     import numba
     from threadpoolctl import threadpool_limits
 
@@ -191,7 +191,7 @@ def case(name: str, n: int, threads: int) -> dict[str, dict[str, float]]:
 def rows(
     names: Any = METHODS, sizes: Any = SIZES, threads: Any = THREAD_COUNTS, save: Any = None
 ) -> list[dict[str, Any]]:
-    """Case, tool, processor and wall seconds, and their ratios to the fastest peer's, by processor seconds."""
+    """Return case, tool, processor and wall seconds, and their ratios to the fastest peer, by processor seconds."""
     table = []
     cases = [(name, n) for name in names for n in METHODS[name] if n in sizes]
     for count in threads:

@@ -1,25 +1,25 @@
-"""Power of the independence tests on 20 shapes of dependence, beside hyppo and dcor, all by permutation, in one run.
+"""Power of the independence tests and those of hyppo and dcor on 20 shapes of dependence, all by permutation.
 
 ``make bench ARGS=power`` takes 50 samples of each shape in one dimension;
 ``python tests/benchmarks/bench_power.py 200 1,10 power.jsonl`` takes 200 in 1 and 10 dimensions, 25 of every shape at a
-time, and keeps them in the file, from which a run that was stopped goes on; with 0 samples it prints what the file has.
+time, and stores them in the file, from which a stopped run resumes; with 0 samples it prints the file.
 
-The shapes are the 20 of ``hyppo.tools.indep_sim``, so that they are not of our making. Every tool sees the same samples
-and draws as many permutations; a rate is the share of samples with p <= 5 %. Differences are those of the rates on the
-same samples, in their own (paired) standard errors; beyond three they are marked.
+The shapes are the 20 of ``hyppo.tools.indep_sim``, an independent choice. All tools get the same samples and number of
+permutations; a rate is the share of samples with p <= 5 %. Differences of rates are printed with their number of paired
+standard errors, and marked beyond three.
 
-Nearly all of the time is hyppo's. With ``fast`` behind the file its statistics are permuted by dreval's loop instead:
-on every sample the statistic must be the one that hyppo gives, to 1e-9, and only the permutations are other ones.
+hyppo takes nearly all of the time. With ``fast`` after the file its statistics are permuted by dreval's loop instead:
+on every sample the statistic must equal hyppo's to 1e-9, and only the permutations differ.
 
-What is compared: hyppo's Hsic is normalized and takes one bandwidth for both variables, the median distance of the
+The compared tests: hyppo's Hsic is normalized and takes one bandwidth for both variables, the median distance of the
 first; "hsic, sigma of x" is ours with that bandwidth. hyppo's Dcorr is bias-corrected, dcor's test has the statistic of
-ours. hyppo would take a chi-square approximation by default; here it permutes (``auto=False``). Its Hsic ignores
+ours. hyppo's default is a chi-square approximation; here it permutes (``auto=False``). Its Hsic ignores
 ``random_state`` and draws from numpy's global generator, which is seeded before each sample.
 
 Where ours was below hyppo by more than three standard errors in 200 samples: HSIC on the fourth root in one dimension
-and on the step in ten, where the bandwidth of x serves y better than its own, and with it ours gives the same rate;
-distance covariance on the circle and the diamond in one dimension, where the bias-corrected statistic sees more. It
-sees less of multiplicative noise.
+and on the step in ten, where the bandwidth of x suits y better than the bandwidth of y, and gives ours the same rate;
+distance covariance on the circle and the diamond in one dimension, where the bias-corrected statistic has more power.
+It has less power for multiplicative noise.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Test = Callable[[Any, Any, int], float]
 
 
 def tools(quick: bool = False) -> dict[str, Test]:
-    """P-value of every test; what is not installed is left out."""
+    """Return the p-value function of every installed test."""
     import dreval
 
     def dreval_test(test: Callable[..., Any]) -> Test:
@@ -59,7 +59,7 @@ def tools(quick: bool = False) -> dict[str, Test]:
 
 
 def fast() -> dict[str, Test]:
-    """The statistics of hyppo's tests, on its own kernels and distances, under permutations of dreval's engine."""
+    """Return the statistics of hyppo's tests under permutations of dreval's engine."""
     from hyppo.independence import Dcorr, Hsic
     from hyppo.tools import compute_dist, compute_kern
 
@@ -80,7 +80,7 @@ def fast() -> dict[str, Test]:
 
 
 def u_centered(matrix: Any) -> Any:
-    """A symmetric matrix whose entries off the diagonal have row sums 0, with 0 on it."""
+    """Return a symmetric matrix with diagonal 0 and row sums 0 of the other entries."""
     n = len(matrix)
     rows = matrix.sum(axis=0) / (n - 2)
     centered = matrix - rows - rows[:, None] + matrix.sum() / ((n - 1) * (n - 2))
@@ -89,7 +89,7 @@ def u_centered(matrix: Any) -> Any:
 
 
 def peer_tests() -> dict[str, Test]:
-    """The tests of hyppo and dcor, where they are installed."""
+    """Return the tests of hyppo and dcor, if they are installed."""
     tests: dict[str, Test] = {}
     try:
         from hyppo.independence import Dcorr, Hsic
@@ -112,14 +112,14 @@ def peer_tests() -> dict[str, Test]:
 
 
 def shapes() -> list[str]:
-    """Names of hyppo's simulations."""
+    """Return the names of hyppo's simulations."""
     from hyppo.tools import SIMULATIONS
 
     return list(SIMULATIONS)
 
 
 def sample(shape: str, p: int, b: int) -> tuple[Any, Any]:
-    """Sample b of N pairs; hyppo draws from numpy's global generator."""
+    """Return sample b of N pairs; hyppo draws from numpy's global generator."""
     from hyppo.tools import SIMULATIONS
 
     np.random.seed(100_000 * p + 1000 * shapes().index(shape) + b)
@@ -128,7 +128,7 @@ def sample(shape: str, p: int, b: int) -> tuple[Any, Any]:
 
 
 def rejections(shape: str, p: int, start: int, stop: int, tests: dict[str, Test]) -> dict[str, Any]:
-    """Of every test: which of the samples from start to stop it rejects, and the seconds that it took."""
+    """Return for every test which samples from start to stop it rejects, and its seconds."""
     rejected: dict[str, list[int]] = {name: [] for name in tests}
     seconds = dict.fromkeys(tests, 0.0)
     for b in range(start, stop):
@@ -143,7 +143,7 @@ def rejections(shape: str, p: int, start: int, stop: int, tests: dict[str, Test]
 def study(
     samples: int, dimensions: Sequence[int], file: Path | None = None, quick: bool = False
 ) -> list[dict[str, Any]]:
-    """The rejections in parts of every shape; parts that the file holds are not made again."""
+    """Return the rejections in parts of every shape; parts in the file are not computed again."""
     warnings.simplefilter("ignore")
     records = [json.loads(line) for line in file.read_text().splitlines()] if file and file.exists() else []
     done = {(record["p"], record["shape"], record["start"], record["stop"]): record for record in records}
@@ -160,7 +160,7 @@ def study(
 
 
 def whole_parts(records: list[dict[str, Any]], dimensions: Sequence[int]) -> list[dict[str, Any]]:
-    """One record a shape of the parts that are there for all shapes."""
+    """Return one record a shape, of the parts that all shapes have."""
     cells = {(p, shape) for p in dimensions for shape in shapes()}
     parts = {(record["start"], record["stop"]) for record in records}
     parts = {k for k in parts if cells <= {(o["p"], o["shape"]) for o in records if (o["start"], o["stop"]) == k}}
@@ -176,20 +176,20 @@ def whole_parts(records: list[dict[str, Any]], dimensions: Sequence[int]) -> lis
 
 
 def difference(left: Any, right: Any) -> str:
-    """Difference of two rates, with how many of its paired standard errors it is; beyond three it is marked."""
+    """Return the difference of two rates in units and in paired standard errors; beyond three it is marked."""
     apart = np.asarray(left, dtype=float) - np.asarray(right, dtype=float)
     error = apart.std(axis=-1, ddof=1) / np.sqrt(apart.shape[-1])
     return marked(float(apart.mean()), float(np.sqrt(np.mean(error**2) / error.size)))
 
 
 def marked(apart: float, error: float) -> str:
-    """A difference and its number of standard errors."""
+    """Return a difference and its number of standard errors."""
     many = apart / error if error > 0 else np.sign(apart) * np.inf if apart else 0.0
     return f"{apart:+.3f} ({many:+.1f}){'*' if abs(many) > 3 else ' '}"
 
 
 def table(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Power of every test on every shape, the means, the milliseconds, and the differences."""
+    """Return the power of every test on every shape, means, milliseconds and differences."""
     out, apart = [], []
     for p in dict.fromkeys(record["p"] for record in records):
         shapes_of_p = [record for record in records if record["p"] == p]
@@ -217,7 +217,7 @@ def table(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def rows(
     samples: int = 50, dimensions: Sequence[int] = (1,), file: Path | None = None, quick: bool = False
 ) -> list[dict[str, Any]]:
-    """The whole study as rows of one table."""
+    """Return the whole study as rows of one table."""
     return table(study(samples, dimensions, file, quick))
 
 

@@ -1,4 +1,4 @@
-"""Processor time of questions that run a method again, beside as many plain runs of the method."""
+"""Processor time of analyses that re-run a method, and of the same number of plain runs of the method."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ METHOD = "tsne"
 
 
 def spent(work: Callable[[], Any]) -> float:
-    """Processor seconds."""
+    """Return processor seconds."""
     start = process_time()
     work()
     return process_time() - start
 
 
 def rows() -> list[dict[str, Any]]:
-    """One row per question; the first of each pair is the yardstick."""
+    """Return one row per question; the first of each pair is the reference."""
     X = dreval.load_dataset("digits").data[:1000]
     halves = [np.random.default_rng(r).permutation(len(X))[: len(X) // 2] for r in range(RUNS)]
 

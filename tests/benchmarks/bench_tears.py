@@ -1,10 +1,10 @@
-"""Do the scores of points find those that swap or fracture? Four data sets, PCA, t-SNE and UMAP, and planted truths.
+"""Do the scores of points detect those that swap or fracture? Four data sets, PCA, t-SNE, UMAP, and planted truths.
 
 ``python tests/benchmarks/bench_tears.py [--figures FOLDER] [data set ...]`` prints a table for each data set, method
 and kind of replicates. With a folder the maps are drawn there instead.
 
-Which points are unstable is said by a criterion that uses no code of the package but the methods, on *fresh* replicates
-that no score has seen (other seeds; other halves). Neighbors are the 15 nearest by scikit-learn, in the data and in
+A criterion that uses no code of the package except the methods defines the unstable points, on *fresh* replicates
+that no score uses (other seeds; other halves). Neighbors are the 15 nearest by scikit-learn, in the data and in
 each embedding, among the points of the replicate. Fixed before the first run:
 
 - *place*: the label that at least two thirds (10) of a point's neighbors in an embedding have; labels are the digit,
@@ -16,22 +16,22 @@ each embedding, among the points of the replicate. Fixed before the first run:
   the replicates but not in all.
 - *unstable*: swaps or fractures.
 
-Of each score, turned so that large is unstable: the AUC for points that swap, for those that fracture, and for both:
+For each score, oriented so that large is unstable: the AUC for points that swap, for those that fracture, and for both:
 the probability that such a point has a larger score than another; ``by chance``, the .95 quantile of the last over 999
 permutations of the points; ``of tenth``, the share of unstable points among the tenth of the points with the largest
 scores, beside their share in all (``share``); and ``found``, the share of the unstable points in this tenth. Under "one
 map" the truth is fracture in the map that is scored. No AUC is given for fewer than five points.
 
-Planted: two clusters that are mirror images, with twelve points on the mirror, which are exactly as far from both
-(they may land on either side), and twelve that lean to one; and a method that swaps twenty known points by its seed.
-Found (2 cores, about 25 minutes): between seeds at most four points of a set swap. AUC of agreement for swaps between
-halves, PCA, t-SNE, UMAP: roll .63 .71 .77, digits .64 .88 .87, mammoth .56 .66 .59, cells .62 .64 .64. For fractures of
-UMAP between seeds: agreement .39 .46 .71 .44, variance score .93 .77 .83 .81. Broken edges for fractures of one map,
-t-SNE and UMAP: roll .97 .92, digits .92 .77, mammoth .77 .67, cells .58 .61. The criterion of fracture also marks
-sparse points of a map that does not tear (PCA: 20 to 41 of them), which no score is made to find. R^2 ranks fractures
-less well (.19 to .87).
+Planted: two clusters that are mirror images, with twelve points on the mirror, which are exactly as far from both (they
+may land on either side), and twelve that lean to one; and a method that swaps twenty known points by its seed. Found (2
+cores, about 25 minutes): between seeds at most four points of a set swap. AUC of agreement for swaps between halves,
+PCA, t-SNE, UMAP: roll .63 .71 .77, digits .64 .88 .87, mammoth .56 .66 .59, cells .62 .64 .64. For fractures of UMAP
+between seeds: agreement .39 .46 .71 .44, variance score .93 .77 .83 .81. Broken edges for fractures of one map, t-SNE
+and UMAP: roll .97 .92, digits .92 .77, mammoth .77 .67, cells .58 .61. The criterion of fracture also marks sparse
+points of a map that does not tear (PCA: 20 to 41 of them), which the scores are not designed to detect. R^2 ranks
+fractures less well (.19 to .87).
 
-The mammoth and the cells lie in ``$DREVAL_DATA`` or ``../shared/data``; the cells go through AnnData where it is
+The mammoth and the cells are in ``$DREVAL_DATA`` or ``../shared/data``; the cells go through AnnData where it is
 installed.
 """
 
@@ -54,9 +54,9 @@ import dreval
 SETS = ("swiss_roll", "digits", "mammoth", "cells", "planted")
 K, MAJORITY, FAR, TORN = 15, 2 / 3, 5.0, (0.2, 0.8)
 REPLICATES, FRESH_SEEDS, FRESH_HALVES = 10, 6, 12
-FRESH = 10_000  # seeds of the truth begin here
+FRESH = 10_000  # the first seed of the truth
 FEWEST, PERMUTATIONS, TENTH = 5, 999, 0.1
-SCORED = 500  # points up to which the scores of the t-SNE loss are computed
+SCORED = 500  # largest number of points for the scores of the t-SNE loss
 WORSE_IF_LOW = ("agreement",)
 OF_RUNS = ("agreement", "local_variation", "global_variation", "radius", "variance_score")
 Rows = list[dict[str, Any]]
@@ -70,13 +70,13 @@ class LabeledData(NamedTuple):
 
 
 def real_file(name: str) -> Any:
-    """A real data set that may not be redistributed."""
+    """Return a real data set that may not be redistributed."""
     folder = os.environ.get("DREVAL_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data"
     return np.load(Path(folder) / f"{name}.npz", allow_pickle=False)
 
 
 def known_data(name: str) -> LabeledData:
-    """One of the four data sets."""
+    """Return one of the four data sets."""
     rng = np.random.default_rng(0)
     if name == "swiss_roll":
         roll = dreval.simulate("swiss_roll", n=500, random_state=0)
@@ -94,25 +94,25 @@ def known_data(name: str) -> LabeledData:
 
 
 def neighbors(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distances and row numbers of the K nearest other points."""
+    """Return distances and row numbers of the K nearest other points."""
     return NearestNeighbors(n_neighbors=K).fit(Z).kneighbors()  # type: ignore[no-any-return]
 
 
 def places(Y: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Label that two thirds of the neighbors of each point have, or -1."""
+    """Return the label that two thirds of the neighbors of each point have, or -1."""
     counts = (labels[neighbors(Y)[1]][:, :, None] == np.arange(labels.max() + 1)).sum(axis=1)
     return np.where(counts.max(axis=1) >= MAJORITY * K, counts.argmax(axis=1), -1)
 
 
 def fractured(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Whether the data neighbors of each point lie in two places of the embedding."""
+    """Return whether the data neighbors of each point are in two places of the embedding."""
     unit = np.median(neighbors(Y)[0])
     far = np.linalg.norm(Y[neighbors(X)[1]] - Y[:, None], axis=2) > FAR * unit
     return (far.mean(axis=1) >= TORN[0]) & (far.mean(axis=1) <= TORN[1])
 
 
 def truth(data: LabeledData, method: Any, over: str) -> tuple[np.ndarray, np.ndarray]:
-    """Which points swap, and which fracture, in fresh replicates."""
+    """Return which points swap, and which fracture, in fresh replicates."""
     n, count = len(data.X), FRESH_SEEDS if over == "seeds" else FRESH_HALVES
     at, torn = np.full((count, n), -1), np.full((count, n), np.nan)
     for r in range(count):
@@ -128,13 +128,13 @@ def truth(data: LabeledData, method: Any, over: str) -> tuple[np.ndarray, np.nda
 
 
 def auc(truth: np.ndarray, bad: np.ndarray) -> float | str:
-    """The AUC, where there are points enough of both kinds."""
+    """Return the AUC if there are enough points of both kinds."""
     few = min(truth.sum(), (~truth).sum()) < FEWEST
     return "too few" if few else float(roc_auc_score(truth, bad))
 
 
 def score_rows(case: str, scores: dict[str, np.ndarray], **truths: np.ndarray) -> Iterator[dict[str, Any]]:
-    """A row for each score, with an AUC for each kind of truth, and what is found of the last."""
+    """Yield a row for each score, with an AUC for each kind of truth, and detection rates for the last."""
     unstable = list(truths.values())[-1]
     rng = np.random.default_rng(1)
     m = max(1, round(TENTH * len(unstable)))
@@ -158,9 +158,9 @@ def score_rows(case: str, scores: dict[str, np.ndarray], **truths: np.ndarray) -
 
 
 def methods(planted: bool = False) -> dict[str, tuple[Any, tuple[str, ...]]]:
-    """The methods, each with the kinds of replicates; t-SNE also with a random start, which its seed decides.
+    """Return the methods with their kinds of replicates; t-SNE also with a random start by its seed.
 
-    On the planted data nothing swaps with PCA, nor where t-SNE begins at principal components.
+    On the planted data no point swaps with PCA, or with t-SNE from principal components.
     """
     kinds = ("seeds", "halves")
     settings = {"pca": (dreval.methods.PCA(), ("halves",)), "t-SNE": (dreval.methods.TSNE(), kinds)}
@@ -170,12 +170,12 @@ def methods(planted: bool = False) -> dict[str, tuple[Any, tuple[str, ...]]]:
 
 
 def stability_scores(result: Any) -> dict[str, np.ndarray]:
-    """The scores of each point over replicates."""
+    """Return the scores of each point over replicates."""
     return {name: result.points[name].to_numpy() for name in OF_RUNS}
 
 
 def map_scores(X: np.ndarray, Y: np.ndarray, tsne: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The scores of one map, of t-SNE polished, and this map."""
+    """Return one map, polished for t-SNE, and its scores."""
     scores = {}
     if tsne and len(X) <= SCORED:
         soft = dreval.singularity_score(X, Y, affinities="neighbors", polish=True)
@@ -187,7 +187,7 @@ def map_scores(X: np.ndarray, Y: np.ndarray, tsne: bool) -> tuple[np.ndarray, di
 
 
 def real(name: str) -> Iterator[dict[str, Any]]:
-    """The tables of one data set."""
+    """Yield the tables of one data set."""
     data = known_data(name)
     n = len(data.X)
     for method_name, (method, kinds) in methods().items():
@@ -209,7 +209,7 @@ def real(name: str) -> Iterator[dict[str, Any]]:
 
 
 def mirrored(m: int = 12, size: int = 100, away: float = 7.0) -> tuple[LabeledData, np.ndarray, np.ndarray]:
-    """Two clusters that are mirror images, points as far from both, and points that lean to the first."""
+    """Return two mirror-image clusters, points at equal distance from both, and points nearer to the first."""
     p = 1 + 2 * m
     cluster = np.random.default_rng(0).normal(size=(size, p))
     cluster[:, 0] += 6.0
@@ -223,7 +223,7 @@ def mirrored(m: int = 12, size: int = 100, away: float = 7.0) -> tuple[LabeledDa
 
 
 def planted() -> Iterator[dict[str, Any]]:
-    """The tables of the two planted truths."""
+    """Yield the tables of the two planted truths."""
     data, even, leaning = mirrored()
     for name, (method, kinds) in methods(planted=True).items():
         for over in kinds:
@@ -247,7 +247,7 @@ def planted() -> Iterator[dict[str, Any]]:
     chosen[np.random.default_rng(3).choice(400, 20, replace=False)] = True
 
     def swapping(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
-        """Two columns, in which each chosen point is on its own side or on the other by the seed."""
+        """Return two columns, with each chosen point on its own side or the opposite one by the seed."""
         Y = X[:, :2] - np.array([4.0, 0.0])
         rng = np.random.default_rng(random_state)
         Y[chosen, 0] *= rng.choice([-1.0, 1.0], chosen.sum())
@@ -258,7 +258,7 @@ def planted() -> Iterator[dict[str, Any]]:
 
 
 def draw(name: str, folder: Path) -> None:
-    """The maps of one data set: agreement, clouds, quality, ellipses with broken edges."""
+    """Draw the maps of one data set: agreement, clouds, quality, ellipses with broken edges."""
     labeled = known_data(name)
     sources = {"pca": "method:pca", "tsne": "method:tsne", "umap": "method:umap"}
     data: Any = labeled.X
@@ -282,7 +282,7 @@ def draw(name: str, folder: Path) -> None:
 
 
 def rows(names: Sequence[str] = SETS) -> Rows:
-    """All tables."""
+    """Return all tables."""
     table: Rows = []
     for name in names:
         make_rows: Callable[[], Iterator[dict[str, Any]]] = (

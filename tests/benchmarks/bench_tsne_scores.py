@@ -1,13 +1,13 @@
-"""Scores of the t-SNE loss: processor seconds and memory by the number of points, and beside the authors' program in R.
+"""Scores of the t-SNE loss: processor seconds and memory by the number of points, and of the authors' program in R.
 
 ``python tests/benchmarks/bench_tsne_scores.py [--r NEMDBD.R] [n ...]`` (1000, 2000, 4000 by default) prints for each n
 and both kinds of affinities, those of all pairs and of the neighbors: processor seconds and MiB of one pass of the
 singularity score without Newton steps; seconds of one product with the Hessian, of which polishing takes thousands, and
-of the perturbation score of one point; and each over that of the n before. ``--polish`` also moves a map by the bundled
-method to a minimum, with the number of steps and of products, which can take long. Each case runs in a process of its
-own, with everything compiled, in one thread; MiB are the peak above the process with data and map. With the file
+of the perturbation score of one point; and the ratio of each to the previous n. ``--polish`` also moves a map by the
+bundled method to a minimum, with the number of steps and of products, which can take long. Each case runs in its own
+process, after compilation, in one thread; MiB are the peak above the process with data and map. With the file
 ``R/neMDBD.R`` of github.com/zhexuandliu/neMDBD the singularity score of 300 points by R, which builds 2n x 2n matrices,
-stands beside (its affinities are not counted; here they are).
+is printed, too (without its affinities; ours include them).
 
 On a machine of two cores, pairs and neighbors: n = 1000: 0.10 s and 0.08, n = 10,000: 7.7 s and 1.7, with 18 and 100
 MiB. A product at 10,000: 2.6 s and 0.66; a perturbed point 0.18 s and 0.09. R at n = 300: 11 times the seconds, 72 MiB
@@ -44,14 +44,14 @@ cat(used[["user.self"]] + used[["sys.self"]], sum(gc()[, 6]) - sum(gc()[, 2]))
 
 
 def data(n: int) -> Any:
-    """One cloud in ten columns, with points of all sizes of density: affinities connect it at any perplexity."""
+    """Return one cloud in ten columns of varying density, whose affinities are connected at any perplexity."""
     import numpy as np
 
     return np.random.default_rng(0).normal(size=(n, 10)) * np.linspace(1.5, 0.5, 10)
 
 
 def case(n: int, kind: str, polish: bool) -> dict[str, Any]:
-    """Seconds and MiB of one case; runs inside its process."""
+    """Return seconds and MiB of one case; called inside its process."""
     import numpy as np
     from threadpoolctl import threadpool_limits
 
@@ -98,14 +98,14 @@ def case(n: int, kind: str, polish: bool) -> dict[str, Any]:
 
 
 def in_process(n: int, kind: str, polish: bool = False) -> dict[str, Any]:
-    """The case in a new process."""
+    """Return the case in a new process."""
     command = [sys.executable, __file__, "--case", str(n), kind, *["--polish"] * polish]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
 def by_the_authors(program: str, n: int = 300) -> tuple[float, float]:
-    """Processor seconds and MiB of the singularity scores in R, affinities not counted."""
+    """Return processor seconds and MiB of the singularity scores in R, without the affinities."""
     import numpy as np
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""UMAP beside umap-learn: time at 2000 and 10,000 points, and how well the digits are shown by five seeds.
+"""UMAP and umap-learn: time at 2000 and 10,000 points, and trustworthiness of the digits by five seeds.
 
 ``python tests/benchmarks/bench_umap.py`` prints processor seconds of a fit in one process with one thread, after a
 warm-up that compiles both. umap-learn counts the point itself among its neighbors: its 15 are our 14. Beyond 4096
@@ -20,7 +20,7 @@ SEEDS, K = range(5), 14
 
 
 def tools() -> dict[str, Callable[[int], Any]]:
-    """Makers by tool, from a seed."""
+    """Return makers by tool, from a seed."""
     import umap
 
     from dreval.methods import UMAP
@@ -32,7 +32,7 @@ def tools() -> dict[str, Callable[[int], Any]]:
 
 
 def data() -> dict[str, tuple[Any, int]]:
-    """Points, and how many times they are embedded."""
+    """Return points, and how many times they are embedded."""
     import numpy as np
 
     import dreval
@@ -50,7 +50,7 @@ def data() -> dict[str, tuple[Any, int]]:
 
 
 def times(X: Any, repeats: int) -> dict[str, float]:
-    """The middle of the processor times of a fit, by tool."""
+    """Return the median processor time of a fit, by tool."""
     medians = {}
     for name, make in tools().items():
         spent = []
@@ -63,7 +63,7 @@ def times(X: Any, repeats: int) -> dict[str, float]:
 
 
 def digits() -> list[dict[str, Any]]:
-    """Mean, least and largest trustworthiness (k = 15) of the digits by tool."""
+    """Return mean, least and largest trustworthiness (k = 15) of the digits by tool."""
     import numpy as np
 
     import dreval
@@ -85,7 +85,7 @@ def digits() -> list[dict[str, Any]]:
 
 
 def rows() -> list[dict[str, Any]]:
-    """Case, tool, seconds, and how many times umap-learn's; and the digits."""
+    """Return case, tool, seconds, and the ratio to umap-learn; and the digits."""
     import numpy as np
     from threadpoolctl import threadpool_limits
 

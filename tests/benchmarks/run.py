@@ -1,7 +1,7 @@
-"""``make bench``: every ``bench_*.py`` of this folder in one run, printed as one table. Nothing here is asserted.
+"""``make bench``: every ``bench_*.py`` of this folder in one run, printed as one table, without assertions.
 
 A benchmark is a file with a function ``rows()`` that gives dictionaries with the keys ``case``, ``tool``, ``seconds``
-and whatever else it measures. ``make bench ARGS=ranks`` runs ``bench_ranks.py`` only.
+and its other numbers. ``make bench ARGS=ranks`` runs ``bench_ranks.py`` only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOOLS = ("dreval", "numpy", "scipy", "numba", "scikit-learn", "zadu", "hyppo", "
 
 
 def text(value: Any) -> str:
-    """A cell: numbers to three or four significant digits."""
+    """Return a cell: numbers to three or four significant digits."""
     if isinstance(value, float):
         return "" if value != value else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
     return str(value)
@@ -40,13 +40,13 @@ def show(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def aligned(cells: Iterable[str], widths: Sequence[int]) -> str:
-    """First cell to the left, the others to the right."""
+    """Return a line with the first cell on the left and the others on the right."""
     label, *numbers = zip(cells, widths, strict=True)
     return "  ".join([f"{label[0]:<{label[1]}}", *(f"{cell:>{width}}" for cell, width in numbers)]).rstrip()
 
 
 def versions() -> str:
-    """What was compared, and on what."""
+    """Return machine and versions."""
     texts = []
     for name in TOOLS:
         try:
@@ -57,7 +57,7 @@ def versions() -> str:
 
 
 def main(requested: Sequence[str]) -> int:
-    """Run the wanted benchmarks, all by default."""
+    """Run the requested benchmarks, all by default."""
     names = sorted(path.stem for path in FOLDER.glob("bench_*.py"))
     chosen = [f"bench_{name.removeprefix('bench_')}" for name in requested] or names
     unknown = [name for name in chosen if name not in names]
