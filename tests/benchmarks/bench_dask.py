@@ -1,8 +1,8 @@
 """A dask array on a cluster, and the same data in memory: processor and elapsed seconds, largest difference.
 
-``python tests/benchmarks/bench_dask.py`` prints one row per way; a number as argument is n. The cluster is local:
-two processes with one thread each read their chunks from a file. In the third row one of them is killed during a pass
-and restarted by its nanny. CPU seconds of a cluster are those of the evaluating process and of the workers, without a
+``python tests/benchmarks/bench_dask.py`` prints one row per way; a number as argument is n. The cluster is local: two
+processes with one thread each read their chunks from a file. In the third row one of them is killed during a pass and
+restarted by its nanny. CPU seconds of a cluster are those of the evaluating process and of the workers, without a
 killed one. The run is a default run of two embeddings with labels and 2000 anchors.
 """
 

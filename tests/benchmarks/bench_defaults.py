@@ -10,8 +10,8 @@ Two components and ``random_state=0`` (in R, ``set.seed(0)``); nothing else is s
 kernel PCA, whose default is linear, and its Hessian LLE, which rejects its own default of 5 neighbors and has 6.
 Supervised methods get the labels, or the latent coordinates if there are none; scikit-learn's CCA gets labels as
 indicator columns. Seconds are processor seconds in one thread, after a warm-up on 100 points, since the machine may be
-shared. A run of more than 60 of them, or ``$BENCH_CAP``, is stopped. Peers in R are compared where ``Rscript``
-and their packages (MASS, uwot, Rtsne, kernlab, fastICA) are installed. The mammoth is in ``$DREVAL_DATA`` or
+shared. A run of more than 60 of them, or ``$BENCH_CAP``, is stopped. Peers in R are compared where ``Rscript`` and
+their packages (MASS, uwot, Rtsne, kernlab, fastICA) are installed. The mammoth is in ``$DREVAL_DATA`` or
 ``../shared/data``.
 """
 

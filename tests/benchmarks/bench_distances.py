@@ -1,9 +1,9 @@
 """Every measure of ranks, distances and classes that dreval and ZADU both have, in one run of each; and full curves.
 
 ``python tests/benchmarks/bench_distances.py`` prints a row per tool: all shared measures at once, then the rank, the
-distance and the class measures alone. Each tool runs in its own process with one thread, after a warm-up on 60
-points; processor time is printed next to elapsed time, which depends on the load. dreval also computes the chance level
-of each measure in that time. Then follow runs without a counterpart in ZADU: the R_NX curve at every K, and the default
+distance and the class measures alone. Each tool runs in its own process with one thread, after a warm-up on 60 points;
+processor time is printed next to elapsed time, which depends on the load. dreval also computes the chance level of each
+measure in that time. Then follow runs without a counterpart in ZADU: the R_NX curve at every K, and the default
 measures with intervals; the Spearman correlation of all distances, compared with SciPy's ranks of the distances of one
 space; and a default run of two embeddings with labels. ``bench_distances.py beside FOLDER`` prints the last run alone,
 and the same of another checkout of dreval in FOLDER (``git worktree add FOLDER COMMIT``), with their ratio.

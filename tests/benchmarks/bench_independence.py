@@ -1,10 +1,10 @@
 """Permutation tests of independence and those of hyppo, dcor and scipy: time, memory above the process, values.
 
-``make bench ARGS=independence`` prints one row per tool. Each tool runs in its own process with one thread, after
-a warm-up on 60 points, so that imports and compilation are not counted. dreval runs five times with the median time,
-the others once. A missing tool is printed as not
-installed. hyppo's Hsic is another statistic (the bandwidth of x serves y too, and it is normalized), so only the times
-compare; scipy runs on dreval's kernels. The last case is HSIC by low-rank factors on many rows.
+``make bench ARGS=independence`` prints one row per tool. Each tool runs in its own process with one thread, after a
+warm-up on 60 points, so that imports and compilation are not counted. dreval runs five times with the median time, the
+others once. A missing tool is printed as not installed. hyppo's Hsic is another statistic (the bandwidth of x serves y
+too, and it is normalized), so only the times compare; scipy runs on dreval's kernels. The last case is HSIC by low-rank
+factors on many rows.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 ``python tests/benchmarks/bench_tears.py [--figures FOLDER] [data set ...]`` prints a table for each data set, method
 and kind of replicates. With a folder the maps are drawn there instead.
 
-A criterion that uses no code of the package except the methods defines the unstable points, on *fresh* replicates
-that no score uses (other seeds; other halves). Neighbors are the 15 nearest by scikit-learn, in the data and in
-each embedding, among the points of the replicate. Fixed before the first run:
+A criterion that uses no code of the package except the methods defines the unstable points, on *fresh* replicates that
+no score uses (other seeds; other halves). Neighbors are the 15 nearest by scikit-learn, in the data and in each
+embedding, among the points of the replicate. Fixed before the first run:
 
 - *place*: the label that at least two thirds (10) of a point's neighbors in an embedding have; labels are the digit,
   the type of the cell, the quarter of the length of the roll, or one of eight parts of the mammoth (k-means of the

@@ -1,9 +1,9 @@
 """t-SNE, openTSNE and scikit-learn: time, divergence and trustworthiness on ten normal clusters in 50 columns.
 
-``python tests/benchmarks/bench_tsne.py [n ...]`` (2000 and 10 000 by default) prints a row per tool and size. Each
-tool has one thread, the same perplexity (30) and start (principal scores), and its defaults for all else. The
-divergence is that of one exact cost function on one set of affinities for all tools. Seconds are processor seconds, so
-that other programs on the machine matter less.
+``python tests/benchmarks/bench_tsne.py [n ...]`` (2000 and 10 000 by default) prints a row per tool and size. Each tool
+has one thread, the same perplexity (30) and start (principal scores), and its defaults for all else. The divergence is
+that of one exact cost function on one set of affinities for all tools. Seconds are processor seconds, so that other
+programs on the machine matter less.
 
 With openTSNE 1.0.4 and scikit-learn 1.9.1 on a machine of two cores, n = 2000: 2.9 s, openTSNE 5.8, scikit-learn 7.4,
 with divergences 1.19, 1.26, 1.27 and trustworthiness .980, .980, .980. n = 10 000: 43 s, 25, 68, with 2.44, 2.59, 2.59

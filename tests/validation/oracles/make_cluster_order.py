@@ -1,4 +1,4 @@
-"""Makes ``cluster_order.json``: where UMAP of umap-learn and of R uwot puts three clusters that lie on a line.
+"""Makes ``cluster_order.json``: the order of three clusters on a line in UMAP of umap-learn and of R uwot.
 
 Run: python make_cluster_order.py, with umap-learn 0.5.12 and, for ``make_cluster_order.R``, R 4.2.2 and uwot 0.1.14.
 The data are ``dreval.simulate("three_clusters", n=150, random_state=seed)``, seeds 0 to 19, and the seed of the program

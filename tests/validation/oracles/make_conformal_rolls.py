@@ -2,8 +2,8 @@
 
 python make_conformal_rolls.py, with cvxpy, Clarabel and numpy of the versions that are written into the file. It uses
 only numpy and the solver: locally linear embedding with 8 neighbors, ridge 1e-3 of the trace, and a dense
-eigensolver gives ten functions; the semidefinite program is solved by Clarabel, with the best scale of each
-neighborhood put in beforehand. The rolls are simulated here and stored with 12 digits.
+eigensolver gives ten functions; the semidefinite program is solved by Clarabel, after substitution of the best
+scale of each neighborhood. The rolls are simulated here and stored with 12 digits.
 """
 
 from __future__ import annotations

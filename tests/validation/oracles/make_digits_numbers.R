@@ -1,4 +1,4 @@
-# Makes digits_r.json: what R programs say of the embeddings of digits, k = 15.
+# Makes digits_r.json: values of R programs for the embeddings of digits, k = 15.
 # Run: Rscript make_digits_numbers.R digits.csv, from this folder; digits.csv has the 300 rows of data (64 columns, a header):
 #   python -c "import digits_numbers as d, pandas as p; p.DataFrame(d.pictured()['PCA'].X).to_csv('digits.csv', index=False)"
 # Made with R 4.2.2, energy 1.7-11 and dimRed 0.2.6 (Debian r-cran-energy, r-cran-dimred), and coRanking built from its

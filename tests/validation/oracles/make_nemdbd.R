@@ -1,6 +1,6 @@
 # Gradient, diagonal blocks of the Hessian and singularity scores of a map by neMDBD (github.com/zhexuandliu/neMDBD,
 # version 0.1.0, MIT license), which build 2n x 2n matrices:
-#   Rscript make_nemdbd.R neMDBD/R/neMDBD.R      writes nemdbd.csv beside this script, a row for each point.
+#   Rscript make_nemdbd.R neMDBD/R/neMDBD.R      writes nemdbd.csv next to this script, a row for each point.
 # The data and the map are those of tests/geometry/test_tsne_loss.py; its affinities come from get_P_tsne.
 arguments <- commandArgs(FALSE)
 here <- dirname(normalizePath(sub("--file=", "", arguments[grep("--file=", arguments)])))

@@ -1,5 +1,5 @@
 # Perturbation scores of a map by neMDBD (github.com/zhexuandliu/neMDBD, version 0.1.0, MIT license), bandwidths kept:
-#   Rscript make_nemdbd_perturbation.R neMDBD/R/neMDBD.R      writes nemdbd_perturbation.csv beside this script.
+#   Rscript make_nemdbd_perturbation.R neMDBD/R/neMDBD.R      writes nemdbd_perturbation.csv next to this script.
 # The map is a minimum of the loss with affinities of get_P_tsne, by optim. Column "published" is what the program
 # gives: its argument `length` is not used, points move by 1, and its searches (BFGS) end where the loss changes by less
 # than 1e-8 of itself. Column "exact" has searches that end later. `normalize_input`, which would rescale the data for

@@ -1,4 +1,4 @@
-"""Makes ``opentsne.npz``: openTSNE's embedding of the digits. Run here: python make_opentsne.py (a minute).
+"""Makes ``opentsne.npz``: openTSNE's embedding of the digits. Run: python make_opentsne.py (a minute).
 
 Made with openTSNE 1.0.4, numpy 2.4.6 (the versions are stored in the file): its defaults (perplexity 30, exaggeration
 12 for 250 iterations, then 500), from principal scores with standard deviation 1e-4 in the first, random_state 0.

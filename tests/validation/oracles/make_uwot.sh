@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes tests/validation/oracles/uwot anew: a folder of the protocol with what R's uwot returned.
+# Makes tests/validation/oracles/uwot: a folder of the protocol with the output of R's uwot.
 # Made with R 4.2.2 and uwot 0.1.14 (Debian 12: r-cran-uwot) from arc.csv, 24 noisy points on a helix.
 set -eu
 cd "$(dirname "$0")/uwot"

@@ -8,8 +8,8 @@ and VAE)".
 
 The question: on how many of the data sets is the silhouette of IKD above that of PCA, kernel PCA (the best of its four
 kernels), Laplacian eigenmaps, Isomap and GPLVM? The sentence holds if on all, and in part if on any; set before the
-computation. Ours are 400 rows of each (of the cells all 437), for GPLVM takes minutes on more; VAE is left out. t-SNE
-and UMAP, which the paper puts above IKD, stand beside. Settings are those of ``inverse_kernel_labels.py``.
+computation. Ours are 400 rows of each (all 437 cells), since GPLVM takes minutes on more. VAE is left out. The table
+also has t-SNE and UMAP, which the paper puts above IKD. Settings are those of ``inverse_kernel_labels.py``.
 """
 
 from __future__ import annotations

@@ -2,25 +2,25 @@
 
 ``python tests/validation/published/inverse_kernel_kernels.py`` prints mean R^2 of three latent variables over three
 repeats, 300 points, 100 to 2000 columns that are noise-free draws of Gaussian processes with each of four kernels
-(length scale .5, shapes alpha = gamma = 1, nu = 1.5 as in Figure 5), read with the right kernel and with each other
-one; PCA beside. The paper has up to 10,000 columns and 50 repeats, and says: with the squared exponential kernel
+(length scale .5, shapes alpha = gamma = 1, nu = 1.5 as in Figure 5), embedded with the right kernel and with each wrong
+one, and by PCA. The paper has up to 10,000 columns and 50 repeats, and says: with the squared exponential kernel
 inverse kernel decomposition (IKD) is best of all and tends to 1; under another kernel it stays acceptable, and mostly
-better than a Gaussian process latent variable model (GPLVM). Ours has the squared exponential kernel only, and is asked
+better than a Gaussian process latent variable model (GPLVM). Ours has the squared exponential kernel only, and runs
 once per cell at 500 columns, since it takes seconds.
 
 "default" is the geodesic solution above the threshold .4; "low" and "blocks" are the geodesic and the blockwise
 solution above the threshold that the program of the authors computes from the number N of columns, .7 - .2 log10(N)
 between .1 and .3.
 
-The three latent shapes are drawn in the paper and not described beyond "points from the grids on a surface" for the
-easy one. Ours: hard, a slow Gaussian series (Eq. 16, scaled to unit variance); medium, a helix whose third coordinate
-rises evenly; easy, a grid on a quarter of a cylinder.
+The paper draws the three latent shapes, and describes them only by "points from the grids on a surface" for the easy
+one. Ours: hard, a slow Gaussian series (Eq. 16, scaled to unit variance); medium, a helix whose third coordinate rises
+evenly; easy, a grid on a quarter of a cylinder.
 
-Found: with the low threshold IKD tends to 1 with the number of columns under all kernels (.86 to .98 at 2000), as the
-paper says, and is above PCA but for one cell at 2000 columns, and from 500 columns on for the squared exponential. The
-default threshold of .4 does not: paths unroll the curved shapes, and more columns do not help (hard .19 to .72, medium
-.49 to .52 at 2000). Read with the wrong kernel it stays above .91 at 2000 columns, but the gamma-exponential
-kernel reads the three smooth ones badly (.08 to .54).
+Results: with the low threshold IKD tends to 1 with the number of columns under all kernels (.86 to .98 at 2000), as the
+paper says, and is above PCA in all cells but one at 2000 columns, and from 500 columns on for the squared exponential.
+The default threshold of .4 does not: paths unroll the curved shapes, and more columns do not help (hard .19 to .72,
+medium .49 to .52 at 2000). With the wrong kernel it stays above .91 at 2000 columns, but the gamma-exponential kernel
+embeds the data of the three smooth ones badly (.08 to .54).
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def rows_of(results: pd.DataFrame) -> list[list[Any]]:
     most = mean.xs(widest, level="columns")
     above, default = most["low"] > most["PCA"], most["default"] > most["PCA"]
     beaten = mean[mean["GPLVM"].notna()]
-    shared = int(beaten.index.get_level_values("columns").max())  # where GPLVM was run
+    shared = int(beaten.index.get_level_values("columns").max())  # the number of columns with GPLVM
     mixed = results[(results["shape"] == "medium") & (results["how"] == "low") & (results["columns"] == shared)]
     wrong = mixed[mixed["kernel"] != mixed["read_as"]].groupby(["kernel", "read_as"])["r2"].mean()
     gplvm = beaten.xs("medium", level="shape")["GPLVM"].droplevel("columns")

@@ -1,19 +1,19 @@
 """Li & Wu, Inverse Kernel Decomposition, Figure 1: R^2 after the best affine map, on three maps of 1000 points.
 
 ``python tests/validation/published/inverse_kernel_maps.py`` prints means over five repeats, the least of them, and
-seconds of one processor. The paper has 50 repeats and shows curves without numbers. What it says of them: for N above
-50 inverse kernel decomposition (IKD) is best on all maps, on bumps for every N, and tends to 1 with N; for N = 20
-Isomap is best on the Gaussian process and on sine waves. Graphs of Isomap and Laplacian eigenmaps take 10 neighbors,
-and each of their parts is linked to the five nearest others (up to six parts all to all).
+seconds of one processor. The paper has 50 repeats and shows curves without numbers. Its text: for N above 50 inverse
+kernel decomposition (IKD) is best on all maps, on bumps for every N, and tends to 1 with N; for N = 20 Isomap is best
+on the Gaussian process and on sine waves. Graphs of Isomap and Laplacian eigenmaps take 10 neighbors, and each of their
+parts is linked to the five nearest others (up to six parts all to all).
 
 The methods that search (t-SNE, UMAP, the Gaussian process latent variable model and the variational autoencoder, with
-the defaults of this package) take minutes on 1000 points. They are compared on 300 points, three repeats, beside the
+the defaults of this package) take minutes on 1000 points. They are compared on 300 points, three repeats, with the
 others on the same draws.
 
 "IKD as printed" is Algorithm 1 with the geodesic solution of Section 2.4; "IKD by neighbors" has the settings with
 which the authors pictured real data.
 
-Found: mean R^2 of IKD at N = 500 is .997 (Gaussian process), 1.000 (sine waves) and .98 (bumps), the least of five
+Results: mean R^2 of IKD at N = 500 is .997 (Gaussian process), 1.000 (sine waves) and .98 (bumps), the least of five
 repeats .996, 1.000 and .953; it tends to 1 with N. The paper's ordering holds: IKD is the best from N = 500 on on all
 maps (at N = 100 it equals Isomap on the Gaussian process, .982), and on bumps for every N; at N = 20 Isomap is, of the
 paper's methods, on the Gaussian process and on sine waves. As printed it is at .43 or below everywhere.

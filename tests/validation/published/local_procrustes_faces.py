@@ -8,7 +8,7 @@ time.
 
 The question: of the 5 nearest faces of a face in the embedding, how many are among the nearest 5 % in the data? The
 chance level is .05. The sentence holds if at least 90 % are, and in part if at least half are; set before the
-computation. PCA in three coordinates stands beside.
+computation. The table also has PCA in three coordinates.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 in ``vignettes/papers-local-procrustes.md``.
 
 1. Swiss roll, 1600 points, k = 12: proportions of the embedding (ratio of the standard deviations along its two main
-   axes) over those of the unrolled data; 1 where they are found.
+   axes) over those of the unrolled data; 1 if they are equal.
 2. Hemisphere, 2500 points: R_C and trustworthiness; all five "perform the embedding".
 3. Cylinder, 800 points: whether the embedding goes once around a hole, as the cylinder does (turns of its angle about
    the center along the circumference, and the least distance from the center as a share of the median), and the

@@ -1,19 +1,19 @@
 """Goldberg & Ritov, Local Procrustes for manifold embedding, Table 2: three surfaces, faces and handwritten twos.
 
 ``python tests/validation/published/local_procrustes_table.py`` prints the least R_N and the least R_C over k = 6, 9,
-12, 15 and 18 neighbors, the same k in method and measure, beside the printed ones (surfaces: mean of three samples); R
+12, 15 and 18 neighbors, the same k in method and measure, and the printed ones (surfaces: mean of three samples); R
 before and after the refinement of Section 4.4 at k = 12, and how many of its rounds raised R. LLE and LTSA are scaled
 as in the paper (covariance I; columns of length 1). PSA is aligned by spectral synchronization, not by simulated
 annealing.
 
-What is not the paper's: the sampling of the surfaces, the radius of the hemisphere, and radius and height of the
-cylinder, which it does not state (ours: 1, and 1 and 2). R_N of LLE and LTSA depends on the radius, so that it is not
-compared there; that of the others does not. The faces are the 1965 of the paper, as bytes. Of USPS twos it has 638, of
-which nothing more is known; ours are all 929 of the files ``zip.train`` and ``zip.test``, in [-1, 1].
+The paper does not state the sampling of the surfaces, the radius of the hemisphere, and radius and height of the
+cylinder (ours: 1, and 1 and 2). R_N of LLE and LTSA depends on the radius, and is not compared for these surfaces; R_N
+of the others does not. The faces are the 1965 of the paper, as bytes. The paper has 638 USPS twos without further
+description; ours are all 929 of the files ``zip.train`` and ``zip.test``, in [-1, 1].
 
-Neighborhoods here are a point and its k neighbors. The lower bound is a number of the data alone. On the faces it is
-.158, where the paper prints .11; with k points in all it is .116, and .110 with k neighbors but without the point. So
-the paper's neighborhoods have k points. The notes give our measures at k points too.
+Our neighborhoods are a point and its k neighbors. The lower bound depends on the data only. On the faces it is .158,
+where the paper prints .11; with k points in all it is .116, and .110 with k neighbors but without the point. So the
+paper's neighborhoods have k points. The notes give our measures at k points too.
 """
 
 from __future__ import annotations

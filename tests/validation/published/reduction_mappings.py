@@ -1,9 +1,9 @@
 """Hammer, Bunte & Biehl, Some steps towards a general principle for dimensionality reduction mappings, Figure 1.
 
-``python tests/validation/published/reduction_mappings.py`` prints what a linear map by the cost of t-SNE (DiReduct) and
-PCA make of three stacked Gaussians: accuracy of 10 neighbors, and Q and B (intrusions less extrusions) over K. The
-paper shows an embedding and two curves without numbers, and states neither sizes nor spreads; ours are
-``stacked_gaussians`` (300 points, an axis across the stack that holds 9 % of the variance). The figure is drawn in
+``python tests/validation/published/reduction_mappings.py`` prints, for a linear map by the cost of t-SNE (DiReduct) and
+for PCA of three stacked Gaussians, accuracy of 10 neighbors, and Q and B (intrusions less extrusions) over K. The paper
+shows an embedding and two curves without numbers, and states neither sizes nor spreads; ours are ``stacked_gaussians``
+(300 points, an axis across the stack that holds 9 % of the variance). The figure is drawn in
 ``vignettes/cost-mapping.md``.
 """
 

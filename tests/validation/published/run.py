@@ -1,20 +1,20 @@
 """All papers at full size: ``python tests/validation/published/run.py [--small] [--only NAME] [--into FOLDER]``.
 
-Each script of ``PIECES`` runs in a process of its own, with one thread, ``--jobs`` of them side by side. What is found
-is kept in a journal per piece, so that a stopped run goes on where it was, and a finished one only prints (``--fresh``
-begins anew: a journal knows versions and sizes, not changes of the code). Written are, into
-``vignettes/papers/_tables`` (or FOLDER): ``NAME.md`` with the tables of a piece, ``NAME.txt`` with all that it printed,
-and ``summary.md``: what reproduces, to what tolerance, and what does not, and why. ``--small`` writes into a folder
-``small`` in it, since its numbers are no results.
+Each script of ``PIECES`` runs in its own process, with one thread, and ``--jobs`` of them run in parallel. A journal
+per piece stores the results, so that a stopped run resumes, and a finished one only prints. ``--fresh`` deletes the
+journal, which identifies versions and sizes but not changes of the code. The run writes into
+``vignettes/papers/_tables`` (or FOLDER): ``NAME.md`` with the tables of a piece, ``NAME.txt`` with its output, and
+``summary.md``: what reproduces, to what tolerance, and what does not, and why. ``--small`` writes into a subfolder
+``small``, since its numbers are not results.
 
-The exit status is 0 when all was made, 3 when real data were missing and their cells are left out, 1 when a piece
+The exit status is 0 if all tables were made, 3 if real data were missing and their cells are left out, 1 if a piece
 failed.
 
-Below the paper's sizes are, for the sake of time: Roy's Table 2, whose measure is the largest of n p runs of a method
-(ours: 200 of them, 100 of methods that search), and the mammoth (4000 of 10,000 points); Li and Wu's 50 repeats (ours:
-5 and 3), their images where they are drawn (ours: 400), Goldberg and Ritov's drawn faces (ours: 700), N up to 10,000
-columns (ours: 1000 and 2000), and t-SNE in more than 2 coordinates, GPLVM and VAE on real data, which are left out. All
-else has the paper's number of points where it states one. The whole takes some 35 minutes of processor time.
+These parts are smaller than in the papers, to save time: Roy's Table 2, whose measure is the largest of n p runs of a
+method (ours: 200 of them, 100 of methods that search), and the mammoth (4000 of 10,000 points); Li and Wu's 50 repeats
+(ours: 5 and 3), their images where they are drawn (ours: 400), Goldberg and Ritov's drawn faces (ours: 700), N up to
+10,000 columns (ours: 1000 and 2000), and t-SNE in more than 2 coordinates, GPLVM and VAE on real data, which are left
+out. All else has the paper's number of points where it states one. The whole takes some 35 minutes of processor time.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@
    embedding; 4 in the data. The paper: LSDR preserves the gaps "nicely", UMAP makes the clusters equidistant, and t-SNE
    shows no region without data (largest gap between neighbors in the embedding, as a share of its extent).
 
-Found: the median correlation on clean spirals is .996, and 9 of 20 are below .99: there a short-cut stays, since at
-both its ends the three shortest edges do not tell it from one that belongs there (a share of .867 against a quantile of
-.871, say). With noise of .5 it is .38: not unrolled. Gaps of clusters in the plane: 3.7 times (3.4 to 4.1), in 50
-columns 6.7.
+Results: the median correlation on clean spirals is .996, and 9 of 20 are below .99. There a short-cut remains, since
+the three shortest edges at its ends do not distinguish it from a correct edge (for example a share of .867 against a
+quantile of .871). With noise of .5 the correlation is .38: the spiral is not unrolled. Gaps of clusters in the plane:
+3.7 times (3.4 to 4.1), in 50 columns 6.7.
 """
 
 from __future__ import annotations

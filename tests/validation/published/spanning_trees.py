@@ -5,7 +5,7 @@
 Two classes of m = n points each are centers plus independent errors. The theorem: if points of one class can be
 arbitrarily close, the probability that the Euclidean minimum spanning tree has two edges or more between the classes
 tends to 0 as m, n grow. Remark 2: errors with a continuous distribution whose support contains 0 suffice, and with more
-classes there is at most one edge between any two. Neither supposes that the classes are apart. The designs have
+classes there is at most one edge between any two. Neither assumes that the classes are separate. The designs have
 supports that are apart (uniform on discs, on balls in ten dimensions, on three discs), that touch, and that overlap
 (normal errors, centers 2 and 6 standard deviations apart); n = 10 to 1000 points a class, 40 draws.
 
@@ -13,9 +13,9 @@ The rule, set before the first run, for each design: *yes* if at most 5 % of the
 edges or more between classes, and no larger share than with the fewest; *no* if half of the draws or more have them;
 else *in part*.
 
-Found: yes for all four designs with supports apart; no for discs that touch (.82 of the draws with 1000 points a class)
-and for normal errors, which Remark 2 admits (.88 at 6 standard deviations, all draws at 2). The theorem needs a gap
-between the supports: that points of a class can be arbitrarily close is not enough.
+Results: yes for all four designs with supports apart; no for discs that touch (.82 of the draws with 1000 points a
+class) and for normal errors, which Remark 2 admits (.88 at 6 standard deviations, all draws at 2). The theorem needs a
+gap between the supports: that points of a class can be arbitrarily close is not enough.
 
 If the classes had one distribution, a tree would have 2 m n / (m + n) edges between them on average (Friedman and
 Rafsky, 1979): the count is checked against that in the tests.

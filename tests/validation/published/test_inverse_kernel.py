@@ -1,4 +1,4 @@
-"""Li & Wu (2022), Inverse Kernel Decomposition: what of its figures reproduces, at reduced size.
+"""Li & Wu (2022), Inverse Kernel Decomposition: its figures at reduced size.
 
 ``inverse_kernel_maps.py``, ``inverse_kernel_kernels.py`` and ``inverse_kernel_labels.py`` of this folder print the full
 tables.

@@ -1,9 +1,9 @@
-"""Goldberg & Ritov (2009), Local Procrustes for manifold embedding: what of Table 2 and of the theory reproduces.
+"""Goldberg & Ritov (2009), Local Procrustes for manifold embedding: Table 2 and the theory.
 
 Swiss roll, n = 1600, LLE of scikit-learn scaled to Y'Y = nI, k in {6, 9, 12, 15, 18}, the same k in method and measure,
-each measure at its own best k. The paper prints R_N = .81 and R_C = .23 for a sample of its own. Over twelve samples
-drawn here (seeds 0 to 11): R_N from .813 to .839, all within .03; R_C from .162 to .244 with mean .219, within .03 in
-ten of twelve (seeds 1 and 3 give .180 and .162, below the paper). So R_N reproduces for every sample, R_C for most.
+each measure at its own best k. The paper prints R_N = .81 and R_C = .23 for its own sample. Over twelve of our samples
+(seeds 0 to 11): R_N from .813 to .839, all within .03; R_C from .162 to .244 with mean .219, within .03 in ten of
+twelve (seeds 1 and 3 give .180 and .162, below the paper). So R_N reproduces for every sample, R_C for most.
 """
 
 from __future__ import annotations

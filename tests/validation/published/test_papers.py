@@ -1,4 +1,4 @@
-"""The scripts that set ours beside the papers': their helpers, by hand counts, and claims that are quick to check."""
+"""Helpers of the scripts that compare our numbers with the papers', by hand counts, and their fast claims."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Hammer, Bunte and Biehl (2010), Figure 1: three stacked Gaussians, seen by PCA and by linear t-SNE (DiReduct).
+"""Hammer, Bunte and Biehl (2010), Figure 1: three stacked Gaussians by PCA and by linear t-SNE (DiReduct).
 
-The paper prints an embedding and no numbers, neither of the clusters nor of the curves; ours lie apart along an axis
-that holds 9 % of the variance (``stacked_gaussians``). What its text says is asked here:
+The paper prints an embedding, but no numbers of the clusters or of the curves; ours are apart along an axis that holds
+9 % of the variance (``stacked_gaussians``). The tests check the statements of its text:
 
 - PCA projects the clusters onto each other, linear t-SNE separates them: reproduced.
 - Q is higher for DiReduct, "in particular for small neighborhood ranges": reproduced at small K; for large ones PCA is
-  the better here, since it keeps the large distances.
+  better, since it keeps the large distances.
 - PCA tends to intrusions (B above 0): reproduced. DiReduct is "rather neutral", "mildly extrusive" at medium K: ours is
   less intrusive than PCA at small K, but intrusive all the same. The paper's scale and spreads are unknown.
 """

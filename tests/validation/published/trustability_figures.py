@@ -1,4 +1,4 @@
-"""Roy, Trustworthy Dimensionality Reduction, Figures 1 to 9: what each embedding is said to show, as a number.
+"""Roy, Trustworthy Dimensionality Reduction, Figures 1 to 9: the statements of the captions, as numbers.
 
 ``python tests/validation/published/trustability_figures.py`` prints one row per figure and draw, and what holds of the
 captions. The figures are drawn in ``vignettes/papers-trustability.md``. Sizes that the paper does not state are ours.

@@ -6,8 +6,8 @@ structure "extremely well" but tear the surface, and that LSDR "seems to outperf
 of the points, since LSDR holds all pairs of them (640 MB). Continuity is low where neighbors of the data are torn
 apart.
 
-Found: LSDR has the highest continuity of the three, .9974 (UMAP .9957), and the lowest trustworthiness, .979 (.999): it
-keeps together what belongs together by laying other parts over it.
+Results: LSDR has the highest continuity of the three, .9974 (UMAP .9957), and the lowest trustworthiness, .979 (.999):
+it keeps neighbors of the data together, and overlays them with other parts.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ of distances of each embedding for the parameters that the captions name (perple
 LSDR k and bandwidth), and what holds of the text. The paper shows embeddings only; shapes, sizes and parameters are
 ours. The embeddings are drawn in ``vignettes/papers-trustability.md``.
 
-Three of its sentences can be asked of numbers. The first coordinate of LSDR tells the two long clusters apart, those of
-t-SNE and UMAP need not: share of 5-nearest neighbors of the same class along it (1 is apart, .5 is chance). t-SNE and
-UMAP turn linked circles into unlinked ones, LSDR does not: the same share in the plane (1 is unlinked) and the overlap
-of the circles' hulls. t-SNE and UMAP draw the trefoil knot as one large circle: crossings of the closed curve in the
-plane (0 for a circle, 3 for a knot seen from above; those of near parts are left out).
+Numbers can test three of its sentences. The first coordinate of LSDR separates the two long clusters, those of t-SNE
+and UMAP need not: share of 5-nearest neighbors of the same class along it (1 is apart, .5 is chance). t-SNE and UMAP
+turn linked circles into unlinked ones, LSDR does not: the same share in the plane (1 is unlinked) and the overlap of
+the circles' hulls. t-SNE and UMAP draw the trefoil knot as one large circle: crossings of the closed curve in the plane
+(0 for a circle, 3 for a knot seen from above; those of near parts are left out).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Roy, Trustworthy Dimensionality Reduction, Tables 1 and 2: trustability and tractable consistency of eight methods.
 
-``python tests/validation/published/trustability_tables.py`` prints both tables beside the paper's. What the paper does
-not say: centers, noise and scale of the simulations (ours: ``dreval.simulate("s1")`` to ``"s4"``, 200 points as in the
-paper), whether real data were scaled (they are not), the settings of the methods (ours: 12 neighbors, the fewest that
-suffice for Hessian LLE, perplexity 30), and the unit of each embedding, on which both published measures depend. "u" is
-the measure of this package, in [0, 1]: the published one over the variance of the embedding.
+``python tests/validation/published/trustability_tables.py`` prints both tables and those of the paper. The paper does
+not state: centers, noise and scale of the simulations (ours: ``dreval.simulate("s1")`` to ``"s4"``, 200 points as in
+the paper), whether real data were scaled (they are not), the settings of the methods (ours: 12 neighbors, the fewest
+that suffice for Hessian LLE, perplexity 30), and the unit of each embedding, on which both published measures depend.
+"u" is the measure of this package, in [0, 1]: the published one over the variance of the embedding.
 
 Three columns of Table 1 are not the measure, but the whole variance of an embedding, which any data have: tr S_YY / n
 is p for columns of variance 1, and the paper's LLE has 10.112, 9.997, 2.991, 3, 59.984, 30.021, 86.001 where p is 10,
@@ -13,13 +13,13 @@ Sonar, .052 on WBCD (30/569) and .172 = 86/500 on COIL2000, which was 500 custom
 And it is 30.8666 on WBCD, where the paper's kernel PCA has 30.867, for R kernlab's ``kpca`` with all its defaults: the
 kernel exp(-.1 d^2), and scores that are sqrt(n) times the usual ones, so that tr S_YY / n is the sum of the p largest
 eigenvalues of the centered kernel matrix. It is as if the second term of the measure had been lost. The rows below
-compare this variance, and give the measure beside it. Small values in such a column are small for their unit, not for
+compare this variance, and give the measure in the note. Small values in such a column are small for their unit, not for
 trust. Hessian LLE has 59.983 on Sonar, which again is p columns of variance 1; but with as many coordinates as columns
 it needs 1891 neighbors, of 208 points, so that it is not compared.
 
-Of Table 2 each cell is the largest residual over n over the transformations tried (as many as stated; the paper's all
-n p are thousands of runs), and nothing is compared: no reading of the definition that was tried gives its numbers
-(PCA 58434 on S1, 10^6 on WBCD).
+Of Table 2 each cell is the largest residual over n over the transformations tried (as many as stated; the paper's all n
+p are thousands of runs), and they are not compared: the paper's numbers follow from no interpretation of the definition
+that was tried (PCA 58434 on S1, 10^6 on WBCD).
 """
 
 from __future__ import annotations
