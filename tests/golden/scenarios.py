@@ -31,7 +31,7 @@ PERPLEXITY = 20  # of the stored minimum of t-SNE's loss
 
 @dataclass(frozen=True)
 class Scenario:
-    """A function that adds entries, and which of them are compared on the same machine only."""
+    """A function that adds entries, and the prefixes of those that are compared on the same machine only."""
 
     name: str
     function: Callable[[Entries], None]
@@ -368,7 +368,7 @@ def half_samples(entries: Entries) -> None:
 
 @scenario()
 def seeds_of_random_methods(entries: Entries) -> None:
-    """A method that is run with six seeds beside coordinates and a method without random numbers."""
+    """Replicates of a method with six seeds, with coordinates and with a method without random numbers."""
     X = clusters(66)
     sources = {"jitter": jitter, "leading": leading, "bent": embeddings_of(X)["bent"]}
     options = {"replicates": {"n_replicates": 6, "over": "seeds"}}
