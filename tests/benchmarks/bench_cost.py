@@ -25,8 +25,8 @@ MOMENTS = (0.25, 0.5, 0.75)
 
 def case(n: int, p: int, **settings: Any) -> dict[str, Any]:
     """Return one case: sizes, settings, and the arguments of the run."""
-    usual = {"labels": True, "two": False, "ties": False, "anchors": "auto", "run": {}}
-    return {"n": n, "p": p, **usual, **settings}
+    defaults = {"labels": True, "two": False, "ties": False, "anchors": "auto", "run": {}}
+    return {"n": n, "p": p, **defaults, **settings}
 
 
 BARE = {"tests": None, "ci": None}

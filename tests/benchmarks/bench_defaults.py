@@ -209,9 +209,14 @@ class Worker:
     def __call__(self, *task: str) -> Result:
         if self.process is None or self.process.poll() is not None:
             command = [sys.executable, __file__, "--worker"]
-            alone = os.environ | dict.fromkeys(THREADS, "1")
+            environment = os.environ | dict.fromkeys(THREADS, "1")
             self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=alone
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env=environment,
             )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -235,10 +240,10 @@ def in_r(name: str, expression: str) -> Result:
         response = indicators(y)[:, :-1] if np.ndim(y) == 1 else y  # the last column depends on the others
         np.savetxt(place / "Y.csv", response, delimiter=",", fmt="%.17g")
         (place / "run.R").write_text(SCRIPT % expression)
-        alone = os.environ | dict.fromkeys(THREADS, "1")
+        environment = os.environ | dict.fromkeys(THREADS, "1")
         try:
             done = subprocess.run(
-                ["Rscript", "run.R"], cwd=folder, capture_output=True, text=True, env=alone, timeout=10 * CAP
+                ["Rscript", "run.R"], cwd=folder, capture_output=True, text=True, env=environment, timeout=10 * CAP
             )
         except subprocess.TimeoutExpired:
             return {"reason": f"stopped after {10 * CAP} seconds"}

@@ -141,10 +141,10 @@ def default_rows(folder: str = "") -> list[dict[str, Any]]:
     case = f"default run of two embeddings with labels, n={SIZE}, p={P}, one thread"
     table = [row(case, "dreval", ours, ours)]
     if folder:
-        usual = os.environ.get("PYTHONPATH", "")
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, usual]))
+        python_path = os.environ.get("PYTHONPATH", "")
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, python_path]))
         table.append(row(case, folder, in_own_process(__file__, ["default", str(SIZE)]), ours))
-        os.environ["PYTHONPATH"] = usual
+        os.environ["PYTHONPATH"] = python_path
     return table
 
 
@@ -177,8 +177,8 @@ def rows() -> list[dict[str, Any]]:
         case = f"{name}, n={SIZE}, p={P}, k={K}, one thread, no intervals"
         table += [row(case, tool, result, results["dreval"]) for tool, result in results.items()]
         table[-1]["largest difference"] = largest_difference(name, *(result["values"] for result in results.values()))
-    alone = [("r_nx", 10_000, "none"), ("default", SIZE, "points"), ("default", 20_000, "none")]
-    for name, n, ci in alone:
+    dreval_only = [("r_nx", 10_000, "none"), ("default", SIZE, "points"), ("default", 20_000, "none")]
+    for name, n, ci in dreval_only:
         result = in_own_process(__file__, ["dreval", name, str(n), ci])
         case = f"dreval, {name}, n={n}, p={P}, one thread, {'intervals' if ci != 'none' else 'no intervals'}"
         table.append(row(case, "dreval", result, result))

@@ -196,8 +196,8 @@ def rows(
     cases = [(name, n) for name in names for n in METHODS[name] if n in sizes]
     for count in threads:
         command = [sys.executable, __file__, "--cases", str(count), json.dumps(cases)]
-        alone = os.environ | dict.fromkeys(THREADS, str(count))
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=alone) as process:
+        environment = os.environ | dict.fromkeys(THREADS, str(count))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
             for line in process.stdout or ():
                 if not line.startswith("["):
                     continue

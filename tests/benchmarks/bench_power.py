@@ -177,41 +177,43 @@ def whole_parts(records: list[dict[str, Any]], dimensions: Sequence[int]) -> lis
 
 def difference(left: Any, right: Any) -> str:
     """Return the difference of two rates in units and in paired standard errors; beyond three it is marked."""
-    apart = np.asarray(left, dtype=float) - np.asarray(right, dtype=float)
-    error = apart.std(axis=-1, ddof=1) / np.sqrt(apart.shape[-1])
-    return marked(float(apart.mean()), float(np.sqrt(np.mean(error**2) / error.size)))
+    gaps = np.asarray(left, dtype=float) - np.asarray(right, dtype=float)
+    error = gaps.std(axis=-1, ddof=1) / np.sqrt(gaps.shape[-1])
+    return format_difference(float(gaps.mean()), float(np.sqrt(np.mean(error**2) / error.size)))
 
 
-def marked(apart: float, error: float) -> str:
+def format_difference(gap: float, error: float) -> str:
     """Return a difference and its number of standard errors."""
-    many = apart / error if error > 0 else np.sign(apart) * np.inf if apart else 0.0
-    return f"{apart:+.3f} ({many:+.1f}){'*' if abs(many) > 3 else ' '}"
+    ratio = gap / error if error > 0 else np.sign(gap) * np.inf if gap else 0.0
+    return f"{gap:+.3f} ({ratio:+.1f}){'*' if abs(ratio) > 3 else ' '}"
 
 
 def table(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the power of every test on every shape, means, milliseconds and differences."""
-    out, apart = [], []
+    powers, differences = [], []
     for p in dict.fromkeys(record["p"] for record in records):
         shapes_of_p = [record for record in records if record["p"] == p]
         samples = len(next(iter(shapes_of_p[0]["rejected"].values())))
         case = f"power at {LEVEL:.0%}, n = {N}, p = {p}, {samples} samples, {PERMUTATIONS} permutations"
         names = list(shapes_of_p[0]["rejected"])
-        whole = {name: np.array([record["rejected"][name] for record in shapes_of_p]) for name in names}
-        spent = {name: sum(record["seconds"][name] for record in shapes_of_p) for name in names}
+        rejections_of = {name: np.array([record["rejected"][name] for record in shapes_of_p]) for name in names}
+        seconds_of = {name: sum(record["seconds"][name] for record in shapes_of_p) for name in names}
         for i, record in enumerate(shapes_of_p):
-            cells = {name: f"{whole[name][i].mean():.2f}" for name in names}
-            out.append({"case": case, "shape": record["shape"], **cells})
-        out.append({"case": case, "shape": "mean", **{name: f"{whole[name].mean():.3f}" for name in names}})
+            cells = {name: f"{rejections_of[name][i].mean():.2f}" for name in names}
+            powers.append({"case": case, "shape": record["shape"], **cells})
+        powers.append({"case": case, "shape": "mean", **{name: f"{rejections_of[name].mean():.3f}" for name in names}})
         runs = samples * len(shapes_of_p)
-        out.append({"case": case, "shape": "ms a test", **{name: f"{1e3 * spent[name] / runs:.1f}" for name in names}})
+        powers.append(
+            {"case": case, "shape": "ms a test", **{name: f"{1e3 * seconds_of[name] / runs:.1f}" for name in names}}
+        )
         pairs = [pair for pair in PAIRS if set(pair) <= set(names)]
         title = f"difference of power (in standard errors; * beyond 3), p = {p}"
         for i, record in enumerate(shapes_of_p):
-            cells = {f"{a} - {b}": difference(whole[a][i], whole[b][i]) for a, b in pairs}
-            apart.append({"case": title, "shape": record["shape"], **cells})
-        cells = {f"{a} - {b}": difference(whole[a], whole[b]) for a, b in pairs}
-        apart.append({"case": title, "shape": "mean", **cells})
-    return out + apart
+            cells = {f"{a} - {b}": difference(rejections_of[a][i], rejections_of[b][i]) for a, b in pairs}
+            differences.append({"case": title, "shape": record["shape"], **cells})
+        cells = {f"{a} - {b}": difference(rejections_of[a], rejections_of[b]) for a, b in pairs}
+        differences.append({"case": title, "shape": "mean", **cells})
+    return powers + differences
 
 
 def rows(

@@ -14,7 +14,7 @@ RUNS = 20
 METHOD = "tsne"
 
 
-def spent(work: Callable[[], Any]) -> float:
+def processor_seconds(work: Callable[[], Any]) -> float:
     """Return processor seconds."""
     start = process_time()
     work()
@@ -47,11 +47,11 @@ def rows() -> list[dict[str, Any]]:
         ),
     }
     table = []
-    for case, (yardstick, alone, tool, work) in pairs.items():
-        base, seconds = spent(alone), spent(work)
+    for case, (reference, plain_work, tool, work) in pairs.items():
+        base, seconds = processor_seconds(plain_work), processor_seconds(work)
         title = f"{METHOD} of 1000 digits again: {case}"
         table += [
-            {"case": title, "tool": yardstick, "seconds": base, "ratio": 1.0},
+            {"case": title, "tool": reference, "seconds": base, "ratio": 1.0},
             {"case": title, "tool": tool, "seconds": seconds, "ratio": seconds / base},
         ]
     return table

@@ -76,14 +76,14 @@ def exact_rows() -> list[dict[str, Any]]:
         X = dreval.simulate(name, random_state=0).data
         records, seconds = {}, {}
         for tool, source in (("rank-2 path", "pca"), ("PCA run again", brute)):
-            began = perf_counter()
+            start = perf_counter()
             records[tool] = dreval.tractable_consistency(X, source, n_transformations="all", random_state=0)
-            seconds[tool] = perf_counter() - began
-        apart = float(np.abs(records["rank-2 path"].table["u"] - records["PCA run again"].table["u"]).max())
+            seconds[tool] = perf_counter() - start
+        gap = float(np.abs(records["rank-2 path"].table["u"] - records["PCA run again"].table["u"]).max())
         for tool, record in records.items():
             row = {"case": f"{name}: all {record.parts['tried']} transformations", "tool": tool}
             ratio = seconds[tool] / seconds["rank-2 path"]
-            rows.append({**row, "seconds": seconds[tool], "time / path": ratio, "max u": float(record), "apart": apart})
+            rows.append({**row, "seconds": seconds[tool], "time / path": ratio, "max u": float(record), "apart": gap})
     return rows
 
 
@@ -111,12 +111,12 @@ def one_method(X: Any, source: Any) -> dict[str, Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        began = perf_counter()
+        start = perf_counter()
         record = dreval.tractable_consistency(
             X, source, n_transformations=TRANSFORMATIONS, n_replicates=RESEEDS, random_state=0
         )
     parts = record.parts
-    row = {"seconds": perf_counter() - began, "max u": float(record), "median u": parts["median"]}
+    row = {"seconds": perf_counter() - start, "max u": float(record), "median u": parts["median"]}
     row |= {"S / n": parts["s_per_n"], "runs": parts["tried"], "failed": parts["failed"]}
     return {**row, "reseed median": parts["reseed_median"], "reseed max": parts["reseed_max"]}
 

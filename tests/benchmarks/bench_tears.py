@@ -214,12 +214,12 @@ def mirrored(m: int = 12, size: int = 100, away: float = 7.0) -> tuple[LabeledDa
     cluster = np.random.default_rng(0).normal(size=(size, p))
     cluster[:, 0] += 6.0
     mirror = np.r_[-1.0, np.ones(p - 1)]
-    alone = np.zeros((2 * m, p))
-    alone[np.arange(2 * m), 1 + np.arange(2 * m)] = away
-    alone[m:, 0] = 3.0
+    extra_points = np.zeros((2 * m, p))
+    extra_points[np.arange(2 * m), 1 + np.arange(2 * m)] = away
+    extra_points[m:, 0] = 3.0
     kinds = np.repeat([0, 1, 2, 3], [size, size, m, m])
     labels = np.where(kinds > 1, 2, kinds)
-    return LabeledData(np.concatenate([cluster, cluster * mirror, alone]), labels), kinds == 2, kinds == 3
+    return LabeledData(np.concatenate([cluster, cluster * mirror, extra_points]), labels), kinds == 2, kinds == 3
 
 
 def planted() -> Iterator[dict[str, Any]]:

@@ -76,8 +76,10 @@ def check_errors(size, n, seed):
         assert_allclose(comparison.pairs.loc[comparison.pairs["test"] == test, "p_adjusted"], p[test][worst], rtol=1e-9)
     by = comparison.recipe["decided_by"]
     wrong = {test: (p_values <= LEVEL).any(axis=1) for test, p_values in p.items()}
-    apart = [not set.intersection(*map(set, part)) for _, part in comparison.standing.groupby("measure")["letters"]]
-    assert any(apart) == wrong[by][worst]
+    letters_differ = [
+        not set.intersection(*map(set, part)) for _, part in comparison.standing.groupby("measure")["letters"]
+    ]
+    assert any(letters_differ) == wrong[by][worst]
     rates = {test: float(rejected.mean()) for test, rejected in {**wrong, "letters": wrong[by]}.items()}
     assert max(rates.values()) <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / size), rates
 

@@ -155,9 +155,9 @@ def _check_interval(measure: str, sample: np.ndarray, exact: float, seed: int) -
     interval = bounded_interval(sample, N, card.bounds, card.limits(N), card.worst(N), seed)
     if interval is None:
         return False, False, math.nan
-    usual = anchor_interval(sample, N, card.bounds)
+    student = anchor_interval(sample, N, card.bounds)
     wrong = not interval.low - 1e-12 <= exact <= interval.high + 1e-12
-    return True, wrong, (interval.high - interval.low) / max(usual.high - usual.low, 1e-12)
+    return True, wrong, (interval.high - interval.low) / max(student.high - student.low, 1e-12)
 
 
 @pytest.mark.calibration
@@ -169,9 +169,9 @@ def test_intervals_of_anchors_cover_where_few_points_carry_the_error(name: str, 
     no interval where contributions have no bound (R_N,opt) and few anchors carry the value. The same holds for maps
     without misplaced points.
     """
-    _, _, _, points, parts, whole = _exact_contributions(name, how)
+    _, _, _, points, parts, exact_rn_opt = _exact_contributions(name, how)
     size = n_simulations(1000)
-    most = 0.05 + 3 * math.sqrt(0.05 * 0.95 / size)
+    max_rate = 0.05 + 3 * math.sqrt(0.05 * 0.95 / size)
     for m in COUNTS:
         outcomes: dict[str, list[tuple[bool, bool, float]]] = {}
         for seed in range(size):
@@ -181,7 +181,7 @@ def test_intervals_of_anchors_cover_where_few_points_carry_the_error(name: str, 
                     _check_interval(measure, contributions[rows], contributions.mean(), seed)
                 )
             outcomes.setdefault("procrustes_rn_opt", []).append(
-                _check_interval("procrustes_rn_opt", _anchor_contributions(parts, rows), whole, seed)
+                _check_interval("procrustes_rn_opt", _anchor_contributions(parts, rows), exact_rn_opt, seed)
             )
         for measure, measure_outcomes in outcomes.items():
             has_interval, wrong, ratio = np.array(measure_outcomes, float).T
@@ -190,7 +190,7 @@ def test_intervals_of_anchors_cover_where_few_points_carry_the_error(name: str, 
                 f"{name:9}{how:10}{m:4} {measure:21} some {has_interval.mean():.2f} "
                 f"wrong {wrong.mean():.3f} x {median:.2f}"
             )
-            assert wrong.mean() <= most, (measure, m)
+            assert wrong.mean() <= max_rate, (measure, m)
 
 
 @pytest.mark.calibration

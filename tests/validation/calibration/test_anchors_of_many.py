@@ -134,7 +134,7 @@ def _report(
 def test_intervals_of_contributions_cover_the_value_of_all_points(name: str, n_simulations: Any) -> None:
     """2000 draws, seeds 0 to 1999: at least 95 % of intervals, less three standard errors, hold the exact value."""
     contributions, size = _exact_contributions(name), n_simulations(2000)
-    whole = best_scale(contributions.parts).mean()
+    exact_rn_opt = best_scale(contributions.parts).mean()
     intervals_of: dict[str, list[Interval | None]] = {measure: [] for measure in [*MEANS, OF_SCALE]}
     truths: dict[str, list[float]] = {measure: [] for measure in intervals_of}
     triplets = float(np.mean(contributions.points["triplet_accuracy"]))  # triplets are random: the mean over all draws
@@ -145,7 +145,7 @@ def test_intervals_of_contributions_cover_the_value_of_all_points(name: str, n_s
             intervals_of[measure].append(_interval(measure, values[rows], seed))
             truths[measure].append(triplets if measure == "triplet_accuracy" else values.mean())
         intervals_of[OF_SCALE].append(_interval(OF_SCALE, _anchor_contributions(contributions.parts, rows), seed))
-        truths[OF_SCALE].append(whole)
+        truths[OF_SCALE].append(exact_rn_opt)
     short = []
     for measure, intervals in intervals_of.items():
         covered, error = _report(name, measure, float(np.mean(truths[measure])), intervals, np.array(truths[measure]))

@@ -42,12 +42,12 @@ def test_anchor_intervals_cover_the_value_of_all_points(name, roll):
     """
     X, Y = roll
     rng, inside, errors, draws = np.random.default_rng(2), [], [], []
-    whole = _answer(name, neighbor_pass(X, {"Y": Y}, k=K)["Y"]).value
+    exact = _answer(name, neighbor_pass(X, {"Y": Y}, k=K)["Y"]).value
     for _ in range(200):
         view = neighbor_pass(X, {"Y": Y}, k=K, rows=rng.choice(600, 150, replace=False))["Y"]
         result = _answer(name, view)
         interval = anchor_interval(result.points, 600, MEASURES.card(name).bounds)
-        inside.append(interval.low <= whole <= interval.high)
+        inside.append(interval.low <= exact <= interval.high)
         errors.append(interval.se)
         draws.append(result.value)
     assert 0.91 <= np.mean(inside) <= 0.99

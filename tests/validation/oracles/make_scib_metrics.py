@@ -18,13 +18,13 @@ from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
 SIZE = 20  # points in a neighborhood of kBET: with 50 of so few points no test could reject
 
 
-def cells(seed, n=240, moved=1.5, tied=False):
+def cells(seed, n=240, shift=1.5, tied=False):
     """Return three labels in three batches, with the last label in the last two batches only."""
     rng = np.random.default_rng(seed)
     labels = np.repeat([0, 1, 2], [n // 2, n // 3, n // 6])
     batch = rng.integers(0, 3, n)
     batch[labels == 2] = 1 + rng.integers(0, 2, (labels == 2).sum())
-    Y = rng.normal(size=(n, 2)) + 3.0 * np.c_[labels == 1, labels == 2] + moved * np.c_[batch == 0, batch == 1]
+    Y = rng.normal(size=(n, 2)) + 3.0 * np.c_[labels == 1, labels == 2] + shift * np.c_[batch == 0, batch == 1]
     return (np.round(5.0 * Y) if tied else Y), labels, batch
 
 

@@ -21,11 +21,11 @@ rng = np.random.default_rng(5)
 X = np.round(rng.normal(size=(200, 5)) * [1, 2, 3, 1, 1] + 1, 6)
 e = rng.normal(size=200)
 classes = rng.integers(0, 3, size=200)
-moved = X + np.outer(classes == 1, [1, 0, 0, 2, 0]) + np.outer(classes == 2, [0, 2, 1, 0, 0])
+shifted = X + np.outer(classes == 1, [1, 0, 0, 2, 0]) + np.outer(classes == 2, [0, 2, 1, 0, 0])
 SAMPLES = {
     "linear": (X, X @ [1, 0.5, 0, 0, 0] + 0.5 * e),
     "product": (X, X[:, 0] * (X[:, 0] + X[:, 1] + 1) + 0.2 * e),
-    "classes": (moved, classes),
+    "classes": (shifted, classes),
 }
 cases = []
 for name, (data, y) in SAMPLES.items():

@@ -116,8 +116,8 @@ def shared_by_row(dx: Array, dy: Array, row: int) -> Array:
 
 
 def centered(block: Array) -> Array:
-    moved = block - block[0]
-    return moved - moved.mean(axis=0)
+    shifted = block - block[0]
+    return shifted - shifted.mean(axis=0)
 
 
 def neighborhoods(X: Array, Y: Array, k: int) -> Iterator[tuple[Array, Array]]:

@@ -175,14 +175,14 @@ def rows_of(accuracy: pd.DataFrame, seconds: pd.Series) -> list[list[Any]]:
     )
     if "COIL-20" in accuracy.index:
         coil = accuracy.loc["COIL-20"]
-        held = coil.drop(index=["IKD", "IKD as printed", few]).drop(columns=[c for c in coil if c[0] in "35"])
-        count = int((held.idxmax() == "IKD by neighbors").sum())
+        compared = coil.drop(index=["IKD", "IKD as printed", few]).drop(columns=[c for c in coil if c[0] in "35"])
+        count = int((compared.idxmax() == "IKD by neighbors").sum())
         rows.append(
             claim(
                 "Figure 3 (a)",
                 "on COIL-20 IKD is the best of all methods",
-                f"best in {count} of {held.shape[1]} cells of 2 and 10 coordinates, t-SNE (2) and UMAP included",
-                "yes" if count == held.shape[1] else "in part" if count else "no",
+                f"best in {count} of {compared.shape[1]} cells of 2 and 10 coordinates, t-SNE (2) and UMAP included",
+                "yes" if count == compared.shape[1] else "in part" if count else "no",
             )
         )
     for form in ("IKD", "IKD by neighbors"):

@@ -93,7 +93,7 @@ def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFram
     mean = embeddings.groupby(["data", "method"], sort=False).mean(numeric_only=True)
     roll, dome, can = (mean.loc[data] for data in SURFACES)
     proportionate = sorted(roll.index[(np.abs(np.log(roll["proportions"])) < np.log(1.1))])
-    whole = list(dome.index[dome["trustworthiness"] > 0.95])
+    trustworthy = list(dome.index[dome["trustworthiness"] > 0.95])
     rings = set(can.index[(can["turns"] > 0.5) & (can["hole"] > 0.2)])
     wide = set(can.index[can["width and height"] > 0.5])
     rows = [
@@ -108,8 +108,8 @@ def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFram
             "Figure 2",
             "all five perform the embedding",
             f"R_C: {listing(dome['R_C'])}",
-            "yes" if len(whole) == len(dome) else "in part" if whole else "no",
-            f"trustworthiness above .95: {', '.join(whole)}",
+            "yes" if len(trustworthy) == len(dome) else "in part" if trustworthy else "no",
+            f"trustworthiness above .95: {', '.join(trustworthy)}",
         ),
         claim(
             "Figure 3",
@@ -135,10 +135,10 @@ def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFram
     holds = "yes" if (best == 12).mean() > 0.5 else "in part" if means["mean"].idxmin() == 12 else "no"
     why = f"least mean at k = {means['mean'].idxmin()}; yes: in most samples, in part: by the mean"
     rows.append(claim("Figure 5", "k = 12 is optimal", f"{often} of {len(best)} samples", holds, why))
-    reached = unrolled.groupby(["noise", "method", "seed"], sort=False)["R^2"].max()
-    reached = reached.groupby(level=["noise", "method"], sort=False).mean()
+    best_r2 = unrolled.groupby(["noise", "method", "seed"], sort=False)["R^2"].max()
+    best_r2 = best_r2.groupby(level=["noise", "method"], sort=False).mean()
     for noise in unrolled["noise"].unique():
-        r2 = reached.loc[noise]
+        r2 = best_r2.loc[noise]
         good = set(r2.index[r2 > 0.9])
         rows.append(
             claim(

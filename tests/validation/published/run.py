@@ -101,8 +101,8 @@ def summary(folder: Path, results: list[PieceResult], small: bool) -> str:
         counts = pd.DataFrame(
             {PIECES[name]: frame["reproduces"].value_counts() for name, frame in frames.items()}, dtype="Int64"
         ).T.fillna(0)
-        counted = counts.assign(seconds=seconds).rename_axis("of")
-        parts += [as_markdown(counted), as_markdown(table)]
+        count_table = counts.assign(seconds=seconds).rename_axis("of")
+        parts += [as_markdown(count_table), as_markdown(table)]
     for piece in results:
         if piece.status == LEFT_OUT:
             parts.append(f"{PIECES[piece.name]}: real data are not here, and their cells are left out.\n")

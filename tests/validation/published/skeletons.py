@@ -131,11 +131,11 @@ def tables(options: argparse.Namespace) -> Tables:
     gaps = collect("clusters", product(columns=(2, 50), edge_test=TESTS, draw=draws), clusters, options)
     rivals = collect("rivals", product(method=RIVALS, draw=draws[: 2 if options.small else 10]), rival, options)
     names = ["noise", "edge_test"]
-    counted = spirals.groupby(names, sort=False)["correlation"].agg(lambda r: int((r > 0.99).sum())).rename("> .99")
+    counts = spirals.groupby(names, sort=False)["correlation"].agg(lambda r: int((r > 0.99).sum())).rename("> .99")
     return {
         COMPARISON: comparison(rows_of(spirals, gaps, rivals)),
         f"Correlation with arc length, {len(draws)} spirals of 300 points": spread(spirals, names, "correlation").join(
-            counted
+            counts
         ),
         f"Ratio of gaps, {len(draws)} draws of three clusters": spread(gaps, ["columns", "edge_test"], "ratio"),
         "Medians over draws, by parameter": rivals.groupby("method", sort=False)[

@@ -51,14 +51,14 @@ FEW, MANY = 0.05, 0.5
 
 def sample(design: str, points: int, rng: np.random.Generator) -> tuple[Any, Any]:
     """Return points (classes x points, columns), and the class of each."""
-    classes, columns, apart, errors = DESIGNS[design]
+    classes, columns, distance, errors = DESIGNS[design]
     labels = np.repeat(np.arange(classes), points)
     noise = rng.standard_normal((len(labels), columns))
     if errors == "ball":  # uniform: a direction, and a radius whose power is uniform
         noise /= np.linalg.norm(noise, axis=1, keepdims=True)
         noise *= rng.uniform(size=(len(labels), 1)) ** (1 / columns)
     centers = np.zeros((classes, columns))
-    centers[:, :2] = apart * SIDE[:classes]
+    centers[:, :2] = distance * SIDE[:classes]
     return centers[labels] + noise, labels
 
 
@@ -91,13 +91,14 @@ def rows_of(results: pd.DataFrame) -> list[list[Any]]:
     rows = []
     for design, group in results.groupby("design", sort=False):
         shares = group.set_index("points")["share"]
-        listed = ", ".join(f"{share:.2f}" for share in shares)
+        share_text = ", ".join(f"{share:.2f}" for share in shares)
         edges = group["edges"].iloc[-1]
         rows.append(
             claim(
                 "Remark 2" if design.startswith(("three", "normal")) else "Theorem 6",
                 f"two edges or more between classes become improbable ({design})",
-                f"share of draws {listed} with n = {', '.join(map(str, shares.index))}; {edges:.1f} edges at the last",
+                f"share of draws {share_text} with n = {', '.join(map(str, shares.index))}; "
+                f"{edges:.1f} edges at the last",
                 verdict(shares),
                 "supports apart" if design in APART else "supports not apart, which the theorem does not exclude",
             )

@@ -28,11 +28,11 @@ def test_edges_between_classes_are_those_of_scipy(design):
 
 def test_designs_are_as_stated():
     """4000 points a class have the stated distances of centers, largest errors and second moments."""
-    for design, (classes, columns, apart, errors) in DESIGNS.items():
+    for design, (classes, columns, distance, errors) in DESIGNS.items():
         X, labels = sample(design, 4000, np.random.default_rng(1))
         means = np.array([X[labels == c].mean(axis=0) for c in range(classes)])
         steps = cdist(means, means)[np.triu_indices(classes, 1)]
-        assert steps == pytest.approx(np.full(len(steps), apart), abs=0.1)
+        assert steps == pytest.approx(np.full(len(steps), distance), abs=0.1)
         sizes = np.linalg.norm(X - means[labels], axis=1)
         second = columns / (columns + 2) if errors == "ball" else columns
         assert np.mean(sizes**2) == pytest.approx(second, rel=0.05)

@@ -192,9 +192,9 @@ def rows_of(parts: Tables) -> list[list[Any]]:
     sizes, latent, skeletons = parts["Figure 6"], parts["Figure 7"].median(), parts["Figures 8 and 9"].mean()
     corner = normal.loc["uniform", ["component 1", "component 2"]].mean()
     columns = normal.loc["uniform", "columns"]
-    reached = sizes.drop(columns=["scaled", "seed"])
-    at = ", ".join(f"{name} {value:.2f}" for name, value in reached.median().items())
-    moved = ", ".join(f"{name} {value:.3f}" for name, value in latent.drop("draw").items())
+    correlations = sizes.drop(columns=["scaled", "seed"])
+    correlation_text = ", ".join(f"{name} {value:.2f}" for name, value in correlations.median().items())
+    disparities = ", ".join(f"{name} {value:.3f}" for name, value in latent.drop("draw").items())
     between = "; ".join(f"{tool} {start} {row['in_order']}" for (tool, start), row in starts.iterrows())
     gaps = "; ".join(f"{tool} {start} {row['ratio']:.1f}" for (tool, start), row in starts.iterrows())
     return [
@@ -245,14 +245,14 @@ def rows_of(parts: Tables) -> list[list[Any]]:
         claim(
             "Figure 6",
             "horizontal axis of tSNE and size of the tumor: -0.7013",
-            f"largest over both axes, median of seeds and scalings: {at}",
-            "in part" if reached.median().min() > 0.5 else "no",
+            f"largest over both axes, median of seeds and scalings: {correlation_text}",
+            "in part" if correlations.median().min() > 0.5 else "no",
             "that size can be read off one axis holds; axis, sign and value are chance",
         ),
         claim(
             "Figure 7",
             "a desirable method gives both data the same coordinate",
-            f"disparity, median: {moved}",
+            f"disparity, median: {disparities}",
             latent["LSDR"] < 0.05,
             "0 is the same",
         ),

@@ -165,10 +165,10 @@ def rows_of(trust: pd.DataFrame, units: pd.DataFrame, consistent: pd.DataFrame) 
     rows.append(
         claim("Table 1, text", "LSDR is extremely trustable", f"least mean u but PCA's: {best}", best == "LSDR")
     )
-    moved = consistent.groupby("method")["u"].mean()
-    ours = ", ".join(f"{name} {value:.3f}" for name, value in moved.reindex(list(METHODS)).items())
+    mean_u = consistent.groupby("method")["u"].mean()
+    ours = ", ".join(f"{name} {value:.3f}" for name, value in mean_u.reindex(list(METHODS)).items())
     sentence = "tSNE and UMAP are more consistent than PCA, LLE, HLLE and LE"
-    holds = moved.reindex(["tSNE", "UMAP"]).max() < moved.reindex(["PCA", "LLE", "HLLE", "LE"]).min()
+    holds = mean_u.reindex(["tSNE", "UMAP"]).max() < mean_u.reindex(["PCA", "LLE", "HLLE", "LE"]).min()
     why = f"scale free; the largest of {TRIED} changes, of {TRIED_ITERATIVE} for {', '.join(ITERATIVE)}"
     rows.append(claim("Table 2, text", sentence, f"mean of the largest u: {ours}", bool(holds), why))
     sentence = "numbers of Table 2, such as 58434 for PCA on S1"
