@@ -63,7 +63,7 @@ golden: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python -m golden.make $(ARGS)
 
 papers: $(VENV)/.test
-	$(BIN)/python tests/published/run.py $(ARGS)
+	$(BIN)/python tests/validation/published/run.py $(ARGS)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dreval needs Python >= 3.11, this is " \

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import test_other_tools as names_elsewhere
 from each import each
-from oracles import digits_numbers, two_clouds
-from oracles.names import Names
-from oracles.two_clouds import CLOUDS, cloud
 from page_tables import README
 from scipy.spatial.distance import pdist
 from test_vignettes import cells
+from validation.oracles import digits_numbers, two_clouds
+from validation.oracles.names import Names
+from validation.oracles.two_clouds import CLOUDS, cloud
 
 import dreval
 

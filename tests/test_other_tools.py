@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from each import each
-from oracles.names import Names
-from oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, nine_classes, read
 from page_tables import OTHER_TOOLS as PAGE
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
+from validation.oracles.names import Names
+from validation.oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, nine_classes, read
 
 import dreval
 

@@ -20,8 +20,8 @@ from dreval.geometry.graphs import (
     chunks_of,
     delaunay,
     geodesics,
-    span_coordinates,
     simplex_edges,
+    span_coordinates,
     spanning_tree,
 )
 from dreval.glossary import METRICS

@@ -1,11 +1,11 @@
-"""The cost model: estimated against actual time and memory, and how far the progress bar's estimate is off.
+"""The cost model: estimated and actual time and memory, and the error of the progress bar's estimate.
 
-``python tests/benchmarks/bench_cost.py`` (``make bench ARGS=cost``) prints one row per case; words as arguments choose
-the cases that contain one of them. Each case runs in a process of its own with two threads, with everything loaded and
-compiled. "cpu ratio" is the estimated over the actual seconds of all threads, "ratio" the same of elapsed ones, which
-others on the machine change. MiB are the peak above the process with data and embeddings. "bar" is the worst ratio of
-the total that the bar expects, by its mean rate, to the actual total, where a quarter, half and three quarters of the
-elapsed time are over.
+``python tests/benchmarks/bench_cost.py`` (``make bench ARGS=cost``) prints one row per case; an argument selects the
+cases whose names contain it. Each case runs in its own process with two threads, after loading and compilation. "cpu
+ratio" is the estimated over the actual seconds of all threads, "ratio" the same for elapsed seconds, which depend on
+the load of the machine. MiB are the peak above the process with data and embeddings. "bar" is the worst ratio of the
+total that the bar expects, by its mean rate, to the actual total, after a quarter, half and three quarters of the
+elapsed time.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ CORES = 2
 MOMENTS = (0.25, 0.5, 0.75)
 
 
-def case(n: int, p: int, **more: Any) -> dict[str, Any]:
-    """One case: sizes, settings, and the arguments of the run."""
-    usual = {"labels": True, "two": False, "ties": False, "anchors": "auto", "run": {}}
-    return {"n": n, "p": p, **usual, **more}
+def case(n: int, p: int, **settings: Any) -> dict[str, Any]:
+    """Return one case: sizes, settings, and the arguments of the run."""
+    defaults = {"labels": True, "two": False, "ties": False, "anchors": "auto", "run": {}}
+    return {"n": n, "p": p, **defaults, **settings}
 
 
 BARE = {"tests": None, "ci": None}
@@ -56,7 +56,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def evaluation(chosen: dict[str, Any], n: int) -> Any:
-    """Ten Gaussian clusters, and their first principal components with noise; with ties both in whole numbers."""
+    """Return the evaluation of ten Gaussian clusters and their noisy principal components; ties by rounding both."""
     import numpy as np
 
     import dreval
@@ -72,12 +72,12 @@ def evaluation(chosen: dict[str, Any], n: int) -> Any:
         X, Y = np.rint(X), np.rint(Y)
     embeddings = {"Y": Y, "blurred": Y + rng.normal(size=Y.shape)} if chosen["two"] else {"Y": Y}
     anchors = chosen["anchors"] if n == chosen["n"] or chosen["anchors"] != 2000 else 50
-    given = {"labels": codes if chosen["labels"] else None, "anchors": anchors}
-    return dreval.Evaluation(X, embeddings, **given, random_state=0, n_jobs=CORES)
+    options = {"labels": codes if chosen["labels"] else None, "anchors": anchors}
+    return dreval.Evaluation(X, embeddings, **options, random_state=0, n_jobs=CORES)
 
 
 def expected_totals(marks: list[tuple[float, float]], total: float) -> float:
-    """The worst ratio of the total that the bar expects to the actual one; the farthest from 1 in either direction."""
+    """Return the worst ratio of the total that the bar expects to the actual one, in either direction."""
     ratios = []
     for moment in MOMENTS:
         _, share = [mark for mark in marks if mark[0] <= moment * total][-1]
@@ -86,22 +86,22 @@ def expected_totals(marks: list[tuple[float, float]], total: float) -> float:
 
 
 def measure(name: str) -> dict[str, Any]:
-    """Estimate, run and compare; inside the process of the case."""
+    """Estimate, run and compare; called inside the process of the case."""
     from dreval.evaluation import cost
 
     chosen = CASES[name]
     evaluation(chosen, 60_000 if chosen["n"] > 50_000 else 400).run(**chosen["run"])  # compiles
     ev = evaluation(chosen, chosen["n"])
-    spent = process_time()
+    estimate_seconds = process_time()
     estimated = ev.estimate_cost(**chosen["run"])
-    spent = process_time() - spent
+    estimate_seconds = process_time() - estimate_seconds
     marks: list[tuple[float, float]] = []
 
     class Watched(cost.Progress):
-        """A bar that keeps when it went on; nothing is drawn."""
+        """A bar that records its progress and draws nothing."""
 
         @property
-        def seen(self) -> bool:
+        def visible(self) -> bool:
             return True
 
         def start(self, steps: Any, threads: int) -> None:
@@ -139,18 +139,18 @@ def measure(name: str) -> dict[str, Any]:
         "MiB": peak,
         "MiB ratio": estimated.mebibytes / peak,
         "bar": bar,
-        "cpu of estimate": spent,
+        "cpu of estimate": estimate_seconds,
     }
 
 
 class _Marks:
-    """What stands for the bar."""
+    """A replacement of the bar."""
 
     def reset(self, total: int) -> None:
-        """Nothing is drawn."""
+        """Draw nothing."""
 
     def set_description(self, text: str) -> None:
-        """Nothing is drawn."""
+        """Draw nothing."""
 
 
 def in_own_process(name: str) -> dict[str, Any]:
@@ -158,14 +158,14 @@ def in_own_process(name: str) -> dict[str, Any]:
     environment = {**os.environ, **dict.fromkeys(THREADS, str(CORES))}
     command = [sys.executable, __file__, "--case", name]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
-def rows(words: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """One row per case."""
+def rows(parts: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """Return one row per case."""
     title = "estimates of Evaluation.estimate_cost and of the progress bar over what a run took; 2 threads"
-    chosen = [name for name in CASES if not words or any(word in name for word in words)]
+    chosen = [name for name in CASES if not parts or any(part in name for part in parts)]
     return [{"case": title, "tool": name, **in_own_process(name)} for name in chosen]
 
 

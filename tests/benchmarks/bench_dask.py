@@ -1,9 +1,9 @@
-"""A dask array on a cluster beside the same data in memory: processor seconds, elapsed seconds, largest difference.
+"""A dask array on a cluster, and the same data in memory: processor and elapsed seconds, largest difference.
 
-``python tests/benchmarks/bench_dask.py`` prints one row per way; a number as argument is n. The cluster is local, of
-two processes with one thread each, which read their chunks from a file. The third row has one of the two killed in a
-pass, and started again by its nanny. CPU seconds of a cluster are those of the evaluating process and of the workers,
-without those of a killed one. A default run of two embeddings with labels, 2000 anchors.
+``python tests/benchmarks/bench_dask.py`` prints one row per way; a number as argument is n. The cluster is local: two
+processes with one thread each read their chunks from a file. In the third row one of them is killed during a pass and
+restarted by its nanny. CPU seconds of a cluster are those of the evaluating process and of the workers, without a
+killed one. The run is a default run of two embeddings with labels and 2000 anchors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ N, CHUNK = 1_000_000, 20_000
 
 
 class Reader:
-    """Reads rows of a file on a worker."""
+    """Callable that reads rows of a file on a worker."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -38,8 +38,8 @@ class Reader:
         return np.array(np.load(self.path, mmap_mode="r")[start:stop])
 
 
-def evaluated(X: Any, embeddings: Any, labels: Any) -> tuple[Any, float, float]:
-    """The table, elapsed and processor seconds."""
+def evaluate(X: Any, embeddings: Any, labels: Any) -> tuple[Any, float, float]:
+    """Return the table, elapsed and processor seconds."""
     import dreval
 
     start, worked = time.perf_counter(), time.process_time()
@@ -48,14 +48,14 @@ def evaluated(X: Any, embeddings: Any, labels: Any) -> tuple[Any, float, float]:
     return table, time.perf_counter() - start, time.process_time() - worked
 
 
-def largest_difference(table: Any, other: Any) -> float:
-    """Over all numbers but the seconds."""
+def largest_difference(table: Any, reference: Any) -> float:
+    """Return the largest difference of all numbers except the seconds."""
     numbers = table.select_dtypes("number").columns.drop("seconds")
-    return float((table[numbers] - other[numbers]).abs().max().max())
+    return float((table[numbers] - reference[numbers]).abs().max().max())
 
 
 def rows(n: int = N) -> list[dict[str, Any]]:
-    """One row per way."""
+    """Return one row per way."""
     case = f"default run, n={n}, p={P}, two embeddings, labels; {CORES} processes of one thread"
     if not find_spec("distributed"):
         return [{"case": case, "tool": "dask (not installed)"}]
@@ -67,9 +67,9 @@ def rows(n: int = N) -> list[dict[str, Any]]:
     rng = np.random.default_rng(1)
     embeddings = {"Y": Y, "blurred": Y + rng.normal(size=Y.shape)}
     labels = (Y[:, 0] > np.median(Y[:, 0])).astype(np.int8)
-    small = {name: one[:60_000] for name, one in embeddings.items()}
-    evaluated(X[:60_000].copy(), small, labels[:60_000])  # so that compilation does not count
-    known, seconds, cpu = evaluated(X, embeddings, labels)
+    small = {name: Z[:60_000] for name, Z in embeddings.items()}
+    evaluate(X[:60_000].copy(), small, labels[:60_000])  # compiles
+    reference, seconds, cpu = evaluate(X, embeddings, labels)
     table = [{"case": case, "tool": "in memory", "seconds": seconds, "CPU seconds": cpu}]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -79,14 +79,14 @@ def rows(n: int = N) -> list[dict[str, Any]]:
         options = {"n_workers": CORES, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
         options["silence_logs"] = logging.CRITICAL
         with LocalCluster(**options) as cluster, Client(cluster) as client:
-            some = lazy[:60_000]
-            evaluated(some, small, labels[:60_000])
+            sample = lazy[:60_000]
+            evaluate(sample, small, labels[:60_000])
             for tool in ("cluster", "cluster, a worker killed"):
                 before = client.run(time.process_time)
                 if "killed" in tool:
                     pid = next(iter(client.run(os.getpid).values()))
                     threading.Timer(0.4 * seconds, os.kill, (pid, signal.SIGKILL)).start()
-                found, seconds, cpu = evaluated(lazy, embeddings, labels)
+                result, seconds, cpu = evaluate(lazy, embeddings, labels)
                 client.wait_for_workers(CORES)
                 after = client.run(time.process_time)
                 cpu += sum(spent - before.get(worker, 0.0) for worker, spent in after.items())
@@ -98,7 +98,7 @@ def rows(n: int = N) -> list[dict[str, Any]]:
                         "CPU seconds": cpu,
                         "CPU over memory": cpu / table[0]["CPU seconds"],
                         "killed": len(before.keys() - after.keys()),
-                        "largest difference": f"{largest_difference(known, found):.1e}",
+                        "largest difference": f"{largest_difference(reference, result):.1e}",
                     }
                 )
     return table

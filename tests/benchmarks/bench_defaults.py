@@ -1,17 +1,17 @@
-"""All bundled methods with their defaults beside other programs with theirs: how well nine data sets are shown.
+"""Quality of all bundled methods and of other programs, all with their defaults, on nine data sets.
 
 ``python tests/benchmarks/bench_defaults.py [--methods pca,tsne] [--peers none] [--journal FILE] [data set ...]`` prints
 a row for each method, data set and peer: trustworthiness (k = 15, higher is better), local Procrustes R_C (k = 15,
-lower is better) and processor seconds, ours | the peer's | difference. Below stand what failed or took too long, with
-the reason, and the rows where ours is behind by more than 0.02. With a journal, finished rows are kept in that file and
-not run again.
+lower is better) and processor seconds, ours | the peer's | difference. Then follow failures and timeouts with their
+reasons, and the rows where ours is behind by more than 0.02. With a journal, finished rows are stored in that file and
+not re-run.
 
-Two components and ``random_state=0`` (in R, ``set.seed(0)``); nothing else is set, but for scikit-learn's kernel PCA,
-whose default is linear, and its Hessian LLE, which refuses its own default of 5 neighbors and has 6. Supervised
-methods get the labels, or the latent coordinates where there are none; scikit-learn's CCA gets labels as indicator
-columns. The machine may be shared, so that seconds are those of the processor, in one thread, after a warm-up on 100
-points. Whatever takes more than 60 of them, or ``$BENCH_CAP``, is stopped. Peers in R are compared where ``Rscript``
-and their packages (MASS, uwot, Rtsne, kernlab, fastICA) are installed. The mammoth lies in ``$DREVAL_DATA`` or
+Two components and ``random_state=0`` (in R, ``set.seed(0)``); nothing else is set, with two exceptions: scikit-learn's
+kernel PCA, whose default is linear, and its Hessian LLE, which rejects its own default of 5 neighbors and has 6.
+Supervised methods get the labels, or the latent coordinates if there are none; scikit-learn's CCA gets labels as
+indicator columns. Seconds are processor seconds in one thread, after a warm-up on 100 points, since the machine may be
+shared. A run of more than 60 of them, or ``$BENCH_CAP``, is stopped. Peers in R are compared where ``Rscript`` and
+their packages (MASS, uwot, Rtsne, kernlab, fastICA) are installed. The mammoth is in ``$DREVAL_DATA`` or
 ``../shared/data``.
 """
 
@@ -38,7 +38,7 @@ BEHIND = 0.02
 SETS = ("swiss_roll", "digits", "iris", "wdbc", "s1", "s2", "s3", "s4", "mammoth")
 ROWS = {"swiss_roll": 500, "digits": 500, "mammoth": 1500}
 ONE_COLUMN = ("gsave", "mave", "save", "sir")  # methods that get the first latent coordinate only
-Result = dict[str, Any]  # trustworthiness, R_C, seconds; or the reason why there are none
+Result = dict[str, Any]  # trustworthiness, R_C, seconds; or the reason of the failure
 
 R_PEERS = {
     "pca": {"R prcomp": "prcomp(X)$x[, 1:2]"},
@@ -65,7 +65,7 @@ cat("\\nseconds", used[["user.self"]] + used[["sys.self"]], "\\n")
 
 
 def sklearn_peers() -> dict[str, dict[str, Callable[[], Any]]]:
-    """Makers of the counterparts in Python, by method."""
+    """Return makers of the counterparts in Python, by method."""
     import openTSNE
     import umap
     from sklearn import cross_decomposition, decomposition, manifold
@@ -74,7 +74,7 @@ def sklearn_peers() -> dict[str, dict[str, Callable[[], Any]]]:
         return manifold.LocallyLinearEmbedding(n_components=2, method=kind, random_state=0, **options)
 
     class OpenTSNE:
-        """openTSNE, whose ``fit`` gives the embedding."""
+        """openTSNE with the interface of scikit-learn."""
 
         def fit_transform(self, X: Any) -> Any:
             import numpy as np
@@ -101,7 +101,7 @@ def sklearn_peers() -> dict[str, dict[str, Callable[[], Any]]]:
 
 
 def data(name: str) -> tuple[Any, Any]:
-    """Points, and labels or latent coordinates."""
+    """Return points, and labels or latent coordinates."""
     import numpy as np
 
     import dreval
@@ -117,18 +117,18 @@ def data(name: str) -> tuple[Any, Any]:
             rows = np.sort(rng.choice(len(file["X"]), ROWS[name], replace=False))
             return file["X"][rows].astype(np.float64), file["y"][rows]
     if name in ("digits", "wdbc"):
-        found = dreval.load_dataset(name)
-        X = np.asarray(found.data, np.float64)
+        dataset = dreval.load_dataset(name)
+        X = np.asarray(dataset.data, np.float64)
         if name == "wdbc":
-            return (X - X.mean(axis=0)) / X.std(axis=0), found.labels
+            return (X - X.mean(axis=0)) / X.std(axis=0), dataset.labels
         rows = np.sort(rng.choice(len(X), ROWS[name], replace=False))
-        return X[rows], found.labels[rows]
-    found = dreval.simulate(name, random_state=0, **({"n": ROWS[name]} if name in ROWS else {}))
-    return found.data, found.latent if found.labels is None else found.labels
+        return X[rows], dataset.labels[rows]
+    dataset = dreval.simulate(name, random_state=0, **({"n": ROWS[name]} if name in ROWS else {}))
+    return dataset.data, dataset.latent if dataset.labels is None else dataset.labels
 
 
 def indicators(labels: Any) -> Any:
-    """A column of 0 and 1 for each class."""
+    """Return a column of 0 and 1 for each class."""
     import numpy as np
 
     return (labels[:, None] == np.unique(labels)).astype(np.float64)
@@ -136,7 +136,7 @@ def indicators(labels: Any) -> Any:
 
 @cache
 def tools(method: str) -> dict[str, Callable[[Any, Any], Any]]:
-    """Functions of points and response by tool, ours first."""
+    """Return functions of points and response by tool, with ours first."""
     import numpy as np
 
     import dreval
@@ -149,12 +149,12 @@ def tools(method: str) -> dict[str, Callable[[Any, Any], Any]]:
             return lambda X, _: make().fit_transform(X)
         return lambda X, y: make().fit(X, indicators(y) if np.ndim(y) == 1 else y).transform(X)
 
-    found: dict[str, Any] = {"dreval": lambda X, y: ours(random_state=0).fit_transform(X, y)}
-    return found | {name: peer(make) for name, make in sklearn_peers().get(method, {}).items()}
+    functions: dict[str, Any] = {"dreval": lambda X, y: ours(random_state=0).fit_transform(X, y)}
+    return functions | {name: peer(make) for name, make in sklearn_peers().get(method, {}).items()}
 
 
 def quality(X: Any, Y: Any) -> Result:
-    """Trustworthiness and R_C."""
+    """Return trustworthiness and R_C."""
     import numpy as np
 
     import dreval
@@ -167,7 +167,7 @@ def quality(X: Any, Y: Any) -> Result:
 
 
 def worker() -> None:
-    """Read a task a line, write its result a line; a task over the cap ends the process."""
+    """Read one task per line, and write its result as a line; a task over the cap ends the process."""
     import resource
 
     import numpy as np
@@ -181,9 +181,9 @@ def worker() -> None:
         run = tools(method)[tool]
         if (method, tool) not in warm:
             warm.add((method, tool))
-            some = np.random.default_rng(0).choice(len(X), 100, replace=False)
+            sample = np.random.default_rng(0).choice(len(X), 100, replace=False)
             try:
-                run(X[some], y[some])
+                run(X[sample], y[sample])
             except Exception as reason:  # noqa: BLE001 - the run below reports it
                 sys.stderr.write(f"warm-up of {method} by {tool} on {name}: {reason}\n")
         spent = resource.getrusage(resource.RUSAGE_SELF)
@@ -192,26 +192,31 @@ def worker() -> None:
         start = process_time()
         try:
             Y = run(X, y)
-            found = {"seconds": process_time() - start}
-        except Exception as reason:  # noqa: BLE001 - a reason is a result, too
-            found = {"reason": f"{type(reason).__name__}: {reason}"}
+            result = {"seconds": process_time() - start}
+        except Exception as reason:  # noqa: BLE001 - the reason is the result
+            result = {"reason": f"{type(reason).__name__}: {reason}"}
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
-        if "seconds" in found:
-            found |= quality(X, Y)
-        print(json.dumps(found), flush=True)
+        if "seconds" in result:
+            result |= quality(X, Y)
+        print(json.dumps(result), flush=True)
 
 
 class Worker:
-    """A process for tasks, started again where one ended it."""
+    """A process for tasks, restarted after a task that ended it."""
 
     process: subprocess.Popen[str] | None = None
 
     def __call__(self, *task: str) -> Result:
         if self.process is None or self.process.poll() is not None:
             command = [sys.executable, __file__, "--worker"]
-            alone = os.environ | dict.fromkeys(THREADS, "1")
+            environment = os.environ | dict.fromkeys(THREADS, "1")
             self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=alone
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env=environment,
             )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -225,20 +230,20 @@ class Worker:
 
 
 def in_r(name: str, expression: str) -> Result:
-    """A counterpart in R."""
+    """Return the result of a counterpart in R."""
     import numpy as np
 
     X, y = data(name)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         np.savetxt(place / "X.csv", X, delimiter=",", fmt="%.17g")
-        response = indicators(y)[:, :-1] if np.ndim(y) == 1 else y  # the last column is what the others leave
+        response = indicators(y)[:, :-1] if np.ndim(y) == 1 else y  # the last column depends on the others
         np.savetxt(place / "Y.csv", response, delimiter=",", fmt="%.17g")
         (place / "run.R").write_text(SCRIPT % expression)
-        alone = os.environ | dict.fromkeys(THREADS, "1")
+        environment = os.environ | dict.fromkeys(THREADS, "1")
         try:
             done = subprocess.run(
-                ["Rscript", "run.R"], cwd=folder, capture_output=True, text=True, env=alone, timeout=10 * CAP
+                ["Rscript", "run.R"], cwd=folder, capture_output=True, text=True, env=environment, timeout=10 * CAP
             )
         except subprocess.TimeoutExpired:
             return {"reason": f"stopped after {10 * CAP} seconds"}
@@ -249,61 +254,61 @@ def in_r(name: str, expression: str) -> Result:
 
 
 def results(names: Any, methods: Any, with_peers: bool, journal: Path | None) -> Iterator[tuple[str, str, str, Result]]:
-    """Data set, method, tool and result, one after another."""
-    known: dict[tuple[str, str, str], Result] = {}
+    """Yield data set, method, tool and result."""
+    finished: dict[tuple[str, str, str], Result] = {}
     if journal is not None and journal.exists():
         for line in journal.read_text("utf-8").splitlines():
-            *key, found = json.loads(line)
-            known[tuple(key)] = found
+            *key, result = json.loads(line)
+            finished[tuple(key)] = result
     run = Worker()
     for name in names:
         for method in methods:
-            theirs = [*tools(method)][1:] if with_peers else []
+            peers = [*tools(method)][1:] if with_peers else []
             r = R_PEERS.get(method, {}) if with_peers and shutil.which("Rscript") else {}
-            for tool in ("dreval", *theirs, *r):
+            for tool in ("dreval", *peers, *r):
                 key = (name, method, tool)
-                if key not in known:
-                    known[key] = in_r(name, r[tool]) if tool in r else run(*key)
-                    sys.stderr.write(f"{key} {known[key]}\n")
+                if key not in finished:
+                    finished[key] = in_r(name, r[tool]) if tool in r else run(*key)
+                    sys.stderr.write(f"{key} {finished[key]}\n")
                     if journal is not None:
                         with journal.open("a", encoding="utf-8") as file:
-                            file.write(json.dumps([*key, known[key]]) + "\n")
-                yield (*key, known[key])
+                            file.write(json.dumps([*key, finished[key]]) + "\n")
+                yield (*key, finished[key])
 
 
 def pair(name: str, method: str, tool: str, ours: Result, peer: Result) -> Result:
-    """A row: ours | the peer's | difference."""
+    """Return a row: ours | the peer's | difference."""
     row: Result = {"method": method, "data": name, "peer": tool}
     for value in ("T", "R_C", "seconds"):
-        mine, other = ours.get(value, float("nan")), peer.get(value, float("nan"))
-        row |= {value: mine, f"{value}, peer": other, f"{value}, diff": mine - other}
+        own_value, peer_value = ours.get(value, float("nan")), peer.get(value, float("nan"))
+        row |= {value: own_value, f"{value}, peer": peer_value, f"{value}, diff": own_value - peer_value}
     return row
 
 
 def rows(names: Any = SETS, methods: Any = None, with_peers: bool = True, journal: Any = None) -> list[Result]:
-    """All rows; then what gave no result, and why; then the rows where ours is behind."""
+    """Return all rows; then the failures with their reasons; then the rows where ours is behind."""
     import dreval
 
-    here = []
+    available = []
     for name in names:
         try:
             data(name)
-            here.append(name)
+            available.append(name)
         except FileNotFoundError as reason:
             sys.stderr.write(f"without {name}: {reason}\n")
-    found = {
+    by_tool = {
         (name, method, tool): result
-        for name, method, tool, result in results(here, methods or dreval.list_methods(), with_peers, journal)
+        for name, method, tool, result in results(available, methods or dreval.list_methods(), with_peers, journal)
     }
-    table, ours = [], {key[:2]: result for key, result in found.items() if key[2] == "dreval"}
+    table, ours = [], {key[:2]: result for key, result in by_tool.items() if key[2] == "dreval"}
     for name, method in ours:
-        theirs = {key[2]: result for key, result in found.items() if key[:2] == (name, method) and key[2] != "dreval"}
-        for tool, result in (theirs or {"": {}}).items():
+        peers = {key[2]: result for key, result in by_tool.items() if key[:2] == (name, method) and key[2] != "dreval"}
+        for tool, result in (peers or {"": {}}).items():
             table.append(pair(name, method, tool, ours[name, method], result))
     table.sort(key=lambda row: row["method"])
     missing = [
         {"method": method, "data": name, "tool": tool, "reason": result["reason"]}
-        for (name, method, tool), result in found.items()
+        for (name, method, tool), result in by_tool.items()
         if "reason" in result
     ]
     behind = [row for row in table if row["T, diff"] < -BEHIND or row["R_C, diff"] > BEHIND]
@@ -312,7 +317,7 @@ def rows(names: Any = SETS, methods: Any = None, with_peers: bool = True, journa
         "no result": missing,
         f"ours behind by more than {BEHIND}": behind,
     }
-    return [{"case": case, **row} for case, some in cases.items() for row in some or [{"": "none"}]]
+    return [{"case": case, **row} for case, lines in cases.items() for row in lines or [{"": "none"}]]
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Every measure of ranks, distances and classes that dreval and ZADU both have, in one run of each; and full curves.
 
 ``python tests/benchmarks/bench_distances.py`` prints a row per tool: all shared measures at once, then the rank, the
-distance and the class measures alone. Each tool runs in a process of its own with one thread, after a warm-up on 60
-points; processor time stands beside the clock, which a busy machine stretches. dreval also computes the value by
-chance of each measure in that time. Then what ZADU does not have: the R_NX curve at every K, and the default measures
-with intervals; the Spearman correlation of all distances beside SciPy's ranks of the distances of one space; and a
-default run of two embeddings with labels. ``bench_distances.py beside FOLDER`` prints this last run alone, beside that
-of another checkout of dreval in FOLDER (``git worktree add FOLDER COMMIT``): a ratio of two states from one run.
+distance and the class measures alone. Each tool runs in its own process with one thread, after a warm-up on 60 points;
+processor time is printed next to elapsed time, which depends on the load. dreval also computes the chance level of each
+measure in that time. Then follow runs without a counterpart in ZADU: the R_NX curve at every K, and the default
+measures with intervals; the Spearman correlation of all distances, compared with SciPy's ranks of the distances of one
+space; and a default run of two embeddings with labels. ``bench_distances.py beside FOLDER`` prints the last run alone,
+and the same of another checkout of dreval in FOLDER (``git worktree add FOLDER COMMIT``), with their ratio.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RANKS: Names = {
     "tnc": {"trustworthiness": "trustworthiness", "continuity": "continuity"},
     "mrre": {"mrre_false": "mrre_false", "mrre_missing": "mrre_missing"},
     "lcmc": {"neighborhood_overlap": "lcmc"},
-    "proc": {"procrustes_rn": ""},  # the same statistic of other neighbors
+    "proc": {"procrustes_rn": ""},  # the same statistic with other neighborhoods
 }
 DISTANCES: Names = {
     "stress": {"stress": "stress"},
@@ -41,7 +41,7 @@ CLASSES: Names = {
     "dsc": {"distance_consistency": "distance_consistency"},
     "ivm": {"silhouette": "silhouette"},
 }
-CONVENTIONS = {  # where a value is stated otherwise: ours from theirs
+CONVENTIONS = {  # our value from that of ZADU where the definitions differ
     "mrre_false": lambda value: 1 - value,
     "mrre_missing": lambda value: 1 - value,
     "neighborhood_overlap": lambda value: value + K / (SIZE - 1),
@@ -54,22 +54,22 @@ WITH_K = ("tnc", "mrre", "lcmc", "proc", "nh", "ca_tnc")
 
 
 def labels(X: Any) -> Any:
-    """Six classes, from the first column."""
+    """Return six classes by the first column."""
     import numpy as np
 
     return np.clip(np.floor(X[:, 0] / 3).astype(int), -3, 2)
 
 
 def dreval_run(name: str, ci: str | None = None) -> Any:
-    """One ``Evaluation``, one run."""
+    """Return a call with one ``Evaluation`` and one run."""
     import dreval
 
-    wanted: Any = [ours for names in SETS[name].values() for ours in names] if name in SETS else name
+    measures: Any = [ours for names in SETS[name].values() for ours in names] if name in SETS else name
 
     def call(X: Any, Y: Any) -> dict[str, float]:
-        known = labels(X) if name in SETS else None
-        evaluation = dreval.Evaluation(X, {"e": Y}, labels=known, n_neighbors=min(K, len(X) - 1), n_jobs=1)
-        result = evaluation.run(measures=wanted, tests=None, ci=ci, options=all_k(name))
+        classes = labels(X) if name in SETS else None
+        evaluation = dreval.Evaluation(X, {"e": Y}, labels=classes, n_neighbors=min(K, len(X) - 1), n_jobs=1)
+        result = evaluation.run(measures=measures, tests=None, ci=ci, options=all_k(name))
         table = result.tidy()
         return dict(zip(table["measure"], table["value"], strict=True))
 
@@ -77,27 +77,27 @@ def dreval_run(name: str, ci: str | None = None) -> Any:
 
 
 def all_k(name: str) -> dict[str, dict[str, bool]] | None:
-    """Curves are kept at every K."""
+    """Return the option that computes curves at every K."""
     return {"r_nx": {"all_k": True}} if name == "r_nx" else None
 
 
 def zadu_run(name: str) -> Any:
-    """All measures in one object, its scheduler sharing what it can."""
+    """Return a call with all measures in one object, whose scheduler shares intermediate results."""
     from zadu import zadu
 
-    spec = [{"id": theirs, "params": {"k": K} if theirs in WITH_K else {}} for theirs in SETS[name]]
+    spec = [{"id": alias, "params": {"k": K} if alias in WITH_K else {}} for alias in SETS[name]]
 
     def call(X: Any, Y: Any) -> dict[str, float]:
-        found: dict[str, float] = {}
+        values: dict[str, float] = {}
         for part in zadu.ZADU(spec, X).measure(Y, labels(X)):
-            found |= part
-        return found
+            values |= part
+        return values
 
     return call
 
 
 def measure(tool: str, name: str, n: int, ci: str | None) -> dict[str, Any]:
-    """Seconds, MiB above the process, and how many values; runs inside the tool's process."""
+    """Return seconds, MiB above the process, and values; called inside the tool's process."""
     call = dreval_run(name, ci) if tool == "dreval" else zadu_run(name)
     call(*cloud(60))
     cost, values = timed(call, *cloud(n))
@@ -105,7 +105,7 @@ def measure(tool: str, name: str, n: int, ci: str | None) -> dict[str, Any]:
 
 
 def measure_ranks(n: int) -> dict[str, Any]:
-    """The Spearman correlation of all distances of two spaces, and SciPy's ranks of those of one, already computed."""
+    """Measure the Spearman correlation of all distances of two spaces, and SciPy's ranks of those of one."""
     from scipy.spatial.distance import pdist
     from scipy.stats import rankdata
 
@@ -115,12 +115,12 @@ def measure_ranks(n: int) -> dict[str, Any]:
     X, Y = cloud(n)
     x = pdist(X)
     ours, value = timed(lambda: dreval.spearman_distance(X, Y, n_jobs=2))
-    theirs, _ = timed(lambda: rankdata(x))
-    return {"ours": {**ours, "values": {"spearman_distance": value}}, "theirs": {**theirs, "values": {}}}
+    scipy_cost, _ = timed(lambda: rankdata(x))
+    return {"ours": {**ours, "values": {"spearman_distance": value}}, "theirs": {**scipy_cost, "values": {}}}
 
 
 def measure_default(n: int) -> dict[str, Any]:
-    """The cost of a default run of two embeddings with labels, after a small one."""
+    """Return the cost of a default run of two embeddings with labels, after a small one."""
     import numpy as np
 
     import dreval
@@ -136,56 +136,56 @@ def measure_default(n: int) -> dict[str, Any]:
 
 
 def default_rows(folder: str = "") -> list[dict[str, Any]]:
-    """The default run of this checkout, and of the one in ``folder``."""
-    mine = in_own_process(__file__, ["default", str(SIZE)])
+    """Return the default run of this checkout, and of the one in ``folder``."""
+    ours = in_own_process(__file__, ["default", str(SIZE)])
     case = f"default run of two embeddings with labels, n={SIZE}, p={P}, one thread"
-    table = [row(case, "dreval", mine, mine)]
+    table = [row(case, "dreval", ours, ours)]
     if folder:
-        usual = os.environ.get("PYTHONPATH", "")
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, usual]))
-        table.append(row(case, folder, in_own_process(__file__, ["default", str(SIZE)]), mine))
-        os.environ["PYTHONPATH"] = usual
+        python_path = os.environ.get("PYTHONPATH", "")
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, python_path]))
+        table.append(row(case, folder, in_own_process(__file__, ["default", str(SIZE)]), ours))
+        os.environ["PYTHONPATH"] = python_path
     return table
 
 
-def largest_difference(name: str, ours: dict[str, float], theirs: dict[str, float]) -> float:
-    """Largest absolute difference of the values that both tools state, ours after its convention."""
+def largest_difference(name: str, ours: dict[str, float], zadu: dict[str, float]) -> float:
+    """Return the largest absolute difference of values that both tools have, after the conventions."""
     pairs = [(measure, key) for names in SETS[name].values() for measure, key in names.items() if key]
-    return max(abs(ours[measure] - CONVENTIONS.get(measure, float)(theirs[key])) for measure, key in pairs)
+    return max(abs(ours[measure] - CONVENTIONS.get(measure, float)(zadu[key])) for measure, key in pairs)
 
 
-def row(case: str, tool: str, found: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
-    """One row of the table."""
+def row(case: str, tool: str, result: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
+    """Return one row of the table."""
     return {
         "case": case,
         "tool": tool,
-        "values": len(found["values"]),
-        "seconds": found["seconds"],
-        "CPU s": found["cpu"],
-        "MiB": found["mib"],
-        "time / dreval": found["seconds"] / ours["seconds"],
-        "CPU / dreval": found["cpu"] / ours["cpu"],
-        "memory / dreval": found["mib"] / ours["mib"] if ours["mib"] > 0 else float("nan"),
+        "values": len(result["values"]),
+        "seconds": result["seconds"],
+        "CPU s": result["cpu"],
+        "MiB": result["mib"],
+        "time / dreval": result["seconds"] / ours["seconds"],
+        "CPU / dreval": result["cpu"] / ours["cpu"],
+        "memory / dreval": result["mib"] / ours["mib"] if ours["mib"] > 0 else float("nan"),
     }
 
 
 def rows() -> list[dict[str, Any]]:
-    """The sets side by side, then dreval alone."""
+    """Return the sets for both tools, then dreval alone."""
     table = []
     for name in SETS:
-        found = {tool: in_own_process(__file__, [tool, name, str(SIZE), "none"]) for tool in ("dreval", "zadu")}
+        results = {tool: in_own_process(__file__, [tool, name, str(SIZE), "none"]) for tool in ("dreval", "zadu")}
         case = f"{name}, n={SIZE}, p={P}, k={K}, one thread, no intervals"
-        table += [row(case, tool, one, found["dreval"]) for tool, one in found.items()]
-        table[-1]["largest difference"] = largest_difference(name, *(one["values"] for one in found.values()))
-    alone = [("r_nx", 10_000, "none"), ("default", SIZE, "points"), ("default", 20_000, "none")]
-    for name, n, ci in alone:
-        one = in_own_process(__file__, ["dreval", name, str(n), ci])
+        table += [row(case, tool, result, results["dreval"]) for tool, result in results.items()]
+        table[-1]["largest difference"] = largest_difference(name, *(result["values"] for result in results.values()))
+    dreval_only = [("r_nx", 10_000, "none"), ("default", SIZE, "points"), ("default", 20_000, "none")]
+    for name, n, ci in dreval_only:
+        result = in_own_process(__file__, ["dreval", name, str(n), ci])
         case = f"dreval, {name}, n={n}, p={P}, one thread, {'intervals' if ci != 'none' else 'no intervals'}"
-        table.append(row(case, "dreval", one, one))
-    found = in_own_process(__file__, ["ranks", str(SIZE)], 2)
+        table.append(row(case, "dreval", result, result))
+    results = in_own_process(__file__, ["ranks", str(SIZE)], 2)
     case = f"all distances of two spaces, one rankdata of those of one, n={SIZE}, p={P}, two cores"
     tools = {"ours": "dreval.spearman_distance", "theirs": "scipy.stats.rankdata"}
-    table += [row(case, tool, found[key], found["ours"]) for key, tool in tools.items()]
+    table += [row(case, tool, results[key], results["ours"]) for key, tool in tools.items()]
     return table + default_rows()
 
 

@@ -1,11 +1,11 @@
 """Growth of a default run with the number of points and of anchors: processor seconds, and the exponent of their fit.
 
 ``python tests/benchmarks/bench_growth.py`` (``make bench ARGS=growth``) prints a row for each size; ``bench_growth.py
-FILE.png`` draws them too, and a factor after it makes every size that many times as large. A run is that of two
-embeddings with labels with all default measures, intervals and tests, in 50 dimensions. Each runs once, in a process of
-its own with two threads. The exponent b is that of seconds = a size^b by least squares over the three largest sizes: up
-to 50,000 points all ranks are seen from the anchors, beyond them samples of ranks, so that no one curve fits all sizes.
-Fixed costs make the exponent smaller than 1.
+FILE.png`` draws them too; a factor after it multiplies all sizes. A run evaluates two embeddings with labels with all
+default measures, intervals and tests, in 50 dimensions. Each runs once, in its own process with two threads. The
+exponent b is that of seconds = a size^b by least squares over the three largest sizes: up to 50,000 points the anchors
+use all ranks, and above samples of ranks, so that no single curve fits all sizes. Fixed costs make the exponent smaller
+than 1.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from bench_ranks import in_own_process, timed
 from bench_scale import CORES, cloud
 
 POINTS, ANCHORS = (10_000, 20_000, 50_000, 100_000, 200_000, 400_000), (250, 500, 1000, 2000, 4000)
-GIVEN_ANCHORS, GIVEN_POINTS = 2000, 200_000
+FIXED_ANCHORS, FIXED_POINTS = 2000, 200_000
 FITTED = 3
-WARM = 60_000  # above the points up to which all ranks are seen, as in the largest run
+WARM = 60_000  # above the largest n with all ranks, as in the largest run
 
 
 def default_run(X: Any, Y: Any, anchors: int) -> None:
-    """A default run of two embeddings with labels, at so many anchors."""
+    """Make a default run of two embeddings with labels and the given number of anchors."""
     import numpy as np
 
     import dreval
@@ -37,7 +37,7 @@ def default_run(X: Any, Y: Any, anchors: int) -> None:
 
 
 def measure(n: int, m: int) -> dict[str, float]:
-    """The cost of one size, after a warm-up for the compilation; runs inside its process."""
+    """Return the cost of one size after a warm-up for the compilation; called inside its process."""
     default_run(*cloud(1000), 100)
     default_run(*cloud(WARM), 100)
     cost, _ = timed(default_run, *cloud(n), m)
@@ -45,29 +45,29 @@ def measure(n: int, m: int) -> dict[str, float]:
 
 
 def exponent(sizes: list[int], seconds: list[float]) -> float:
-    """The slope of the logarithms over the largest sizes."""
+    """Return the slope of the logarithms over the largest sizes."""
     import numpy as np
 
     return float(np.polyfit(np.log(sizes[-FITTED:]), np.log(seconds[-FITTED:]), 1)[0])
 
 
 def rows(factor: float = 1.0) -> list[dict[str, Any]]:
-    """One row for each size, with the exponent of its series."""
+    """Return one row for each size, with the exponent of its series."""
     table = []
     for key, sizes in (("n", POINTS), ("m", ANCHORS)):
         chosen = [round(size * factor) for size in sizes]
-        given = round((GIVEN_ANCHORS if key == "n" else GIVEN_POINTS) * factor)
-        pairs = [(size, given) if key == "n" else (given, size) for size in chosen]
-        found = [in_own_process(__file__, [str(n), str(m)], CORES) for n, m in pairs]
-        cpu = [one["cpu"] for one in found]
+        fixed = round((FIXED_ANCHORS if key == "n" else FIXED_POINTS) * factor)
+        pairs = [(size, fixed) if key == "n" else (fixed, size) for size in chosen]
+        results = [in_own_process(__file__, [str(n), str(m)], CORES) for n, m in pairs]
+        cpu = [result["cpu"] for result in results]
         b = exponent(chosen, cpu)
-        what = f"growth with {key}" + (f", {given:,} anchors" if key == "n" else f", {given:,} points")
-        for before, (n, m), one in zip([None, *cpu], pairs, found, strict=False):
-            ratio = one["cpu"] / before if before else float("nan")
+        label = f"growth with {key}" + (f", {fixed:,} anchors" if key == "n" else f", {fixed:,} points")
+        for before, (n, m), result in zip([None, *cpu], pairs, results, strict=False):
+            ratio = result["cpu"] / before if before else float("nan")
             table.append(
                 {
-                    "case": f"default run of two embeddings, {CORES} threads: {what}; CPU s ~ {key}^{b:.2f}",
-                    "n": n, "anchors": m, "CPU s": one["cpu"], "seconds": one["seconds"], "MiB": one["mib"],
+                    "case": f"default run of two embeddings, {CORES} threads: {label}; CPU s ~ {key}^{b:.2f}",
+                    "n": n, "anchors": m, "CPU s": result["cpu"], "seconds": result["seconds"], "MiB": result["mib"],
                     "CPU / row before": ratio,
                 }
             )  # fmt: skip
@@ -75,14 +75,14 @@ def rows(factor: float = 1.0) -> list[dict[str, Any]]:
 
 
 def draw(table: list[dict[str, Any]], path: str) -> None:
-    """Both series with their fits, on logarithmic axes."""
+    """Draw both series with their fits, on logarithmic axes."""
     import matplotlib.pyplot as plt
     import numpy as np
 
     figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8), sharey=True, layout="constrained")
     for ax, key, label in zip(axes, ("n", "anchors"), ("points n", "anchors m"), strict=True):
-        mine = [row for row in table if f"growth with {label[-1]}" in row["case"]]
-        sizes, cpu = [row[key] for row in mine], [row["CPU s"] for row in mine]
+        series = [row for row in table if f"growth with {label[-1]}" in row["case"]]
+        sizes, cpu = [row[key] for row in series], [row["CPU s"] for row in series]
         b = exponent(sizes, cpu)
         last, worked = np.log(sizes[-FITTED:]), np.log(cpu[-FITTED:])
         ax.loglog(sizes[-FITTED:], np.exp(worked.mean() + b * (last - last.mean())), color="0.6", linewidth=1)
@@ -104,7 +104,7 @@ if __name__ == "__main__":
     else:
         from run import show
 
-        found = rows(*map(float, sys.argv[2:]))
-        show(found)
+        table = rows(*map(float, sys.argv[2:]))
+        show(table)
         if len(sys.argv) > 1:
-            draw(found, sys.argv[1])
+            draw(table, sys.argv[1])

@@ -1,4 +1,4 @@
-"""How long ``import dreval`` takes beside ``import numpy, pandas``: the best of five fresh processes each."""
+"""Seconds of ``import dreval`` and of ``import numpy, pandas``: the best of five fresh processes each."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ STATEMENTS = {
 
 
 def seconds(modules: str) -> float:
-    """Seconds of one import in a fresh process, without the start of Python itself."""
+    """Return the seconds of one import in a fresh process, without the start of Python itself."""
     code = f"from time import perf_counter as t; s = t(); import {modules}; print(t() - s)"
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
     return float(done.stdout)
 
 
 def rows() -> list[dict[str, Any]]:
-    """One row per statement; the first one is the yardstick."""
+    """Return one row per statement; the first is the reference."""
     best = {name: min(seconds(modules) for _ in range(5)) for name, modules in STATEMENTS.items()}
     return [{"case": "import, best of 5", "tool": name, "seconds": value} for name, value in best.items()]
 

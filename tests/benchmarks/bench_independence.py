@@ -1,10 +1,10 @@
-"""Permutation tests of independence beside hyppo, dcor and a plain scipy one: time, memory above the process, answers.
+"""Permutation tests of independence and those of hyppo, dcor and scipy: time, memory above the process, values.
 
-``make bench ARGS=independence`` prints one row per tool. Each tool runs in a process of its own with one thread, after
-a warm-up on 60 points, so that imports and compilation are not counted; dreval runs five times and the middle time
-counts, the others once. A tool that is missing is named as not
-installed. hyppo's Hsic is another statistic (the bandwidth of x serves y too, and it is normalized), so only the times
-compare; scipy runs on dreval's kernels. The last case is HSIC by low-rank factors on many rows.
+``make bench ARGS=independence`` prints one row per tool. Each tool runs in its own process with one thread, after a
+warm-up on 60 points, so that imports and compilation are not counted. dreval runs five times with the median time, the
+others once. A missing tool is printed as not installed. hyppo's Hsic is another statistic (the bandwidth of x serves y
+too, and it is normalized), so only the times compare; scipy runs on dreval's kernels. The last case is HSIC by low-rank
+factors on many rows.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Call = Callable[[Any, Any, int], tuple[float, float]]
 
 
 def dreval_test(name: str) -> Call:
-    """A public function."""
+    """Return a call of a public function."""
     import dreval
 
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
-        found = getattr(dreval, f"{name}_test")(x, y, n_resamples=permutations, random_state=0, n_jobs=1)
-        return found.statistic, found.p_value
+        result = getattr(dreval, f"{name}_test")(x, y, n_resamples=permutations, random_state=0, n_jobs=1)
+        return result.statistic, result.p_value
 
     return call
 
 
 def hyppo_test(name: str) -> Call:
-    """hyppo's permutation test, not its chi-square approximation."""
+    """Return a call of hyppo's permutation test, without its chi-square approximation."""
     from hyppo import independence
 
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
@@ -49,19 +49,19 @@ def hyppo_test(name: str) -> Call:
 
 
 def dcor_test() -> Call:
-    """dcor's permutation test."""
+    """Return a call of dcor's permutation test."""
     import numpy as np
     from dcor.independence import distance_covariance_test
 
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
-        found = distance_covariance_test(x, y, num_resamples=permutations, random_state=np.random.RandomState(0))
-        return found.statistic, found.pvalue
+        result = distance_covariance_test(x, y, num_resamples=permutations, random_state=np.random.RandomState(0))
+        return result.statistic, result.pvalue
 
     return call
 
 
 def scipy_test() -> Call:
-    """What one writes by hand: kernels once, scipy.stats.permutation_test over pairings."""
+    """Return a plain test: kernels once, and scipy.stats.permutation_test over pairings."""
     import numpy as np
     from scipy.stats import permutation_test
 
@@ -70,7 +70,7 @@ def scipy_test() -> Call:
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
         n = len(x)
         K, L = center(gram_matrix(x, "x").matrix), gram_matrix(y, "y").matrix
-        found = permutation_test(
+        result = permutation_test(
             (np.arange(n),),
             lambda order: float((K[np.ix_(order, order)] * L).sum()) / n**2,
             permutation_type="pairings",
@@ -78,17 +78,17 @@ def scipy_test() -> Call:
             alternative="greater",
             rng=np.random.default_rng(0),
         )
-        return found.statistic, found.pvalue
+        return result.statistic, result.pvalue
 
     return call
 
 
-def case_of(what: str, n: int) -> str:
-    """The heading of a case."""
-    return f"{what}, n={n}, {PERMUTATIONS} permutations, one thread"
+def case_of(name: str, n: int) -> str:
+    """Return the heading of a case."""
+    return f"{name}, n={n}, {PERMUTATIONS} permutations, one thread"
 
 
-# Of each tool: its case, how to make the call, how often it runs, on how many rows; the first of a case is dreval's.
+# For each tool: case, maker of the call, number of runs, number of rows; the first tool of a case is dreval.
 TOOLS: dict[str, tuple[str, Callable[[], Call], int, int]] = {
     "dreval.hsic_test": (case_of("HSIC", N), lambda: dreval_test("hsic"), 5, N),
     "hyppo Hsic": (case_of("HSIC", N), lambda: hyppo_test("Hsic"), 1, N),
@@ -102,7 +102,7 @@ TOOLS: dict[str, tuple[str, Callable[[], Call], int, int]] = {
 
 
 def sample(n: int) -> tuple[Any, Any]:
-    """Three independent normal variables and two of which the first depends weakly on them."""
+    """Return three independent normal variables, and two others, the first of which depends weakly on them."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -112,7 +112,7 @@ def sample(n: int) -> tuple[Any, Any]:
 
 
 def measure(tool: str) -> dict[str, Any]:
-    """Seconds, MiB above the process, statistic and p-value of one tool; runs inside the tool's process."""
+    """Return seconds, MiB above the process, statistic and p-value of one tool; called inside its process."""
     _, make, repeats, n = TOOLS[tool]
     try:
         call = make()
@@ -143,16 +143,16 @@ def in_own_process(tool: str) -> dict[str, Any]:
 
 
 def rows() -> list[dict[str, Any]]:
-    """The comparison as rows: case, tool, seconds, MiB, how many times dreval's, statistic and p-value."""
-    found = {tool: in_own_process(tool) for tool in TOOLS}
-    first: dict[str, dict[str, Any]] = {}
+    """Return rows: case, tool, seconds, MiB, ratios to dreval, statistic and p-value."""
+    results = {tool: in_own_process(tool) for tool in TOOLS}
+    dreval_results: dict[str, dict[str, Any]] = {}
     for tool, (case, *_) in TOOLS.items():
-        first.setdefault(case, found[tool])
-    return [row(case, tool, found[tool], first[case]) for tool, (case, *_) in TOOLS.items()]
+        dreval_results.setdefault(case, results[tool])
+    return [row(case, tool, results[tool], dreval_results[case]) for tool, (case, *_) in TOOLS.items()]
 
 
 def row(case: str, tool: str, result: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
-    """One row of the table."""
+    """Return one row of the table."""
     if "missing" in result:
         return {"case": case, "tool": tool, "value": f"not installed ({result['missing']} is missing)"}
     return {

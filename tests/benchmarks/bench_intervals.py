@@ -1,8 +1,8 @@
-"""What the intervals of a default run cost: ``ci="points"`` beside ``ci=None`` at 1000 and 5000 points.
+"""The cost of the intervals of a default run: ``ci="points"`` and ``ci=None`` at 1000 and 5000 points.
 
 ``python tests/benchmarks/bench_intervals.py`` prints processor seconds and their ratio. Data have 50 columns in ten
-clusters, with labels; two embeddings; default measures, no tests, one thread. The two kinds take turns in one process
-after a warm-up, and of three runs each the fastest counts.
+clusters, with labels; two embeddings; default measures, no tests, one thread. The two kinds alternate in one process
+after a warm-up; the fastest of three runs counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 
 def evaluation(n: int) -> Any:
-    """Ten clusters, a noisy linear image of them and their first two columns."""
+    """Return the evaluation of ten clusters, with a noisy linear image and their first two columns."""
     import numpy as np
 
     import dreval
@@ -30,30 +30,30 @@ def evaluation(n: int) -> Any:
 
 
 def seconds(spec: Any, kind: str | None) -> float:
-    """Processor time of one run."""
+    """Return the processor time of one run."""
     start = process_time()
     spec.run(tests=None, ci=kind)
     return process_time() - start
 
 
 def rows() -> list[dict[str, Any]]:
-    """One row for each size and kind of interval."""
-    found = []
+    """Return one row for each size and kind of interval."""
+    table = []
     for kind in (None, "points"):
         seconds(evaluation(300), kind)
     for n in SIZES:
         spec = evaluation(n)
         times: dict[Any, list[float]] = {None: [], "points": []}
         for _ in range(RUNS):
-            for kind, own in times.items():
-                own.append(seconds(spec, kind))
-        least = {kind: min(own) for kind, own in times.items()}
+            for kind, seconds_of in times.items():
+                seconds_of.append(seconds(spec, kind))
+        least = {kind: min(seconds_of) for kind, seconds_of in times.items()}
         case = f"Default run with and without intervals, n = {n}, two embeddings, 50 columns, one thread"
-        found += [
+        table += [
             {"case": case, "tool": f"ci={kind!r}", "seconds": time, "ratio": time / least[None]}
             for kind, time in least.items()
         ]
-    return found
+    return table
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""Reference methods beside scikit-learn, openTSNE and umap-learn, with one and two threads: time, and the ratio.
+"""Reference methods and those of scikit-learn, openTSNE and umap-learn, with one and two threads: time and ratio.
 
 ``python tests/benchmarks/bench_methods.py [--sizes 2000,10000] [--threads 1,2] [--save FILE] [method ...]`` prints, for
 each method, number of points and number of threads, the medians of processor and wall seconds, the ratios of ours to
-those of the fastest peer, and a measure of the result where it depends on the search. Each number of threads has a
-process of its own, whose libraries (BLAS, OpenMP, numba) get it. After a warm-up on 300 points the tools take turns:
-five rounds where one takes less than a second, three below ten, else one. The machine may be shared: judge by processor
-seconds, which grow with waiting threads, too; wall seconds tell what else was running.
+those of the fastest peer, and a measure of the result where it depends on the search. Each number of threads has its
+own process, and applies to its libraries (BLAS, OpenMP, numba). After a warm-up on 300 points the tools alternate, in
+five rounds if the slowest takes less than a second, three below ten seconds, else one. The machine may be shared:
+compare processor seconds, which include waiting threads; wall seconds show the load.
 
 Data are a curved sheet in 64 columns. Parameters are the same on both sides: 12 neighbors (scikit-learn's nearest
 neighbor graph of spectral embedding counts the point itself: 13), 15 for UMAP with 200 epochs, perplexity 30 and a
 start at principal scores for t-SNE with at most 500 iterations (after 250 of exaggeration in the peers, 100 at most
 here), for metric scaling the start at classical scaling, 300 iterations at most and a tolerance of 1e-6. umap-learn
-uses two threads only without a seed, so that it gets none then. scikit-learn chooses its own solvers.
+uses two threads only without a seed, and gets no seed then. scikit-learn chooses its own solvers.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from typing import Any
 
 from bench_ranks import THREADS
 
-K, SIZES, BOTH = 12, (2000, 10_000), (1, 2)
-LOCAL = (2000,)  # methods that are compared at this size only
+K, SIZES, THREAD_COUNTS = 12, (2000, 10_000), (1, 2)
+LOCAL = (2000,)  # the only size for local methods
 METHODS: dict[str, tuple[int, ...]] = {
     "pca": SIZES,
     "classical_mds": SIZES,
@@ -52,7 +52,7 @@ Tool = Callable[[], Any]  # makes an unfitted method
 
 
 def tools(name: str, threads: int, start: Any) -> dict[str, Tool]:
-    """Makers by tool, ours first."""
+    """Return makers by tool, with ours first."""
     from sklearn import cross_decomposition, decomposition, manifold
 
     from dreval import methods as ours
@@ -73,7 +73,7 @@ def tools(name: str, threads: int, start: Any) -> dict[str, Tool]:
 
     spectral = {"affinity": "nearest_neighbors", "n_neighbors": K + 1, "random_state": 0}
     smacof = {"n_init": 1, "init": "classical_mds", "max_iter": 300, "eps": 1e-6}
-    both: dict[str, dict[str, Tool]] = {
+    makers: dict[str, dict[str, Tool]] = {
         "pca": {"dreval": lambda: ours.PCA(2), "scikit-learn": lambda: decomposition.PCA(2)},
         "classical_mds": {"dreval": lambda: ours.ClassicalMDS(2), "scikit-learn": lambda: manifold.ClassicalMDS(2)},
         "isomap": {
@@ -109,11 +109,11 @@ def tools(name: str, threads: int, start: Any) -> dict[str, Tool]:
         "hessian_lle": {"dreval": lambda: ours.HessianLLE(2, n_neighbors=K), "scikit-learn": lambda: lle("hessian")},
         "ltsa": {"dreval": lambda: ours.LTSA(2, n_neighbors=K), "scikit-learn": lambda: lle("ltsa")},
     }
-    return both[name]
+    return makers[name]
 
 
 def data(n: int) -> tuple[Any, Any, Any]:
-    """Points (n, 64), the sheet (n, 2), and a start of t-SNE."""
+    """Return points (n, 64), the sheet (n, 2), and a start of t-SNE."""
     import numpy as np
 
     import dreval
@@ -126,48 +126,48 @@ def data(n: int) -> tuple[Any, Any, Any]:
 
 
 def quality(name: str, X: Any, Y: Any) -> dict[str, float]:
-    """What the search has reached: relative stress, or divergence and trustworthiness (k = 15)."""
+    """Return the result of the search: relative stress, or divergence and trustworthiness (k = 15)."""
     import numpy as np
     from scipy.spatial.distance import pdist
 
     import dreval
 
     if name == "metric_mds":
-        wanted = pdist(X)
-        return {"stress": float(np.sum((wanted - pdist(Y)) ** 2) / np.sum(wanted**2))}
+        distances = pdist(X)
+        return {"stress": float(np.sum((distances - pdist(Y)) ** 2) / np.sum(distances**2))}
     if name not in ("tsne", "umap"):
         return {}
-    found = {"trustworthiness": float(dreval.trustworthiness(X, np.asarray(Y, np.float64)))}
+    values = {"trustworthiness": float(dreval.trustworthiness(X, np.asarray(Y, np.float64)))}
     if name == "tsne":
         from dreval.methods._costs import COSTS
 
-        found["divergence"] = float(COSTS["tsne"](X, algorithm="exact")(np.asarray(Y, np.float64))[0])
-    return found
+        values["divergence"] = float(COSTS["tsne"](X, algorithm="exact")(np.asarray(Y, np.float64))[0])
+    return values
 
 
 def case(name: str, n: int, threads: int) -> dict[str, dict[str, float]]:
-    """Medians of a case by tool, inside the process of its number of threads."""
+    """Return medians of a case by tool; called inside the process of its number of threads."""
     import numba
     from threadpoolctl import threadpool_limits
 
     X, flat, start = data(n)
-    some, spent, last = slice(0, 300), {}, {}
+    sample, spent, last = slice(0, 300), {}, {}
     with warnings.catch_warnings(), threadpool_limits(threads):
         warnings.simplefilter("ignore")
         numba.set_num_threads(threads)
 
         def embed(make: Tool, rows: slice) -> Any:
-            made = make()
+            model = make()
             if name == "cca":
-                return made.fit(X[rows], flat[rows])
-            return made.fit_transform(X[rows]) if hasattr(made, "fit_transform") else made.fit(X[rows])
+                return model.fit(X[rows], flat[rows])
+            return model.fit_transform(X[rows]) if hasattr(model, "fit_transform") else model.fit(X[rows])
 
-        for make in tools(name, threads, start[some]).values():
-            embed(make, some)
-        here = tools(name, threads, start)
+        for make in tools(name, threads, start[sample]).values():
+            embed(make, sample)
+        makers = tools(name, threads, start)
         rounds, done = 1, 0
         while done < rounds:
-            for tool, make in here.items():
+            for tool, make in makers.items():
                 used, wall = process_time(), perf_counter()
                 last[tool] = embed(make, slice(None))
                 spent.setdefault(tool, []).append((process_time() - used, perf_counter() - wall))
@@ -175,40 +175,46 @@ def case(name: str, n: int, threads: int) -> dict[str, dict[str, float]]:
                 slowest = max(times[0][0] for times in spent.values())
                 rounds = 5 if slowest < 1 else 3 if slowest < 10 else 1
             done += 1
-        found = {}
+        medians = {}
         for tool, times in spent.items():
             fitted = last[tool]
             Y = fitted if hasattr(fitted, "shape") else getattr(fitted, "embedding_", None)
-            found[tool] = {"seconds": median(t[0] for t in times), "wall": median(t[1] for t in times), "rounds": done}
-            found[tool] |= quality(name, X, Y) if Y is not None else {}
-    return found
+            medians[tool] = {
+                "seconds": median(t[0] for t in times),
+                "wall": median(t[1] for t in times),
+                "rounds": done,
+            }
+            medians[tool] |= quality(name, X, Y) if Y is not None else {}
+    return medians
 
 
-def rows(names: Any = METHODS, sizes: Any = SIZES, threads: Any = BOTH, save: Any = None) -> list[dict[str, Any]]:
-    """Case, tool, processor and wall seconds, and their ratios to the fastest peer's, by processor seconds."""
-    found = []
-    wanted = [(name, n) for name in names for n in METHODS[name] if n in sizes]
+def rows(
+    names: Any = METHODS, sizes: Any = SIZES, threads: Any = THREAD_COUNTS, save: Any = None
+) -> list[dict[str, Any]]:
+    """Return case, tool, processor and wall seconds, and their ratios to the fastest peer, by processor seconds."""
+    table = []
+    cases = [(name, n) for name in names for n in METHODS[name] if n in sizes]
     for count in threads:
-        command = [sys.executable, __file__, "--cases", str(count), json.dumps(wanted)]
-        alone = os.environ | dict.fromkeys(THREADS, str(count))
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=alone) as process:
+        command = [sys.executable, __file__, "--cases", str(count), json.dumps(cases)]
+        environment = os.environ | dict.fromkeys(THREADS, str(count))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
             for line in process.stdout or ():
                 if not line.startswith("["):
                     continue
                 name, n, results = json.loads(line)
-                others = [result for tool, result in results.items() if not tool.startswith("dreval")]
-                peer = min(others, key=lambda result: result["seconds"])
+                peers = [result for tool, result in results.items() if not tool.startswith("dreval")]
+                peer = min(peers, key=lambda result: result["seconds"])
                 label = f"{name}, n = {n}, {count} thread{'s' if count > 1 else ''}"
                 for tool, result in results.items():
                     ratio: dict[str, Any] = {"seconds / best peer": "", "wall / best peer": ""}
                     if tool.startswith("dreval"):
                         ratio = {f"{unit} / best peer": result[unit] / peer[unit] for unit in ("seconds", "wall")}
-                    found.append({"case": label, "tool": tool, **result, **ratio})
-                    sys.stderr.write(f"{found[-1]}\n")
+                    table.append({"case": label, "tool": tool, **result, **ratio})
+                    sys.stderr.write(f"{table[-1]}\n")
                     if save is not None:
                         with save.open("a", encoding="utf-8") as file:
-                            file.write(json.dumps(found[-1]) + "\n")
-    return found
+                            file.write(json.dumps(table[-1]) + "\n")
+    return table
 
 
 def main() -> None:
@@ -216,7 +222,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", default=METHODS)
     parser.add_argument("--sizes", type=lambda text: [int(n) for n in text.split(",")], default=SIZES)
-    parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=BOTH)
+    parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=THREAD_COUNTS)
     parser.add_argument("--save", type=Path)
     parser.add_argument("--cases", nargs=2)
     options = parser.parse_args()

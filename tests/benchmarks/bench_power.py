@@ -1,25 +1,25 @@
-"""Power of the independence tests on 20 shapes of dependence, beside hyppo and dcor, all by permutation, in one run.
+"""Power of the independence tests and those of hyppo and dcor on 20 shapes of dependence, all by permutation.
 
 ``make bench ARGS=power`` takes 50 samples of each shape in one dimension;
 ``python tests/benchmarks/bench_power.py 200 1,10 power.jsonl`` takes 200 in 1 and 10 dimensions, 25 of every shape at a
-time, and keeps them in the file, from which a run that was stopped goes on; with 0 samples it prints what the file has.
+time, and stores them in the file, from which a stopped run resumes; with 0 samples it prints the file.
 
-The shapes are the 20 of ``hyppo.tools.indep_sim``, so that they are not of our making. Every tool sees the same samples
-and draws as many permutations; a rate is the share of samples with p <= 5 %. Differences are those of the rates on the
-same samples, in their own (paired) standard errors; beyond three they are marked.
+The shapes are the 20 of ``hyppo.tools.indep_sim``, an independent choice. All tools get the same samples and number of
+permutations; a rate is the share of samples with p <= 5 %. Differences of rates are printed with their number of paired
+standard errors, and marked beyond three.
 
-Nearly all of the time is hyppo's. With ``fast`` behind the file its statistics are permuted by dreval's loop instead:
-on every sample the statistic must be the one that hyppo gives, to 1e-9, and only the permutations are other ones.
+hyppo takes nearly all of the time. With ``fast`` after the file its statistics are permuted by dreval's loop instead:
+on every sample the statistic must equal hyppo's to 1e-9, and only the permutations differ.
 
-What is compared: hyppo's Hsic is normalized and takes one bandwidth for both variables, the median distance of the
+The compared tests: hyppo's Hsic is normalized and takes one bandwidth for both variables, the median distance of the
 first; "hsic, sigma of x" is ours with that bandwidth. hyppo's Dcorr is bias-corrected, dcor's test has the statistic of
-ours. hyppo would take a chi-square approximation by default; here it permutes (``auto=False``). Its Hsic ignores
+ours. hyppo's default is a chi-square approximation; here it permutes (``auto=False``). Its Hsic ignores
 ``random_state`` and draws from numpy's global generator, which is seeded before each sample.
 
 Where ours was below hyppo by more than three standard errors in 200 samples: HSIC on the fourth root in one dimension
-and on the step in ten, where the bandwidth of x serves y better than its own, and with it ours gives the same rate;
-distance covariance on the circle and the diamond in one dimension, where the bias-corrected statistic sees more. It
-sees less of multiplicative noise.
+and on the step in ten, where the bandwidth of x suits y better than the bandwidth of y, and gives ours the same rate;
+distance covariance on the circle and the diamond in one dimension, where the bias-corrected statistic has more power.
+It has less power for multiplicative noise.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ Test = Callable[[Any, Any, int], float]
 
 
 def tools(quick: bool = False) -> dict[str, Test]:
-    """P-value of every test; what is not installed is left out."""
+    """Return the p-value function of every installed test."""
     import dreval
 
-    def own(test: Callable[..., Any]) -> Test:
+    def dreval_test(test: Callable[..., Any]) -> Test:
         return lambda x, y, b: test(x, y, n_resamples=PERMUTATIONS, random_state=b, n_jobs=1).p_value
 
     def one_bandwidth(x: Any, y: Any, b: int) -> float:
@@ -54,19 +54,19 @@ def tools(quick: bool = False) -> dict[str, Test]:
 
     from scipy.spatial.distance import pdist
 
-    found = {name: own(getattr(dreval, f"{name}_test")) for name in ("hsic", "dcov")}
-    return {**found, "hsic, sigma of x": one_bandwidth, **(fast() if quick else others())}
+    tests = {name: dreval_test(getattr(dreval, f"{name}_test")) for name in ("hsic", "dcov")}
+    return {**tests, "hsic, sigma of x": one_bandwidth, **(fast() if quick else peer_tests())}
 
 
 def fast() -> dict[str, Test]:
-    """The statistics of hyppo's tests, on its own kernels and distances, under permutations of dreval's engine."""
+    """Return the statistics of hyppo's tests under permutations of dreval's engine."""
     from hyppo.independence import Dcorr, Hsic
     from hyppo.tools import compute_dist, compute_kern
 
-    def permuted(matrices: Any, known: float, b: int, name: str) -> float:
+    def permuted(matrices: Any, statistic: float, b: int, name: str) -> float:
         a, c = (u_centered(matrix) for matrix in matrices)
         size = float(np.sqrt(np.vdot(a, a) * np.vdot(c, c)))
-        assert abs(float(np.vdot(a, c)) / size - known) < 1e-9
+        assert abs(float(np.vdot(a, c)) / size - statistic) < 1e-9
         pair = exact_pair(a, c)
         return permutation_null(pair.inner, N, PERMUTATIONS, b, name, n_jobs=1).p_value
 
@@ -80,7 +80,7 @@ def fast() -> dict[str, Test]:
 
 
 def u_centered(matrix: Any) -> Any:
-    """A symmetric matrix whose entries off the diagonal have row sums 0, with 0 on it."""
+    """Return a symmetric matrix with diagonal 0 and row sums 0 of the other entries."""
     n = len(matrix)
     rows = matrix.sum(axis=0) / (n - 2)
     centered = matrix - rows - rows[:, None] + matrix.sum() / ((n - 1) * (n - 2))
@@ -88,14 +88,14 @@ def u_centered(matrix: Any) -> Any:
     return centered
 
 
-def others() -> dict[str, Test]:
-    """The tests of hyppo and dcor, where they are installed."""
-    found: dict[str, Test] = {}
+def peer_tests() -> dict[str, Test]:
+    """Return the tests of hyppo and dcor, if they are installed."""
+    tests: dict[str, Test] = {}
     try:
         from hyppo.independence import Dcorr, Hsic
 
         for name, make in (("hyppo Hsic", Hsic), ("hyppo Dcorr", Dcorr)):
-            found[name] = lambda x, y, b, make=make: make().test(
+            tests[name] = lambda x, y, b, make=make: make().test(
                 x, y, reps=PERMUTATIONS, workers=1, auto=False, random_state=b
             )[1]
     except ImportError:
@@ -103,23 +103,23 @@ def others() -> dict[str, Test]:
     try:
         from dcor.independence import distance_covariance_test
 
-        found["dcor"] = lambda x, y, b: (
+        tests["dcor"] = lambda x, y, b: (
             distance_covariance_test(x, y, num_resamples=PERMUTATIONS, random_state=np.random.RandomState(b)).pvalue
         )
     except ImportError:
         print("dcor is not installed")
-    return found
+    return tests
 
 
 def shapes() -> list[str]:
-    """Names of hyppo's simulations."""
+    """Return the names of hyppo's simulations."""
     from hyppo.tools import SIMULATIONS
 
     return list(SIMULATIONS)
 
 
 def sample(shape: str, p: int, b: int) -> tuple[Any, Any]:
-    """Sample b of N pairs; hyppo draws from numpy's global generator."""
+    """Return sample b of N pairs; hyppo draws from numpy's global generator."""
     from hyppo.tools import SIMULATIONS
 
     np.random.seed(100_000 * p + 1000 * shapes().index(shape) + b)
@@ -128,7 +128,7 @@ def sample(shape: str, p: int, b: int) -> tuple[Any, Any]:
 
 
 def rejections(shape: str, p: int, start: int, stop: int, tests: dict[str, Test]) -> dict[str, Any]:
-    """Of every test: which of the samples from start to stop it rejects, and the seconds that it took."""
+    """Return for every test which samples from start to stop it rejects, and its seconds."""
     rejected: dict[str, list[int]] = {name: [] for name in tests}
     seconds = dict.fromkeys(tests, 0.0)
     for b in range(start, stop):
@@ -143,10 +143,10 @@ def rejections(shape: str, p: int, start: int, stop: int, tests: dict[str, Test]
 def study(
     samples: int, dimensions: Sequence[int], file: Path | None = None, quick: bool = False
 ) -> list[dict[str, Any]]:
-    """The rejections in parts of every shape; parts that the file holds are not made again."""
+    """Return the rejections in parts of every shape; parts in the file are not computed again."""
     warnings.simplefilter("ignore")
-    known = [json.loads(line) for line in file.read_text().splitlines()] if file and file.exists() else []
-    done = {(one["p"], one["shape"], one["start"], one["stop"]): one for one in known}
+    records = [json.loads(line) for line in file.read_text().splitlines()] if file and file.exists() else []
+    done = {(record["p"], record["shape"], record["start"], record["stop"]): record for record in records}
     tests = tools(quick)
     for start in range(0, samples, PART):
         stop = min(start + PART, samples)
@@ -159,72 +159,81 @@ def study(
     return whole_parts(list(done.values()), dimensions)
 
 
-def whole_parts(found: list[dict[str, Any]], dimensions: Sequence[int]) -> list[dict[str, Any]]:
-    """One record a shape of the parts that are there for all shapes."""
-    wanted = {(p, shape) for p in dimensions for shape in shapes()}
-    parts = {(one["start"], one["stop"]) for one in found}
-    parts = {k for k in parts if wanted <= {(o["p"], o["shape"]) for o in found if (o["start"], o["stop"]) == k}}
+def whole_parts(records: list[dict[str, Any]], dimensions: Sequence[int]) -> list[dict[str, Any]]:
+    """Return one record a shape, of the parts that all shapes have."""
+    cells = {(p, shape) for p in dimensions for shape in shapes()}
+    parts = {(record["start"], record["stop"]) for record in records}
+    parts = {k for k in parts if cells <= {(o["p"], o["shape"]) for o in records if (o["start"], o["stop"]) == k}}
     out = []
-    for p, shape in sorted(wanted, key=lambda key: (key[0], shapes().index(key[1]))):
-        mine = [o for o in found if (o["p"], o["shape"]) == (p, shape) and (o["start"], o["stop"]) in parts]
-        mine.sort(key=lambda one: one["start"])
-        names = list(mine[0]["rejected"])
-        rejected = {name: [one for part in mine for one in part["rejected"][name]] for name in names}
-        seconds = {name: sum(one["seconds"][name] for one in mine) for name in names}
+    for p, shape in sorted(cells, key=lambda key: (key[0], shapes().index(key[1]))):
+        parts_of_shape = [o for o in records if (o["p"], o["shape"]) == (p, shape) and (o["start"], o["stop"]) in parts]
+        parts_of_shape.sort(key=lambda record: record["start"])
+        names = list(parts_of_shape[0]["rejected"])
+        rejected = {name: [record for part in parts_of_shape for record in part["rejected"][name]] for name in names}
+        seconds = {name: sum(record["seconds"][name] for record in parts_of_shape) for name in names}
         out.append({"p": p, "shape": shape, "rejected": rejected, "seconds": seconds})
     return out
 
 
-def difference(ours: Any, theirs: Any) -> str:
-    """Difference of two rates, with how many of its paired standard errors it is; beyond three it is marked."""
-    apart = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
-    error = apart.std(axis=-1, ddof=1) / np.sqrt(apart.shape[-1])
-    return marked(float(apart.mean()), float(np.sqrt(np.mean(error**2) / error.size)))
+def difference(left: Any, right: Any) -> str:
+    """Return the difference of two rates in units and in paired standard errors; beyond three it is marked."""
+    gaps = np.asarray(left, dtype=float) - np.asarray(right, dtype=float)
+    error = gaps.std(axis=-1, ddof=1) / np.sqrt(gaps.shape[-1])
+    return format_difference(float(gaps.mean()), float(np.sqrt(np.mean(error**2) / error.size)))
 
 
-def marked(apart: float, error: float) -> str:
-    """A difference and its number of standard errors."""
-    many = apart / error if error > 0 else np.sign(apart) * np.inf if apart else 0.0
-    return f"{apart:+.3f} ({many:+.1f}){'*' if abs(many) > 3 else ' '}"
+def format_difference(gap: float, error: float) -> str:
+    """Return a difference and its number of standard errors."""
+    ratio = gap / error if error > 0 else np.sign(gap) * np.inf if gap else 0.0
+    return f"{gap:+.3f} ({ratio:+.1f}){'*' if abs(ratio) > 3 else ' '}"
 
 
-def table(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Power of every test on every shape, the means, the milliseconds, and the differences."""
-    out, apart = [], []
-    for p in dict.fromkeys(one["p"] for one in found):
-        here = [one for one in found if one["p"] == p]
-        samples = len(next(iter(here[0]["rejected"].values())))
+def table(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the power of every test on every shape, means, milliseconds and differences."""
+    powers, differences = [], []
+    for p in dict.fromkeys(record["p"] for record in records):
+        shapes_of_p = [record for record in records if record["p"] == p]
+        samples = len(next(iter(shapes_of_p[0]["rejected"].values())))
         case = f"power at {LEVEL:.0%}, n = {N}, p = {p}, {samples} samples, {PERMUTATIONS} permutations"
-        names = list(here[0]["rejected"])
-        whole = {name: np.array([one["rejected"][name] for one in here]) for name in names}
-        spent = {name: sum(one["seconds"][name] for one in here) for name in names}
-        for i, one in enumerate(here):
-            cells = {name: f"{whole[name][i].mean():.2f}" for name in names}
-            out.append({"case": case, "shape": one["shape"], **cells})
-        out.append({"case": case, "shape": "mean", **{name: f"{whole[name].mean():.3f}" for name in names}})
-        runs = samples * len(here)
-        out.append({"case": case, "shape": "ms a test", **{name: f"{1e3 * spent[name] / runs:.1f}" for name in names}})
+        names = list(shapes_of_p[0]["rejected"])
+        rejections_of = {name: np.array([record["rejected"][name] for record in shapes_of_p]) for name in names}
+        seconds_of = {name: sum(record["seconds"][name] for record in shapes_of_p) for name in names}
+        for i, record in enumerate(shapes_of_p):
+            cells = {name: f"{rejections_of[name][i].mean():.2f}" for name in names}
+            powers.append({"case": case, "shape": record["shape"], **cells})
+        powers.append({"case": case, "shape": "mean", **{name: f"{rejections_of[name].mean():.3f}" for name in names}})
+        runs = samples * len(shapes_of_p)
+        powers.append(
+            {"case": case, "shape": "ms a test", **{name: f"{1e3 * seconds_of[name] / runs:.1f}" for name in names}}
+        )
         pairs = [pair for pair in PAIRS if set(pair) <= set(names)]
         title = f"difference of power (in standard errors; * beyond 3), p = {p}"
-        for i, one in enumerate(here):
-            cells = {f"{a} - {b}": difference(whole[a][i], whole[b][i]) for a, b in pairs}
-            apart.append({"case": title, "shape": one["shape"], **cells})
-        cells = {f"{a} - {b}": difference(whole[a], whole[b]) for a, b in pairs}
-        apart.append({"case": title, "shape": "mean", **cells})
-    return out + apart
+        for i, record in enumerate(shapes_of_p):
+            cells = {f"{a} - {b}": difference(rejections_of[a][i], rejections_of[b][i]) for a, b in pairs}
+            differences.append({"case": title, "shape": record["shape"], **cells})
+        cells = {f"{a} - {b}": difference(rejections_of[a], rejections_of[b]) for a, b in pairs}
+        differences.append({"case": title, "shape": "mean", **cells})
+    return powers + differences
 
 
 def rows(
     samples: int = 50, dimensions: Sequence[int] = (1,), file: Path | None = None, quick: bool = False
 ) -> list[dict[str, Any]]:
-    """The whole study as rows of one table."""
+    """Return the whole study as rows of one table."""
     return table(study(samples, dimensions, file, quick))
 
 
 if __name__ == "__main__":
     from run import show, versions
 
-    given = dict(enumerate(sys.argv[1:]))
-    asked = tuple(int(p) for p in given.get(1, "1").split(","))
+    arguments = dict(enumerate(sys.argv[1:]))
+    dimensions = tuple(int(p) for p in arguments.get(1, "1").split(","))
     print(versions())
-    show(rows(int(given.get(0, 50)), asked, Path(given[2]) if 2 in given else None, given.get(3) == "fast"))
+    show(
+        rows(
+            int(arguments.get(0, 50)),
+            dimensions,
+            Path(arguments[2]) if 2 in arguments else None,
+            arguments.get(3) == "fast",
+        )
+    )

@@ -1,10 +1,10 @@
-"""Trustworthiness and continuity beside scikit-learn, ZADU and matrix products: time, memory and the values.
+"""Trustworthiness and continuity, compared with scikit-learn, ZADU and matrix products: time, memory, values.
 
-``python tests/benchmarks/bench_ranks.py`` prints one row per tool. Each tool runs in a process of its own with one
-thread (the large case: two), after a warm-up on 60 points, so that imports and compilation are not counted; the least
-processor time of five calls counts. Memory is the peak of the resident set above what the process held before the first
-of them. Beside the tools stands what the two spaces cost at least: the products of all their rows by NumPy's BLAS in
-double precision, in blocks that lie in the same memory and as two whole tables, and the distances that these give.
+``python tests/benchmarks/bench_ranks.py`` prints one row per tool. Each tool runs in its own process with one thread
+(the large case: two), after a warm-up on 60 points, so that imports and compilation are not counted; the least
+processor time of five calls counts. Memory is the peak of the resident set above that before the first call. The last
+rows are lower bounds for the two spaces: the products of all their rows by NumPy's BLAS in double precision, in blocks
+that share memory and as two whole tables, and the resulting distances.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Call = Callable[[Any, Any], tuple[float, float]]
 
 
 def dreval_evaluation(n_jobs: int) -> Call:
-    """One ``Evaluation``, one pass."""
+    """Return a call with one ``Evaluation`` and one pass."""
     import dreval
 
     def call(X: Any, Y: Any) -> tuple[float, float]:
@@ -41,7 +41,7 @@ def dreval_evaluation(n_jobs: int) -> Call:
 
 
 def dreval_pass(n_jobs: int) -> Call:
-    """The pass from which both are read: neighbors in both spaces and their ranks in the other; no values."""
+    """Return a call of the pass alone: neighbors in both spaces and their ranks in the other; no values."""
     from dreval.geometry.blocks import neighbor_pass
 
     def call(X: Any, Y: Any) -> tuple[float, float]:
@@ -52,7 +52,7 @@ def dreval_pass(n_jobs: int) -> Call:
 
 
 def dreval_functions(n_jobs: int) -> Call:
-    """Two plain calls, two passes."""
+    """Return two plain calls with two passes."""
     import dreval
 
     return lambda X, Y: (
@@ -62,41 +62,41 @@ def dreval_functions(n_jobs: int) -> Call:
 
 
 def sklearn_calls(n_jobs: int) -> Call:
-    """Two calls, the second with the spaces exchanged."""
+    """Return two calls, the second with the spaces exchanged."""
     from sklearn.manifold import trustworthiness
 
     return lambda X, Y: (trustworthiness(X, Y, n_neighbors=K), trustworthiness(Y, X, n_neighbors=K))
 
 
 def zadu_class(n_jobs: int) -> Call:
-    """The measure ``tnc`` through ZADU's scheduler."""
+    """Return a call of the measure ``tnc`` through ZADU's scheduler."""
     from zadu import zadu
 
     def call(X: Any, Y: Any) -> tuple[float, float]:
-        found = zadu.ZADU([{"id": "tnc", "params": {"k": K}}], X).measure(Y)[0]
-        return found["trustworthiness"], found["continuity"]
+        values = zadu.ZADU([{"id": "tnc", "params": {"k": K}}], X).measure(Y)[0]
+        return values["trustworthiness"], values["continuity"]
 
     return call
 
 
 def zadu_function(n_jobs: int) -> Call:
-    """The measure ``tnc`` as a plain function."""
+    """Return a call of the measure ``tnc`` as a plain function."""
     from zadu.measures import trustworthiness_continuity as tnc
 
     def call(X: Any, Y: Any) -> tuple[float, float]:
-        found = tnc.measure(X, Y, k=K)
-        return found["trustworthiness"], found["continuity"]
+        values = tnc.measure(X, Y, k=K)
+        return values["trustworthiness"], values["continuity"]
 
     return call
 
 
 def products(n_jobs: int) -> Call:
-    """The products of all rows of both spaces, in blocks of rows; no values."""
+    """Return a call for the products of all rows of both spaces, in blocks of rows; no values."""
     return lambda X, Y: blocked(X, Y, distances=False)
 
 
 def whole_products(n_jobs: int) -> Call:
-    """The products of all rows of both spaces, each space in one table; no values."""
+    """Return a call for the products of all rows of both spaces, one table each; no values."""
 
     def call(X: Any, Y: Any) -> tuple[float, float]:
         for Z in (X, Y):
@@ -107,22 +107,22 @@ def whole_products(n_jobs: int) -> Call:
 
 
 def squared_distances(n_jobs: int) -> Call:
-    """All squared distances of both spaces, in blocks of rows; no values."""
+    """Return a call for all squared distances of both spaces, in blocks of rows; no values."""
     return lambda X, Y: blocked(X, Y, distances=True)
 
 
 def blocked(X: Any, Y: Any, distances: bool, rows: int = 256) -> tuple[float, float]:
-    """The products, or squared distances, of blocks of rows with all rows, each block into the same memory."""
+    """Compute products, or squared distances, of blocks of rows with all rows, each block in the same memory."""
     import numpy as np
 
     for Z in (X, Y):
         turned, norms, out = np.ascontiguousarray(-2.0 * Z.T), np.einsum("ij,ij->i", Z, Z), np.empty((rows, len(Z)))
         for start in range(0, len(Z), rows):
-            some = out[: len(Z[start : start + rows])]
-            np.matmul(Z[start : start + rows], turned, out=some)
+            block = out[: len(Z[start : start + rows])]
+            np.matmul(Z[start : start + rows], turned, out=block)
             if distances:
-                some += norms
-                some += norms[start : start + rows, None]
+                block += norms
+                block += norms[start : start + rows, None]
     return float("nan"), float("nan")
 
 
@@ -140,7 +140,7 @@ TOOLS: dict[str, Callable[[int], Call]] = {
 
 
 def cloud(n: int) -> tuple[Any, Any]:
-    """Ten Gaussian clusters in 50 dimensions and a noisy linear image of them in the plane; no ties."""
+    """Return ten Gaussian clusters in 50 dimensions and a noisy linear image of them in the plane, without ties."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -149,7 +149,7 @@ def cloud(n: int) -> tuple[Any, Any]:
 
 
 def resident(field: str) -> float:
-    """A line of /proc/self/status in MiB; elsewhere the peak so far."""
+    """Return a line of /proc/self/status in MiB; on other systems the peak until now."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
@@ -158,7 +158,7 @@ def resident(field: str) -> float:
 
 
 def reset_peak() -> None:
-    """Let the kernel forget the peak of imports and warm-up, where it can (else the peak includes them)."""
+    """Reset the kernel's peak after imports and warm-up, if possible (else the peak includes them)."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -166,7 +166,7 @@ def reset_peak() -> None:
 
 
 def timed(call: Callable[..., Any], *arguments: Any) -> tuple[dict[str, float], Any]:
-    """Seconds, seconds of processor time and peak MiB above the process of a call, and what it gave."""
+    """Return seconds, processor seconds and peak MiB above the process of a call, and its result."""
     reset_peak()
     before, start, used = resident("VmRSS"), perf_counter(), process_time()
     values = call(*arguments)
@@ -175,17 +175,17 @@ def timed(call: Callable[..., Any], *arguments: Any) -> tuple[dict[str, float], 
 
 
 def measure(tool: str, n: int, n_jobs: int) -> dict[str, Any]:
-    """Seconds, MiB above the process, and both values of one tool; runs inside the tool's process."""
+    """Return seconds, MiB above the process, and both values of one tool; called inside its process."""
     call = TOOLS[tool](n_jobs)
     call(*cloud(60))
     X, Y = cloud(n)
     runs = [timed(call, X, Y) for _ in range(CALLS)]
-    (first, values), (best, _) = runs[0], min(runs, key=lambda run: run[0]["cpu"])
-    return {**best, "mib": first["mib"], "values": [float(v) for v in values]}
+    (first_cost, values), (best, _) = runs[0], min(runs, key=lambda run: run[0]["cpu"])
+    return {**best, "mib": first_cost["mib"], "values": [float(v) for v in values]}
 
 
 def in_own_process(script: str, arguments: list[str], n_jobs: int = 1) -> dict[str, Any]:
-    """Run a script in a fresh process with ``n_jobs`` threads; gives the JSON of its last line."""
+    """Run a script in a fresh process with ``n_jobs`` threads, and return the JSON of its last line."""
     environment = {**os.environ, **dict.fromkeys(THREADS, str(n_jobs))}
     command = [sys.executable, script, *arguments]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
@@ -198,18 +198,18 @@ def one_tool(tool: str, n: int, n_jobs: int) -> dict[str, Any]:
 
 
 def rows() -> list[dict[str, Any]]:
-    """The comparison as rows: case, tool, seconds, MiB, how many times dreval's one pass, and the values."""
-    found = {tool: one_tool(tool, SIZE, 1) for tool in TOOLS}
-    ours = found["dreval.Evaluation, one pass"]
+    """Return rows: case, tool, seconds, MiB, ratios to dreval's one pass, and the values."""
+    results = {tool: one_tool(tool, SIZE, 1) for tool in TOOLS}
+    ours = results["dreval.Evaluation, one pass"]
     case = f"T and C, n={SIZE}, p={P}, k={K}, one thread"
-    table = [row(case, tool, result, ours) for tool, result in found.items()]
+    table = [row(case, tool, result, ours) for tool, result in results.items()]
     large = one_tool("dreval.Evaluation, one pass", LARGE, 2)
     table.append(row(f"T and C, n={LARGE}, p={P}, k={K}, two cores", "dreval.Evaluation, one pass", large, large))
     return table
 
 
 def row(case: str, tool: str, result: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
-    """One row of the table."""
+    """Return one row of the table."""
     T, C = result["values"]
     return {
         "case": case,

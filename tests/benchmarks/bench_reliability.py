@@ -1,4 +1,4 @@
-"""Processor time of questions that run a method again, beside as many plain runs of the method."""
+"""Processor time of analyses that re-run a method, and of the same number of plain runs of the method."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ RUNS = 20
 METHOD = "tsne"
 
 
-def spent(work: Callable[[], Any]) -> float:
-    """Processor seconds."""
+def processor_seconds(work: Callable[[], Any]) -> float:
+    """Return processor seconds."""
     start = process_time()
     work()
     return process_time() - start
 
 
 def rows() -> list[dict[str, Any]]:
-    """One row per question; the first of each pair is the yardstick."""
+    """Return one row per question; the first of each pair is the reference."""
     X = dreval.load_dataset("digits").data[:1000]
     halves = [np.random.default_rng(r).permutation(len(X))[: len(X) // 2] for r in range(RUNS)]
 
@@ -46,15 +46,15 @@ def rows() -> list[dict[str, Any]]:
             lambda: dreval.noise_test(X, METHOD, n_replicates=RUNS - 1, random_state=0, progress=False),
         ),
     }
-    made = []
-    for case, (yardstick, alone, tool, work) in pairs.items():
-        base, seconds = spent(alone), spent(work)
+    table = []
+    for case, (reference, plain_work, tool, work) in pairs.items():
+        base, seconds = processor_seconds(plain_work), processor_seconds(work)
         title = f"{METHOD} of 1000 digits again: {case}"
-        made += [
-            {"case": title, "tool": yardstick, "seconds": base, "ratio": 1.0},
+        table += [
+            {"case": title, "tool": reference, "seconds": base, "ratio": 1.0},
             {"case": title, "tool": tool, "seconds": seconds, "ratio": seconds / base},
         ]
-    return made
+    return table
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """Large data: time, memory and values of trustworthiness, continuity, overlap and R_C, and of the full R_NX curve.
 
 ``python tests/benchmarks/bench_scale.py`` (``make bench ARGS=scale``) prints one row per part; a factor as argument
-(``bench_scale.py 0.1``) makes every n that many times as large. Each part runs once, in a process of its own with two
-threads. CPU seconds are those of all its threads, which count where others use the machine too. MiB is the peak above
-the process after imports and compilation: the data and the embedding count.
+(``bench_scale.py 0.1``) multiplies every n. Each part runs once, in its own process with two threads. CPU seconds are
+those of all its threads, for use on a shared machine. MiB is the peak above the process after imports and compilation,
+including the data and the embedding.
 
-Of parts that read files (memory maps of single precision, or an AnnData object in zarr whose matrix stays in its file)
-MiB is the peak of anonymous memory of the whole process, imports included, to which mapped files do not count; the
-processor time of many points is also printed as a multiple of that of a tenth of them.
+For parts that read files (memory maps of single precision, or an AnnData object in zarr whose matrix stays in its file)
+MiB is the peak of anonymous memory of the whole process, including imports but not mapped files; the processor time of
+the largest part is also printed as a multiple of that of a tenth of its points.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ SYMBOLS = ["T", "C", "Q", "R_C"]
 
 
 def cloud(n: int) -> tuple[Any, Any]:
-    """Twenty Gaussian clusters with noise in 50 dimensions, and their two principal components with noise."""
+    """Return twenty Gaussian clusters with noise in 50 dimensions, and their noisy principal components."""
     import numpy as np
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, P))
     centers, clusters = 3 * rng.normal(size=(20, P)), rng.integers(0, 20, size=n)
-    for at in range(0, n, 100_000):  # so that making the data takes no more memory than the data
+    for at in range(0, n, 100_000):  # in blocks, to limit the memory for making the data
         X[at : at + 100_000] += centers[clusters[at : at + 100_000]]
     mean = X.mean(axis=0)
     axes = np.linalg.eigh(X.T @ X / n - np.outer(mean, mean))[1][:, ::-1][:, :2]
@@ -46,7 +46,7 @@ def cloud(n: int) -> tuple[Any, Any]:
 
 
 def evaluation(X: Any, Y: Any, anchors: int | None, ci: str | None) -> str:
-    """Values, with their standard errors where there are any."""
+    """Return the values, with standard errors if there are any."""
     import dreval
 
     ev = dreval.Evaluation(X, {"Y": Y}, n_neighbors=K, anchors=anchors, random_state=0, n_jobs=CORES)
@@ -60,7 +60,7 @@ def evaluation(X: Any, Y: Any, anchors: int | None, ci: str | None) -> str:
 
 
 def default_run(X: Any, Y: Any) -> str:
-    """A default run of two embeddings with labels: all default measures, intervals and tests."""
+    """Make a default run of two embeddings with labels: all default measures, intervals and tests."""
     import numpy as np
 
     import dreval
@@ -74,11 +74,11 @@ def default_run(X: Any, Y: Any) -> str:
 
 
 def curve(X: Any, Y: Any) -> str:
-    """R_NX at three of all its K."""
+    """Return R_NX at three of all its K."""
     import dreval
 
-    found = dreval.r_nx(X, Y, n_jobs=CORES)
-    return " ".join(f"R_NX({k})={found[k]:.4f}" for k in (K, len(X) // 10, len(X) - 2))
+    r_nx = dreval.r_nx(X, Y, n_jobs=CORES)
+    return " ".join(f"R_NX({k})={r_nx[k]:.4f}" for k in (K, len(X) // 10, len(X) - 2))
 
 
 PARTS: dict[str, tuple[int, Callable[[Any, Any], str]]] = {
@@ -92,7 +92,7 @@ PARTS: dict[str, tuple[int, Callable[[Any, Any], str]]] = {
 
 
 def write_points(folder: Path, n: int, kind: str) -> None:
-    """Twenty clusters, two of their columns without and with noise, and the clusters; a block of rows at a time."""
+    """Write twenty clusters, two of their columns without and with noise, and the labels, block by block."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -102,10 +102,10 @@ def write_points(folder: Path, n: int, kind: str) -> None:
     X = create(folder / "X.npy", "w+", np.float32, (n, P))
     Y, blurred = (create(folder / f"{name}.npy", "w+", np.float32, (n, 2)) for name in ("Y", "blurred"))
     for at in range(0, n, 100_000):
-        some = slice(at, min(at + 100_000, n))
-        X[some] = centers[labels[some]] + rng.normal(size=(some.stop - at, P))
-        Y[some] = X[some, :2]
-        blurred[some] = X[some, :2] + rng.normal(size=(some.stop - at, 2))
+        rows = slice(at, min(at + 100_000, n))
+        X[rows] = centers[labels[rows]] + rng.normal(size=(rows.stop - at, P))
+        Y[rows] = X[rows, :2]
+        blurred[rows] = X[rows, :2] + rng.normal(size=(rows.stop - at, 2))
     if kind == "zarr":
         import anndata
         import pandas as pd
@@ -116,7 +116,7 @@ def write_points(folder: Path, n: int, kind: str) -> None:
 
 
 def from_files(folder: Path, kind: str) -> str:
-    """A default run of two embeddings with labels, all of which stay in their files."""
+    """Make a default run of two embeddings with labels, all of them in files."""
     import numpy as np
 
     import dreval
@@ -140,7 +140,7 @@ FILES: dict[str, tuple[int, str]] = {
 
 
 def measure_files(part: str, folder: Path) -> dict[str, Any]:
-    """Seconds, peak of anonymous MiB, and values of one part that reads files; runs inside its process."""
+    """Return seconds, peak of anonymous MiB, and values of a part that reads files; called inside its process."""
     from_files(folder / "few", FILES[part][1])
     peak, done = [resident("RssAnon")], threading.Event()
 
@@ -159,7 +159,7 @@ def measure_files(part: str, folder: Path) -> dict[str, Any]:
 
 
 def measure(part: str, factor: float) -> dict[str, Any]:
-    """Seconds, MiB above the process, and values of one part; runs inside its process."""
+    """Return seconds, MiB above the process, and values of one part; called inside its process."""
     n, call = PARTS[part]
     call(*cloud(200 if "default" not in part else 60_000))
     reset_peak()
@@ -176,24 +176,24 @@ def in_own_process(*arguments: str) -> dict[str, Any]:
     environment = {**os.environ, **dict.fromkeys(THREADS, str(CORES))}
     command = [sys.executable, __file__, *arguments]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def rows(factor: float = 1.0) -> list[dict[str, Any]]:
-    """One row per part: seconds, MiB and values."""
+    """Return one row per part: seconds, MiB and values."""
     table = []
     for part, (n, _) in PARTS.items():
-        found = in_own_process(part, str(factor))
+        result = in_own_process(part, str(factor))
         case = f"k={K}, p={P}, {CORES} threads; T, C, Q, R_C with standard errors in brackets"
         name = f"{part}, n={round(n * factor)}"
-        figures = {"seconds": found["seconds"], "CPU seconds": found["cpu"], "MiB": found["mib"]}
-        table.append({"case": case, "tool": name, **figures, "value": found["values"]})
+        figures = {"seconds": result["seconds"], "CPU seconds": result["cpu"], "MiB": result["mib"]}
+        table.append({"case": case, "tool": name, **figures, "value": result["values"]})
     return table + rows_of_files(factor)
 
 
 def rows_of_files(factor: float) -> list[dict[str, Any]]:
-    """One row per part that reads files, which another process writes to a temporary folder."""
+    """Return one row per part that reads files, which another process writes to a temporary folder."""
     table: list[dict[str, Any]] = []
     for part, (n, kind) in FILES.items():
         if kind == "zarr" and not (find_spec("anndata") and find_spec("zarr")):
@@ -204,11 +204,11 @@ def rows_of_files(factor: float) -> list[dict[str, Any]]:
             few.mkdir()
             for place, count in ((folder, n), (str(few), 60_000)):
                 subprocess.run([sys.executable, __file__, "write", place, str(count), kind], check=True)
-            found = in_own_process("read", part, folder)
+            result = in_own_process("read", part, folder)
         case = f"from files, p={P}, {CORES} threads; MiB of anonymous memory, imports included; T, C, Q, R_C"
-        row = {"case": case, "tool": f"{part}, n={n}", "seconds": found["seconds"], "CPU seconds": found["cpu"]}
-        ratio = found["cpu"] / table[0]["CPU seconds"] if table and kind == "maps" else ""
-        table.append({**row, "ratio of CPU": ratio, "MiB": found["mib"], "value": found["values"]})
+        row = {"case": case, "tool": f"{part}, n={n}", "seconds": result["seconds"], "CPU seconds": result["cpu"]}
+        ratio = result["cpu"] / table[0]["CPU seconds"] if table and kind == "maps" else ""
+        table.append({**row, "ratio of CPU": ratio, "MiB": result["mib"], "value": result["values"]})
     return table
 
 

@@ -1,11 +1,11 @@
-"""Tractable consistency: the exact path beside running PCA again, and a table of methods with their reseed baselines.
+"""Tractable consistency: the exact path compared with re-running PCA, and methods with their reseed baselines.
 
 ``python tests/benchmarks/bench_tci.py`` prints both. The first part takes all n p transformations of S1 to S4 (n = 200)
-by rank-2 updates, and by running scikit-learn's PCA on each; the answers must agree. The second takes n = 200 points of
-S1 and S4 to two dimensions with methods of dreval and of outside tools; ``TRANSFORMATIONS`` runs of each method. A
-maximum over fewer is smaller, so all have the same number. scikit-learn's t-SNE starts from PCA and draws one
-embedding for every seed; its random start, the older default, stands beside it. A tool that is missing is named as not
-installed. About ten minutes on a quiet core.
+by rank-2 updates, and by running scikit-learn's PCA on each; the results must agree. The second takes n = 200 points of
+S1 and S4 to two dimensions with methods of dreval and of outside tools; ``TRANSFORMATIONS`` runs of each method. All
+have the same number, since a maximum over fewer is smaller. scikit-learn's t-SNE starts from PCA and returns the same
+embedding for every seed; the table also has its random start, the older default. A missing tool is printed as not
+installed. The script takes about ten minutes on an idle core.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ TRANSFORMATIONS, RESEEDS = 200, 5  # the defaults
 
 
 def sklearn_tsne() -> Any:
-    """t-SNE of scikit-learn with its defaults."""
+    """Return t-SNE of scikit-learn with its defaults."""
     from sklearn.manifold import TSNE
 
     return TSNE(n_components=2)
 
 
 def sklearn_tsne_random() -> Any:
-    """t-SNE of scikit-learn from a random start."""
+    """Return t-SNE of scikit-learn from a random start."""
     from sklearn.manifold import TSNE
 
     return TSNE(n_components=2, init="random")
 
 
 def umap() -> Any:
-    """umap-learn with its defaults."""
+    """Return umap-learn with its defaults."""
     from umap import UMAP
 
     return UMAP(n_components=2)
 
 
 def bundled(name: str) -> Callable[[], Any]:
-    """A bundled method that joins the components of its graph, which S1 has three of."""
+    """Return a maker of a bundled method that joins the components of its graph (S1 has three)."""
 
     def make() -> Any:
         from dreval.registry import METHODS as KNOWN
@@ -63,7 +63,7 @@ METHODS: dict[str, Callable[[], Any]] = {
 
 
 def exact_rows() -> list[dict[str, Any]]:
-    """All n p transformations by the exact path and by running PCA on each."""
+    """Compare all n p transformations by the exact path and by PCA on each."""
     import dreval
 
     def brute(X: Any, n_components: int) -> Any:
@@ -74,21 +74,21 @@ def exact_rows() -> list[dict[str, Any]]:
     rows = []
     for name in ("s1", "s2", "s3", "s4"):
         X = dreval.simulate(name, random_state=0).data
-        found, seconds = {}, {}
+        records, seconds = {}, {}
         for tool, source in (("rank-2 path", "pca"), ("PCA run again", brute)):
-            began = perf_counter()
-            found[tool] = dreval.tractable_consistency(X, source, n_transformations="all", random_state=0)
-            seconds[tool] = perf_counter() - began
-        apart = float(np.abs(found["rank-2 path"].table["u"] - found["PCA run again"].table["u"]).max())
-        for tool, record in found.items():
+            start = perf_counter()
+            records[tool] = dreval.tractable_consistency(X, source, n_transformations="all", random_state=0)
+            seconds[tool] = perf_counter() - start
+        gap = float(np.abs(records["rank-2 path"].table["u"] - records["PCA run again"].table["u"]).max())
+        for tool, record in records.items():
             row = {"case": f"{name}: all {record.parts['tried']} transformations", "tool": tool}
             ratio = seconds[tool] / seconds["rank-2 path"]
-            rows.append({**row, "seconds": seconds[tool], "time / path": ratio, "max u": float(record), "apart": apart})
+            rows.append({**row, "seconds": seconds[tool], "time / path": ratio, "max u": float(record), "apart": gap})
     return rows
 
 
 def method_rows() -> list[dict[str, Any]]:
-    """Every method on two data sets: largest and median u, reseed baseline, seconds."""
+    """Return for every method on two data sets largest and median u, reseed baseline and seconds."""
     import dreval
 
     rows = []
@@ -106,23 +106,23 @@ def method_rows() -> list[dict[str, Any]]:
 
 
 def one_method(X: Any, source: Any) -> dict[str, Any]:
-    """One row of the table."""
+    """Return one row of the table."""
     import dreval
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        began = perf_counter()
-        found = dreval.tractable_consistency(
+        start = perf_counter()
+        record = dreval.tractable_consistency(
             X, source, n_transformations=TRANSFORMATIONS, n_replicates=RESEEDS, random_state=0
         )
-    parts = found.parts
-    row = {"seconds": perf_counter() - began, "max u": float(found), "median u": parts["median"]}
+    parts = record.parts
+    row = {"seconds": perf_counter() - start, "max u": float(record), "median u": parts["median"]}
     row |= {"S / n": parts["s_per_n"], "runs": parts["tried"], "failed": parts["failed"]}
     return {**row, "reseed median": parts["reseed_median"], "reseed max": parts["reseed_max"]}
 
 
 def rows() -> list[dict[str, Any]]:
-    """Both parts."""
+    """Return both parts."""
     return [*exact_rows(), *method_rows()]
 
 

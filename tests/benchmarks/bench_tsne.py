@@ -1,9 +1,9 @@
-"""t-SNE beside openTSNE and scikit-learn: time, divergence and trustworthiness on ten normal clusters in 50 columns.
+"""t-SNE, openTSNE and scikit-learn: time, divergence and trustworthiness on ten normal clusters in 50 columns.
 
-``python tests/benchmarks/bench_tsne.py [n ...]`` (2000 and 10 000 by default) prints a row per tool and size. One
-thread each, the same perplexity (30) and start (principal scores), everything else as each tool has it by default. The
-divergence is that of one exact cost function on one set of affinities, whoever made the embedding. Seconds are those of
-the processor, so that other programs on the machine matter less.
+``python tests/benchmarks/bench_tsne.py [n ...]`` (2000 and 10 000 by default) prints a row per tool and size. Each tool
+has one thread, the same perplexity (30) and start (principal scores), and its defaults for all else. The divergence is
+that of one exact cost function on one set of affinities for all tools. Seconds are processor seconds, so that other
+programs on the machine matter less.
 
 With openTSNE 1.0.4 and scikit-learn 1.9.1 on a machine of two cores, n = 2000: 2.9 s, openTSNE 5.8, scikit-learn 7.4,
 with divergences 1.19, 1.26, 1.27 and trustworthiness .980, .980, .980. n = 10 000: 43 s, 25, 68, with 2.44, 2.59, 2.59
@@ -26,7 +26,7 @@ SIZES = (2000, 10_000)
 
 
 def data(n: int) -> Any:
-    """Clusters whose centers are as far apart as their points, about."""
+    """Return clusters whose centers are about as far apart as their points."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -35,7 +35,7 @@ def data(n: int) -> Any:
 
 
 def tools() -> dict[str, Callable[[Any, Any], Any]]:
-    """Functions of data and start."""
+    """Return functions of data and start."""
     import openTSNE
     from sklearn import manifold
 
@@ -49,14 +49,14 @@ def tools() -> dict[str, Callable[[Any, Any], Any]]:
 
 
 def rows(sizes: Any = SIZES) -> list[dict[str, Any]]:
-    """Case, tool, seconds, divergence, trustworthiness."""
+    """Return case, tool, seconds, divergence and trustworthiness."""
     import numpy as np
     from threadpoolctl import threadpool_limits
 
     import dreval
     from dreval.methods._costs import COSTS
 
-    found = []
+    table = []
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for n in sizes:
@@ -69,7 +69,7 @@ def rows(sizes: Any = SIZES) -> list[dict[str, Any]]:
                 begin = process_time()
                 Y = np.asarray(embed(X, start), np.float64)
                 seconds = process_time() - begin
-                found.append(
+                table.append(
                     {
                         "case": f"n = {n}",
                         "tool": name,
@@ -78,8 +78,8 @@ def rows(sizes: Any = SIZES) -> list[dict[str, Any]]:
                         "trustworthiness": dreval.trustworthiness(X, Y),
                     }
                 )
-                sys.stderr.write(f"{found[-1]}\n")
-    return found
+                sys.stderr.write(f"{table[-1]}\n")
+    return table
 
 
 if __name__ == "__main__":

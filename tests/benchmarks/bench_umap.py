@@ -1,4 +1,4 @@
-"""UMAP beside umap-learn: time at 2000 and 10,000 points, and how well the digits are shown by five seeds.
+"""UMAP and umap-learn: time at 2000 and 10,000 points, and trustworthiness of the digits by five seeds.
 
 ``python tests/benchmarks/bench_umap.py`` prints processor seconds of a fit in one process with one thread, after a
 warm-up that compiles both. umap-learn counts the point itself among its neighbors: its 15 are our 14. Beyond 4096
@@ -20,7 +20,7 @@ SEEDS, K = range(5), 14
 
 
 def tools() -> dict[str, Callable[[int], Any]]:
-    """Makers by tool, from a seed."""
+    """Return makers by tool, from a seed."""
     import umap
 
     from dreval.methods import UMAP
@@ -32,7 +32,7 @@ def tools() -> dict[str, Callable[[int], Any]]:
 
 
 def data() -> dict[str, tuple[Any, int]]:
-    """Points, and how many times they are embedded."""
+    """Return points, and how many times they are embedded."""
     import numpy as np
 
     import dreval
@@ -50,46 +50,46 @@ def data() -> dict[str, tuple[Any, int]]:
 
 
 def times(X: Any, repeats: int) -> dict[str, float]:
-    """The middle of the processor times of a fit, by tool."""
-    found = {}
+    """Return the median processor time of a fit, by tool."""
+    medians = {}
     for name, make in tools().items():
         spent = []
         for seed in range(repeats):
             start = process_time()
             make(seed).fit(X)
             spent.append(process_time() - start)
-        found[name] = median(spent)
-    return found
+        medians[name] = median(spent)
+    return medians
 
 
 def digits() -> list[dict[str, Any]]:
-    """Mean, least and largest trustworthiness (k = 15) of the digits by tool."""
+    """Return mean, least and largest trustworthiness (k = 15) of the digits by tool."""
     import numpy as np
 
     import dreval
 
     X = dreval.load_dataset("digits").data
-    found = []
+    table = []
     for name, make in tools().items():
         start = process_time()
         embeddings = [make(seed).fit_transform(X) for seed in SEEDS]
         seconds = (process_time() - start) / len(SEEDS)
         values = [dreval.trustworthiness(X, Y.astype(np.float64), n_neighbors=15) for Y in embeddings]
-        shown = {
+        quality = {
             "trustworthiness": f"{np.mean(values):.4f}",
             "least": f"{min(values):.4f}",
             "most": f"{max(values):.4f}",
         }
-        found.append({"case": "digits, 1797 x 64", "tool": name, "seconds": seconds, **shown})
-    return found
+        table.append({"case": "digits, 1797 x 64", "tool": name, "seconds": seconds, **quality})
+    return table
 
 
 def rows() -> list[dict[str, Any]]:
-    """Case, tool, seconds, and how many times umap-learn's; and the digits."""
+    """Return case, tool, seconds, and the ratio to umap-learn; and the digits."""
     import numpy as np
     from threadpoolctl import threadpool_limits
 
-    found = []
+    table = []
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for make in tools().values():
@@ -99,8 +99,8 @@ def rows() -> list[dict[str, Any]]:
             spent = times(X, repeats)
             for name, seconds in spent.items():
                 ratio = seconds / spent["umap-learn"]
-                found.append({"case": case, "tool": name, "seconds": seconds, "time / umap-learn": ratio})
-        return found + digits()
+                table.append({"case": case, "tool": name, "seconds": seconds, "time / umap-learn": ratio})
+        return table + digits()
 
 
 if __name__ == "__main__":

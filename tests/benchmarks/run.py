@@ -1,7 +1,7 @@
-"""``make bench``: every ``bench_*.py`` of this folder in one run, printed as one table. Nothing here is asserted.
+"""``make bench``: every ``bench_*.py`` of this folder in one run, printed as one table, without assertions.
 
 A benchmark is a file with a function ``rows()`` that gives dictionaries with the keys ``case``, ``tool``, ``seconds``
-and whatever else it measures. ``make bench ARGS=ranks`` runs ``bench_ranks.py`` only.
+and its other numbers. ``make bench ARGS=ranks`` runs ``bench_ranks.py`` only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOOLS = ("dreval", "numpy", "scipy", "numba", "scikit-learn", "zadu", "hyppo", "
 
 
 def text(value: Any) -> str:
-    """A cell: numbers to three or four significant digits."""
+    """Return a cell: numbers to three or four significant digits."""
     if isinstance(value, float):
         return "" if value != value else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
     return str(value)
@@ -30,9 +30,9 @@ def text(value: Any) -> str:
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print rows as tables, one for each case in a row, with its own columns."""
     for case, group in groupby(rows, key=lambda row: row.get("case")):
-        here = list(group)
-        columns = list(dict.fromkeys(key for row in here for key in row if key != "case"))
-        cells = [[text(row.get(column, "")) for column in columns] for row in here]
+        lines = list(group)
+        columns = list(dict.fromkeys(key for row in lines for key in row if key != "case"))
+        cells = [[text(row.get(column, "")) for column in columns] for row in lines]
         widths = [max(len(name), *(len(line[i]) for line in cells)) for i, name in enumerate(columns)]
         print(f"\n{case}")
         for line in (columns, *cells):
@@ -40,26 +40,26 @@ def show(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def aligned(cells: Iterable[str], widths: Sequence[int]) -> str:
-    """First cell to the left, the others to the right."""
-    first, *others = zip(cells, widths, strict=True)
-    return "  ".join([f"{first[0]:<{first[1]}}", *(f"{cell:>{width}}" for cell, width in others)]).rstrip()
+    """Return a line with the first cell on the left and the others on the right."""
+    label, *numbers = zip(cells, widths, strict=True)
+    return "  ".join([f"{label[0]:<{label[1]}}", *(f"{cell:>{width}}" for cell, width in numbers)]).rstrip()
 
 
 def versions() -> str:
-    """What was compared, and on what."""
-    found = []
+    """Return machine and versions."""
+    texts = []
     for name in TOOLS:
         try:
-            found.append(f"{name} {version(name)}")
+            texts.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            found.append(f"{name} (not installed)")
-    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {', '.join(found)}"
+            texts.append(f"{name} (not installed)")
+    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {', '.join(texts)}"
 
 
-def main(wanted: Sequence[str]) -> int:
-    """Run the wanted benchmarks, all by default."""
+def main(requested: Sequence[str]) -> int:
+    """Run the requested benchmarks, all by default."""
     names = sorted(path.stem for path in FOLDER.glob("bench_*.py"))
-    chosen = [f"bench_{name.removeprefix('bench_')}" for name in wanted] or names
+    chosen = [f"bench_{name.removeprefix('bench_')}" for name in requested] or names
     unknown = [name for name in chosen if name not in names]
     if unknown:
         print(f"no such benchmark: {', '.join(unknown)}; there are: {', '.join(names)}", file=sys.stderr)

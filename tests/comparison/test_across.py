@@ -25,7 +25,7 @@ from dreval.records.frames import PAIR_NOTE_KEYS, notes_by_row, notes_of_table
 from dreval.records.notes import join_notes
 from dreval.report.contents.comparison import letter_text
 
-ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
+ORACLE = json.loads(Path(__file__).parents[1].joinpath("validation", "oracles", "comparison.json").read_text("utf-8"))
 
 
 def table(n=8, k=3, seed=0, replicates=1, gain=0.05):

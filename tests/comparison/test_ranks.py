@@ -29,7 +29,7 @@ from dreval.comparison.base import (
     walsh_interval,
 )
 
-ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
+ORACLE = json.loads(Path(__file__).parents[1].joinpath("validation", "oracles", "comparison.json").read_text("utf-8"))
 NAN = math.nan
 
 # Fourteen data sets by four embeddings in thousandths, some of them tied.

@@ -20,7 +20,7 @@ from dreval.errors import InputError, UndefinedMeasure, UnknownName
 from dreval.geometry.blocks import random_groups
 from dreval.geometry.distances import first_outside
 
-ORACLES = Path(__file__).resolve().parent.parent / "oracles"
+ORACLES = Path(__file__).resolve().parent.parent / "validation" / "oracles"
 sys.path.insert(0, str(ORACLES))
 from intrinsic_points import POINTS, points  # noqa: E402 - lies beside the script that ran elsewhere
 

@@ -18,7 +18,7 @@ import dreval
 from dreval._random import stream
 from dreval.errors import InputError, UnknownName
 
-ORACLES = Path(__file__).resolve().parent.parent / "oracles"
+ORACLES = Path(__file__).resolve().parent.parent / "validation" / "oracles"
 sys.path.insert(0, str(ORACLES))
 from intrinsic_points import points  # noqa: E402 - lies beside the script that ran elsewhere
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import twins
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from strategies import KINDS, clouds, neighbor_counts, pairs
+from validation.oracles import twins
 
 from dreval.geometry import streaming as module
 from dreval.geometry.blocks import neighbor_pass

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import twins
 from strategies import neighbor_counts, pairs
+from validation.oracles import twins
 
 from dreval.geometry import blocks, distances
 from dreval.geometry.blocks import Groups, neighbor_pass, random_groups, view_without_group

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import coranking_twins as twins
-from oracles.twins import joined, order_of, orders, squared_distances
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from strategies import clouds, pairs
+from validation.oracles import coranking_twins as twins
+from validation.oracles.twins import joined, order_of, orders, squared_distances
 
 from dreval.errors import UndefinedMeasure
 from dreval.geometry import blocks, streaming

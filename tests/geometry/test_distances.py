@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import twins
 from scipy.spatial.distance import cdist
 from strategies import clouds
+from validation.oracles import twins
 
 from dreval._parallel import BufferPool
 from dreval.geometry import distances

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from oracles import twins
 from sklearn.neighbors import NearestNeighbors
 from strategies import clouds, neighbor_counts, tie_free_clouds
+from validation.oracles import twins
 
 from dreval.errors import InputError
 from dreval.geometry import distances

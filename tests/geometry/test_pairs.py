@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import pair_twins as twins
-from oracles.twins import joined
 from scipy.optimize import isotonic_regression
 from scipy.stats import rankdata
 from strategies import pairs as clouds_and_images
+from validation.oracles import pair_twins as twins
+from validation.oracles.twins import joined
 
 import dreval
 from dreval.errors import ApproximationWarning

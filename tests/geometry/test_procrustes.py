@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import twins
 from scipy.linalg import orthogonal_procrustes
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 from scipy.spatial import procrustes as their_procrustes
 from strategies import KINDS, neighbor_counts, pairs
+from validation.oracles import twins
 
 from dreval.geometry._loops.local import nuclear_norm
 from dreval.geometry.blocks import neighbor_pass

@@ -18,8 +18,8 @@ from dreval.geometry.graphs import (
     chunks_of,
     connected_parts,
     delaunay,
-    span_coordinates,
     simplex_edges,
+    span_coordinates,
     spanning_tree,
 )
 from dreval.methods.lsdr import symmetric

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import twins
+from validation.oracles import twins
 
 from dreval.geometry.ranks import chance_rank_measure, missed_ranks, rank_share, worst_penalty
 

@@ -164,7 +164,7 @@ def test_a_constant_map_agrees_with_none():
 
 def test_variance_score_is_that_of_dynamicviz():
     """Values of the authors' code, stored with script and version."""
-    oracle = json.loads((Path(__file__).parents[1] / "oracles" / "dynamicviz_score.json").read_text())
+    oracle = json.loads((Path(__file__).parents[1] / "validation" / "oracles" / "dynamicviz_score.json").read_text())
     maps = [np.array(coordinates) for coordinates in oracle["maps"]]
     n = len(maps[0])
     replicates = [Replicate(np.arange(n), Y) for Y in maps]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import twins
 from sklearn.manifold import trustworthiness as their_trustworthiness
 from strategies import neighbor_counts, pairs, tie_free_pairs
+from validation.oracles import twins
 
 import dreval
 from dreval._random import stream

@@ -205,7 +205,7 @@ def test_gradient_hessian_and_singularity_are_those_of_the_authors() -> None:
     """neMDBD, run in R on a map that is not a minimum, agrees, as do its affinities up to the tolerance of its
     bandwidths.
     """
-    oracle = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd.csv")
+    oracle = pd.read_csv(Path(__file__).parents[1] / "validation" / "oracles" / "nemdbd.csv")
     Y, P = oracle[["y1", "y2"]].to_numpy(), oracle.filter(regex="^p").to_numpy()
     parts = loss_parts(ListedAffinities(csr_array(P)), Y)
 

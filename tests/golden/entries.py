@@ -1,7 +1,7 @@
 """Turn results into entries: rows of plain numbers and names, with one name for each row.
 
-All access to tables and attributes of results is in this file. A column or attribute that is renamed is renamed here
-(``RENAMED``), and the stored files stay as they are.
+All access to tables and attributes of results is in this file. If the package renames a column, an attribute or a
+value of a note, it is renamed here (``RENAMED``, ``RENAMED_VALUES``), and the stored files do not change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ Rows = dict[str, dict[str, Value]]
 # Entries whose column has another name in the package than in the stored files: name of the entry -> of the column.
 RENAMED: dict[str, str] = {}
 
-# Columns that are text for readers, times, or row numbers: they are no entries.
+# Values of notes with another name in the package than in the stored files: name in the package -> in the files.
+RENAMED_VALUES = {"received": "got"}
+
+# These columns are not stored: texts for readers, times and row numbers.
 WORDINGS = frozenset(
     {"note", "conf_method", "effect_size_name", "effect_name", "seconds", "failed", "reason", "warnings", "id"}
 )
@@ -68,9 +71,9 @@ class Entries:
         names = [key for key in keys if key in table]
         for place, (_, row) in enumerate(table.iterrows()):
             values = {column: row[column] for column in table if column not in WORDINGS and column not in names}
-            own = [row[key] for key in names] if names else [place]
+            parts = [row[key] for key in names] if names else [place]
             self.row(
-                [*name, *(part for part in own if part is not pd.NA)], values | ({"place": place} if ordered else {})
+                [*name, *(part for part in parts if part is not pd.NA)], values | ({"place": place} if ordered else {})
             )
 
     def columns(self, name: Sequence[Any], frame: pd.DataFrame) -> None:
@@ -183,7 +186,7 @@ def is_missing(value: Value) -> bool:
 
 
 def is_sentence(value: Any) -> bool:
-    """Return whether a value is text with blanks: a wording, and no name."""
+    """Return whether a value is text with blanks, which is a wording and not a name."""
     return isinstance(value, str) and " " in value.strip()
 
 
@@ -194,7 +197,7 @@ def note_values(values: Mapping[str, Any]) -> dict[str, Value]:
 
 def _note_values(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
     for key, value in values.items():
-        name = f"{prefix}{key}"
+        name = f"{prefix}{RENAMED_VALUES.get(key, key)}"
         if hasattr(value, "code"):
             yield f"{name} code", value.code
             yield from _note_values(f"{name} ", dict(value.values))

@@ -31,7 +31,7 @@ PERPLEXITY = 20  # of the stored minimum of t-SNE's loss
 
 @dataclass(frozen=True)
 class Scenario:
-    """A function that adds entries, and which of them are compared on the same machine only."""
+    """A function that adds entries, and the prefixes of those that are compared on the same machine only."""
 
     name: str
     function: Callable[[Entries], None]
@@ -236,9 +236,9 @@ def batches_and_latent_variables(entries: Entries) -> None:
     batch = np.array(["u", "v", "w"])[(np.arange(150) // 2 + np.arange(150) % 5) % 3]
     embeddings = embeddings_of(X)
     embeddings["shifted"] = embeddings["flat"] + np.where(batch == "u", 1.5, 0.0)[:, None]
-    known = {"labels": labels, "batch": batch, "latent": X[:, :2] - X[:, 2:4]}
+    variables = {"labels": labels, "batch": batch, "latent": X[:, :2] - X[:, 2:4]}
     options = {"kbet": {"size": 20}, "ilisi": {"perplexity": 15}}
-    results = evaluate(X, embeddings, [*BATCHES, "latent_r2"], None, "points", **known, run={"options": options})
+    results = evaluate(X, embeddings, [*BATCHES, "latent_r2"], None, "points", **variables, run={"options": options})
     entries.results(results)
     entries.comparison(results.compare())
 
@@ -342,13 +342,13 @@ def plain_functions(entries: Entries) -> None:
     """Every measure of an embedding as a plain function, with the labels, batches and latent variables it takes."""
     X = clusters(60, seed=11)
     Y = embeddings_of(X, seed=12)["noisy"]
-    known = {"labels": classes(60), "batch": classes(60, "uvvu"), "latent": X[:, :2] + X[:, 2:4], "size": 20,
+    arguments = {"labels": classes(60), "batch": classes(60, "uvvu"), "latent": X[:, :2] + X[:, 2:4], "size": 20,
              "random_state": 0, "n_jobs": 1}  # fmt: skip
     for name in dreval.list_measures():
         function = getattr(dreval, name)
         parameters = inspect.signature(function).parameters
         if "source" not in parameters:
-            value = function(X, Y, **{key: value for key, value in known.items() if key in parameters})
+            value = function(X, Y, **{key: value for key, value in arguments.items() if key in parameters})
             entries.array(["function", name], np.asarray(value, dtype=float))
 
 
@@ -368,7 +368,7 @@ def half_samples(entries: Entries) -> None:
 
 @scenario()
 def seeds_of_random_methods(entries: Entries) -> None:
-    """A method that is run with six seeds beside coordinates and a method without random numbers."""
+    """Replicates of a method with six seeds, with coordinates and with a method without random numbers."""
     X = clusters(66)
     sources = {"jitter": jitter, "leading": leading, "bent": embeddings_of(X)["bent"]}
     options = {"replicates": {"n_replicates": 6, "over": "seeds"}}
@@ -552,8 +552,8 @@ def comparison_of_results(entries: Entries) -> None:
         results.append(evaluate(X, embeddings_of(X, seed), ["trustworthiness", "stress"], n_neighbors=8))
     entries.comparison(dreval.compare(results), "five data sets")
     X = clusters(60, seed=61)
-    other = evaluate(X, embeddings_of(X, 99), ["trustworthiness", "stress"], n_neighbors=8, random_state=5)
-    entries.comparison(dreval.compare([*results, other], names=["flat", "noisy", "bent"]), "replicates")
+    reseeded = evaluate(X, embeddings_of(X, 99), ["trustworthiness", "stress"], n_neighbors=8, random_state=5)
+    entries.comparison(dreval.compare([*results, reseeded], names=["flat", "noisy", "bent"]), "replicates")
 
 
 @scenario()

@@ -1,4 +1,4 @@
-"""The stored entries: where they lie, on which machine they were computed, and how others are compared with them."""
+"""Stored entries: their files, the machine that computed them, and the comparison of new entries with them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ABSOLUTE = 1e-12
 SUMS = ("mean", "square", "moment")  # of an array: they may differ by the relative share of its largest number
 
 MISSING = "missing"  # in place of a value that is not there
-SHOWN = 20  # differences that a failed test prints
-AGAIN = "Write the entries of this checkout: make golden. List what changed: make golden ARGS=--changes"
+MAX_PRINTED = 20  # differences that a failed test prints
+HOW_TO_WRITE = "Write the entries of this checkout: make golden. List what changed: make golden ARGS=--changes"
 
 
 class Difference(NamedTuple):
@@ -66,7 +66,7 @@ def machine() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """Return the name of the processor, where the system tells it."""
+    """Return the name of the processor, if the system states it."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:
@@ -75,11 +75,11 @@ def _processor() -> str:
     return names[0] if names else platform.processor()
 
 
-def same_machine(header: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def same_machine(header: Mapping[str, Any], current: Mapping[str, Any]) -> bool:
     """Return whether floats must be equal: all but the version of dreval agrees, and one thread runs."""
-    threads = [pool["num_threads"] for pool in other["linear algebra"]]
-    keys = {*header, *other} - {"dreval"}
-    return all(header.get(key) == other.get(key) for key in keys) and all(count == 1 for count in threads)
+    threads = [pool["num_threads"] for pool in current["linear algebra"]]
+    keys = {*header, *current} - {"dreval"}
+    return all(header.get(key) == current.get(key) for key in keys) and all(count == 1 for count in threads)
 
 
 def read(name: str) -> Any:
@@ -120,9 +120,9 @@ def differences(scenario: Scenario, old: Rows, new: Rows, *, exact: bool) -> Ite
                 continue
             scale = 0.0 if exact else _scale(scales, row, old[row], column)
             share = RELATIVE if column in SUMS else ABSOLUTE
-            for place, one, two in _pairs(left, right):
-                if not (_same(one, two) if exact else _near(one, two, share * scale)):
-                    yield Difference(scenario.name, f"{row} | {column}{place}", one, two)
+            for place, stored, fresh in _pairs(left, right):
+                if not (_same(stored, fresh) if exact else _near(stored, fresh, share * scale)):
+                    yield Difference(scenario.name, f"{row} | {column}{place}", stored, fresh)
 
 
 def scales_of(rows: Rows) -> dict[tuple[str, str], float]:
@@ -195,17 +195,17 @@ def _text(value: Value) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def report(found: list[Difference]) -> str:
+def report(changes: list[Difference]) -> str:
     """Return the first differences with both values, and how to write the new ones."""
-    more = [f"... and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
-    head = f"{len(found)} entries differ (scenario | entry | old | new):"
-    return "\n".join([head, *map(str, found[:SHOWN]), *more, AGAIN])
+    remainder = [f"... and {len(changes) - MAX_PRINTED} more"] if len(changes) > MAX_PRINTED else []
+    head = f"{len(changes)} entries differ (scenario | entry | old | new):"
+    return "\n".join([head, *map(str, changes[:MAX_PRINTED]), *remainder, HOW_TO_WRITE])
 
 
 def all_differences(fresh: Mapping[str, Rows], *, exact: bool) -> list[Difference]:
     """Return the entries of all scenarios that differ from the stored ones; scenarios without a file are all new."""
-    found = [
+    changes = [
         change for name, rows in fresh.items() for change in differences(SCENARIOS[name], read(name), rows, exact=exact)
     ]
     gone = sorted(written_names() - set(SCENARIOS))
-    return found + [Difference(name, "the scenario", "a file", MISSING) for name in gone]
+    return changes + [Difference(name, "the scenario", "a file", MISSING) for name in gone]

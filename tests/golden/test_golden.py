@@ -1,4 +1,4 @@
-"""The numbers of forty small evaluations are the stored ones: all digits on the same machine, nearly elsewhere."""
+"""The numbers of forty small evaluations equal the stored ones, with all digits on the same machine."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from golden.entries import Entries, Rows, summary_of
 from golden.scenarios import SCENARIOS, Scenario
 from golden.stored import (
-    AGAIN,
     FOLDER,
+    HOW_TO_WRITE,
     MISSING,
     PACKAGES,
     RELATIVE,
@@ -39,23 +39,23 @@ ANALYSES = (  # public functions with numbers that no registry lists
 
 @pytest.fixture(scope="module")
 def same() -> bool:
-    """Whether floats must be equal here."""
+    """Return whether floats must be equal on this machine."""
     return same_machine(read("header"), machine())
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_numbers_are_the_stored_ones(name: str, same: bool) -> None:
     """Every entry of the scenario is equal on the machine of the stored ones, and equal but for rounding elsewhere."""
-    found = list(differences(SCENARIOS[name], read(name), SCENARIOS[name].run(), exact=same))
+    changes = list(differences(SCENARIOS[name], read(name), SCENARIOS[name].run(), exact=same))
 
-    assert not found, report(found)
+    assert not changes, report(changes)
 
 
 def test_stored_files_belong_to_the_scenarios() -> None:
     """There are forty scenarios, each with a sentence and a file; all files are small, and one row is one line."""
     assert written_names() == set(SCENARIOS)
     assert len(SCENARIOS) == N_SCENARIOS
-    assert all(one.title.endswith(".") and "\n\n" not in one.title for one in SCENARIOS.values())
+    assert all(scenario.title.endswith(".") and "\n\n" not in scenario.title for scenario in SCENARIOS.values())
     assert sum(path.stat().st_size for path in FOLDER.glob("*.json")) < MAX_BYTES
     for name in SCENARIOS:
         text = (FOLDER / f"{name}.json").read_text("utf-8").splitlines()
@@ -76,35 +76,35 @@ def _rows() -> list[list[str]]:
 
 
 def test_every_measure_method_test_and_score_has_entries() -> None:
-    """Nothing that dreval lists is left out: each has a number that is finite, a method its coordinates."""
+    """Each measure, method, test, score and data set that dreval lists has a finite number among the entries."""
     finite: set[str] = set()
     for name in SCENARIOS:
         for row, cells in read(name).items():
             numbers = [cells.get("value"), cells.get("mean"), cells.get("statistic"), *cells.get("values", [])]
-            if any(isinstance(one, float) and math.isfinite(one) for one in numbers):
+            if any(isinstance(number, float) and math.isfinite(number) for number in numbers):
                 table, *parts = row.split(" | ")
                 finite |= {" | ".join([table.partition(" of ")[0], *parts[:1]])}
     points = {row[2].partition("(")[0] for row in _rows() if row[1].startswith("augment")}
-    first = {row[1].split()[0] for row in _rows()}
+    beginnings = {row[1].split()[0] for row in _rows()}
 
     curves = {name for name in dreval.list_measures() if dreval.card(name, "measure").curve}
     tables = {f"tidy | {name}" for name in dreval.list_measures() if name not in curves}
     assert tables | {f"curve | {name}" for name in curves} <= finite
     assert {f"coordinates | {name}" for name in dreval.list_methods()} <= finite
     assert {f"tidy | {name}" for name in dreval.list_tests()} <= {" | ".join(row[1:3]) for row in _rows()}
-    assert {*dreval.list_tests()} <= first
-    assert {*dreval.list_scores(), *DIMENSIONS, *ANALYSES} <= first
+    assert {*dreval.list_tests()} <= beginnings
+    assert {*dreval.list_scores(), *DIMENSIONS, *ANALYSES} <= beginnings
     assert {name for name in dreval.list_measures() if dreval.card(name, "measure").level == "point"} <= points
     simulated = {name for name in dreval.list_datasets() if dreval.card(name, "dataset").kind != "loader"}
     assert {f"dataset | {name}" for name in simulated} <= finite
 
 
 def test_iterative_rows_exist() -> None:
-    """Each beginning of a name that a scenario declares as iterative is that of a row."""
+    """Each prefix that a scenario declares as iterative is the beginning of the name of a row."""
     unused = [
         (name, prefix)
-        for name, one in SCENARIOS.items()
-        for prefix in one.iterative
+        for name, scenario in SCENARIOS.items()
+        for prefix in scenario.iterative
         if not any(row.startswith(prefix) for row in read(name))
     ]
 
@@ -148,23 +148,23 @@ def _changed(row: str, **cells: Any) -> Rows:
     ],
 )
 def test_a_wrong_digit_rank_name_or_list_is_reported(row: str, column: str, value: Any, exact: bool) -> None:
-    """One entry that is wrong is one difference, with its name, the old and the new value; others are not reported."""
-    (found,) = differences(EXAMPLE, OLD, _changed(row, **{column: value}), exact=exact)
+    """One wrong entry is one difference, with its name, the old and the new value; no other entry is reported."""
+    (change,) = differences(EXAMPLE, OLD, _changed(row, **{column: value}), exact=exact)
 
-    assert found[:2] == ("example", f"{row} | {column}")
-    assert found.old == OLD[row][column]
-    assert repr(found.new) == repr(value)
+    assert change[:2] == ("example", f"{row} | {column}")
+    assert change.old == OLD[row][column]
+    assert repr(change.new) == repr(value)
 
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_missing_or_extra_entry_is_reported(exact: bool) -> None:
-    """A row or a cell that is gone or that is new is a difference, a note without values too."""
+    """A missing or new row or cell is a difference, also for a note without values."""
     fewer = copy.deepcopy(OLD)
     del fewer["notes | stress | ties.index"], fewer["tidy | stress | pca"]["target"]
-    more = copy.deepcopy(OLD) | {"tidy | stress | isomap": {"value": 1.0}}
-    more["ranking | stress | pca"]["note"] = 1
+    extra = copy.deepcopy(OLD) | {"tidy | stress | isomap": {"value": 1.0}}
+    extra["ranking | stress | pca"]["note"] = 1
 
-    gone, new = (list(differences(EXAMPLE, OLD, rows, exact=exact)) for rows in (fewer, more))
+    gone, new = (list(differences(EXAMPLE, OLD, rows, exact=exact)) for rows in (fewer, extra))
     assert gone == [
         Difference("example", "notes | stress | ties.index", "", MISSING),
         Difference("example", "tidy | stress | pca | target", "points", MISSING),
@@ -176,7 +176,7 @@ def test_a_missing_or_extra_entry_is_reported(exact: bool) -> None:
 
 
 def test_a_list_of_another_length_and_a_changed_value_of_it_are_reported() -> None:
-    """Of lists of equal length the place is named; lists of other lengths are shown whole."""
+    """The difference of lists of equal length names the place; lists of unequal length are printed whole."""
     values = list(OLD["augment | stress | pca"]["values"])
 
     (place,) = differences(
@@ -200,17 +200,19 @@ def test_rounding_is_a_difference_on_the_same_machine_only() -> None:
     assert list(differences(EXAMPLE, OLD, new, exact=False)) == []
 
 
-def test_summaries_see_an_exchange_of_two_values() -> None:
-    """Of a long array, a change of one value that is not stored, and an exchange of two, are seen on any machine."""
+def test_summaries_detect_an_exchange_of_two_values() -> None:
+    """In a long array, a change of a value that is not stored and an exchange of two are detected on any machine."""
     values = np.linspace(0.0, 1.0, 200)
     exchanged, moved = values.copy(), values.copy()
     exchanged[[3, 7]], moved[55] = exchanged[[7, 3]], moved[55] + 1e-5
     old: Rows = {"augment | x": summary_of(values)}
 
-    for other in (exchanged, moved):
-        found = {one.entry for one in differences(EXAMPLE, old, {"augment | x": summary_of(other)}, exact=False)}
-        assert found
-        assert found <= {f"augment | x | {column}" for column in SUMS}
+    for changed in (exchanged, moved):
+        entries = {
+            change.entry for change in differences(EXAMPLE, old, {"augment | x": summary_of(changed)}, exact=False)
+        }
+        assert entries
+        assert entries <= {f"augment | x | {column}" for column in SUMS}
 
 
 def test_entries_have_one_name_each_and_no_wordings() -> None:
@@ -239,7 +241,7 @@ def test_report_shows_the_first_differences_and_how_to_write() -> None:
     assert text.startswith("50 entries differ")
     assert "example | tidy | 0 | value | 0.5 | 0.25" in text
     assert "30 more" in text
-    assert text.endswith(AGAIN)
+    assert text.endswith(HOW_TO_WRITE)
 
 
 def test_written_entries_are_read_with_all_digits(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
@@ -251,7 +253,7 @@ def test_written_entries_are_read_with_all_digits(monkeypatch: pytest.MonkeyPatc
     assert repr(read("example")) == repr(dict(sorted(rows.items())))
 
 
-def test_another_machine_is_told_by_any_part_of_its_header() -> None:
+def test_any_part_of_the_header_identifies_another_machine() -> None:
     """Another version, processor, kernel or a second thread ends equality; another version of dreval does not."""
     header = machine()
     pool = {**header["linear algebra"][0]}

@@ -16,7 +16,9 @@ from scipy import sparse, stats
 import dreval
 from dreval.errors import InputError, UndefinedMeasure, UnknownName
 
-ORACLE = json.loads((Path(__file__).parents[1] / "oracles" / "scib_metrics_cells.json").read_text("utf-8"))
+ORACLE = json.loads(
+    (Path(__file__).parents[1] / "validation" / "oracles" / "scib_metrics_cells.json").read_text("utf-8")
+)
 NAMES = ["ilisi", "clisi", "kbet", "graph_connectivity", "silhouette_batch", "isolated_labels"]
 
 

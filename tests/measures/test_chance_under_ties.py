@@ -1,4 +1,4 @@
-"""The chance level with ties in the embedding; at full length in ``tests/calibration``."""
+"""The chance level with ties in the embedding; ``tests/validation/calibration`` has long runs."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from oracles import twins
 from sklearn.metrics import roc_auc_score
 from strategies import pairs, tie_free_pairs
+from validation.oracles import twins
 
 import dreval
 from dreval.errors import UndefinedMeasure

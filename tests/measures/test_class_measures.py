@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import twins
 from sklearn.metrics import silhouette_samples
 from sklearn.neighbors import NearestCentroid, NearestNeighbors
 from strategies import pairs, tie_free_pairs
+from validation.oracles import twins
 
 import dreval
 from dreval.errors import UndefinedMeasure

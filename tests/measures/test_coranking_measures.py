@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import coranking_twins as twins
 from strategies import neighbor_counts, pairs, tie_free_pairs
+from validation.oracles import coranking_twins as twins
 
 import dreval
 from dreval.errors import UnknownName

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import pair_twins as twins
-from oracles.twins import joined
 from scipy import stats
 from scipy.optimize import isotonic_regression
 from sklearn.isotonic import isotonic_regression as their_isotonic
 from sklearn.manifold import smacof
 from sklearn.neighbors import NearestNeighbors
 from strategies import neighbor_counts, pairs, tie_free_pairs
+from validation.oracles import pair_twins as twins
+from validation.oracles.twins import joined
 
 import dreval
 from dreval.errors import UndefinedMeasure, UnknownName

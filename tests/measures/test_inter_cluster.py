@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, read
 from sklearn.cluster import HDBSCAN
 from strategies import pairs
+from validation.oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, read
 
 import dreval
 from dreval.geometry._loops import density_clusters as loops

@@ -1,7 +1,7 @@
 """Local distortions against the graph Laplacian of megaman and distortions: where they agree and where they differ.
 
-The values of those programs are in ``tests/oracles/distortions.json``; a twin of their estimator, equal to all of them,
-gives it for other settings.
+The values of those programs are in ``tests/validation/oracles/distortions.json``; a twin of their estimator, equal to
+all of them, gives it for other settings.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracles.distortion_maps import MAPS, KnownMap, known_map
 from scipy.spatial.distance import cdist
+from validation.oracles.distortion_maps import MAPS, KnownMap, known_map
 
 import dreval
 
-STORED = json.loads((Path(__file__).parents[1] / "oracles" / "distortions.json").read_text())
+STORED = json.loads((Path(__file__).parents[1] / "validation" / "oracles" / "distortions.json").read_text())
 FIFTH = slice(None, None, 5)
 
 

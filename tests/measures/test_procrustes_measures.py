@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import twins
 from scipy.spatial import procrustes as their_procrustes
 from strategies import neighbor_counts, pairs
+from validation.oracles import twins
 
 import dreval
 from dreval.geometry.blocks import neighbor_pass

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from oracles import twins
 from sklearn.manifold import trustworthiness as their_trustworthiness
 from strategies import neighbor_counts, pairs, tie_free_pairs
+from validation.oracles import twins
 
 import dreval
 from dreval.geometry.blocks import neighbor_pass
@@ -112,7 +112,7 @@ def test_folding_costs_trust_and_tearing_costs_continuity():
 
 def test_values_of_other_programs(root):
     """T of scikit-learn and Q by its neighbor graphs on fixed data, stored with their script and versions."""
-    stored = np.load(root / "tests" / "oracles" / "scikit_learn_ranks.npz")
+    stored = np.load(root / "tests" / "validation" / "oracles" / "scikit_learn_ranks.npz")
     X, Y = stored["X"], stored["Y"]
     for name in ("trustworthiness", "continuity", "neighborhood_overlap"):
         values = getattr(dreval, name)(X, Y, n_neighbors=list(stored["k"]))

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import twins
-from oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, read
 from scipy.cluster.hierarchy import linkage
 from strategies import neighbor_counts, pairs, tie_free_pairs
+from validation.oracles import twins
+from validation.oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, read
 
 import dreval
 from dreval.errors import UndefinedMeasure

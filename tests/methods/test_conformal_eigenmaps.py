@@ -18,7 +18,7 @@ from dreval.geometry.distances import nearest
 from dreval.methods import LLE, ConformalEigenmaps
 from dreval.methods.conformal_eigenmaps import _half_vector, _minimize_loss, _project, _symmetric_matrix, shape_losses
 
-ORACLE = Path(__file__).parent.parent / "oracles" / "conformal.json"
+ORACLE = Path(__file__).parent.parent / "validation" / "oracles" / "conformal.json"
 ROLLS = json.loads(ORACLE.with_name("conformal_rolls.json").read_text())["cases"]
 
 

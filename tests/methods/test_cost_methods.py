@@ -185,7 +185,7 @@ def test_sammon_is_not_above_mass():
 
 def dreval_file(name):
     """A file of the oracles."""
-    return Path(__file__).resolve().parent.parent / "oracles" / name
+    return Path(__file__).resolve().parent.parent / "validation" / "oracles" / name
 
 
 @pytest.mark.calibration

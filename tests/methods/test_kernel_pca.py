@@ -127,7 +127,7 @@ def test_rounding_does_not_grow_with_the_points(kernel):
 
 def test_equals_kernlab(root):
     """R kernlab's kpca with rbfdot: its scores are sqrt(n) times ours, since it divides the kernel matrix by n."""
-    text = (root / "tests" / "oracles" / "kernlab_kpca.csv").read_text("utf-8")
+    text = (root / "tests" / "validation" / "oracles" / "kernlab_kpca.csv").read_text("utf-8")
     table = np.loadtxt(StringIO(text), delimiter=",", skiprows=2)
     X, reference = table[:, :3], table[:, 3:]
     result = KernelPCA(3, bandwidth=np.sqrt(2.0)).fit(X)  # sigma 0.25 = 1 / (2 * 2)

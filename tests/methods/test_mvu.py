@@ -17,7 +17,7 @@ from dreval.errors import ApproximationWarning, MethodFailed, UnknownName
 from dreval.methods import MVU, PCA
 from dreval.methods.mvu import unfold
 
-CASES = json.loads((Path(__file__).parent.parent / "oracles" / "mvu.json").read_text())["cases"]
+CASES = json.loads((Path(__file__).parent.parent / "validation" / "oracles" / "mvu.json").read_text())["cases"]
 # With equality constraints the dual has no optimum, and Clarabel ends at a gap near 1e-5: the variance agrees to that,
 # and coordinates to its root. With strings it continues to 1e-9.
 AGREE = {"equal": (2e-5, 1e-2), "at_most": (1e-8, 1e-5)}

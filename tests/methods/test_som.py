@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles.two_clouds import CLOUDS, cloud, read
 from strategies import clouds
+from validation.oracles.two_clouds import CLOUDS, cloud, read
 
 import dreval
 from dreval.errors import InputError, UnknownName

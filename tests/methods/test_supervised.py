@@ -23,7 +23,7 @@ from dreval.geometry.kernels import center, gram_matrix
 from dreval.methods import CCA, GSAVE, GSIR, MAVE, SAVE, SIR, KernelCCA
 from dreval.methods._supervised import Response, slices
 
-SLICED = json.loads((Path(__file__).parent.parent / "oracles" / "sliced.json").read_text())["cases"]
+SLICED = json.loads((Path(__file__).parent.parent / "validation" / "oracles" / "sliced.json").read_text())["cases"]
 
 
 def _apart(A, B):

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, parts_of_a_graph, read
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
+from validation.oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, parts_of_a_graph, read
 
 import dreval
 from dreval.errors import InputError, UnknownName

@@ -19,7 +19,7 @@ import dreval
 from dreval.errors import ProtocolError
 
 TESTS = Path(__file__).resolve().parents[1]
-UWOT = TESTS / "oracles" / "uwot"
+UWOT = TESTS / "validation" / "oracles" / "uwot"
 # Called with INPUT OUTPUT N_COMPONENTS SEED; fails where the file FAIL names the task.
 TOOL = """
 case "$1" in *"$(cat fail 2> /dev/null || echo nothing)"*) echo "half" > "$2"; exit 3;; esac

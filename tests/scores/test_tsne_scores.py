@@ -329,7 +329,7 @@ def test_all_other_points_as_neighbors_are_all_pairs(score: SingularityScore) ->
 
 def test_perturbations_are_those_of_the_authors() -> None:
     """neMDBD, run in R with searches that continue; the original ends early, within 1 % of the width of the map."""
-    expected = pd.read_csv(Path(__file__).parents[1] / "oracles" / "nemdbd_perturbation.csv")
+    expected = pd.read_csv(Path(__file__).parents[1] / "validation" / "oracles" / "nemdbd_perturbation.csv")
     data, Y = expected.filter(regex="^x").to_numpy(), expected[["y1", "y2"]].to_numpy()
     D = cdist(data, data)
     np.fill_diagonal(D, np.inf)

@@ -15,14 +15,14 @@ from strategies import pairs
 import dreval
 from dreval.errors import InputError
 
-ORACLES = Path(__file__).resolve().parent.parent / "oracles"
+ORACLES = Path(__file__).resolve().parent.parent / "validation" / "oracles"
 ENERGY = json.loads((ORACLES / "energy_dcov.json").read_text())
 DCOR = json.loads((ORACLES / "dcor.json").read_text())
 VARYING = ("independent", "linear", "noisy")
 
 
 def points():
-    """The points of tests/oracles/make_energy_dcov.R and make_dcor.py."""
+    """The points of tests/validation/oracles/make_energy_dcov.R and make_dcor.py."""
     i = np.arange(1, 31)
     x = np.column_stack([np.sin(i), np.cos(2 * i)])
     return x, np.column_stack([np.sin(i) ** 2 + 0.1 * np.cos(7 * i), np.cos(3 * i), i / 30])

@@ -1,6 +1,6 @@
 """Several processes on one study, and processes that are killed: every cell is computed once.
 
-The size of the claim is that of ``tests/calibration/test_study_killed.py``; here it is small.
+The size of the claim is that of ``tests/validation/calibration/test_study_killed.py``; here it is small.
 """
 
 from __future__ import annotations

@@ -1,0 +1,93 @@
+"""Makes ``scib_metrics.json`` (two clouds) and ``scib_metrics_cells.json`` (simulated cells) with scib-metrics 0.5.10.
+
+Run in double precision: JAX_ENABLE_X64=1 python make_scib_metrics.py
+
+The neighbors are sorted here, ties by row number; scib-metrics computes everything else. Its bisection for LISI ends
+at a tolerance of 1e-5 of the entropy, so values of points are taken at 1e-12 besides.
+"""
+
+from importlib.metadata import version
+from types import SimpleNamespace
+
+import numpy as np
+import scib_metrics
+from scib_metrics.nearest_neighbors import NeighborsResults
+from scib_metrics.utils import compute_simpson_index
+from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
+
+SIZE = 20  # points in a neighborhood of kBET: with 50 of so few points no test could reject
+
+
+def cells(seed, n=240, shift=1.5, tied=False):
+    """Return three labels in three batches, with the last label in the last two batches only."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1, 2], [n // 2, n // 3, n // 6])
+    batch = rng.integers(0, 3, n)
+    batch[labels == 2] = 1 + rng.integers(0, 2, (labels == 2).sum())
+    Y = rng.normal(size=(n, 2)) + 3.0 * np.c_[labels == 1, labels == 2] + shift * np.c_[batch == 0, batch == 1]
+    return (np.round(5.0 * Y) if tied else Y), labels, batch
+
+
+def neighbors(Y, k):
+    """Return the k nearest points of each point, itself first; ties by row number."""
+    D = np.sqrt(((Y[:, None] - Y[None]) ** 2).sum(axis=2))
+    np.fill_diagonal(D, -1.0)
+    order = np.argsort(D, axis=1, kind="stable")[:, :k]
+    np.fill_diagonal(D, 0.0)
+    return NeighborsResults(indices=order, distances=np.take_along_axis(D, order, axis=1))
+
+
+def undirected(Y, k):
+    """Return a graph of neighbors with edges in both directions."""
+    edges = neighbors(Y, k).knn_graph_distances
+    edges.data[:] = 1.0
+    return SimpleNamespace(knn_graph_distances=edges + edges.T)
+
+
+def values(Y, labels, batch):
+    near, few, graph = neighbors(Y, 60), neighbors(Y, 50), neighbors(Y, 16)
+    rows = np.arange(len(Y))[:, None]
+    tight = {}
+    for name, codes in (("ilisi", batch), ("clisi", labels)):
+        simpson = compute_simpson_index(near.distances, near.indices, rows, codes, len(set(codes)), 20, 1e-12)
+        tight[name] = (1.0 / np.asarray(simpson)).tolist()
+    return {
+        "lisi": tight,
+        "ilisi": float(scib_metrics.ilisi_knn(near, batch)),
+        "clisi": float(scib_metrics.clisi_knn(near, labels)),
+        "kbet": float(scib_metrics.kbet(few, batch)[0]),
+        "graph_connectivity": float(scib_metrics.graph_connectivity(undirected(Y, 16), labels)),
+        "graph_connectivity_directed": float(scib_metrics.graph_connectivity(graph, labels)),
+        "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
+        "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
+    }
+
+
+def of_clouds():
+    """Return the numbers with 90 neighbors for LISI as in its Benchmarker, 20 for kBET, k + 1 for the graph."""
+    numbers = {}
+    for name in CLOUDS:
+        _, Y, labels = cloud(name)
+        batch = np.arange(len(Y)) // 3 % 2
+        wide = neighbors(Y, min(90, len(Y)))
+        numbers[name] = {
+            "ilisi_knn": float(scib_metrics.ilisi_knn(wide, batch)),
+            "clisi_knn": float(scib_metrics.clisi_knn(wide, labels)),
+            "kbet": float(scib_metrics.kbet(neighbors(Y, SIZE), batch)[0]),
+            "graph_connectivity": float(scib_metrics.graph_connectivity(undirected(Y, N_NEIGHBORS + 1), labels)),
+            "silhouette_label": float(scib_metrics.silhouette_label(Y, labels)),
+            "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
+            "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
+        }
+    return numbers
+
+
+if __name__ == "__main__":
+    cases = []
+    for seed, tied in ((0, False), (1, False), (2, True)):
+        Y, labels, batch = cells(seed, tied=tied)
+        points = {"Y": Y.tolist(), "labels": labels.tolist(), "batch": batch.tolist()}
+        cases.append({**points, **values(Y, labels, batch)})
+    versions = [f"scib-metrics {version('scib-metrics')}"]
+    write("scib_metrics", versions, of_clouds())
+    write("scib_metrics_cells", versions, {"cases": cases})

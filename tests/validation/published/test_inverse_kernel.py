@@ -1,0 +1,110 @@
+"""Li & Wu (2022), Inverse Kernel Decomposition: its figures at reduced size.
+
+``inverse_kernel_maps.py``, ``inverse_kernel_kernels.py`` and ``inverse_kernel_labels.py`` of this folder print the full
+tables.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from inverse_kernel_images import rows_of
+from inverse_kernel_labels import above_kernel_pca, best_of_kernels, length
+
+import dreval
+from dreval.errors import ApproximationWarning
+from dreval.methods import IKD, PCA, Isomap, KernelPCA
+
+MAPS = {"gp_map": (3, 0.98), "sine_map": (1, 0.98), "bump_map": (2, 0.9)}
+AUTHORS = {"n_neighbors": 7, "min_correlation": 0.0, "reference": "mean", "solution": "max_product"}
+
+
+def _r2(data, method):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)
+        return dreval.latent_r2(data.data, method.fit_transform(data.data), latent=data.latent)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("data", MAPS)
+def test_figure_1_at_500_columns(data):
+    """1000 points, five repeats: IKD reaches the stated level, and is above PCA and Isomap on the same draws."""
+    d, least = MAPS[data]
+    draws = [dreval.simulate(data, n=1000, n_features=500, random_state=repeat) for repeat in range(5)]
+    scores = [_r2(draw, IKD(d)) for draw in draws]
+    assert min(scores) >= least
+    for rival in (PCA(d), Isomap(d, n_neighbors=10, disconnected="connect")):
+        assert np.mean(scores) > np.mean([_r2(draw, rival) for draw in draws])
+
+
+@pytest.mark.parametrize("data", ["sine_map", "bump_map"])
+def test_figure_1_small(data):
+    """400 points in 200 columns: more columns help IKD, and it is above PCA and Isomap; as printed it is far below."""
+    d = MAPS[data][0]
+    many, few = (dreval.simulate(data, n=400, n_features=p, random_state=0) for p in (200, 20))
+    score = _r2(many, IKD(d))
+    assert score > _r2(few, IKD(d))
+    assert score > 0.9
+    assert score > max(_r2(many, PCA(d)), _r2(many, Isomap(d, n_neighbors=10, disconnected="connect")))
+    assert score > 0.4 + _r2(many, IKD(d, solution="max_product", variance="mean"))
+
+
+def test_ikd_of_digits_agrees_with_figure_3_by_neighbors_only():
+    """Two coordinates of 600 digits: IKD beats PCA and Isomap by neighbors, but not by the threshold."""
+    digits = dreval.load_dataset("digits")
+    rows = np.sort(np.random.default_rng(0).choice(len(digits.data), 600, replace=False))
+    X, y = np.asarray(digits.data, float)[rows], np.asarray(digits.labels)[rows]
+
+    def accuracy(method):
+        return dreval.knn_accuracy(X, method.fit_transform(X), labels=y, n_neighbors=10, random_state=0)
+
+    by_neighbors, by_threshold = accuracy(IKD(2, **AUTHORS)), accuracy(IKD(2))
+    pca, isomap = accuracy(PCA(2)), accuracy(Isomap(2, n_neighbors=10, disconnected="connect"))
+    assert by_neighbors > max(pca, isomap)
+    assert by_threshold < isomap
+
+
+def test_kernel_pca_takes_the_best_kernel_and_ignores_failed_ones():
+    """Each cell has the largest value of the kernels; if IKD is above it in one of two cells, the row is "in part"."""
+    names = [
+        ("d", "KPCA cosine"),
+        ("d", "KPCA sigmoid"),
+        ("d", "KPCA gaussian"),
+        ("d", "IKD"),
+        ("d", "IKD by neighbors"),
+    ]
+    index = pd.MultiIndex.from_tuples(names, names=["data", "method"])
+    table = pd.DataFrame(
+        [[0.7, 0.5], [np.nan] * 2, [0.6, 0.8], [0.75, 0.7], [0.6, 0.7]], index=index, columns=["2,5", "2,10"]
+    )
+    best = best_of_kernels(table)
+
+    assert best.loc[("d", "KPCA")].tolist() == [0.7, 0.8]
+    assert [row[1] for row in above_kernel_pca("d", best)] == ["in part", "no"]
+
+
+def test_ikd_separates_classes_better_on_all_some_or_no_data():
+    """The row is yes, in part or no by comparison with the best rival; t-SNE does not count as a rival."""
+    table = pd.DataFrame({"PCA": [0.1, 0.2], "KPCA cosine": [0.2, 0.1], "tSNE": [0.9, 0.9]}, index=["a", "b"])
+    tables = [rows_of(table.assign(**{"IKD": ikd, "IKD by neighbors": [0.3, 0.1]})) for ikd in ([0.3, 0.3], [0.0, 0.0])]
+
+    assert [[row[1] for row in rows] for rows in tables] == [["yes", "in part"], ["no", "in part"]]
+
+
+def test_cosine_kernel_pca_is_above_ikd_on_fashion_images(shared_data):
+    """First 1500 images, 10 neighbors: .708 and .750 in 5 and 10 coordinates by cosine, where IKD has .686 and .719."""
+    with np.load(shared_data / "fmnist_3000.npz", allow_pickle=False) as file:
+        X, y = np.asarray(file["X"], float)[:1500], file["y"][:1500]
+    embeddings = {"KPCA": KernelPCA(10, kernel="cosine").fit_transform(X), "IKD": IKD(10, **AUTHORS).fit_transform(X)}
+    accuracy = {
+        (name, d): dreval.knn_accuracy(Y[:, :d], Y[:, :d], labels=y, n_neighbors=10, random_state=0)
+        for name, Y in embeddings.items()
+        for d in (5, 10)
+    }
+
+    assert length(X) == pytest.approx(np.sqrt((X**2).sum() / 1500))
+    assert [float(accuracy["KPCA", d]) for d in (5, 10)] == pytest.approx([0.708, 0.750], abs=0.01)
+    assert [float(accuracy["IKD", d]) for d in (5, 10)] == pytest.approx([0.686, 0.719], abs=0.01)
