@@ -20,7 +20,7 @@ from dreval.records.notes import LIMIT, define
 UNSETTLED = define(
     "conformal_eigenmaps.unsettled",
     LIMIT,
-    "Conformal eigenmaps: the search for the map did not settle in {steps} steps.",
+    "Conformal eigenmaps: the search for the map did not converge in {steps} steps.",
 )
 
 MAX_STEPS = 20_000

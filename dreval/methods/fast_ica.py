@@ -18,7 +18,7 @@ from dreval.records.notes import LIMIT, define
 UNSETTLED = define(
     "fast_ica.unsettled",
     LIMIT,
-    "FastICA did not settle in {max_iter} rounds (the last turned a component by {moved:.2g}). Raise max_iter, "
+    "FastICA did not converge in {max_iter} rounds (the last turned a component by {moved:.2g}). Raise max_iter, "
     "or take fewer components: Gaussian ones have no fixed direction.",
     "Raise max_iter, or take fewer components.",
 )

@@ -20,7 +20,7 @@ from dreval.records.notes import LIMIT, define
 UNSETTLED = define(
     "gtm.unsettled",
     LIMIT,
-    "GTM did not settle in {max_iter} rounds (the last raised the log-likelihood of a row by {gain:.2g}); raise "
+    "GTM did not converge in {max_iter} rounds (the last raised the log-likelihood of a row by {gain:.2g}); raise "
     "max_iter or tol.",
     "Raise max_iter or tol.",
 )

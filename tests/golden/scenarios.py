@@ -726,7 +726,7 @@ SEARCHES = (
 )  # fmt: skip
 
 
-@scenario(iterative=("back | kernel_pca", "coordinates | lle"))
+@scenario(iterative=("back | kernel_pca", "coordinates | lle", "new points | lle"))
 def coordinates_by_decomposition(entries: Entries) -> None:
     """Coordinates of methods that decompose a matrix, supervised ones too, and new points in those that place them."""
     X = clusters(70)

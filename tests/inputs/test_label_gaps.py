@@ -111,7 +111,7 @@ def test_every_measure_of_labels_is_that_of_the_labeled_points(
     assert len(a) == len(OF_LABELS)
     for column in ("value", "chance", "worst", "best"):
         np.testing.assert_array_equal(a[column].astype(float), b[column].astype(float), err_msg=column)
-    assert a["note"].str.contains("on the 40 labeled of 60 points").all()
+    assert a["note"].str.contains("evaluated on the 40 labeled points of 60 only").all()
     assert (set(a["n"]), set(a["n_used"])) == ({60}, {40})
     assert a["se"].notna().tolist() == b["se"].notna().tolist()
     for name in full.points["e"].columns:

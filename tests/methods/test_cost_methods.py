@@ -344,7 +344,7 @@ def test_coordination_is_the_minimum_over_its_maps():
         assert energy(llc._map.forward(perturbed)[0])[0] > llc.cost_
 
 
-@pytest.mark.filterwarnings("ignore:CostMapping did not settle")
+@pytest.mark.filterwarnings("ignore:CostMapping did not converge")
 @pytest.mark.parametrize("mapping", ["linear", "locally_linear", "kernel_expansion", "multilayer_perceptron"])
 @settings(max_examples=5)
 @given(seed=seeds)

@@ -72,7 +72,7 @@ def test_parts_are_embedded_as_if_alone(name):
 def test_points_outside_the_largest_part_go_to_its_nearest_point():
     """Each other point is at the image of the nearest point of the largest part."""
     X, part = _parts()
-    with pytest.warns(ApproximationWarning, match="the other 50 points were set on the nearest point"):
+    with pytest.warns(ApproximationWarning, match="the other 50 points got the coordinates of their nearest point"):
         Y = Isomap(2, n_neighbors=8, disconnected="largest").fit_transform(X)
     inside = np.flatnonzero(part == 1)
     for i in np.flatnonzero(part != 1):

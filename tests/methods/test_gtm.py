@@ -112,7 +112,7 @@ def test_a_stiffer_sheet_bends_less():
 
 def test_too_few_rounds_warn():
     """A single round causes a warning."""
-    with pytest.warns(ApproximationWarning, match="did not settle in 1 rounds"):
+    with pytest.warns(ApproximationWarning, match="did not converge in 1 rounds"):
         GTM(2, max_iter=1).fit(_cloud(0))
 
 

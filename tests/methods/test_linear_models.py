@@ -90,7 +90,7 @@ def test_subspaces_are_recovered():
 def test_fast_ica_warns_when_it_did_not_settle():
     """One round causes a warning; sizes that do not divide n_components raise an error."""
     X = np.random.default_rng(0).normal(size=(200, 4))
-    with pytest.warns(ApproximationWarning, match="did not settle in 1 rounds"):
+    with pytest.warns(ApproximationWarning, match="did not converge in 1 rounds"):
         FastICA(3, max_iter=1, random_state=0).fit(X)
     with pytest.raises(InputError, match="`subspace_size` must divide n_components"):
         FastICA(3, subspace_size=2, random_state=0).fit(X)

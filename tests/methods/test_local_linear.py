@@ -131,7 +131,7 @@ def _naive_modified(X, k, d):
 TWINS = {"hessian": (HessianLLE, _naive_hessian), "modified": (ModifiedLLE, _naive_modified)}
 
 
-ARBITRARY = "eigenvalues? (is|are) 0 up to rounding, besides that of the constant; which of their eigenvectors became"
+ARBITRARY = "eigenvalues? (is|are) 0 up to rounding, besides that of the constant: the choice of eigenvectors"
 
 
 def _fitted(method, X):

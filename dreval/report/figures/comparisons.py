@@ -74,7 +74,7 @@ PALEST_RATIO = 0.1  # times chance, of the palest shade
 DARKEST_RATIO = 100.0  # times chance, of the darkest shade
 
 
-@figure("how the ranks of neighbors in data and embedding go together, with the blocks up to `n_neighbors`")
+@figure("ranks of neighbors in the data against ranks in the embedding, with the blocks up to `n_neighbors`")
 def draw_coranking(results: Results, view: ResultView, names: list[str], *, n_neighbors: int | None = None) -> Figure:
     """Draw the co-ranking matrices: ranks in the data downwards, in the embedding to the right."""
     n, data, metric = (
