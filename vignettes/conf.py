@@ -1,4 +1,4 @@
-"""The reference site: ``make site`` builds it with sphinx from the texts beside this file and from the registries."""
+"""The reference site: ``make site`` builds it with sphinx from the texts of this folder and from the registries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jupyter_client.manager import KernelManager
 ROOT = Path(__file__).resolve().parent.parent
 HERE = str(ROOT / "vignettes")
 sys.path.insert(0, HERE)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [HERE, os.environ.get("PYTHONPATH")]))  # scripts beside pages
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [HERE, os.environ.get("PYTHONPATH")]))  # scripts next to pages
 
 from dreval import __version__
 

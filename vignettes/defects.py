@@ -4,7 +4,7 @@
 grades and four harmless changes in each. Every damaged embedding is compared with the good one by
 ``Results.compare`` with every measure; a defect is detected where the test finds the damaged one worse at 5 %, and
 preferred where it finds it better. The file keeps what is done, and a run that was stopped goes on from it. Names of
-measures behind the file restrict the run to them. At the end what was found is written beside the file, as
+measures behind the file restrict the run to them. At the end the results are written next to the file, as
 ``defects.csv.gz``; ``dreval.recommend`` reads a copy, ``dreval/measures/detections.csv.gz``.
 
 To take an hour at most (two cores), k-means has two starts in place of ten, and intervals rest on three random

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.pairs import GOLDEN, ONE, count_both, mean_and_changes, two_of
+from dreval.geometry._loops.pairs import GOLDEN, UINT64_ONE, count_both, mean_and_changes, two_of
 from dreval.geometry._loops.permutations import mix
 
 
@@ -112,7 +112,7 @@ def sampled_angles(X, Y, rows, codes, order, starts, stay, key, n_sampled, out, 
             if c != codes[i] and starts[c + 1] - starts[c] >= 2:
                 other_classes[number] = c
                 number += 1
-        state = mix(key ^ mix(np.uint64(i) + ONE))
+        state = mix(key ^ mix(np.uint64(i) + UINT64_ONE))
         total, count, n_tried = 0.0, 0, 0
         while number > 0 and n_tried < n_sampled:
             state += GOLDEN

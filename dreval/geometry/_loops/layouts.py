@@ -64,7 +64,7 @@ def conditional(squared, entropy, out):
 
 
 _LOW = np.int64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1 / 2); mantissas are between it and twice its value
-_ONE = np.int64(0x3FF0000000000000)
+_UINT64_ONE = np.int64(0x3FF0000000000000)
 _FRACTION = np.int64(0x000FFFFFFFFFFFFF)
 _COUNT = np.int64(0x4330000000000000)  # the bits of 2^52: a small integer added to them is added to the number
 _BITS = np.int64(52)
@@ -82,7 +82,7 @@ def logarithms(numbers, mantissas, powers, out):
     """
     bits = numbers.view(np.int64)
     for t in range(numbers.shape[0]):
-        shifted = bits[t] + (_ONE - _LOW)
+        shifted = bits[t] + (_UINT64_ONE - _LOW)
         powers[t] = (shifted >> _BITS) | _COUNT
         mantissas[t] = (shifted & _FRACTION) + _LOW
     fractions, exponents = mantissas.view(np.float64), powers.view(np.float64)

@@ -12,7 +12,7 @@ from dreval.geometry._loops.rows import direct, fill_line
 TILE = 512  # points whose columns are read together
 CHUNK = 4096  # terms added before a partial sum is closed: rounding grows with the chunk, not with the number of pairs
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-ONE = np.uint64(1)
+UINT64_ONE = np.uint64(1)
 _LOW = np.uint64(0xFFFFFFFF)
 _S32 = np.uint64(32)
 
@@ -246,7 +246,7 @@ def sampled_triplets(X, Y, rows, stay, key, n_sampled, share, used, changes):
     sums, counts = np.zeros(Y.shape[0]), np.zeros(Y.shape[0], np.int64)
     for b in range(rows.shape[0]):
         i = rows[b]
-        state = mix(key ^ mix(np.uint64(i) + ONE))
+        state = mix(key ^ mix(np.uint64(i) + UINT64_ONE))
         agree, count, n_drawn = 0.0, 0, 0
         while n_drawn < n_sampled:
             state += GOLDEN
@@ -272,7 +272,7 @@ def triplet_points(rows, n, key, out):
     """Write the two points of each triplet that ``sampled_triplets`` draws for some rows, (len(rows), t, 2)."""
     for b in range(rows.shape[0]):
         i, n_drawn = rows[b], 0
-        state = mix(key ^ mix(np.uint64(i) + ONE))
+        state = mix(key ^ mix(np.uint64(i) + UINT64_ONE))
         while n_drawn < out.shape[1]:
             state += GOLDEN
             j, k = two_of(state, np.uint64(n))

@@ -11,7 +11,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _LOW = np.uint64(0xFFFFFFFF)
 _RANGE = np.uint64(0x100000000)
-_ONE, _S27, _S30, _S31, _S32 = np.uint64(1), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+_UINT64_ONE, _S27, _S30, _S31, _S32 = np.uint64(1), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
 @loop()
@@ -26,7 +26,7 @@ def mix(z):
 def shuffle(p, low, high, state):
     """Shuffle ``p[low:high]`` in place (Fisher-Yates, unbiased bounded integers by Lemire 2019); return the state."""
     for i in range(high - low - 1, 0, -1):
-        bound = np.uint64(i) + _ONE
+        bound = np.uint64(i) + _UINT64_ONE
         state += _GOLDEN
         product = (mix(state) >> _S32) * bound
         if (product & _LOW) < bound:
@@ -50,7 +50,7 @@ def draw_permutations(key, start, stop, n):
         p = out[b - start]
         for i in range(n):
             p[i] = i
-        shuffle(p, 0, n, mix(key ^ mix(np.uint64(b) + _ONE)))
+        shuffle(p, 0, n, mix(key ^ mix(np.uint64(b) + _UINT64_ONE)))
     return out
 
 
@@ -74,7 +74,7 @@ def draw_within(key, start, stop, members, ends):
     out = np.empty((stop - start, len(members)), np.uint32)
     p = np.empty(len(members), np.uint32)
     for b in range(start, stop):
-        state = mix(key ^ mix(np.uint64(b) + _ONE))
+        state = mix(key ^ mix(np.uint64(b) + _UINT64_ONE))
         p[:] = members
         low = 0
         for high in ends:
