@@ -48,6 +48,7 @@ CONSTANT = define(
 INVERSE_KERNELS = ("gamma_exponential", "gaussian", "matern", "rational_quadratic")
 BESSEL_TABLE = np.linspace(np.log(1e-3), np.log(800.0), 600)  # arguments of the Bessel function, as logarithms
 NEWTON_STEPS = 4
+MIN_SEARCHED_DECAY = 1e-8  # 1 minus a correlation from which on rounding leaves digits, below the table
 
 
 def inverse_kernel(kernel: str, alpha: float, gamma: float, nu: float) -> Callable[[FloatArray], FloatArray]:
@@ -86,7 +87,7 @@ def _decay(u: FloatArray, nu: float) -> FloatArray:
 
 
 def _inverse_matern(rho: FloatArray, nu: float) -> FloatArray:
-    """Invert the Matern correlation by Newton's method on logarithms, from a table; below it by a power law."""
+    """Invert the Matern correlation by Newton's method on logarithms, from a table; near 1 by a power law."""
     from scipy.special import kve
 
     decays = -np.log(rho)
@@ -96,15 +97,16 @@ def _inverse_matern(rho: FloatArray, nu: float) -> FloatArray:
     with np.errstate(divide="ignore"):
         target = np.log(decays)
     u = np.interp(target, knots, grid)
-    inside = (target >= knots[0]) & (target <= knots[-1])
-    for _ in range(NEWTON_STEPS):
-        decay = _decay(u[inside], nu)
-        t = np.exp(u[inside])
-        slope = t * kve(nu - 1.0, t) / kve(nu, t)  # the derivative of the decay
-        u[inside] -= (np.log(decay) - target[inside]) * decay / slope
     below, above = target < knots[0], target > knots[-1]
     u[below] = grid[0] + (target[below] - knots[0]) * (grid[1] - grid[0]) / (knots[1] - knots[0])
     u[above] = target[above]
+    searched = (decays > MIN_SEARCHED_DECAY) & ~above
+    searched |= ~(below | above)
+    for _ in range(NEWTON_STEPS):
+        decay = _decay(u[searched], nu)
+        t = np.exp(u[searched])
+        slope = t * kve(nu - 1.0, t) / kve(nu, t)  # the derivative of the decay
+        u[searched] -= (np.log(decay) - target[searched]) * decay / slope
     return np.exp(2.0 * u) / (2.0 * nu)
 
 

@@ -101,6 +101,13 @@ def _is_defined(name, Y, labels=None):
     return name != "calinski_harabasz" or any(np.ptp(points, axis=0).max() > 1e-12 * size for points in classes)
 
 
+def _has_tangent_planes(X, k=5):
+    """Return whether two directions of each neighborhood have more variance than the third, up to rounding."""
+    neighborhoods = [X[np.argsort(((X - point) ** 2).sum(axis=1), kind="stable")[: k + 1]] for point in X]
+    values = np.array([np.linalg.svd(points - points.mean(axis=0), compute_uv=False) for points in neighborhoods])
+    return bool((values[:, 1] - values[:, 2] > 1e-6 * values[:, 0]).all())
+
+
 def _batch(n):
     """Two batches, which all labels have."""
     return np.arange(n) // 3 % 2
@@ -263,7 +270,7 @@ def test_equal_distances_stay_equal_in_other_units(name, seed, n, unit, p):
         return
     rng = np.random.default_rng(seed)
     X, Y = rng.integers(0, 4, size=(n, p)).astype(float), rng.integers(0, 4, size=(n, 2)).astype(float)
-    if not _is_defined(name, Y):
+    if not _is_defined(name, Y) or (name in STRETCH and not _has_tangent_planes(X)):
         return
     expected = _numbers(name, X, Y)
     for shift in (0.0, 5.0 * unit):

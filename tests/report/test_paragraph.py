@@ -67,6 +67,7 @@ def words_above_limit(record: Any) -> dict[tuple[str, str], int]:
 NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=120)
 
 
+@pytest.mark.slow
 @given(
     names=st.lists(NAMES.filter(lambda name: name.strip() and name.isprintable()), min_size=1, max_size=6, unique=True),
     measures=st.lists(st.sampled_from(["trustworthiness", "continuity", "stress", "jaccard"]), min_size=1, unique=True),
@@ -89,6 +90,7 @@ def test_no_paragraph_exceeds_the_limit_of_words(names: list[str], measures: lis
         )
 
 
+@pytest.mark.slow
 def test_many_embeddings_and_all_measures_fit() -> None:
     """For forty embeddings, ten measures and two tests, items beyond the limit are counted."""
     embeddings = {

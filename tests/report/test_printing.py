@@ -53,12 +53,12 @@ def results(*names: str) -> dreval.Results:
 @pytest.mark.parametrize(
     ("names", "setting"),
     [
-        (["e", LONG, f"{LONG} 2"], {}),
-        (ODD, {"n_neighbors": 5}),
-        (["e", LONG, f"{LONG} 2"], {"anchors": 15}),
-        (ODD, {"n_neighbors": [1, 7, 20, 39]}),
         (["e", LONG, f"{LONG} 2"], {"random_state": 2**63 - 1, "n_neighbors": 39}),
-        (ODD, {"labels": None, "covariates": None}),
+        pytest.param(["e", LONG, f"{LONG} 2"], {}, marks=pytest.mark.slow),
+        pytest.param(ODD, {"n_neighbors": 5}, marks=pytest.mark.slow),
+        pytest.param(["e", LONG, f"{LONG} 2"], {"anchors": 15}, marks=pytest.mark.slow),
+        pytest.param(ODD, {"n_neighbors": [1, 7, 20, 39]}, marks=pytest.mark.slow),
+        pytest.param(ODD, {"labels": None, "covariates": None}, marks=pytest.mark.slow),
     ],
 )
 def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None:
@@ -69,6 +69,7 @@ def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None
     assert not any(line != line.rstrip() for line in text.splitlines())
 
 
+@pytest.mark.slow
 def test_long_names_are_shortened_in_the_middle() -> None:
     """A long name keeps its beginning and end, so that names with different ends stay distinct."""
     text = str(results(LONG, f"{LONG} 2").summary(full=True))
@@ -126,6 +127,7 @@ def numbers(text: str) -> set[str]:
     return set(re.findall(r"\d\.\d{4,6}", text))
 
 
+@pytest.mark.slow
 def test_every_format_has_every_number() -> None:
     """Text, HTML, LaTeX and Markdown have the values, intervals, chances, ties and p-values of the table."""
     results_of_two = results("e", "f")
@@ -175,6 +177,7 @@ def test_arguments_at_the_beginning_of_a_note_are_code() -> None:
     assert "<li><code>y</code> holds classes.</li><li>pca of `y` &amp; more</li>" in page
 
 
+@pytest.mark.slow
 def test_names_are_escaped() -> None:
     """A name that looks like a tag, a command or a table cell is shown literally."""
     summary = results(*ODD).summary(full=True)

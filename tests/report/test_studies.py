@@ -105,6 +105,7 @@ def test_the_page_is_self_contained_and_reproducible(study: dreval.Study, tmp_pa
     assert "<b>&\"'" not in page
 
 
+@pytest.mark.slow
 def test_an_unfinished_study_has_a_report(tmp_path: Path) -> None:
     """Missing cells are counted if none, one or all cells are done, for several numbers of components."""
     study = make_study(tmp_path, n_components=[1, 2])

@@ -156,6 +156,7 @@ def test_documents_name_exactly_the_files_of_their_folder(tmp_path: Path) -> Non
     assert {Path(name).suffix for name in file_names} == {".pdf", ".tex"}
 
 
+@pytest.mark.slow
 def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:
     """Document, figures and tables have the same bytes; no time is in them."""
     results = simulated_results(("tsne", "pca"), n=30)

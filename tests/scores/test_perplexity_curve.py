@@ -61,6 +61,7 @@ def test_failed_runs_are_counted(curve: PerplexityCurve) -> None:
         dreval.perplexity_curve(X, [15], n_seeds=3, random_state=0, polish=False)
 
 
+@pytest.mark.slow
 def test_a_store_holds_runs_and_processes_have_no_effect(
     curve: PerplexityCurve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,6 +76,7 @@ def test_absent_real_data_raise_missing(tmp_path, monkeypatch):
         tables.real("wdbc")
 
 
+@pytest.mark.slow
 def test_the_driver_writes_tables_and_names_missing_data(tmp_path, monkeypatch, capsys):
     """If one piece runs and one lacks data, both are written, the summary joins them, and the status is 3."""
     monkeypatch.setenv("DREVAL_DATA", str(tmp_path / "none"))
