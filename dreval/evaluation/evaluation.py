@@ -10,7 +10,7 @@
 5. ``ResampledIntervals`` adds the intervals that need further passes or re-runs (``uncertainty.py``).
 6. ``tidy_frame`` and ``adjust_p_values`` make the table of all rows; ``provenance_of`` and ``call_text`` record how it
    can be reproduced.
-7. ``_results`` returns the record.
+7. ``_results`` returns the record, which prints itself by ``report/contents/evaluation.py`` (``summarize``).
 """
 
 from __future__ import annotations

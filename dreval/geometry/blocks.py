@@ -86,20 +86,34 @@ class View:
         The distance in the data; that in the embedding is Euclidean.
     rows : ndarray (m,)
         The points whose neighborhoods are measured: all n, or anchors.
-    population : ndarray or Every
-        The points that are included: all n, or all but one group.
+    population : ndarray or AllRows
+        The points that are included, as positions among all: all points, or all but one group. ``n`` is their number.
     nearest_data, nearest_embedding : ndarray (m, K)
         Neighbors in the data and in the embedding, nearest first, as positions among the n points.
     data_rank, embedding_rank : ndarray (m, K)
         Rank in the data of each embedding neighbor; rank in the embedding of each data neighbor.
-    farther : mapping of k to ndarray (2, n)
+    has_ties : ndarray (m,)
+        Rows from which two points are equally far, up to rounding, where that may change their neighbors or ranks.
+    groups : Groups, optional
+        Groups of points that ``without`` can leave out.
+    data_counts, embedding_counts : ndarray (m, K, G), optional
+        For each entry of ``data_rank`` and ``embedding_rank``: how many points of each of the G groups are nearer.
+    rank_penalties_without_point : mapping of k to ndarray (2, n)
         For each point: the sum over all rows of the number of the row's k embedding neighbors that are not among its k
         data neighbors and are farther in the data than the point; and the same with data and embedding swapped.
     sample : RankSample, optional
         Ranks of points drawn at random for each row, where there are too many points for all ranks.
     origin : ndarray (n,) or Permutation, optional
         Where the rows of the embedding are permuted, the point whose coordinates each point has.
-    reported : callable, optional
+    labels, batch : ndarray (n,), optional
+        Classes and batches of the points, as integers from 0; -1 where a label is missing.
+    latent : ndarray (n, q), optional
+        True latent variables.
+    seed : int
+        Root seed of all that is drawn.
+    n_jobs : int, optional
+        Threads.
+    progress_callback : callable, optional
         Called with ``RANKS_TASK`` or ``PAIR_DISTANCES_TASK`` and each finished share of that task.
     """
 

@@ -36,8 +36,8 @@ def check_left_one(n: int, k: int) -> None:
 def with_extra_neighbor(view: View, k: int, ranks: bool = True) -> View:
     """Return the view of the population, numbered 0..n-1, with the lists for leaving out each point at k neighbors.
 
-    It is the view itself if its pass has computed these lists (``sweep(leave_one=...)``). Otherwise there is another
-    pass.
+    It is the view itself if its pass has computed these lists (``neighbor_pass(leave_one=...)``). Otherwise there is
+    another pass.
     """
     check_left_one(view.n, k)
     all_rows = view.n == len(view.rows) == len(view.Y)

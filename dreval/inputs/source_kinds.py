@@ -224,7 +224,7 @@ class Source:
         Name of the embedding.
     notes : tuple of Note
         Assumptions.
-    given : mapping of str
+    passed_options : mapping of str
         The options that the caller passed.
     kind : str
         "coordinates", "estimator", "callable", "method" or "recorded".

@@ -786,7 +786,7 @@ def write_sweep(sweep: Sweep, path: str | Path, title: str | None = None) -> Pat
 
     Parameters
     ----------
-    found : Sweep
+    sweep : Sweep
         The result of ``dreval.sweep``.
     path : str or Path
         Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder next to it.

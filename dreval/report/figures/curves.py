@@ -286,7 +286,7 @@ def draw_sweep(sweep: Sweep, measure: str | None = None, ax: Axes | None = None,
 
     Parameters
     ----------
-    found : Sweep
+    sweep : Sweep
         The result of ``dreval.sweep``.
     measure : str, optional
         One of its measures; the first by default.

@@ -1,4 +1,4 @@
-"""Distance covariance of dcor (PyPI) for the points of tests/independence/test_dcov.py.
+"""Distance covariance of dcor (PyPI) for the points of tests/significance/test_dcov.py.
 
 ``python tests/validation/oracles/make_dcor.py > tests/validation/oracles/dcor.json`` in an environment with dcor.
 """

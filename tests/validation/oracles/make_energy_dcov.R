@@ -1,4 +1,4 @@
-# Distance covariance of energy (R) for the points of tests/independence/test_dcov.py.
+# Distance covariance of energy (R) for the points of tests/significance/test_dcov.py.
 # Rscript tests/validation/oracles/make_energy_dcov.R > tests/validation/oracles/energy_dcov.json
 suppressMessages(library(energy))
 i <- 1:30
