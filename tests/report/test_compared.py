@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dreval.errors import InputError
@@ -53,8 +54,10 @@ def test_every_format_has_text_numbers_and_figures(kind: str, request: pytest.Fi
         assert number in formats[".md"]
         assert number in tables
     assert len(values) > 0
+    sort_keys = re.findall(r'data-sort="(-?[\d.]+(?:e-?\d+)?)"', formats[".html"])
+    sorted_by = np.abs([float(key) for key in sort_keys])
     for value in values:
-        assert f"{abs(value):.3g}" in formats[".html"]
+        assert np.isclose(sorted_by, abs(value), rtol=1e-9).any()
     assert formats[".html"].count("<svg") > 0
     assert formats[".md"].count("![") == formats[".tex"].count(r"\includegraphics") > 0
     assert measure_paragraph(comparison, comparison.measures[0], "latex") in formats[".tex"]
