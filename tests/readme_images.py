@@ -1,6 +1,6 @@
 """The images of the README and of the site's first page: ``python tests/readme_images.py`` creates them.
 
-The report of three embeddings of the handwritten digits, its first screen on light and on dark paper; and their map.
+The report of three embeddings of the handwritten digits, its first screen on light and on dark paper.
 Chromium must be there.
 """
 
@@ -24,7 +24,6 @@ def main() -> None:
     methods = {"PCA": "pca", "Isomap": "isomap", "t-SNE": "tsne"}
     evaluation = dreval.Evaluation(digits.data, methods, labels=digits.labels, random_state=0)
     results = evaluation.run()
-    results.plot("map", measure="trustworthiness").savefig(STATIC / "map.png", dpi=110)
     with tempfile.TemporaryDirectory() as folder:
         report = results.report(Path(folder, "digits.html"), title="Three embeddings of handwritten digits")
         with Browser(Path(folder, "profile")) as browser:
