@@ -7,6 +7,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from contextlib import closing
@@ -242,3 +243,14 @@ def test_figures_of_labels_with_a_byte_order_mark(tmp_path: Path) -> None:
     path = ev.run("trustworthiness", None, None).report(tmp_path / "r.tex")
     assert list((tmp_path / "r-figures").glob("*.pdf"))
     assert "\ufeff" not in path.read_text("utf-8")
+
+
+def test_a_progress_bar_leaves_no_thread() -> None:
+    """No thread of a bar remains when the bar is closed."""
+    count = threading.active_count()
+    for _ in range(3):
+        with open_progress(True) as bar:
+            bar.total = 2
+            bar.update(1)
+
+    assert threading.active_count() == count
