@@ -48,7 +48,7 @@ CONSTANT = define(
 INVERSE_KERNELS = ("gamma_exponential", "gaussian", "matern", "rational_quadratic")
 BESSEL_TABLE = np.linspace(np.log(1e-3), np.log(800.0), 600)  # arguments of the Bessel function, as logarithms
 NEWTON_STEPS = 4
-MIN_SEARCHED_DECAY = 1e-8  # 1 minus a correlation from which on rounding leaves digits, below the table
+MIN_SEARCHED_DECAY = 1e-8  # -ln of a correlation; smaller ones have too few digits for Newton's method
 
 
 def inverse_kernel(kernel: str, alpha: float, gamma: float, nu: float) -> Callable[[FloatArray], FloatArray]:
@@ -100,8 +100,7 @@ def _inverse_matern(rho: FloatArray, nu: float) -> FloatArray:
     below, above = target < knots[0], target > knots[-1]
     u[below] = grid[0] + (target[below] - knots[0]) * (grid[1] - grid[0]) / (knots[1] - knots[0])
     u[above] = target[above]
-    searched = (decays > MIN_SEARCHED_DECAY) & ~above
-    searched |= ~(below | above)
+    searched = ~above & (~below | (decays > MIN_SEARCHED_DECAY))
     for _ in range(NEWTON_STEPS):
         decay = _decay(u[searched], nu)
         t = np.exp(u[searched])
