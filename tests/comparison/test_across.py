@@ -64,6 +64,7 @@ def test_tables_have_the_closed_columns():
     assert dict(comparison.pairs["test"].value_counts()) == dict.fromkeys(["nemenyi", "wilcoxon", "bayes", "mixed"], 3)
 
 
+@pytest.mark.slow
 def test_results_files_and_frames_are_one_table(tmp_path):
     """Results, their saved files and their tidy tables give the same comparison; the card has the direction."""
     results = [small(seed) for seed in range(3)]

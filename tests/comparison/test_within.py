@@ -344,6 +344,7 @@ def test_invalid_comparisons_raise_an_error(results):
         results.compare(adjust="hom")
 
 
+@pytest.mark.slow
 def test_notes_on_pairs_are_joined():
     """Without any interval one note names the measures; where only some pairs have no test, these are named."""
     rng = np.random.default_rng(0)

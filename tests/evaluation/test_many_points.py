@@ -116,6 +116,7 @@ def test_measures_that_need_all_ranks_raise_an_error_by_name() -> None:
     assert result.loc[(slice(None), ["trustworthiness"]), "value"].notna().all()
 
 
+@pytest.mark.slow
 def test_tests_of_permuted_embeddings_run() -> None:
     """Statistics are those of the pass in memory, and p-values of an unrelated map are not small."""
     requested = ["kcca", "hsic"]

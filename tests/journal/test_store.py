@@ -162,6 +162,7 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_many_processes_begin_a_file_at_once(tmp_path: Path) -> None:
     """The first process creates the file; no process fails because another one is creating it."""
     code = (

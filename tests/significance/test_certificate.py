@@ -37,6 +37,7 @@ def test_true_latents_with_independent_noise_pass():
     assert result.residual_mean < 0.3
 
 
+@pytest.mark.slow
 def test_noise_that_follows_the_latent_is_detected():
     """A residual whose size depends on the embedding is an objection, with the effect size before p."""
     result = certificate(*latents_and_data(n=150, dependent=True))
@@ -108,6 +109,7 @@ def test_a_seed_is_a_seed_and_threads_have_no_effect():
     assert certificate(Y, X, random_state=1, n_resamples=8).tests[0].null_distribution.tolist() != single.tolist()
 
 
+@pytest.mark.slow
 def test_theorem_3_leaves_a_structure_that_is_detected():
     """With the true latents Theorem 3 leaves a nonlinear part, which the test reports; kernel ridge does not."""
     Y, X = latents_and_data(n=150, noise=0.05)
@@ -158,6 +160,7 @@ def test_invalid_options_are_named():
         results.embedding("sheet").inverse_transform(Y, sigma=3)
 
 
+@pytest.mark.slow
 def test_it_prints():
     """Errors first, effect before p, the verdict as the first note; frame and representation."""
     result = certificate(*latents_and_data(n=40), n_resamples=9)

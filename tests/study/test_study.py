@@ -96,6 +96,7 @@ def test_the_table_has_a_row_for_each_cell_and_measure(make):
     assert spread.to_dict() == {("a", "first"): 1, ("a", "noisy"): 3, ("b", "first"): 1, ("b", "noisy"): 3}
 
 
+@pytest.mark.slow
 def test_no_number_depends_on_the_order_or_on_other_cells(make):
     """In pieces, in reverse order, and in two processes, the table is the same."""
     make = partial(make, measures=["procrustes_disparity"])
