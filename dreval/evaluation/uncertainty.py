@@ -49,7 +49,7 @@ from dreval.journal.study import Store
 from dreval.measures.core import answer, curve_values
 from dreval.records.notes import Note, Notes, note_from_error
 
-# The journal of an evaluation stores finished embeddings and unfinished passes, so that an interrupted run can resume.
+# The journal of an evaluation stores finished embeddings, so that an interrupted run can resume.
 
 RUN = "evaluation"  # run of the journal that holds the data and the seed
 EMBEDDING = "embedding"  # cell of a run that holds an embedding
@@ -142,32 +142,6 @@ class EmbeddingCache:
         facts = {"notes": [note.plain() for note in notes]} if notes else {}
         self._store.put(run, EMBEDDING, {"seconds": seconds, **facts}, Y)
         return Y, seconds, notes
-
-    @property
-    def passes(self) -> NeighborPasses | None:
-        """Journal of unfinished passes over the data; None without a file."""
-        return None if self._store is None else NeighborPasses(self._store, self._sha256)
-
-
-@dataclass(frozen=True)
-class NeighborPasses:
-    """Journal of unfinished passes of anchors over all points of one data set."""
-
-    store: Store
-    sha256: str
-
-    def load_pass(self, recipe: Mapping[str, Any], space: str) -> tuple[int, npt.NDArray[Any]] | None:
-        """Return how many rows of a space a pass has finished, and its state; None if nothing is stored."""
-        stored = self.store.get(self._run(recipe), space)
-        with self.store.as_written():
-            return None if stored is None or stored[1] is None else (int(stored[0]["rows"]), stored[1])
-
-    def keep_pass(self, recipe: Mapping[str, Any], space: str, done: int, state: npt.NDArray[Any]) -> None:
-        """Store the state of a pass after the first ``done`` rows of a space, in place of the previous state."""
-        self.store.put(self._run(recipe), space, {"rows": done}, state, replace=True)
-
-    def _run(self, recipe: Mapping[str, Any]) -> str:
-        return self.store.open_run({**recipe, "data": self.sha256, "versions": versions()})
 
 
 def versions() -> dict[str, str]:

@@ -241,17 +241,10 @@ class Store:
         return run
 
     def put(
-        self,
-        run: str,
-        cell: str,
-        value: Mapping[str, Any] | None = None,
-        array: npt.NDArray[Any] | None = None,
-        *,
-        replace: bool = False,
+        self, run: str, cell: str, value: Mapping[str, Any] | None = None, array: npt.NDArray[Any] | None = None
     ) -> None:
-        """Write one finished cell; an existing value is kept unless ``replace`` is true."""
-        conflict = "REPLACE" if replace else "IGNORE"
-        self.rows(f"INSERT OR {conflict} INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
+        """Write one finished cell; an existing value is kept."""
+        self.rows("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
 
     def get(self, run: str, cell: str) -> StoredCell | None:
         """Return one finished cell, or None."""
