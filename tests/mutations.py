@@ -765,10 +765,10 @@ MUTANTS = [
     ),
     # Journal, archive, seeds
     Mutant(
-        "journal/study.py",
+        "storage/store.py",
         "if value is not None and value[0] != over:",
         "if value is not None and value[0] == over:",
-        "journal/test_claims.py journal/test_store.py",
+        "storage/test_claims.py storage/test_store.py",
     ),
     Mutant(
         "records/archive.py",

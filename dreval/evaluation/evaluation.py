@@ -82,7 +82,7 @@ from dreval.evaluation.rows import (
     missing_row,
 )
 from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, missing_test_row, null_histograms
-from dreval.evaluation.uncertainty import EmbeddingCache, ResampledIntervals, resampled_tasks
+from dreval.evaluation.uncertainty import ResampledIntervals, resampled_tasks
 from dreval.geometry.blocks import PAIR_DISTANCES_TASK, RANKS_TASK, NeighborIndices, View, is_streamed
 from dreval.geometry.same_map import data_among, equal_maps
 from dreval.glossary import METRICS
@@ -105,6 +105,7 @@ from dreval.records.frames import (
 from dreval.records.notes import Note, note, note_from_error
 from dreval.records.results import MOST_LISTED, Results
 from dreval.registry import MEASURES, TESTS
+from dreval.storage.embeddings import EmbeddingCache
 
 if TYPE_CHECKING:
     import pandas as pd
