@@ -266,12 +266,6 @@ MUTANTS = [
         "geometry/test_anchors.py::test_ranks_of_targets_are_places_in_the_sorted_row",
     ),
     Mutant(
-        "geometry/streaming.py",
-        "if done[name] < part.stop:",
-        "if True:",
-        "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_continues",
-    ),
-    Mutant(
         "geometry/_loops/anchors.py",
         "return index < other_index",
         "return value < other",
@@ -691,7 +685,7 @@ MUTANTS = [
         "inputs/test_doubtful_columns.py",
     ),
     Mutant(
-        "evaluation/uncertainty.py",
+        "storage/embeddings.py",
         'facts = {"notes": [note.plain() for note in notes]} if notes else {}',
         "facts = {}",
         "inputs/test_names_of_rows.py",
@@ -765,10 +759,22 @@ MUTANTS = [
     ),
     # Journal, archive, seeds
     Mutant(
-        "journal/study.py",
+        "storage/store.py",
         "if value is not None and value[0] != over:",
         "if value is not None and value[0] == over:",
-        "journal/test_claims.py journal/test_store.py",
+        "storage/test_claims.py storage/test_store.py",
+    ),
+    Mutant(
+        "storage/store.py",
+        "now < expires < now + 2 * LEASE_SECONDS",
+        "expires < now + 2 * LEASE_SECONDS",
+        "storage/test_claims.py",
+    ),
+    Mutant(
+        "storage/keys.py",
+        '("labels",) if source.supervised else ()',
+        "()",
+        "storage/test_keys.py",
     ),
     Mutant(
         "records/archive.py",

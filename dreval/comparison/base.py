@@ -27,8 +27,6 @@ from dreval.errors import Hint, InputError, UnknownName
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS
 from dreval.inference.adjustment import adjust_p_values
 from dreval.inputs.files import read_table
-from dreval.journal.study import KEYS as CELL_KEYS
-from dreval.journal.study import StudyFile
 from dreval.records.archive import load_evaluation
 from dreval.records.base import is_journal
 from dreval.records.comparison import Comparison, Family, to_digits
@@ -36,6 +34,8 @@ from dreval.records.frames import full_name
 from dreval.records.notes import Note, Notes, join_notes, note
 from dreval.records.results import Results
 from dreval.registry import MEASURES, METHODS
+from dreval.storage.study_file import KEYS as CELL_KEYS
+from dreval.storage.study_file import StudyFile
 
 # Ranks over data sets: tests of any difference, exact distributions, and letters for pairs that do not differ.
 

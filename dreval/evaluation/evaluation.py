@@ -82,7 +82,7 @@ from dreval.evaluation.rows import (
     missing_row,
 )
 from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, missing_test_row, null_histograms
-from dreval.evaluation.uncertainty import EmbeddingCache, ResampledIntervals, resampled_tasks
+from dreval.evaluation.uncertainty import ResampledIntervals, resampled_tasks
 from dreval.geometry.blocks import PAIR_DISTANCES_TASK, RANKS_TASK, NeighborIndices, View, is_streamed
 from dreval.geometry.same_map import data_among, equal_maps
 from dreval.glossary import METRICS
@@ -105,6 +105,7 @@ from dreval.records.frames import (
 from dreval.records.notes import Note, note, note_from_error
 from dreval.records.results import MOST_LISTED, Results
 from dreval.registry import MEASURES, TESTS
+from dreval.storage.embeddings import EmbeddingCache
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -635,10 +636,10 @@ class Evaluation:
             ``{"points": {"n_partitions": 8}}`` the number of random partitions that are averaged.
         store : path, optional
             A file (an SQLite journal) that stores each computed embedding as soon as it is finished, those of
-            ``ci="replicates"`` and of ``tractable_consistency`` included, and every ten seconds the state of the pass
-            of anchors. After an interrupt, a kill or a change of measures the same call reads them from this file. It
-            belongs to one data set. Where ``random_state`` is None, the seed is that of the first run. Warnings of a
-            method are not repeated for a stored embedding; its notes have them.
+            ``ci="replicates"`` and of ``tractable_consistency`` included. After an interrupt, a kill or a change of
+            measures the same call reads them from this file. It belongs to one data set. Where ``random_state`` is
+            None, the seed is that of the first run. Warnings of a method are not repeated for a stored embedding; its
+            notes have them.
         progress : bool, optional
             Progress bar on stderr; by default on a terminal, after two seconds.
 
@@ -676,7 +677,7 @@ class Evaluation:
             if bar.visible and embedded:
                 steps = ev._steps(embedded, plan, test_plan, intervals, seconds, BAR_TIE_ROWS)
                 bar.start(steps, n_threads(self.n_jobs))
-            views = ev._make_views(embedded, plan, intervals, cache, bar)
+            views = ev._make_views(embedded, plan, intervals, bar)
             neighbors = ev._neighbors(next(iter(views.values()), None))
             results = {
                 name: ev._evaluate_embedding(
@@ -859,7 +860,6 @@ class Evaluation:
         embedded: dict[str, FloatArray],
         plan: list[MeasureTask],
         intervals: Intervals,
-        cache: EmbeddingCache,
         bar: Progress,
     ) -> dict[str, View]:
         """Return the view of each embedding, from one pass over the data and all embeddings."""
@@ -878,7 +878,6 @@ class Evaluation:
             rows=None if self.anchors is None else self._anchors(),
             leave_one=leave_one,
             advance=bar.part(PASS),
-            journal=cache.passes,
         )
         bar.finish(PASS)
         return {name: replace(view, progress_callback=partial(bar.report, name)) for name, view in views.items()}

@@ -20,7 +20,7 @@ from dreval.geometry.blocks import Groups, View, is_streamed, neighbor_pass
 from dreval.geometry.distances import take
 from dreval.geometry.pairs import shepard
 from dreval.geometry.ranks import LISTED, curve_numbers
-from dreval.geometry.streaming import Journal, anchored_pass, labeled
+from dreval.geometry.streaming import anchored_pass, labeled
 from dreval.inference.bands import Band, anchor_band, covered_by_anchors, max_t_band
 from dreval.inference.intervals import (
     FREE,
@@ -505,7 +505,6 @@ def make_views(
     groups: Groups | None = None,
     leave_one: Sequence[int] = (),
     advance: Callable[[float], Any] | None = None,
-    journal: Journal | None = None,
 ) -> dict[str, View]:
     """Return the view of each embedding, from one pass over the data and all embeddings of the same points.
 
@@ -518,7 +517,6 @@ def make_views(
     groups : groups of points that will be left out
     leave_one : numbers of neighbors at which values without each point will be computed
     advance : called with each share of the pass that is finished
-    journal : where unfinished passes of anchors are stored
     """
     neighbor_tasks, n = tasks_needing_neighbors(tasks), data.n if part is None else len(part)
     rows = np.arange(n) if rows is None else rows
@@ -537,10 +535,10 @@ def make_views(
         settings["ranks"] |= all_ranks or any(task.card.reach is not None for task in tasks)
         narrow = {name for name, Y in embedded.items() if getattr(Y, "dtype", None) == np.float32}
         embedded = {name: as_stored(Y, name) if name in narrow else Y for name, Y in embedded.items()}
-        views = anchored_pass(data.table, embedded, rows, journal=journal, **settings)
+        views = anchored_pass(data.table, embedded, rows, **settings)
     elif len(rows) < n and neighbor_tasks:
         embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
-        views = anchored_pass(data.X, embedded, rows, journal=journal, **settings)
+        views = anchored_pass(data.X, embedded, rows, **settings)
     else:
         embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
         X = data.X if part is None else take(data.X, part, data.metric)

@@ -1,22 +1,18 @@
-"""Resampled confidence intervals (groups left out, half-samples, re-runs), and the journal of finished embeddings."""
+"""Resampled confidence intervals: groups left out, half-samples, and re-runs."""
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
 from dreval._random import stream, stream_seed
-from dreval.errors import DrevalError, InputError
+from dreval.errors import DrevalError
 from dreval.evaluation.cost import GROUPED, HALVES, RUNS, Progress, needs_groups
 from dreval.evaluation.plan import MAX_GROUPS, Intervals, MeasureTask, half_neighbors
 from dreval.evaluation.rows import (
@@ -42,143 +38,15 @@ from dreval.inference.intervals import (
     smaller_group,
 )
 from dreval.inputs.data import Data
-from dreval.inputs.source import Source, digest, identity
-from dreval.inputs.source_kinds import check_embedding
+from dreval.inputs.source import Source
 from dreval.inputs.variables import Rows
-from dreval.journal.study import Store
 from dreval.measures.core import answer, curve_values
-from dreval.records.notes import Note, Notes, note_from_error
-
-# The journal of an evaluation stores finished embeddings and unfinished passes, so that an interrupted run can resume.
-
-RUN = "evaluation"  # run of the journal that holds the data and the seed
-EMBEDDING = "embedding"  # cell of a run that holds an embedding
-MIN_POINTS_FOR_HALVES = 6
-
-
-class EmbeddingCache:
-    """Journal of the finished embeddings of one data set; without a path nothing is stored.
-
-    A journal belongs to one data set, which is identified by its hash; other data raise an error. It holds the seed of
-    the first evaluation that used it, for evaluations without a seed.
-
-    Parameters
-    ----------
-    path : str, Path or None
-        The journal; it is created if it does not exist.
-    data : Data
-        The data.
-    """
-
-    def __init__(self, path: str | Path | None, data: Data) -> None:
-        self.path, self.data = path, data
-        self._stack = ExitStack()
-        self._store = None if path is None else self._stack.enter_context(Store(path))
-        if self._store is None:
-            return
-        try:
-            self._sha256 = data.sha256
-            stored = self._store.get(RUN, "data")
-            if stored is None and self._store.rows("SELECT 1 FROM cells LIMIT 1"):
-                received = f"{str(path)!r}, the file of a study"
-                raise InputError("store", "must be a store of an evaluation", received, "Choose a new file.")
-            if stored is not None and stored[0].get("sha256") != self._sha256:
-                received = f"{str(path)!r}, which is of other data (sha256 {str(stored[0].get('sha256'))[:12]})"
-                raise InputError("store", "must be of the data that are evaluated", received, "Choose a new file.")
-        except BaseException:
-            self._stack.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def seed(self, seed: int, is_random: bool) -> int:
-        """Return the seed of a run: that of the journal if the user passed none (``seed`` is random)."""
-        if self._store is None:
-            return seed
-        self._store.put(RUN, "data", {"sha256": self._sha256, "seed": seed})
-        stored = self._store.get(RUN, "data")
-        with self._store.as_written():
-            return int(stored[0]["seed"]) if is_random and stored is not None else seed
-
-    def embedding(
-        self,
-        source: Source,
-        seed: int,
-        embed: Callable[[], tuple[FloatArray, Notes]],
-        part: npt.NDArray[np.int64] | None = None,
-    ) -> tuple[FloatArray, float, Notes]:
-        """Return the embedding of the data (or of a ``part`` of the points), its seconds and its notes.
-
-        They are read from the journal if they are stored there; otherwise ``embed`` is called, and its result stored.
-        """
-        if self._store is None or not source.can_embed or source.recording is not None:
-            start = time.perf_counter()
-            Y, notes = embed()
-            return Y, time.perf_counter() - start, notes
-        labels = self.data.labels if source.supervised else None
-        key: dict[str, Any] = {
-            "data": self._sha256,
-            "part": None if part is None else digest(part),
-            "labels": None if labels is None else digest(labels.codes),
-            "source": identity(source),
-            "n_components": source.default_components,
-            "seed": seed,
-            "versions": versions(),
-        }
-        run = self._store.open_run(key)
-        stored = self._store.get(run, EMBEDDING)
-        if stored is not None and stored[1] is not None:
-            n = self.data.n if part is None else len(part)
-            with self._store.as_written():
-                notes = tuple(Note.of_plain(note) for note in stored[0].get("notes", ()))
-                return check_embedding(stored[1], n, source.argument, source.what), float(stored[0]["seconds"]), notes
-        start = time.perf_counter()
-        Y, notes = embed()
-        seconds = time.perf_counter() - start
-        facts = {"notes": [note.plain() for note in notes]} if notes else {}
-        self._store.put(run, EMBEDDING, {"seconds": seconds, **facts}, Y)
-        return Y, seconds, notes
-
-    @property
-    def passes(self) -> NeighborPasses | None:
-        """Journal of unfinished passes over the data; None without a file."""
-        return None if self._store is None else NeighborPasses(self._store, self._sha256)
-
-
-@dataclass(frozen=True)
-class NeighborPasses:
-    """Journal of unfinished passes of anchors over all points of one data set."""
-
-    store: Store
-    sha256: str
-
-    def load_pass(self, recipe: Mapping[str, Any], space: str) -> tuple[int, npt.NDArray[Any]] | None:
-        """Return how many rows of a space a pass has finished, and its state; None if nothing is stored."""
-        stored = self.store.get(self._run(recipe), space)
-        with self.store.as_written():
-            return None if stored is None or stored[1] is None else (int(stored[0]["rows"]), stored[1])
-
-    def keep_pass(self, recipe: Mapping[str, Any], space: str, done: int, state: npt.NDArray[Any]) -> None:
-        """Store the state of a pass after the first ``done`` rows of a space, in place of the previous state."""
-        self.store.put(self._run(recipe), space, {"rows": done}, state, replace=True)
-
-    def _run(self, recipe: Mapping[str, Any]) -> str:
-        return self.store.open_run({**recipe, "data": self.sha256, "versions": versions()})
-
-
-def versions() -> dict[str, str]:
-    """Return the versions on which the numbers depend."""
-    from dreval import __version__
-
-    return {"dreval": __version__, "numpy": np.__version__}
-
+from dreval.records.notes import Note, note_from_error
+from dreval.storage.embeddings import EmbeddingCache
 
 # Intervals from measures that are computed again: without groups, at halves of the points, and on re-runs.
 
+MIN_POINTS_FOR_HALVES = 6
 Values = list[float | Note]  # the value of every task, or a note on why there is none
 Embeddings = Callable[[IntArray, tuple[int, int]], dict[str, FloatArray]]
 

@@ -42,15 +42,16 @@ from dreval.inference.reruns import (
 )
 from dreval.inputs.analysis import analysis
 from dreval.inputs.data import Data
-from dreval.inputs.source import digest, equal_maps, identity
+from dreval.inputs.source import digest, equal_maps
 from dreval.inputs.source_kinds import Source
-from dreval.journal.study import cell_key
 from dreval.measures.core import answer
 from dreval.measures.methods import CALLED
 from dreval.records.answers import reproducing_call
 from dreval.records.notes import Note, join_notes, note, note_from_error
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.registry import METHODS
+from dreval.storage.keys import source_key
+from dreval.storage.store import key_hash
 
 OVER = ("auto", "seeds", "halves")
 MIN_REPLICATES = 3
@@ -72,7 +73,7 @@ class _Setting:
     @property
     def key(self) -> str:
         """Key of the runs of this setting in a journal."""
-        return cell_key({"source": identity(self.source), D: self.d})
+        return key_hash({"source": source_key(self.source), D: self.d})
 
 
 @analysis(

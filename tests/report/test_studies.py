@@ -11,7 +11,7 @@ import pytest
 
 import dreval
 from dreval.errors import InputError
-from dreval.journal.study import StudyFile
+from dreval.storage.study_file import StudyFile
 
 AWKWARD = "<b>&\"' long $name_of$ a method | in words"
 
