@@ -638,7 +638,7 @@ MUTANTS = [
     Mutant(
         "report/findings.py", "column.better(cell.chance, ", "column.better(cell.value, ", "report/test_findings.py"
     ),
-    Mutant("records/notes.py", "            registry.cards()", "            pass", "records/test_notes.py"),
+    Mutant("records/notes.py", 'split("|")[value != 1]', 'split("|")[value == 1]', "records/test_notes.py"),
     Mutant(
         "report/contents/comparison.py",
         'row["embedding"] in ahead if baseline',

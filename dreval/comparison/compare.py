@@ -70,6 +70,11 @@ from dreval.registry import MEASURES, METHODS
 
 UNBOUNDED = (-math.inf, math.inf)
 TEST_NAMES = {"points": "jackknife"}  # names of tests by kind of interval; other kinds keep their name
+NO_SPREAD = {  # codes of notes on differences without spread by kind of interval; other kinds have "inference.fixed"
+    "seeds": "inference.same_runs",
+    **dict.fromkeys(("subsampling", "subsamples"), "inference.same_halves"),
+}
+BEST_SET = "best set"  # what a note refers to, in place of "interval" or "pair"
 
 
 def compare_pairs(
@@ -351,7 +356,7 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
     row |= {} if margin is None else {"margin": margin}
     missing = [name for name in (first, second) if math.isnan(setting.values[name])]
     if missing:
-        return {**row, "notes": (note("pair.no_value", embeddings=missing),)}
+        return {**row, "notes": (note("inference.no_value", embeddings=missing),)}
     advantage = setting.values[first] - setting.values[second]
     row |= {"advantage": advantage, "better": better_name(first, second, advantage)}
     if kind == "seeds":
@@ -370,12 +375,13 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
     row |= _effects(advantage, differences, size)
     if not kind:
         lacking = [name for name in (first, second) if name not in setting.kinds]
-        reason = note("pair.no_interval", embeddings=lacking) if lacking else note("pair.targets")
+        targets = note("inference.targets", of="pair")
+        reason = note("inference.no_interval", of="pair", embeddings=lacking) if lacking else targets
         return {**row, "notes": (reason,)}
     interval: Interval | None = None
     if {first, second} <= setting.exact:
         exact = {"se": 0.0, "conf_low": advantage, "conf_high": advantage}
-        return {**row, **exact, "notes": (note("pair.exact"),)}
+        return {**row, **exact, "notes": (note("inference.exact"),)}
     if kind == "anchors" and len(differences) > 1:
         return {**row, **_test_anchors(setting, advantage, differences, size, alpha, margin)}
     if kind == "points" and first in setting.left_out and second in setting.left_out:
@@ -389,11 +395,11 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
                 advantage, differences_of_groups.reshape(-1, 2), setting.n, UNBOUNDED, kind, size
             )
     if interval is None and kind == "anchors" and {first, second} <= setting.groups.keys():
-        return {**row, "notes": (note("pair.few_carry"),)}
+        return {**row, "notes": (note("inference.missed", of="pair"),)}
     if interval is None:
         available = setting.left_out.keys() | setting.groups.keys() | setting.exact
         lacking = [name for name in (first, second) if name not in available] or [first, second]
-        return {**row, "notes": (note("pair.no_interval", embeddings=lacking),)}
+        return {**row, "notes": (note("inference.no_interval", of="pair", embeddings=lacking),)}
     return {**row, **_student_test(advantage, interval, alpha, margin, size)}
 
 
@@ -406,7 +412,7 @@ def _test_runs(left: FloatArray, right: FloatArray, alpha: float, margin: float 
     """Return Welch's test of two sets of independent runs, the standardized difference, and the superiority."""
     spreads = [float(np.var(values, ddof=1)) for values in (left, right) if len(values) > 1]
     if not spreads:
-        return {"notes": (note("pair.few_runs"),)}
+        return {"notes": (note("inference.few_runs", of="pair"),)}
     advantage = float(left.mean() - right.mean())
     spread = beyond_rounding(math.sqrt(float(np.mean(spreads))), left, right, size)
     effect = advantage / spread if spread > 0 else math.nan
@@ -426,7 +432,7 @@ def _test_anchors(
     limits = setting.limits
     test = anchor_test(differences, setting.n, limits, setting.seed, 1 - alpha, size)
     if test is None:
-        return {"notes": (note("pair.unbounded"),)}
+        return {"notes": (note("inference.unbounded", of="pair"),)}
     interval, p_value = test
     if interval.kind == "anchors":
         return _student_test(advantage, interval, alpha, margin, size)
@@ -472,7 +478,7 @@ def _student_test(
         equal = {"se": 0.0, "statistic": 0.0, "p_value": 1.0, "p_kind": "asymptotic"}
         return {**equal, "notes": (note("pair.equal"),)}
     if interval.se == 0:
-        return {"se": 0.0, "notes": (note("pair.same_runs" if interval.kind == "seeds" else "pair.fixed"),)}
+        return {"se": 0.0, "notes": (note(NO_SPREAD.get(interval.kind, "inference.fixed"), of="pair"),)}
     freedom, se = interval.freedom, interval.se
     half_width = float(stdtrit(freedom, 1 - alpha / 2)) * se
 
@@ -790,11 +796,11 @@ def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict
         if set(tested) <= setting.exact:
             decisions = {name: (math.nan, not _is_worse(setting, name, ranked[0])) for name in tested}
         else:
-            undecided = {name: note("best.unbounded") for name in tested if carriers[name][1]}
+            undecided = {name: note("inference.unbounded", of=BEST_SET) for name in tested if carriers[name][1]}
+            kind = next((kind for kind in NO_SPREAD if kind in setting.kinds.values()), "")
+            no_spread = note(NO_SPREAD.get(kind, "inference.fixed"), of=BEST_SET)
             undecided |= {
-                name: note("best.no_spread")
-                for name, is_untested in zip(tested, result.untested, strict=True)
-                if is_untested
+                name: no_spread for name, is_untested in zip(tested, result.untested, strict=True) if is_untested
             }
     table = over_replicates(results.table[results.table["test"] == ""])
     setting_rows = table[
@@ -813,7 +819,7 @@ def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict
         row |= {str(key): value for key, value in intervals[name].items()}
         n_better = sum(_is_worse(setting, name, other) for other in ranked)
         row["rank"] = pd.NA if is_missing or is_reference else 1 + n_better
-        reason = note("best.no_value") if is_missing else reasons.get(name)
+        reason = note("inference.no_value", embeddings=()) if is_missing else reasons.get(name)
         if in_set is True and any(_is_worse(setting, name, other) for other in reasons):
             p, in_set, reason = math.nan, pd.NA, note("best.better_untested")
         elif in_set is True and name in undecided:
@@ -821,7 +827,7 @@ def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict
         elif is_reference:
             reason = reason or note("best.reference")
         elif name in setting.exact:
-            reason = reason or note("best.exact")
+            reason = reason or note("inference.exact")
         elif in_set is not pd.NA and math.isnan(row["conf_low"]):
             reason = note("best.fixed")
         row |= {"p_adjusted": p, "in_best_set": in_set, "note": str(reason or "")}
@@ -869,9 +875,11 @@ def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, float, 
     present = [kind for kind in kinds.values() if kind]
     kind = "seeds" if "seeds" in present else max(present, key=present.count, default="")
     k = len(names)
-    reasons = {name: note("best.target" if kinds[name] not in ("", kind) else "best.no_interval") for name in names}
+    targets = note("inference.targets", of=BEST_SET)
+    no_interval = note("inference.no_interval", of=BEST_SET, embeddings=())
+    reasons = {name: targets if kinds[name] not in ("", kind) else no_interval for name in names}
     if kind == "anchors" and not any(name in setting.points for name in names):
-        reasons = dict.fromkeys(names, note("best.few_carry"))
+        reasons = dict.fromkeys(names, note("inference.missed", of=BEST_SET))
     covariance, freedom = np.zeros((k, k)), math.inf
 
     def stacked(columns: dict[str, FloatArray]) -> tuple[list[int], FloatArray]:

@@ -275,7 +275,7 @@ def add_note(row: dict[str, Any], code: str, **values: Any) -> None:
 def set_interval(row: dict[str, Any], interval: Interval, code_without_spread: str) -> None:
     """Set standard error and interval of a row; where the error is 0 and a note code is passed, add that note only."""
     if interval.se == 0 and code_without_spread:
-        add_note(row, code_without_spread)
+        add_note(row, code_without_spread, of="interval")
         return
     row.update(se=interval.se, conf_low=interval.low, conf_high=interval.high, n_groups=interval.n_groups)
     row.update(conf_method=METHODS[interval.kind], conf_level=interval.level, target=TARGETS[interval.kind])
@@ -413,7 +413,7 @@ def _add_interval(
     if interval is None:
         return
     zero_is_valid = interval.kind in ("exact", "unseen")
-    set_interval(row, interval, "" if zero_is_valid else "interval.fixed")
+    set_interval(row, interval, "" if zero_is_valid else "inference.fixed")
     if result.left_out is not None and interval.kind == "anchors" and "conf_method" in row:
         row["conf_method"] = ANCHOR_GROUPS
 
@@ -430,14 +430,14 @@ def _interval_from_anchors(
         limits, worst = task.card.limits(n), task.card.worst(n)
         interval = bounded_interval(result.points, n, bounds, limits, worst, view.seed, results.level)
         if interval is None:
-            add_note(row, "interval.few_carry")
+            add_note(row, "inference.unbounded", of="interval")
         return interval
     if result.left_out is None:
         if "full_ranks" in task.card.needs:
             add_note(row, "interval.scale")
         return None
     if result.carriers is not None and result.carriers() < MIN_EXPECTED_ANCHORS:
-        add_note(row, "interval.missed")
+        add_note(row, "inference.missed", of="interval")
         return None
     values = result.left_out()
     _add_groups(row, task, values, results)

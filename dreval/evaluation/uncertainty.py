@@ -160,7 +160,7 @@ class ResampledIntervals:
             return
         numbers = np.array(values, dtype=np.float64)
         interval = partitions_interval(row["value"], numbers, task.card.bounds, chance_size(row), results.level)
-        set_interval(row, interval, "interval.fixed")
+        set_interval(row, interval, "inference.fixed")
         key = {name: row[name] for name in ("embedding", "measure", "parameters")}
         results.groups += [{**key, "partition": b, "group": g, "value": v} for (b, g), v in np.ndenumerate(numbers)]
 
@@ -198,12 +198,12 @@ class ResampledIntervals:
             failures = [value for value in replicates if isinstance(value, Note)]
             values = np.array([row["value"], *(value for value in replicates if not isinstance(value, Note))])
             if len(values) > 1:
-                set_interval(row, mean_interval(values, task.card.bounds, results.level), "interval.same_runs")
+                set_interval(row, mean_interval(values, task.card.bounds, results.level), "inference.same_runs")
                 small_group = smaller_group(values)
                 if small_group:
                     add_note(row, "runs.apart", few=small_group, runs=len(values))
             else:
-                add_note(row, "interval.one_run")
+                add_note(row, "inference.few_runs", of="interval")
             if failures:
                 reasons = list(dict.fromkeys(failures))
                 add_note(row, "runs.failed", failed=len(failures), runs=len(replicates) + 1, reasons=reasons)
@@ -301,7 +301,7 @@ class ResampledIntervals:
         numbers = numbers * 2.0**task.card.growth
         halves, bounds = numbers.reshape(-1, 2), task.card.bounds
         interval = halves_interval(row["value"], halves, self.data.n, bounds, kind, level=results.level)
-        set_interval(row, interval, "interval.same_halves")
+        set_interval(row, interval, "inference.same_halves")
         key = {name: row[name] for name in ("embedding", "measure", "parameters")}
         results.groups += [{**key, "group": group, "value": value} for group, value in enumerate(numbers)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,7 @@ from dreval.inputs.source import equal_maps
 from dreval.inputs.source_kinds import Source
 from dreval.measures.core import MeasureCard
 from dreval.records.answers import MeasureRecord, Stability
-from dreval.records.notes import ASSUMPTION, LIMIT, Note, Notes, define, note
+from dreval.records.notes import Note, Notes, note
 
 # What the measures of methods share: the decorator with their card, quantities of embeddings, and their record.
 
@@ -154,13 +154,8 @@ def make_record(
     return kind(card.name, card.title, card.symbol, value, **fields)
 
 
-RECONSTRUCTION_DRAWN = define("reconstruction_error.drawn", LIMIT, "Fitted on {drawn} points drawn at random.")
-TRIVIAL_RECONSTRUCTION = define(
-    "reconstruction_error.trivial",
-    ASSUMPTION,
-    "linear_bound, {bound:.3g}, is above 1, the error of the mean: with {n} points the bound says nothing.",
-    "Use more points.",
-)
+RECONSTRUCTION_DRAWN = partial(note, "reconstruction_error.drawn")
+TRIVIAL_RECONSTRUCTION = partial(note, "reconstruction_error.trivial")
 
 
 @method_measure(
@@ -349,55 +344,14 @@ N_FIXED_POINTS = 50  # points to which distances are compared for the global var
 CONF_LEVEL = 0.95
 MIN_HALVED_POINTS = 40  # for halves
 SHARE_OF_SMALL_OVERLAPS = 0.001  # of the pairs of halves: those with fewer common points than k is chosen for
-SAME_SEEDS = define(
-    "stability.same_seeds",
-    LIMIT,
-    "Every seed gives the same embedding: the value 1 does not refer to other samples of points.",
-    "Use over='halves'.",
-)
-HALVED = define(
-    "stability.halved",
-    ASSUMPTION,
-    "Halves refer to embeddings of n / 2 points, any two of which share a quarter of all points; the settings of the "
-    "method are those for all points.",
-)
-STABILITY_FEWER = define(
-    "stability.fewer",
-    ASSUMPTION,
-    "{k} neighbors are compared in place of {asked}: at most half of the points that two replicates share, as few as "
-    "{shared}.",
-    "Pass n_neighbors={k} to other data to compare.",
-)
-STABILITY_FAILED = define(
-    "stability.failed",
-    LIMIT,
-    "{failed} of {tried} runs failed; the first: {first}",
-    "See the first reason.",
-)
-COINCIDENT = define(
-    "stability.coincident",
-    LIMIT,
-    "{count} pairs of near points coincide in a replicate; their distance counts as a millionth of its radius.",
-)
-FEW_POINTS = define(
-    "stability.few_points",
-    LIMIT,
-    "local_variation is the median of {known} of {n} points: the other points share fewer than three "
-    "replicates with each neighbor.",
-    "Take more replicates.",
-)
-ABOVE_ONE = define(
-    "stability.above_one",
-    LIMIT,
-    "seed_share is a ratio of two estimates; above 1 it shows no variation by sampling in addition to the seeds.",
-    "Take more replicates.",
-)
-STABILITY_CONSTANT = define(
-    "stability.constant",
-    LIMIT,
-    "{count} of {runs} runs put all points in one place, and agree with no other run.",
-    "Check the coordinates that the method returns.",
-)
+SAME_SEEDS = partial(note, "stability.same_seeds")
+HALVED = partial(note, "stability.halved")
+STABILITY_FEWER = partial(note, "stability.fewer")
+STABILITY_FAILED = partial(note, "stability.failed")
+COINCIDENT = partial(note, "stability.coincident")
+FEW_POINTS = partial(note, "stability.few_points")
+ABOVE_ONE = partial(note, "stability.above_one")
+STABILITY_CONSTANT = partial(note, "stability.constant")
 
 
 @method_measure(
@@ -711,35 +665,12 @@ CONSISTENCY_CHANCE_DRAWS = 200
 BATCH_BYTES = 8_000_000  # covariance matrices that the exact path of PCA holds at once
 MAX_EXACT_TRANSFORMATIONS = 20_000  # up to which PCA computes all n p transformations as well
 
-SUBSET_TRIED = define(
-    "tractable_consistency.tried",
-    ASSUMPTION,
-    "{tried} of {all} transformations were tried, spread evenly over the columns.",
-)
-CONSISTENCY_FAILED = define(
-    "tractable_consistency.failed",
-    LIMIT,
-    "{failed} of {tried} runs failed; the first: {first}",
-    "See the first reason.",
-)
-RESEEDS_FAILED = define(
-    "tractable_consistency.lost",
-    LIMIT,
-    "{failed} of {tried} runs with other seeds failed; the first: {first}",
-    "See the first reason.",
-)
-NO_RESEEDS = define("tractable_consistency.no_reseeds", LIMIT, "No reseed baseline: {reason}.")
-NOT_REPRODUCIBLE = define(
-    "tractable_consistency.drifts",
-    LIMIT,
-    "The embedding of {what} differs from run to run by u = {u:.3g} on the same data; give it a random_state argument.",
-    "Give the method a random_state argument.",
-)
-CONSISTENCY_CONSTANT = define(
-    "tractable_consistency.constant",
-    LIMIT,
-    "Transformed data whose embedding is constant as well have u = 0.",
-)
+SUBSET_TRIED = partial(note, "tractable_consistency.tried")
+CONSISTENCY_FAILED = partial(note, "tractable_consistency.failed")
+RESEEDS_FAILED = partial(note, "tractable_consistency.lost")
+NO_RESEEDS = partial(note, "tractable_consistency.no_reseeds")
+NOT_REPRODUCIBLE = partial(note, "tractable_consistency.drifts")
+CONSISTENCY_CONSTANT = partial(note, "tractable_consistency.constant")
 
 
 @method_measure(
@@ -1048,13 +979,8 @@ def _batch(
 
 
 TRUSTABILITY_CHANCE_DRAWS = 20
-TRUSTABILITY_CONSTANT = define(
-    "trustability.constant",
-    LIMIT,
-    "The method puts all points in one place: u = 1 (TI is 0 there).",
-    "Check the coordinates that the method returns.",
-)
-TRUSTABILITY_FEWER = define("trustability.fewer", ASSUMPTION, "Run at d = {d}, not at p = {p}: {why}.")
+TRUSTABILITY_CONSTANT = partial(note, "trustability.constant")
+TRUSTABILITY_FEWER = partial(note, "trustability.fewer")
 
 
 @method_measure(

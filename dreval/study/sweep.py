@@ -326,7 +326,7 @@ def sweep(
                 except DrevalError as error:
                     undefined.setdefault((t, h), []).append(note_from_error(error))
                 if math.isnan(values[t, h, r]) and (t, h) not in undefined:
-                    undefined[t, h] = [note("best.no_value")]
+                    undefined[t, h] = [note("inference.no_value", embeddings=())]
 
     rows, value_rows = [], []
     data_at = [h for h, key in enumerate(settings) if key in reference and len(failed[key]) < R]

@@ -18,7 +18,8 @@ from dreval.errors import InputError, InputWarning
 from dreval.inputs._header import HeaderOptions, Reason, TextTable, first_row
 from dreval.inputs.data import as_data
 from dreval.inputs.files import read_table
-from dreval.records.notes import CODES, note
+from dreval.records import notes as note_table
+from dreval.records.notes import note
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)).round(3) + np.repeat([0, 1, 2], 20)[:, None]
@@ -378,7 +379,9 @@ def test_an_empty_cell_of_data_is_not_a_name(tmp_path: Path) -> None:
 
 def test_the_reasons_are_codes_of_notes() -> None:
     """The texts of the reasons are in the table of notes."""
-    assert {str(note(reason.value)) for reason in Reason} == {CODES[reason.value].sentence for reason in Reason}
+    assert {str(note(reason.value)) for reason in Reason} == {
+        note_table.codes()[reason.value].sentence for reason in Reason
+    }
 
 
 @pytest.mark.parametrize("role", ["embedding", "labels", "latent", "covariates"])
