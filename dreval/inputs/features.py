@@ -26,6 +26,7 @@ from dreval._check import (
     vectors,
 )
 from dreval.errors import Hint, InputError
+from dreval.inputs.kinds import is_sparse as is_sparse
 from dreval.records.notes import Note, note
 
 # The matrix of features or distances: columns as float64, sparse normal form, notable properties, the metric.
@@ -213,11 +214,6 @@ def _kind(column: pd.Series[Any]) -> str:
 
 
 DENSE_LIMIT = 8 * 2**30  # bytes
-
-
-def is_sparse(value: Any) -> bool:
-    """Check whether a value is a scipy sparse matrix or array, or has the same methods."""
-    return hasattr(value, "tocsr") and hasattr(value, "toarray")
 
 
 def check_places(matrix: Any, argument: str) -> None:

@@ -45,8 +45,7 @@ from dreval.inputs._header import check_header
 from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs._user_code import UserCode
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.files import is_path
-from dreval.inputs.paths import stem_of
+from dreval.inputs.paths import is_path, stem_of
 from dreval.inputs.source import BUNDLED, Source, as_source, digest, identity
 from dreval.journal.study import (
     NOTE_KEYS,
