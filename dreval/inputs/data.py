@@ -24,7 +24,6 @@ from dreval._check import (
 )
 from dreval.errors import InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
-from dreval.inputs._header import Header, HeaderOptions, check_header
 from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
     MAX_NAMED_COLUMNS,
@@ -46,6 +45,7 @@ from dreval.inputs.files import UnpackedTable, check_column_names, chosen_layer,
 from dreval.inputs.kinds import PATHS, Kind, kind_of
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.stored import NOT_NUMERIC_HINT, LazyTable
+from dreval.inputs.text_tables import Header, HeaderOptions, check_header
 from dreval.inputs.variables import (
     COVARIATE_TYPES,
     DataColumn,
@@ -241,8 +241,8 @@ def as_data(
         symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name.
     header : "auto", bool or None
         Whether the first row of each text file has the names of the columns. "auto" decides it for each file
-        (``dreval.inputs._header.first_row`` states the rule), and a note reports names that are numbers. None is "auto"
-        for callers that offer no ``header``: notes advise them to read the file otherwise.
+        (``dreval.inputs.text_tables.first_row`` states the rule), and a note reports names that are numbers. None is
+        "auto" for callers that offer no ``header``: notes advise them to read the file otherwise.
     covariates_name : str
         The name of the argument ``covariates`` in the caller, for errors and notes.
     pairs : bool

@@ -18,8 +18,6 @@ import pandas as pd
 
 from dreval._check import ROWS_FROM_ZERO, check_npy, check_numeric, check_unmasked, describe, did_you_mean, nearest_name
 from dreval.errors import DrevalError, Hint, InputError, UnknownName, message_of, usable_stderr
-from dreval.inputs._header import AUTO, HeaderOptions
-from dreval.inputs._text import read_text
 from dreval.inputs._user_code import UserCode
 from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, native
 from dreval.inputs.kinds import NOT_IN_MEMORY, PATHS, Kind, is_sparse, kind_of
@@ -34,6 +32,7 @@ from dreval.inputs.stored import (
     open_parquet,
     open_zarr,
 )
+from dreval.inputs.text_tables import AUTO, HeaderOptions, read_text
 from dreval.records.notes import Notes, note
 from dreval.registry import DATASETS
 
@@ -259,9 +258,8 @@ def read_table(
 
     Text files may be separated by commas, tabs, semicolons or spaces and start with a byte-order mark. A first row of
     text is the header; a first row with numbers is compared with the rows below, by the rule of
-    ``dreval.inputs._header.first_row``, unless ``reading`` decides. Every bit of a number is kept. Decimal commas, and
-    points between thousands, are read where no other meaning is possible. Pickled objects are never
-    loaded.
+    ``dreval.inputs.text_tables.first_row``, unless ``reading`` decides. Every bit of a number is kept. Next to
+    semicolons, decimal commas are read where no other meaning is possible. Pickled objects are never loaded.
 
     Parameters
     ----------
@@ -286,9 +284,9 @@ def read_table(
     UnknownName
         The file, the column or the array does not exist; the message suggests the nearest name.
     InputError
-        A folder, an empty file, a web page saved under the name of a table, ragged rows, a line of more than 2**20
-        fields, a quote that is never closed, binary or broken content, pickled objects, several arrays without a name,
-        an unknown suffix, or a reader that is not installed.
+        A folder, an empty file, a web page saved under the name of a table, comments, ragged rows, a line of more than
+        2**20 fields, a quote that is never closed, binary or broken content, pickled objects, several arrays without a
+        name, an unknown suffix, or a reader that is not installed.
 
     Warns
     -----

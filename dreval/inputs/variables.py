@@ -31,11 +31,9 @@ from dreval._check import (
 from dreval._inside import check_opened
 from dreval.errors import Hint, InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
-from dreval.inputs._header import Header, HeaderOptions
 from dreval.inputs._user_code import UserCode
 from dreval.inputs.features import frame_numbers, is_id_name, is_numeric, looks_like_ids, native
 from dreval.inputs.files import (
-    Table,
     UnpackedTable,
     as_numpy,
     check_column_names,
@@ -46,6 +44,7 @@ from dreval.inputs.files import (
     unpack_table,
 )
 from dreval.inputs.kinds import Kind, kind_of
+from dreval.inputs.text_tables import Header, HeaderOptions
 from dreval.records.notes import Note, Notes, note
 
 
@@ -816,7 +815,6 @@ def _variable_in_file(value: Any, rows: HasRows, argument: str) -> tuple[pd.Seri
     """Return a variable from a file, in the row order of the data."""
     id_columns = () if rows.ids is None else (str(rows.ids.name),)
     table = read_table(value, argument, id_columns, reading=reading_for(rows))
-    table = table if isinstance(rows.header, bool) else _with_first_value(table, rows.n)
     if not isinstance(table.values, pd.DataFrame):
         series = pd.Series(_vector(table.values, argument))
         return series, (*table.notes, *align(len(series), None, rows, argument)[1])
@@ -843,16 +841,6 @@ def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
     if array.ndim != 1 or array.dtype.names is not None:
         raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.")
     return array
-
-
-def _with_first_value(table: Table, n: int) -> Table:
-    """Return a file of one column; if its first row repeats as a value, it is a value, not the header."""
-    frame, name = table.values, table.columns[0] if table.columns and len(table.columns) == 1 else None
-    if name is None or len(frame) != n - 1 or not (frame.iloc[:, 0] == name).any():
-        return table
-    value_note = note("file.first_value", row=name, file=os.path.basename(table.path))
-    values = pd.DataFrame([name, *frame.iloc[:, 0]])
-    return replace(table, values=values, columns=None, selected=(), notes=(*table.notes, value_note))
 
 
 def _one_column(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:

@@ -573,9 +573,6 @@ CODES: dict[str, Code] = {
     ),
     "file.first_value": Code("The first row {row!r} of '{file}' was read as a value, not as a name.", ASSUMPTION),
     "file.commas": Code("{columns} {columns:column|columns} of '{file}' had decimal commas.", ASSUMPTION),
-    "file.grouped": Code(
-        "{columns} {columns:column|columns} of '{file}' had points between thousands and decimal commas.", ASSUMPTION
-    ),
     "file.separator": Code("'{file}' was read with {separator} between its columns.", ASSUMPTION),
     "file.header": Code(
         "The first row of '{file}' ({row}) was read as column names. If it is data, {remedy}.", ASSUMPTION
@@ -599,10 +596,6 @@ CODES: dict[str, Code] = {
     "row.text_below": Code("a number above text", ASSUMPTION),
     "row.name": Code("text unlike the text below", ASSUMPTION),
     "row.whole": Code("whole numbers next to text", ASSUMPTION),
-    "file.comments": Code(
-        "{lines} {lines:line|lines} that {lines:begins|begin} with # at the top of '{file}' {lines:was|were} left out.",
-        ASSUMPTION,
-    ),
     "file.marks": Code(
         "{marks} invisible byte-order {marks:mark|marks} within '{file}' {marks:was|were} left out.",
         ASSUMPTION,

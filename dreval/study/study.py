@@ -41,12 +41,11 @@ from dreval.evaluation.evaluation import Evaluation, check_name, check_options, 
 from dreval.evaluation.plan import as_list, plan_measures
 from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
-from dreval.inputs._header import check_header
-from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs._user_code import UserCode
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.paths import is_path, stem_of
 from dreval.inputs.source import BUNDLED, Source, as_source, digest, identity
+from dreval.inputs.text_tables import check_header, warn_of_first_rows
 from dreval.journal.study import (
     NOTE_KEYS,
     STATES,
