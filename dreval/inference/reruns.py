@@ -20,11 +20,11 @@ from dreval._check import FloatArray, IntArray, check_random_state, describe
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, warn
-from dreval.inputs._header import Header
 from dreval.inputs._user_code import RUN_ALONE_HINT
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source, bundled_first
 from dreval.inputs.source_kinds import Source, check_embedding, seed_of
+from dreval.inputs.text_tables import Header
 from dreval.inputs.variables import Rows, warn_of_guesses
 from dreval.records.notes import Note, note_from_error
 from dreval.storage.keys import work_key

@@ -41,10 +41,9 @@ from dreval.evaluation.evaluation import Evaluation, check_name, check_options, 
 from dreval.evaluation.plan import as_list, plan_measures
 from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
-from dreval.inputs._header import check_header
-from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs._user_code import UserCode
 from dreval.inputs.data import Data, as_data
+<<<<<<< HEAD
 from dreval.inputs.files import is_path
 from dreval.inputs.paths import stem_of
 from dreval.inputs.source import BUNDLED, Source, as_source
@@ -55,6 +54,12 @@ from dreval.registry import DATASETS, MEASURES, METHODS
 from dreval.storage.keys import data_key, numerical_versions, source_key
 from dreval.storage.store import Claims
 from dreval.storage.study_file import (
+=======
+from dreval.inputs.paths import is_path, stem_of
+from dreval.inputs.source import BUNDLED, Source, as_source, digest, identity
+from dreval.inputs.text_tables import check_header, warn_of_first_rows
+from dreval.journal.study import (
+>>>>>>> w6
     NOTE_KEYS,
     STATES,
     STUDY_DATASETS,
