@@ -43,10 +43,9 @@ from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
 from dreval.inputs._user_code import UserCode
 from dreval.inputs.data import Data, as_data
-<<<<<<< HEAD
-from dreval.inputs.files import is_path
-from dreval.inputs.paths import stem_of
+from dreval.inputs.paths import is_path, stem_of
 from dreval.inputs.source import BUNDLED, Source, as_source
+from dreval.inputs.text_tables import check_header, warn_of_first_rows
 from dreval.records.base import Record, call_forwarded, read_only
 from dreval.records.frames import notes_frame, notes_of_table, of_whole, rows_with_notes
 from dreval.records.notes import Note, Notes, note, note_from_error
@@ -54,12 +53,6 @@ from dreval.registry import DATASETS, MEASURES, METHODS
 from dreval.storage.keys import data_key, numerical_versions, source_key
 from dreval.storage.store import Claims
 from dreval.storage.study_file import (
-=======
-from dreval.inputs.paths import is_path, stem_of
-from dreval.inputs.source import BUNDLED, Source, as_source, digest, identity
-from dreval.inputs.text_tables import check_header, warn_of_first_rows
-from dreval.journal.study import (
->>>>>>> w6
     NOTE_KEYS,
     STATES,
     STUDY_DATASETS,
