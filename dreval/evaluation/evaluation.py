@@ -92,7 +92,6 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import ADDRESS, BUNDLED, CoordinateSource, Source, as_source, stored_key
 from dreval.inputs.source_kinds import lowered_parameters, seed_of
 from dreval.records.answers import CostEstimate
-from dreval.records.base import call_forwarded
 from dreval.records.frames import (
     columns_by_full_name,
     curves_frame,
@@ -560,7 +559,9 @@ class Evaluation:
         return self.sources[check_one_of(name, self.sources, "name")]
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("Evaluation.summary", self).as_html())
+        from dreval.report.contents.record_summaries import evaluation_preview
+
+        return evaluation_preview(self).as_html()
 
     def __repr__(self) -> str:
         metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"

@@ -30,7 +30,7 @@ from dreval._check import (
 from dreval.errors import InputError, not_fitted
 from dreval.glossary import block, fill_docstring
 from dreval.records.answers import Embedding
-from dreval.records.base import call_forwarded, read_only_array
+from dreval.records.base import read_only_array
 from dreval.references import Cites
 from dreval.registry import METHODS
 
@@ -317,7 +317,9 @@ class Method:
         )
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("Method.summary", self).as_html())
+        from dreval.report.contents.record_summaries import method_summary
+
+        return method_summary(self).as_html()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"

@@ -44,7 +44,7 @@ from dreval.measures.methods import (
 )
 from dreval.protocol import folder as folders
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash, place_in
-from dreval.records.base import Record, read_only
+from dreval.records.base import Record, Summary, read_only
 from dreval.records.notes import Note, Notes, note
 from dreval.significance.noise import noise_seed, null_data
 
@@ -232,6 +232,12 @@ class ProtocolStatus(Record):
         return "Collect the folder."
 
     def __repr__(self) -> str:
+    def summary(self) -> Summary:
+        """Return the printed form: the state of each task, and the next step."""
+        from dreval.report.contents.record_summaries import protocol_summary
+
+        return protocol_summary(self)
+
         back = f"{len(self.returned)} of {len(self.table)} files returned"
         wrong = f", {len(self.wrong)} wrong" if self.wrong else ""
         return f"ProtocolStatus(round {self.round} of {self.rounds}: {back}{wrong})"

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_one_of, check_parameters
+from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.glossary import printable
-from dreval.records.base import Record, call_forwarded, read_only
+from dreval.records.base import Record, Summary, read_only
 from dreval.records.notes import Notes, join_notes
 from dreval.registry import DIMENSIONS, MEASURES, METHODS, TESTS
 
@@ -143,7 +143,15 @@ class Certificate(Record):
     @property
     def verdict(self) -> str:
         """Failed tests, and whether the embedding explains anything of the data, in a sentence."""
-        return str(call_forwarded("Certificate.verdict", self))
+        from dreval.report.contents.tests import certificate_verdict
+
+        return certificate_verdict(self)
+
+    def summary(self) -> Summary:
+        """Return the printed form: the errors, the tests and the verdict."""
+        from dreval.report.contents.tests import certificate_summary
+
+        return certificate_summary(self)
 
     def tidy(self) -> pd.DataFrame:
         """Return one row per test, with the errors in every row.
@@ -240,6 +248,12 @@ class CostEstimate(Record):
     def tidy(self) -> pd.DataFrame:
         """Return a copy of the table."""
         return self.table.copy()
+
+    def summary(self) -> Summary:
+        """Return the printed form: the estimated time and memory of each step."""
+        from dreval.report.contents.record_summaries import cost_summary
+
+        return cost_summary(self)
 
     def __repr__(self) -> str:
         missing = f", without the runs of {printable(', '.join(self.not_included))}" if self.not_included else ""
@@ -341,8 +355,10 @@ class Embedding(Record):
         >>> emb.embedding_map().rule
         'theorem2'
         """
+        from dreval.geometry.kernels import embedding_map
+
         options = {"reg": reg, "bandwidth": bandwidth}
-        return self._map("embedding_map", self.known_data(), self.coordinates, self.columns, **options)
+        return self._map(embedding_map, self.known_data(), self.coordinates, self.columns, options)
 
     def reconstruction_map(
         self, *, rule: str = "ridge", reg: float | None = None, bandwidth: float | None = None
@@ -359,11 +375,13 @@ class Embedding(Record):
         >>> emb.reconstruction_map().rule
         'ridge'
         """
-        options = {"rule": rule, "reg": reg, "bandwidth": bandwidth}
-        return self._map("reconstruction_map", self.coordinates, self.known_data(), None, **options)
+        from dreval.geometry.kernels import reconstruction_map
 
-    def transform(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
-        """Return the coordinates (m, d) of new points (m, p), by ``embedding_map(**options)``; the embedding stays.
+        options = {"rule": rule, "reg": reg, "bandwidth": bandwidth}
+        return self._map(reconstruction_map, self.coordinates, self.known_data(), None, options)
+
+    def transform(self, points: Any, *, reg: float = 1e-6, bandwidth: float | None = None) -> npt.NDArray[np.float64]:
+        """Return the coordinates (m, d) of new points (m, p), by ``embedding_map``; the embedding stays.
 
         The columns of a frame are matched by name if the data have names: other names raise an error, their order is
         free. Columns of an array are matched by position. Points of the data get their coordinates up to the ridge.
@@ -377,11 +395,12 @@ class Embedding(Record):
         >>> emb.transform(X[:3]).shape
         (3, 2)
         """
-        check_parameters(options, ("reg", "bandwidth"), "transform")
-        return np.asarray(self.embedding_map(**options)(points))
+        return np.asarray(self.embedding_map(reg=reg, bandwidth=bandwidth)(points))
 
-    def inverse_transform(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
-        """Return data (m, p) at coordinates (m, d) of the embedding, by ``reconstruction_map(**options)``.
+    def inverse_transform(
+        self, points: Any, *, rule: str = "ridge", reg: float | None = None, bandwidth: float | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Return data (m, p) at coordinates (m, d) of the embedding, by ``reconstruction_map``.
 
         Examples
         --------
@@ -391,8 +410,7 @@ class Embedding(Record):
         >>> emb.inverse_transform([[0.0, 0.0]]).shape
         (1, 4)
         """
-        check_parameters(options, ("rule", "reg", "bandwidth"), "inverse_transform")
-        return np.asarray(self.reconstruction_map(**options)(points))
+        return np.asarray(self.reconstruction_map(rule=rule, reg=reg, bandwidth=bandwidth)(points))
 
     def known_data(self) -> npt.NDArray[np.float64]:
         """Return the data; raise if they are not in memory.
@@ -410,13 +428,18 @@ class Embedding(Record):
             raise InputError("data", "must be known to map between data and embedding", "none", hint)
         return self.data
 
-    def _map(self, name: str, inputs: Any, outputs: Any, columns: Any, **options: Any) -> Any:
-        """Return a map of the geometry; it is computed once."""
-        key = (name, *sorted(options.items()))
+    def _map(self, fit: Callable[..., Any], inputs: Any, outputs: Any, columns: Any, options: Mapping[str, Any]) -> Any:
+        """Return the map that a function fits; it is fitted once for the same options."""
+        key = (fit.__name__, *options.items())
         if key not in self._map_cache:
-            fitted = call_forwarded(f"Embedding.{name}", inputs, outputs, **options)
-            self._map_cache[key] = replace(fitted, columns=columns)
+            self._map_cache[key] = replace(fit(inputs, outputs, **options), columns=columns)
         return self._map_cache[key]
+
+    def summary(self) -> Summary:
+        """Return the printed form: the method, its parameters and the range of the coordinates."""
+        from dreval.report.contents.record_summaries import embedding_summary
+
+        return embedding_summary(self)
 
     def __repr__(self) -> str:
         return f"Embedding({printable(self.method)}: {self.shape[0]} points, {self.shape[1]} components)"
@@ -559,8 +582,16 @@ class IndependenceTest(Record):
         >>> dreval.hsic_test(x, x**2, random_state=0).plot("null")
         <Figure size ...>
         """
+        from dreval.report.figures.nulls import null_histogram
+
         check_one_of(kind, ("null",), "kind", aliases=True)
-        return call_forwarded("IndependenceTest.plot", self, ax, figsize)
+        return null_histogram(self, ax, figsize)
+
+    def summary(self) -> Summary:
+        """Return the printed form: the statistic, its p-value and the effect size."""
+        from dreval.report.contents.tests import test_summary
+
+        return test_summary(self)
 
     def __repr__(self) -> str:
         return f"IndependenceTest({self.test}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"
@@ -786,7 +817,15 @@ class IntrinsicDimension(Number, Record):
         >>> dreval.intrinsic_dimension(np.random.default_rng(0).normal(size=(50, 2)), random_state=0).plot()
         <Figure size ...>
         """
-        return call_forwarded("IntrinsicDimension.plot", self, ax, figsize)
+        from dreval.report.figures.curves import draw_intrinsic_dimension
+
+        return draw_intrinsic_dimension(self, ax, figsize)
+
+    def summary(self) -> Summary:
+        """Return the printed form: the estimate with its interval, and the method."""
+        from dreval.report.contents.record_summaries import intrinsic_dimension_summary
+
+        return intrinsic_dimension_summary(self)
 
     @property
     def call(self) -> str:
@@ -872,6 +911,12 @@ class MeasureRecord(Number, Record):
         names = ["data", repr(source) if source in METHODS.names() else re.sub(r"\W+", "_", source) or "source"]
         arguments = {**dict(self.recipe.get("parameters", {})), "random_state": self.recipe.get("random_state")}
         return reproducing_call(f"dreval.{self.measure}", names, arguments, MEASURES.get(self.measure))
+
+    def summary(self) -> Summary:
+        """Return the printed form: the value with its chance level, and its parts."""
+        from dreval.report.contents.record_summaries import measure_summary
+
+        return measure_summary(self)
 
     def __repr__(self) -> str:
         return f"MeasureRecord({self.measure}: {self.value:.6g})"
@@ -992,8 +1037,16 @@ class NoiseTest(IndependenceTest):
         >>> dreval.noise_test(X, "pca", n_replicates=19, random_state=0).plot("map")
         <Figure size ...>
         """
+        from dreval.report.figures.maps import noise_map
+
         kind = check_one_of(kind, ("null", "map"), "kind", aliases=True)
-        return call_forwarded("IndependenceTest.plot" if kind == "null" else "NoiseTest.plot", self, ax, figsize)
+        return super().plot(kind, ax, figsize) if kind == "null" else noise_map(self, ax, figsize)
+
+    def summary(self) -> Summary:
+        """Return the printed form: the test, and how many points are distinguished from noise."""
+        from dreval.report.contents.tests import noise_summary
+
+        return noise_summary(self)
 
     @property
     def call(self) -> str:
@@ -1108,7 +1161,15 @@ class ParallelAnalysis(Record):
         >>> dreval.parallel_analysis(np.random.default_rng(0).normal(size=(50, 3)), random_state=0).plot()
         <Figure size ...>
         """
-        return call_forwarded("ParallelAnalysis.plot", self, ax, figsize)
+        from dreval.report.figures.curves import draw_parallel_analysis
+
+        return draw_parallel_analysis(self, ax, figsize)
+
+    def summary(self) -> Summary:
+        """Return the printed form: the number of components, and their eigenvalues."""
+        from dreval.report.contents.record_summaries import parallel_analysis_summary
+
+        return parallel_analysis_summary(self)
 
     @property
     def call(self) -> str:
@@ -1213,7 +1274,15 @@ class PerplexityCurve(Record):
         >>> dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0).plot()
         <Figure size ...>
         """
-        return call_forwarded("PerplexityCurve.plot", self, ax, figsize)
+        from dreval.report.figures.curves import draw_perplexity_curve
+
+        return draw_perplexity_curve(self, ax, figsize)
+
+    def summary(self) -> Summary:
+        """Return the printed form: the scores at each perplexity, with their intervals."""
+        from dreval.report.contents.record_summaries import perplexity_summary
+
+        return perplexity_summary(self)
 
     def __repr__(self) -> str:
         perplexities, seeds = (self.values[name].nunique() for name in ("perplexity", "seed"))
@@ -1305,9 +1374,17 @@ class PointScores(Record):
         >>> dreval.local_distortion(X, X * [2.0, 0.5]).plot("anisotropy")
         <Figure size ...>
         """
+        from dreval.report.figures.maps import scores_map
+
         scores = self.tidy()["score"].tolist()
         name = scores[0] if score is None else check_one_of(score, scores, "score", aliases=True)
-        return call_forwarded("PointScores.plot", self, name, ax, figsize)
+        return scores_map(self, name, ax, figsize)
+
+    def summary(self) -> Summary:
+        """Return the printed form: the settings, and the range of each score."""
+        from dreval.report.contents.record_summaries import scores_summary
+
+        return scores_summary(self)
 
     def __repr__(self) -> str:
         score = self.tidy().iloc[0]
@@ -1573,7 +1650,15 @@ class Sensitivity(Record):
         >>> dreval.kappa_curve(x, x**2, kappas=[0.01, 0.1], n_resamples=19, random_state=0).plot()
         <Figure size ...>
         """
-        return call_forwarded("Sensitivity.plot", self, ax, figsize)
+        from dreval.report.figures._lines import sensitivity_curve
+
+        return sensitivity_curve(self, ax, figsize)
+
+    def summary(self) -> Summary:
+        """Return the printed form: the test at each value of the setting."""
+        from dreval.report.contents.tests import sensitivity_summary
+
+        return sensitivity_summary(self)
 
     def __repr__(self) -> str:
         return f"Sensitivity({self.test}: {len(self.table)} values of {self.setting})"
@@ -1743,8 +1828,10 @@ class Stability(MeasureRecord):
         >>> dreval.stability(X, "pca", n_replicates=6, random_state=0).plot("clouds")
         <Figure size ...>
         """
+        from dreval.report.figures.maps import stability_figure
+
         kind = check_one_of(kind, ("map", "clouds"), "kind", aliases=True)
-        return call_forwarded("Stability.plot", self, kind, points, ax, figsize)
+        return stability_figure(self, kind, points, ax, figsize)
 
     def __repr__(self) -> str:
         return f"Stability({self.value:.6g} over {self.n_resamples} runs)"

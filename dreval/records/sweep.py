@@ -11,7 +11,7 @@ import pandas as pd
 
 from dreval._check import check_one_of, check_path
 from dreval.glossary import printable
-from dreval.records.base import Record, call_forwarded, read_only
+from dreval.records.base import Record, Summary, read_only
 from dreval.records.notes import Notes, join_notes
 from dreval.registry import MEASURES
 
@@ -217,7 +217,9 @@ class Sweep(Record):
         >>> dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0).plot()
         <Figure size ...>
         """
-        return call_forwarded("Sweep.plot", self, measure, ax, figsize)
+        from dreval.report.figures.curves import draw_sweep
+
+        return draw_sweep(self, measure, ax, figsize)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
@@ -235,7 +237,9 @@ class Sweep(Record):
         ...     path.name, path.exists()
         ('page.html', True)
         """
-        return Path(call_forwarded("Sweep.report", self, check_path(path, "path"), title=title))
+        from dreval.report.comparison_reports import write_sweep
+
+        return write_sweep(self, check_path(path, "path"), title=title)
 
     def save(self, path: str | Path) -> Path:
         """Save everything in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it.
@@ -253,7 +257,15 @@ class Sweep(Record):
         ...     dreval.load_results(result.save(f"{folder}/a.dreval")).best_set()
         [{'n_neighbors': 12}, {'n_neighbors': 8}]
         """
-        return Path(call_forwarded("Sweep.save", self, path))
+        from dreval.records.archive import save_sweep
+
+        return save_sweep(self, path)
+
+    def summary(self) -> Summary:
+        """Return the printed form: the settings and their values, the best first."""
+        from dreval.report.contents.record_summaries import sweep_summary
+
+        return sweep_summary(self)
 
     @property
     def call(self) -> str:

@@ -61,7 +61,7 @@ from dreval.journal.study import (
     no_states,
     with_waiting,
 )
-from dreval.records.base import Record, call_forwarded, read_only
+from dreval.records.base import Record, Summary, read_only
 from dreval.records.frames import notes_frame, notes_of_table, of_whole, rows_with_notes
 from dreval.records.notes import Note, Notes, note, note_from_error
 from dreval.registry import DATASETS, MEASURES, METHODS
@@ -580,6 +580,12 @@ class StudyStatus(Record):
         return float(self.cells["seconds"].sum())
 
     def __repr__(self) -> str:
+    def summary(self) -> Summary:
+        """Return the printed form: the number of cells in each state, failures and warnings."""
+        from dreval.report.contents.record_summaries import study_summary
+
+        return study_summary(self)
+
         counts = ", ".join(f"{self.count(state)} {state}" for state in STATES)
         return f"StudyStatus({self.name!r}: {len(self.cells)} cells, {counts})"
 
@@ -1005,7 +1011,9 @@ class Study:
         <Figure size ...>
         >>> folder.cleanup()
         """
-        return call_forwarded("Study.plot", self, kind, ax, figsize, **options)
+        from dreval.report.plot import plot_study
+
+        return plot_study(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write a self-contained page (.html), or a document (.md, .tex) with a folder of figures next to it.
@@ -1023,7 +1031,9 @@ class Study:
         'page.html'
         >>> folder.cleanup()
         """
-        return Path(call_forwarded("Study.report", self, check_path(path, "path"), title=title))
+        from dreval.report.comparison_reports import write_study
+
+        return write_study(self, check_path(path, "path"), title=title)
 
     def recipe(self) -> dict[str, Any]:
         """Return the settings, data sets and methods of the file, with their hashes and versions.
@@ -1050,7 +1060,7 @@ class Study:
         return str(self.status())
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("StudyStatus.summary", self.status()).as_html())
+        return self.status()._repr_html_()
 
     # The steps of run().
 
