@@ -331,7 +331,6 @@ def _embedding_arguments(name: str, source: Source, data: Data) -> Iterator[str]
 # The evaluation: an immutable description of data and embeddings, and ``run()``, which computes in named steps.
 
 
-@keywords_checked
 class Evaluation:
     """Data and embeddings of them, with the settings of their evaluation.
 
@@ -428,6 +427,7 @@ class Evaluation:
     -----
     The object is immutable: ``with_embedding`` gives a copy. With all points O(n^2 (p + d)) time and O(n k) memory,
     with m anchors O(m n (p + d)) time and O(m k) memory, without the data. A C-ordered array of float32 or float64, and
+    @keywords_checked
     a sparse matrix of float64 in normal form, is not copied; if it changes before ``run``, ``run`` raises an error.
 
     Examples
@@ -553,6 +553,7 @@ class Evaluation:
 
     def __contains__(self, name: object) -> bool:
         return name in self.sources
+    @keywords_checked
 
     def __getitem__(self, name: str) -> Source:
         """Return the source of one embedding."""

@@ -62,12 +62,10 @@ def analysis(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def attach(function: Callable[P, R]) -> Callable[P, R]:
-        checked = keywords_checked(function)
-
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
-                return checked(*args, **kwargs)
+                return function(*args, **kwargs)
             except DrevalError as error:
                 raise error.named(CALLER_NAMES) from error
 

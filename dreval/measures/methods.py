@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import FloatArray as FloatArray
-from dreval._check import IntArray, check_int, check_k, check_one_of, keywords_checked
+from dreval._check import IntArray, check_int, check_k, check_one_of
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.blocks import neighbor_pass
@@ -77,12 +77,11 @@ def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Ca
         keywords = list(inspect.signature(function).parameters.values())[2:]
         parameters = {p.name: p.default for p in keywords if p.name not in NOT_ON_CARD}
         card = MeasureCard(name=function.__name__, level="algorithm", parameters=parameters, smooth=False, **fields)
-        checked = keywords_checked(function)
 
         @wraps(function)
         def call(X: Any, source: Any, **options: Any) -> MeasureRecord:
             try:
-                return checked(X, source, **_as_recorded(card, source, options))
+                return function(X, source, **_as_recorded(card, source, options))
             except DrevalError as error:
                 raise error.named(caller_names(X, source)) from error
 

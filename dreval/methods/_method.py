@@ -22,7 +22,6 @@ from dreval._check import (
     check_points,
     check_random_state,
     column_names,
-    keywords_checked,
     reorder_columns,
     resolve_alias,
     vectors,
@@ -104,7 +103,6 @@ def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
     def attach(cls: MethodClass) -> MethodClass:
         if "__init__" not in vars(cls):
             dataclass(eq=False, repr=False)(cls)
-            cls.__init__ = keywords_checked(cls.__init__)  # type: ignore[method-assign]
         cls.card = MethodCard(name=METHODS.name_of(cls.__name__), class_name=cls.__name__, **fields)
         entries = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
         cls.__doc__ = fill_docstring(
@@ -115,7 +113,6 @@ def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
     return attach
 
 
-@keywords_checked
 class Method:
     """A method that follows the conventions of scikit-learn.
 
@@ -139,8 +136,7 @@ class Method:
 
     def __init_subclass__(cls) -> None:
         if "transform" in vars(cls):
-            cls.transform = _with_container(keywords_checked(vars(cls)["transform"]))  # type: ignore[attr-defined]
-        keywords_checked(cls)
+            cls.transform = _with_container(vars(cls)["transform"])  # type: ignore[attr-defined]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""

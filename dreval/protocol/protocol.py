@@ -440,7 +440,6 @@ def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: b
 # The protocol: re-runs of a tool outside Python, exchanged with it by files in two rounds.
 
 
-@keywords_checked
 class Protocol:
     """Files for a tool outside Python, so that measures that re-run a method can be computed for it.
 
@@ -527,6 +526,7 @@ class Protocol:
     >>> round(float(result), 3), result.parts["tried"], result.parts["failed"]
     (0.003, 6, 0)
     """
+    @keywords_checked
 
     def __init__(
         self,

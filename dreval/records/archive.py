@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import MAX_TEXT_LENGTH, check_path, check_unpacked, describe, keywords_checked, read_npy
+from dreval._check import MAX_TEXT_LENGTH, check_path, check_unpacked, describe, read_npy
 from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.answers import Shepard
@@ -130,7 +130,6 @@ def _hash(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-@keywords_checked
 def load_results(path: str | Path) -> Any:
     """Read a file that ``Results.save`` or ``Sweep.save`` wrote; the numbers are equal to the last bit.
 

@@ -19,7 +19,6 @@ from dreval._check import (
     check_one_of,
     check_rows,
     check_unmasked,
-    keywords_checked,
     numbers_from_objects,
     resolve_alias,
 )
@@ -473,10 +472,9 @@ def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[
 
     def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
         function.__doc__ = fill_docstring(function.__doc__, ENTRIES)
-        checked_function = keywords_checked(function)
         if fields.get("second") == "method":
-            checked_function = _with_names_of_caller(checked_function)
-        carded = cast(CardedTest[P], checked_function)
+            function = _with_names_of_caller(function)
+        carded = cast(CardedTest[P], function)
         carded.card = TestCard(name=TESTS.name_of(function.__name__), **fields)
         return carded
 

@@ -700,6 +700,7 @@ class Study:
     3      s3    isomap  0.869
     4      s4       pca  0.914
     5      s4    isomap  0.916
+    @keywords_checked
     >>> folder.cleanup()
     """
 

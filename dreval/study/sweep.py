@@ -21,6 +21,7 @@ from dreval._check import (
     check_k,
     check_one_of,
     describe,
+    keywords_checked,
 )
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
@@ -86,6 +87,7 @@ class _Setting:
     reference="@hsu1981 for the set.",
 )
 def sweep(
+@keywords_checked
     X: Any,
     source: Any,
     param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
