@@ -15,14 +15,13 @@
 
 from __future__ import annotations
 
-import platform
 import re
 import reprlib
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -102,6 +101,7 @@ from dreval.records.frames import (
     tidy_frame,
 )
 from dreval.records.notes import Note, note, note_from_error
+from dreval.records.provenance import versions
 from dreval.records.results import MOST_LISTED, Results
 from dreval.registry import MEASURES, TESTS
 
@@ -250,22 +250,6 @@ def plain_ids(ids: pd.Index[Any]) -> npt.NDArray[Any]:
     return values if values.dtype.kind in "iuf" else np.array([str(name) for name in ids], dtype=object)
 
 
-@cache
-def _version(name: str) -> str:
-    """Return the version of a package; it is cached, since it is read from a file."""
-    from importlib.metadata import version
-
-    return version(name)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python, dreval and the packages on which the numbers depend."""
-    from dreval import __version__
-
-    names = ("numpy", "scipy", "pandas", "numba")
-    return {"dreval": __version__, "python": platform.python_version(), **{name: _version(name) for name in names}}
-
-
 def provenance_of(evaluation: Any, adjust: str | None, seconds: float) -> dict[str, Any]:
     """Return the provenance of a result: data, settings, sources and versions, from which it can be reproduced."""
     data = evaluation.data
@@ -281,7 +265,7 @@ def provenance_of(evaluation: Any, adjust: str | None, seconds: float) -> dict[s
         "anchors": evaluation.anchors,
         "random_state": evaluation.seed,
         "adjust": adjust or "nothing",
-        "versions": versions(),
+        "versions": versions("python", "numpy", "scipy", "pandas", "numba"),
         "seconds": seconds,
         "sources": {name: run_entry(source, evaluation.seed, data.n) for name, source in evaluation.sources.items()},
     }

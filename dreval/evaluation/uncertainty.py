@@ -48,6 +48,7 @@ from dreval.inputs.variables import Rows
 from dreval.journal.study import Store
 from dreval.measures.core import answer, curve_values
 from dreval.records.notes import Note, Notes, note_from_error
+from dreval.records.provenance import versions
 
 # The journal of an evaluation stores finished embeddings and unfinished passes, so that an interrupted run can resume.
 
@@ -168,13 +169,6 @@ class NeighborPasses:
 
     def _run(self, recipe: Mapping[str, Any]) -> str:
         return self.store.open_run({**recipe, "data": self.sha256, "versions": versions()})
-
-
-def versions() -> dict[str, str]:
-    """Return the versions on which the numbers depend."""
-    from dreval import __version__
-
-    return {"dreval": __version__, "numpy": np.__version__}
 
 
 # Intervals from measures that are computed again: without groups, at halves of the points, and on re-runs.

@@ -28,6 +28,7 @@ from dreval.inputs.source_kinds import Source, check_embedding, seed_of
 from dreval.inputs.variables import Rows, warn_of_guesses
 from dreval.journal.study import Store
 from dreval.records.notes import Note, note_from_error
+from dreval.records.provenance import versions
 
 RunResult = dict[str, Any]
 Compare = Callable[[FloatArray, FloatArray], RunResult]
@@ -244,8 +245,6 @@ class Reruns:
     bar: Any = None
 
     def __enter__(self) -> Reruns:
-        from dreval import __version__
-
         self._stack, self._warned = ExitStack(), set[tuple[type[Warning], str]]()
         self._db = None if self.store is None else self._stack.enter_context(Store(self.store))
         if self._db is not None:
@@ -256,7 +255,7 @@ class Reruns:
                 "source": identity(self.case.source),
                 "n_components": self.n_components,
                 "seed": self.case.root,
-                "versions": {"dreval": __version__, "numpy": np.__version__},
+                "versions": versions(),
                 **self.recipe,
             }
             self._run = self._db.open_run(key)

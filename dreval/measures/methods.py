@@ -63,6 +63,7 @@ from dreval.inputs.source_kinds import Source
 from dreval.measures.core import MeasureCard
 from dreval.records.answers import MeasureRecord, Stability
 from dreval.records.notes import ASSUMPTION, LIMIT, Note, Notes, define, note
+from dreval.records.provenance import provenance
 
 # What the measures of methods share: the decorator with their card, quantities of embeddings, and their record.
 
@@ -137,17 +138,9 @@ def make_record(
     **fields: Any,
 ) -> Any:
     """Return the record of a measure, with its provenance; its notes are distinct and name the caller's arguments."""
-    from dreval import __version__
-
     card = function.card
-    recipe = {
-        "source": case.source.what if case.source.can_embed else case.source.name,
-        "n": case.data.n,
-        "p": case.data.p,
-        "random_state": case.root,
-        "parameters": parameters,
-        "versions": {"dreval": __version__, "numpy": np.__version__},
-    }
+    source = case.source.what if case.source.can_embed else case.source.name
+    recipe = provenance(parameters, source=source, n=case.data.n, p=case.data.p, random_state=case.root)
     distinct = dict.fromkeys(item.named({"Y": case.source.argument}).named(CALLED) for item in notes)
     fields |= {"recipe": recipe, "notes": tuple(distinct), "direction": card.direction}
     return kind(card.name, card.title, card.symbol, value, **fields)

@@ -46,6 +46,7 @@ from dreval.protocol import folder as folders
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash, place_in
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.notes import Note, Notes, note
+from dreval.records.provenance import versions
 from dreval.significance.noise import noise_seed, null_data
 
 # Embeddings that a tool has returned: read, checked, in the row order of the data; and the status of a folder.
@@ -326,8 +327,6 @@ def _analysis_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterat
 
 def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
     """Return the manifest without tasks."""
-    from dreval import __version__
-
     names, ids = folders.usable_names(data.columns), folders.usable_ids(data.ids)
     id_name = None if ids is None or data.ids is None else data.ids.name
     return folders.Manifest(
@@ -341,7 +340,7 @@ def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> 
         settings=settings,
         random_state=root,
         tasks=(),
-        versions={"dreval": __version__, "numpy": np.__version__, "pandas": pd.__version__},
+        versions=versions("numpy", "pandas"),
     )
 
 

@@ -33,6 +33,7 @@ from dreval.inputs.files import as_numpy, counting, row_names
 from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
 from dreval.records.answers import IndependenceTest
 from dreval.records.notes import Note, Notes, note
+from dreval.records.provenance import provenance
 from dreval.references import Cites
 from dreval.registry import TESTS
 
@@ -632,8 +633,6 @@ def make_record(
 
     ``alternative`` follows the null hypothesis where the test has power against some dependence only.
     """
-    from dreval import __version__
-
     result.null.setflags(write=False)
     is_cyclic = resampling.permutation == "cyclic"  # no shift of a series is exact
     return IndependenceTest(
@@ -647,16 +646,15 @@ def make_record(
         effect_size_name=effect_size_name or card.effect_size,
         p_interval=result.p_interval,
         extra=extra,
-        recipe={
-            "test": card.name,
-            "n": n,
-            "variables": names,
-            "labels": labels or names,
-            "random_state": resampling.root,
-            "parameters": {**parameters, **resampling.parameters()},
-            "hypothesis": null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
-            "versions": {"dreval": __version__, "numpy": np.__version__},
-        },
+        recipe=provenance(
+            {**parameters, **resampling.parameters()},
+            test=card.name,
+            n=n,
+            variables=names,
+            labels=labels or names,
+            random_state=resampling.root,
+            hypothesis=null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
+        ),
         notes=(*notes, *resampling.notes, *_permutation_notes(card, result, resampling)),
         p_kind="permutation" if is_cyclic else result.p_kind,
     )

@@ -37,7 +37,7 @@ from dreval.comparison.compare import compare
 from dreval.datasets._dataset import simulate
 from dreval.datasets.files import load_dataset
 from dreval.errors import DrevalError, EmbeddingFailed, Hint, InputError, MethodFailed
-from dreval.evaluation.evaluation import Evaluation, check_name, check_options, metric_entry, versions
+from dreval.evaluation.evaluation import Evaluation, check_name, check_options, metric_entry
 from dreval.evaluation.plan import as_list, plan_measures
 from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
@@ -64,6 +64,7 @@ from dreval.journal.study import (
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.frames import notes_frame, notes_of_table, of_whole, rows_with_notes
 from dreval.records.notes import Note, Notes, note, note_from_error
+from dreval.records.provenance import versions
 from dreval.registry import DATASETS, MEASURES, METHODS
 
 if TYPE_CHECKING:
@@ -611,10 +612,6 @@ def why_missing(cells: pd.DataFrame, what: str, key: tuple[str, str, int, int]) 
     return what, "It was not kept; make a new study with keep_embeddings=True."
 
 
-NUMERICAL_PACKAGES = ("dreval", "numpy", "scipy", "numba")  # values depend on the versions of these
-
-
-@keywords_checked
 class Study:
     """Run and evaluate methods on data sets, with replicates, in one resumable file.
 
@@ -1082,8 +1079,7 @@ class Study:
 
     def _provenance(self, settings: Settings) -> dict[str, Any]:
         """Return the settings that a file stores; data sets, methods, components and replicates may be added later."""
-        installed = versions()
-        return {"format": 1, **asdict(settings), "versions": {name: installed[name] for name in NUMERICAL_PACKAGES}}
+        return {"format": 1, **asdict(settings), "versions": versions()}
 
     def _check(self, file: StudyFile) -> None:
         """Check that the file was begun with the same settings, data sets and methods."""

@@ -50,6 +50,7 @@ from dreval.measures.core import answer
 from dreval.measures.methods import CALLED
 from dreval.records.answers import reproducing_call
 from dreval.records.notes import Note, join_notes, note, note_from_error
+from dreval.records.provenance import provenance
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.registry import METHODS
 
@@ -359,8 +360,6 @@ def sweep(
     notes += [note.with_scope(task.name) for task in tasks for note in task.card.metric_notes(data.metric)]
     arguments = {"measures": measures, "over": over, "n_replicates": R, "n_components": n_components}
     arguments |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric}
-    from dreval import __version__
-
     what = case.source.what
     variables = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source", repr(param_grid)]
     keywords = {**arguments, "header": header, "random_state": root}
@@ -370,15 +369,14 @@ def sweep(
         values=pd.DataFrame(value_rows),
         over=over,
         alpha=1 - level,
-        recipe={
-            "n": n,
-            "p": data.p,
-            "source": what,
-            "random_state": root,
-            "parameters": {"param_grid": param_grid, **arguments},
-            "call": reproducing_call("dreval.sweep", variables, keywords, sweep),
-            "versions": {"dreval": __version__, "numpy": np.__version__},
-        },
+        recipe=provenance(
+            {"param_grid": param_grid, **arguments},
+            n=n,
+            p=data.p,
+            source=what,
+            random_state=root,
+            call=reproducing_call("dreval.sweep", variables, keywords, sweep),
+        ),
         notes=tuple(dict.fromkeys(note.named(CALLED) for note in notes)),
     )
 
