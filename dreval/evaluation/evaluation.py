@@ -411,7 +411,6 @@ class Evaluation:
     -----
     The object is immutable: ``with_embedding`` gives a copy. With all points O(n^2 (p + d)) time and O(n k) memory,
     with m anchors O(m n (p + d)) time and O(m k) memory, without the data. A C-ordered array of float32 or float64, and
-    @keywords_checked
     a sparse matrix of float64 in normal form, is not copied; if it changes before ``run``, ``run`` raises an error.
 
     Examples
@@ -428,6 +427,7 @@ class Evaluation:
     3        pca    procrustes_rc  0.397
     """
 
+    @keywords_checked
     def __init__(
         self,
         data: Any,
@@ -537,7 +537,6 @@ class Evaluation:
 
     def __contains__(self, name: object) -> bool:
         return name in self.sources
-    @keywords_checked
 
     def __getitem__(self, name: str) -> Source:
         """Return the source of one embedding."""
@@ -554,6 +553,7 @@ class Evaluation:
         embeddings = sources if self.data.obsm else list(sources)
         return f"Evaluation({self.data!r}, embeddings={embeddings}, n_neighbors={self.n_neighbors}{metric})"
 
+    @keywords_checked
     def run(
         self,
         measures: Any = "default",

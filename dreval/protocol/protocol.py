@@ -232,13 +232,13 @@ class ProtocolStatus(Record):
             return "Export the folder again: that writes the transformed data of round 2."
         return "Collect the folder."
 
-    def __repr__(self) -> str:
     def summary(self) -> Summary:
         """Return the printed form: the state of each task, and the next step."""
         from dreval.report.contents.record_summaries import protocol_summary
 
         return protocol_summary(self)
 
+    def __repr__(self) -> str:
         back = f"{len(self.returned)} of {len(self.table)} files returned"
         wrong = f", {len(self.wrong)} wrong" if self.wrong else ""
         return f"ProtocolStatus(round {self.round} of {self.rounds}: {back}{wrong})"
@@ -525,8 +525,8 @@ class Protocol:
     >>> round(float(result), 3), result.parts["tried"], result.parts["failed"]
     (0.003, 6, 0)
     """
-    @keywords_checked
 
+    @keywords_checked
     def __init__(
         self,
         data: Any,

@@ -580,13 +580,13 @@ class StudyStatus(Record):
         """Seconds of computing so far, over all processes."""
         return float(self.cells["seconds"].sum())
 
-    def __repr__(self) -> str:
     def summary(self) -> Summary:
         """Return the printed form: the number of cells in each state, failures and warnings."""
         from dreval.report.contents.record_summaries import study_summary
 
         return study_summary(self)
 
+    def __repr__(self) -> str:
         counts = ", ".join(f"{self.count(state)} {state}" for state in STATES)
         return f"StudyStatus({self.name!r}: {len(self.cells)} cells, {counts})"
 
@@ -697,10 +697,10 @@ class Study:
     3      s3    isomap  0.869
     4      s4       pca  0.914
     5      s4    isomap  0.916
-    @keywords_checked
     >>> folder.cleanup()
     """
 
+    @keywords_checked
     def __init__(
         self,
         path: str | Path,

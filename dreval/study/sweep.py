@@ -87,8 +87,8 @@ class _Setting:
     cost="H R runs of the method for H settings and R replicates, and R passes over the data, O(n^2 p) time each.",
     reference="@hsu1981 for the set.",
 )
-def sweep(
 @keywords_checked
+def sweep(
     X: Any,
     source: Any,
     param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],

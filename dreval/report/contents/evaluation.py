@@ -10,8 +10,8 @@ from itertools import groupby, takewhile
 from typing import Any
 
 from dreval._check import check_names, check_one_of
-from dreval.comparison.base import names_hint
 from dreval.comparison.compare import comparable
+from dreval.comparison.families import names_hint
 from dreval.errors import InputError
 from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.records.answers import LEVEL
