@@ -44,7 +44,7 @@ from dreval.measures.methods import (
 )
 from dreval.protocol import folder as folders
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash, place_in
-from dreval.records.base import Record, Summary, read_only
+from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Note, Notes, note
 from dreval.records.provenance import versions
 from dreval.significance.noise import noise_seed, null_data
@@ -163,7 +163,7 @@ def check_base(folder: Path, manifest: Manifest) -> None:
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class ProtocolStatus(Record):
+class ProtocolStatus(TableRecord):
     """State of every task of a protocol folder.
 
     Attributes

@@ -19,7 +19,7 @@ import pandas as pd
 from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.glossary import printable
-from dreval.records.base import Record, Summary, read_only
+from dreval.records.base import Record, Summary, TableRecord, read_only
 from dreval.records.notes import Notes, join_notes
 from dreval.registry import DIMENSIONS, MEASURES, METHODS, TESTS
 
@@ -188,7 +188,7 @@ TEXT_COLUMNS = ("step", "embedding", "measure", "parameters", "test", "variable"
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class CostEstimate(Record):
+class CostEstimate(TableRecord):
     """Estimated time and memory of ``Evaluation.run``, from a probe of 200 points.
 
     The times hold for a machine without other load, with all code loaded and compiled. Expect them to be right within a
@@ -244,10 +244,6 @@ class CostEstimate(Record):
     def mebibytes(self) -> float:
         """Peak memory, in addition to data and embeddings: that of the largest step."""
         return float(self.table["mebibytes"].max())
-
-    def tidy(self) -> pd.DataFrame:
-        """Return a copy of the table."""
-        return self.table.copy()
 
     def summary(self) -> Summary:
         """Return the printed form: the estimated time and memory of each step."""
@@ -1064,7 +1060,7 @@ class NoiseTest(IndependenceTest):
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class ParallelAnalysis(Record):
+class ParallelAnalysis(TableRecord):
     """Principal components with larger eigenvalues than those of independently permuted columns.
 
     Attributes
@@ -1072,7 +1068,9 @@ class ParallelAnalysis(Record):
     n_components : int
         Number of leading components with ``p_value <= alpha``, before the first without.
     table : DataFrame
-        One row per component: see ``tidy``.
+        One row per component: ``component`` (1, 2, ...), ``eigenvalue``, ``share`` of the variance, ``null_mean`` and
+        ``null_quantile`` (1 - alpha) of the eigenvalues of the same rank under permutation, ``p_value``, ``p_kind``
+        ("permutation") and ``kept``.
     null_eigenvalues : ndarray (B, q)
         Eigenvalues of each permutation, in descending order.
     alpha : float
@@ -1087,8 +1085,14 @@ class ParallelAnalysis(Record):
     >>> import numpy as np, dreval
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 2)) @ rng.normal(size=(2, 6)) + 0.5 * rng.normal(size=(100, 6))
-    >>> dreval.parallel_analysis(X, random_state=0)
+    >>> result = dreval.parallel_analysis(X, random_state=0)
+    >>> result
     ParallelAnalysis(2 of 6 components)
+    >>> result.tidy()[["component", "p_value", "kept"]].head(3)
+       component  p_value   kept
+    0          1    0.005   True
+    1          2    0.005   True
+    2          3    1.000  False
     """
 
     n_components: int
@@ -1102,27 +1106,6 @@ class ParallelAnalysis(Record):
     def n_resamples(self) -> int:
         """Number of permutations."""
         return len(self.null_eigenvalues)
-
-    def tidy(self) -> pd.DataFrame:
-        """Return one row per component.
-
-        ``component`` (1, 2, ...), ``eigenvalue``, ``share`` of the variance, ``null_mean`` and ``null_quantile`` (1 -
-        alpha) of the eigenvalues of the same rank under permutation, ``p_value``, ``p_kind`` ("permutation") and
-        ``kept``.
-
-        Examples
-        --------
-        >>> import numpy as np, dreval
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.normal(size=(100, 1)) + 0.5 * rng.normal(size=(100, 4))
-        >>> dreval.parallel_analysis(X, random_state=0).tidy()[["component", "eigenvalue", "p_value", "kept"]].round(3)
-           component  eigenvalue  p_value   kept
-        0          1       3.371    0.005   True
-        1          2       0.258    1.000  False
-        2          3       0.197    1.000  False
-        3          4       0.174    1.000  False
-        """
-        return self.table.copy()
 
     def glance(self) -> pd.DataFrame:
         """Return one row: the data, the number of components to keep and their share of the variance.
@@ -1186,13 +1169,16 @@ class ParallelAnalysis(Record):
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class PerplexityCurve(Record):
+class PerplexityCurve(TableRecord):
     """The singularity scores of t-SNE maps at several perplexities, over seeds.
 
     Attributes
     ----------
     table : DataFrame
-        Two rows per perplexity: see ``tidy``.
+        Two rows per perplexity, for the largest 5 % of the scores over n and for their median: ``perplexity``,
+        ``score`` ("top 5 %" or "median"), ``value`` (the geometric mean over seeds), ``se_log`` (the standard error of
+        its logarithm), ``conf_low``, ``conf_high``, ``conf_level``, ``n_used`` and ``n_refused`` (runs), ``note``.
+        With fewer than three maps there is no interval.
     values : DataFrame
         One row per perplexity, score and seed: ``perplexity``, ``score``, ``seed`` and ``value``, NaN where the map was
         refused.
@@ -1216,23 +1202,6 @@ class PerplexityCurve(Record):
     conf_level: float
     recipe: Mapping[str, Any] = field(default_factory=dict)
     notes: Notes = ()
-
-    def tidy(self) -> pd.DataFrame:
-        """Return two rows per perplexity, for the largest 5 % of the scores over n and for their median.
-
-        ``perplexity``, ``score`` ("top 5 %" or "median"), ``value`` (the geometric mean over seeds), ``se_log`` (the
-        standard error of its logarithm), ``conf_low``, ``conf_high``, ``conf_level``, ``n_used`` and ``n_refused``
-        (runs), ``note``. With fewer than three maps there is no interval.
-
-        Examples
-        --------
-        >>> import numpy as np, dreval
-        >>> X = np.random.default_rng(0).normal(size=(90, 4))
-        >>> curve = dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0)
-        >>> bool((curve.tidy()["conf_low"] <= curve.tidy()["conf_high"]).all())
-        True
-        """
-        return self.table.copy()
 
     def glance(self) -> pd.DataFrame:
         """Return one row: the data, how many perplexities have an interval, and how many maps have no score.
@@ -1587,7 +1556,7 @@ class LocalDistortion(PointScores):
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class Sensitivity(Record):
+class Sensitivity(TableRecord):
     """A test at several values of one setting.
 
     Attributes
@@ -1623,10 +1592,6 @@ class Sensitivity(Record):
     usual: float
     n: int
     n_resamples: int
-
-    def tidy(self) -> pd.DataFrame:
-        """Return a copy of the table."""
-        return self.table.copy()
 
     def plot(self, ax: Any = None, figsize: Any = None) -> Any:
         """Draw the statistic against the setting, with its mean and 95 % quantile under permutation.

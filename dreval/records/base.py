@@ -21,6 +21,9 @@ import numpy.typing as npt
 from dreval._check import attribute_error
 from dreval.errors import DrevalError, InputError
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 class Summary(Protocol):
     """A printed result: ``str()`` gives text for 80 columns, the other methods the same content in other formats."""
@@ -72,6 +75,27 @@ class Record:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+
+class TableRecord(Record):
+    """A record whose content is one table; the class documents its columns under ``table``."""
+
+    table: pd.DataFrame
+
+    def tidy(self) -> pd.DataFrame:
+        """Return the table, a row for each observation; changes of it have no effect on the record.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> x = np.linspace(-1, 1, 40)
+        >>> curve = dreval.kappa_curve(x, x**2, kappas=[0.01, 0.1], n_resamples=99, random_state=0)
+        >>> curve.tidy()[["kappa", "p_value"]]
+           kappa  p_value
+        0   0.01     0.01
+        1   0.10     0.01
+        """
+        return self.table
 
 
 # Records that cannot be changed: arrays are frozen once, at construction, and frames are handed out as copies.

@@ -218,7 +218,7 @@ class Comparison(Record):
                    measure first second  advantage  p_value
         0  trustworthiness     a      b     -0.098    0.176
         """
-        return self.pairs.copy()
+        return self.pairs
 
     def glance(self) -> pd.DataFrame:
         """Return one row per measure and embedding, the best first: value, mean rank and letters.
@@ -234,7 +234,7 @@ class Comparison(Record):
         0  trustworthiness         b  0.826       a
         1  trustworthiness         a  0.728       a
         """
-        return self.standing.copy()
+        return self.standing
 
     def wins(self, measure: str | None = None) -> pd.DataFrame:
         """Return the number of data sets on which the embedding of the row is better than that of the column.

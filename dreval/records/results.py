@@ -324,7 +324,7 @@ class Results(Record):
         0         a  trustworthiness  n_neighbors=5  0.728
         1         b  trustworthiness  n_neighbors=5  0.826
         """
-        return self.table.copy()
+        return self.table
 
     def glance(self) -> pd.DataFrame:
         """Return one row per embedding: n, number of columns, the value of every measure, seconds, and failures.
