@@ -18,7 +18,7 @@ from dreval.inference.intervals import METHODS, partitions_interval
 from dreval.inputs.analysis import CALLER_NAMES, analysis
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.variables import warn_of_guesses
-from dreval.records.answers import IntrinsicDimension, ParallelAnalysis
+from dreval.records.estimates import IntrinsicDimension, ParallelAnalysis
 from dreval.records.notes import ASSUMPTION, LIMIT, Note, define, note
 from dreval.records.provenance import provenance
 

@@ -63,8 +63,9 @@ from dreval.inputs.source import as_source, warn_of_columns
 from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.core import named_view
 from dreval.measures.procrustes import local_area_spread
-from dreval.records.answers import LocalDistortion, PerplexityCurve, PerturbationScore, SingularityScore
+from dreval.records.estimates import PerplexityCurve
 from dreval.records.notes import Note, join_notes, note
+from dreval.records.points import LocalDistortion, PerturbationScore, SingularityScore
 from dreval.records.provenance import provenance
 from dreval.registry import SCORES
 

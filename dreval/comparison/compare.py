@@ -49,12 +49,12 @@ from dreval.inference.intervals import (
     welch,
 )
 from dreval.inference.ties import is_tie, scale_size, tied_ranks
-from dreval.records.answers import reproducing_call
 from dreval.records.archive import load_evaluation
 from dreval.records.base import is_journal
 from dreval.records.comparison import Comparison, Family
 from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame, over_replicates, setting_names
 from dreval.records.notes import Note, note
+from dreval.records.provenance import reproducing_call
 from dreval.records.results import Results
 from dreval.registry import MEASURES, METHODS
 

@@ -90,7 +90,7 @@ from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import ADDRESS, BUNDLED, CoordinateSource, Source, as_source, stored_key
 from dreval.inputs.source_kinds import lowered_parameters, seed_of
-from dreval.records.answers import CostEstimate
+from dreval.records.estimates import CostEstimate
 from dreval.records.frames import (
     columns_by_full_name,
     curves_frame,

@@ -36,8 +36,8 @@ from dreval.inputs.stored import (
     open_parquet,
     open_zarr,
 )
-from dreval.records.answers import Embedding
 from dreval.records.notes import Notes, note
+from dreval.records.points import Embedding
 from dreval.registry import DATASETS
 
 # Files as tables: .csv .tsv (also .gz) .npy .npz .parquet .mtx .h5ad .zarr, and an error for each kind of fault.

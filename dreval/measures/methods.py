@@ -61,7 +61,7 @@ from dreval.inference.reruns import (
 from dreval.inputs.source import equal_maps
 from dreval.inputs.source_kinds import Source
 from dreval.measures.core import MeasureCard
-from dreval.records.answers import MeasureRecord, Stability
+from dreval.records.estimates import MeasureRecord, Stability
 from dreval.records.notes import ASSUMPTION, LIMIT, Note, Notes, define, note
 from dreval.records.provenance import provenance
 

@@ -28,8 +28,8 @@ from dreval._check import (
 )
 from dreval.errors import InputError, not_fitted
 from dreval.glossary import block, fill_docstring
-from dreval.records.answers import Embedding
 from dreval.records.base import read_only_array
+from dreval.records.points import Embedding
 from dreval.references import Cites
 from dreval.registry import METHODS
 

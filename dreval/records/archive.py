@@ -15,7 +15,6 @@ import numpy.typing as npt
 from dreval._check import MAX_TEXT_LENGTH, check_path, check_unpacked, describe, read_npy
 from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
-from dreval.records.answers import Shepard
 from dreval.records.base import whole_file
 from dreval.records.frames import (
     NOTE_KEYS,
@@ -28,6 +27,7 @@ from dreval.records.frames import (
     tidy_frame,
 )
 from dreval.records.notes import Note
+from dreval.records.points import Shepard
 from dreval.records.provenance import to_plain
 from dreval.records.results import Results
 from dreval.records.sweep import TABLE_COLUMNS, Sweep, sweep_frame

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from inspect import signature
 from typing import Any
 
 NUMERICAL_PACKAGES = ("numpy", "scipy", "numba")  # packages on whose versions computed values depend
@@ -20,6 +21,28 @@ def provenance(parameters: Mapping[str, Any], **facts: Any) -> dict[str, Any]:
     ['n', 'p', 'random_state', 'parameters', 'versions']
     """
     return {**facts, "parameters": parameters, "versions": versions()}
+
+
+def reproducing_call(
+    name: str, positional: Sequence[str], arguments: Mapping[str, Any], function: Callable[..., Any]
+) -> str:
+    """Return a call in Python: the names in ``positional``, then the arguments that differ from the defaults.
+
+    Examples
+    --------
+    >>> def test(x, y, *, n_resamples=999, random_state=None): ...
+    >>> reproducing_call("dreval.test", ["x", "y"], {"n_resamples": 999, "random_state": 0}, test)
+    'dreval.test(x, y, random_state=0)'
+    """
+    defaults = {key: parameter.default for key, parameter in signature(function).parameters.items()}
+    parts = [
+        f"{key}={value!r}" for key, value in arguments.items() if key in defaults and not _same(value, defaults[key])
+    ]
+    return f"{name}({', '.join([*positional, *parts])})"
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(value == default)
 
 
 def versions(*packages: str) -> dict[str, str]:

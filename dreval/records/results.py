@@ -14,7 +14,6 @@ import numpy.typing as npt
 from dreval._check import check_bool, check_one_of, check_path, describe, keywords_checked
 from dreval.errors import InputError
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS
-from dreval.records.answers import Embedding
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.frames import (
     curves_frame,
@@ -27,12 +26,14 @@ from dreval.records.frames import (
     setting_names,
 )
 from dreval.records.notes import FAILURE, Note
+from dreval.records.points import Embedding
 from dreval.registry import MEASURES, METHODS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dreval.records.answers import Certificate, Shepard
+    from dreval.records.points import Shepard
+    from dreval.records.tests import Certificate
 
 # Export to AnnData: columns of ``obs`` with the values of each cell, and one entry of ``uns``.
 

@@ -31,9 +31,9 @@ from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_
 from dreval.inference.reruns import caller_names
 from dreval.inputs.files import as_numpy, counting, row_names
 from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
-from dreval.records.answers import IndependenceTest
 from dreval.records.notes import Note, Notes, note
 from dreval.records.provenance import provenance
+from dreval.records.tests import IndependenceTest
 from dreval.references import Cites
 from dreval.registry import TESTS
 

@@ -47,9 +47,9 @@ from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.classes import members, silhouette_widths
 from dreval.measures.clusters import clusters
 from dreval.measures.core import answer
-from dreval.records.answers import NoiseTest
 from dreval.records.notes import ASSUMPTION, LIMIT, define, note_from_error
 from dreval.records.provenance import provenance
+from dreval.records.tests import NoiseTest
 from dreval.registry import MEASURES
 from dreval.significance.base import test
 

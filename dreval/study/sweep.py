@@ -48,9 +48,8 @@ from dreval.inputs.source_kinds import Source
 from dreval.journal.study import cell_key
 from dreval.measures.core import answer
 from dreval.measures.methods import CALLED
-from dreval.records.answers import reproducing_call
 from dreval.records.notes import Note, join_notes, note, note_from_error
-from dreval.records.provenance import provenance
+from dreval.records.provenance import provenance, reproducing_call
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.registry import METHODS
 

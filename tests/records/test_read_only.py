@@ -16,7 +16,7 @@ import pytest
 from scipy import sparse
 
 import dreval
-from dreval.records.answers import Embedding
+from dreval.records.points import Embedding
 
 X = np.random.default_rng(0).normal(size=(24, 3))
 Y = X[:, :2].copy()

@@ -10,7 +10,8 @@ import pytest
 import dreval
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.kernels import Refit
-from dreval.records.answers import Certificate, Embedding
+from dreval.records.points import Embedding
+from dreval.records.tests import Certificate
 from dreval.registry import TESTS
 from dreval.significance._certificate import certify
 
