@@ -633,7 +633,6 @@ def make_record(
 
     ``alternative`` follows the null hypothesis where the test has power against some dependence only.
     """
-    result.null.setflags(write=False)
     is_cyclic = resampling.permutation == "cyclic"  # no shift of a series is exact
     return IndependenceTest(
         test=card.name,

@@ -215,7 +215,7 @@ def sweep(
     >>> result.best_set()
     [{'n_neighbors': 12}, {'n_neighbors': 8}]
     """
-    grid = [{key: _plain(value) for key, value in options.items()} for options in expand_grid(param_grid)]
+    grid = [{key: _python_number(value) for key, value in options.items()} for options in expand_grid(param_grid)]
     if n_components is not None and any(D in options for options in grid):
         hint = f"Leave out {D}=, or the option of the grid."
         raise InputError(D, "must be set once", "an argument and an option of param_grid", hint)
@@ -399,7 +399,7 @@ def _few_replicates(R: int, settings: int, alpha: float) -> list[Note]:
     return [note("sweep.few", replicates=R, settings=settings, needed=needed, **values)]
 
 
-def _plain(value: Any) -> Any:
+def _python_number(value: Any) -> Any:
     """Return a number of numpy as a number of Python, so that settings are printed and compared as numbers."""
     return value.item() if isinstance(value, np.generic) else value
 
