@@ -63,7 +63,7 @@ class Record:
         >>> str(dreval.embed(X, "pca").summary()).splitlines()[0].strip()
         'Embedding'
         """
-        raise NotImplementedError
+        raise NotImplementedError  # each record forwards to its function in report/
 
     if not TYPE_CHECKING:  # type checkers should still report missing attributes
 
@@ -148,6 +148,7 @@ class CopiedAttribute:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.__doc__ = None  # the docstring of the record describes its attributes
 
     def __get__(self, record: Any, owner: type | None = None) -> Any:
         if record is None:
