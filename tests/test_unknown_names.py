@@ -202,13 +202,12 @@ ENTRY_POINTS = {
 
 
 @each("name", ENTRY_POINTS)
-def test_entry_points_suggest_the_nearest_keyword(name: str, tmp_path: Path) -> None:
+def test_entry_points_name_an_unknown_keyword(name: str, tmp_path: Path) -> None:
     """Before any other check, an unknown keyword raises UnknownKeyword, a TypeError too, which names the function."""
     with pytest.raises(UnknownKeyword, match="must be a known name: got 'k'") as error:
         ENTRY_POINTS[name](tmp_path)
     assert isinstance(error.value, TypeError)
     assert error.value.argument.removeprefix("parameter of ").rpartition(".")[2] == name.rpartition(".")[2]
-    assert ("Did you mean 'n_neighbors'" in str(error.value)) == (name not in ("run", "compare", "Results.compare"))
 
 
 OTHER_FUNCTIONS = {

@@ -73,6 +73,7 @@ def to_plain(value: Any, *, strict: bool = False) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> to_plain({"a": np.arange(2), 1: (np.float64(0.5), math.inf)}, strict=True)
     {'a': [0, 1], '1': [0.5, None]}
     """

@@ -550,7 +550,7 @@ class Results(Record):
         rule: str = "ridge",
         n_resamples: int = 199,
         n_folds: int = 5,
-        random_state: Any = "evaluation",
+        random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> Certificate:
         """Test whether the residual of one embedding is independent of the embedding (Roy 2021, Definition 1).
@@ -567,7 +567,7 @@ class Results(Record):
             Number of bootstrap resamples.
         n_folds : int
             Number of folds of the held-out error.
-        random_state : int, Generator or None
+        random_state : int or Generator, optional
             Seed; by default that of the evaluation, with the same folds as ``reconstruction_error``.
         n_jobs : int, optional
             Number of threads.
@@ -590,7 +590,7 @@ class Results(Record):
         from dreval.significance._certificate import certify
 
         embedding = self.embedding(name, data=data)
-        if isinstance(random_state, str) and random_state == "evaluation":
+        if random_state is None:
             random_state = self.recipe.get("random_state")
         options: Any = {"rule": rule, "n_resamples": n_resamples, "n_folds": n_folds}
         return certify(embedding, **options, random_state=random_state, n_jobs=n_jobs)
