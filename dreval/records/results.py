@@ -27,6 +27,7 @@ from dreval.records.frames import (
 )
 from dreval.records.notes import FAILURE, Note
 from dreval.records.points import Embedding
+from dreval.records.provenance import to_plain
 from dreval.registry import MEASURES, METHODS
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ def write_to_anndata(results: Results, adata: Any, key_added: str = "dreval", *,
         values = np.full(target.n_obs, np.nan)
         values[order] = results.of_all_points(name)[part].to_numpy(np.float64)
         target.obs[column] = values
-    target.uns[key] = {"table": results.tidy(), "columns": columns, "recipe": _recipe(results)}
+    recipe = json.dumps(to_plain(results.recipe), ensure_ascii=False)
+    target.uns[key] = {"table": results.tidy(), "columns": columns, "recipe": recipe}
     return target
 
 
@@ -153,11 +155,6 @@ def _delete_earlier(adata: Any, key: str) -> None:
     for column in [] if columns is None else columns["column"]:
         if column in adata.obs:
             del adata.obs[column]
-
-
-def _recipe(results: Results) -> str:
-    """Return the recipe as one JSON text."""
-    return json.dumps(dict(results.recipe), ensure_ascii=False, default=str)
 
 
 MOST_LISTED = 5000  # largest number of points whose neighbors in the data a result stores
