@@ -15,11 +15,12 @@ from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.blocks import Groups, extra_neighbors, random_groups
 from dreval.geometry.distances import first_outside, nearest, power_of_two
 from dreval.inference.intervals import METHODS, partitions_interval
-from dreval.inputs.analysis import CALLER_NAMES, analysis, recipe_of
+from dreval.inputs.analysis import CALLER_NAMES, analysis
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.variables import warn_of_guesses
-from dreval.records.answers import IntrinsicDimension, ParallelAnalysis
+from dreval.records.estimates import IntrinsicDimension, ParallelAnalysis
 from dreval.records.notes import Note, note
+from dreval.records.provenance import provenance
 
 JACKKNIFE_GROUPS = 20  # as in evaluations
 JACKKNIFE_PARTITIONS = 8  # as in evaluations
@@ -191,7 +192,7 @@ def intrinsic_dimension(
         value=value,
         n_used=n,
         points=_points_estimate(data, logs[:, :k], places, method, discard if fit == "line" else 0.0),
-        recipe=recipe_of(data, {"method": method, **parameters, "conf_level": level}, root),
+        recipe=provenance({"method": method, **parameters, "conf_level": level}, n=data.n, p=data.p, random_state=root),
         notes=tuple(note.named(CALLER_NAMES) for note in notes),
         **ends,
     )
@@ -397,7 +398,7 @@ def parallel_analysis(
             "kept": np.arange(len(p)) < n_components,
         }
     )
-    recipe = recipe_of(data, {"n_resamples": count, "alpha": alpha}, root)
+    recipe = provenance({"n_resamples": count, "alpha": alpha}, n=data.n, p=data.p, random_state=root)
     notes = tuple(note.named(CALLER_NAMES) for note in (*data.dense_notes(), note("parallel_analysis.first")))
     return ParallelAnalysis(n_components, table, null, alpha, recipe, notes)
 

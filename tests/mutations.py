@@ -604,30 +604,30 @@ MUTANTS = [
     ),
     # Comparison
     Mutant(
-        "comparison/base.py",
+        "comparison/ranks.py",
         "value = (n - 1) * chi_square / denominator",
         "value = n * chi_square / denominator",
         "comparison/test_ranks.py",
     ),
     Mutant(
-        "comparison/base.py",
+        "comparison/ranks.py",
         "mean_ranks[None]) / math.sqrt(k * (k + 1) / (12 * n))",
         "mean_ranks[None]) / math.sqrt(k * (k + 1) / (6 * n))",
         "comparison/test_ranks.py",
     ),
     Mutant(
-        "comparison/base.py",
+        "comparison/ranks.py",
         "rankdata(-goodness",
         "rankdata(goodness",
         "comparison/test_ranks.py comparison/test_across.py",
     ),
     Mutant(
-        "comparison/base.py",
+        "comparison/pair_tests.py",
         "np.sum(np.sign(nonzero) * ranks) / ranks.sum()",
         "np.mean(np.sign(nonzero))",
         "comparison/test_ranks.py comparison/test_across.py",
     ),
-    Mutant("comparison/base.py", "2 * rope", "rope", "comparison/test_ranks.py comparison/test_across.py"),
+    Mutant("comparison/pair_tests.py", "2 * rope", "rope", "comparison/test_ranks.py comparison/test_across.py"),
     Mutant(
         "comparison/compare.py",
         "stdtr(freedom, (abs(advantage) - margin) / se)",

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from dreval.records.answers import Shepard
 from dreval.records.frames import columns_by_full_name, curves_frame, full_name, notes_frame, tidy_frame
 from dreval.records.notes import ASSUMPTION, FAILURE, Code, codes, note
+from dreval.records.points import Shepard
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report.result_view import read_results

@@ -19,7 +19,7 @@ from dreval._docs import fill_docstring, wrap_entry
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.glossary import block
-from dreval.records.base import call_forwarded, read_only
+from dreval.records.base import read_only
 from dreval.references import Cites
 from dreval.registry import DATASETS
 
@@ -111,7 +111,9 @@ class Dataset:
         return frame if self.labels is None else frame.assign(label=self.labels)
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("Dataset.summary", self).as_html())
+        from dreval.report.contents.record_summaries import dataset_summary
+
+        return dataset_summary(self).as_html()
 
     def __repr__(self) -> str:
         n, p = self.data.shape

@@ -15,14 +15,13 @@
 
 from __future__ import annotations
 
-import platform
 import re
 import reprlib
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -91,8 +90,7 @@ from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import ADDRESS, BUNDLED, CoordinateSource, Source, as_source, stored_key
 from dreval.inputs.source_kinds import lowered_parameters, seed_of
-from dreval.records.answers import CostEstimate
-from dreval.records.base import call_forwarded
+from dreval.records.estimates import CostEstimate
 from dreval.records.frames import (
     columns_by_full_name,
     curves_frame,
@@ -103,6 +101,7 @@ from dreval.records.frames import (
     tidy_frame,
 )
 from dreval.records.notes import Note, note, note_from_error
+from dreval.records.provenance import versions
 from dreval.records.results import MOST_LISTED, Results
 from dreval.registry import MEASURES, TESTS
 from dreval.storage.embeddings import EmbeddingCache
@@ -252,22 +251,6 @@ def plain_ids(ids: pd.Index[Any]) -> npt.NDArray[Any]:
     return values if values.dtype.kind in "iuf" else np.array([str(name) for name in ids], dtype=object)
 
 
-@cache
-def _version(name: str) -> str:
-    """Return the version of a package; it is cached, since it is read from a file."""
-    from importlib.metadata import version
-
-    return version(name)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python, dreval and the packages on which the numbers depend."""
-    from dreval import __version__
-
-    names = ("numpy", "scipy", "pandas", "numba")
-    return {"dreval": __version__, "python": platform.python_version(), **{name: _version(name) for name in names}}
-
-
 def provenance_of(evaluation: Any, adjust: str | None, seconds: float) -> dict[str, Any]:
     """Return the provenance of a result: data, settings, sources and versions, from which it can be reproduced."""
     data = evaluation.data
@@ -283,7 +266,7 @@ def provenance_of(evaluation: Any, adjust: str | None, seconds: float) -> dict[s
         "anchors": evaluation.anchors,
         "random_state": evaluation.seed,
         "adjust": adjust or "nothing",
-        "versions": versions(),
+        "versions": versions("python", "numpy", "scipy", "pandas", "numba"),
         "seconds": seconds,
         "sources": {name: run_entry(source, evaluation.seed, data.n) for name, source in evaluation.sources.items()},
     }
@@ -333,7 +316,6 @@ def _embedding_arguments(name: str, source: Source, data: Data) -> Iterator[str]
 # The evaluation: an immutable description of data and embeddings, and ``run()``, which computes in named steps.
 
 
-@keywords_checked
 class Evaluation:
     """Data and embeddings of them, with the settings of their evaluation.
 
@@ -446,6 +428,7 @@ class Evaluation:
     3        pca    procrustes_rc  0.397
     """
 
+    @keywords_checked
     def __init__(
         self,
         data: Any,
@@ -561,7 +544,9 @@ class Evaluation:
         return self.sources[check_one_of(name, self.sources, "name")]
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("Evaluation.summary", self).as_html())
+        from dreval.report.contents.record_summaries import evaluation_preview
+
+        return evaluation_preview(self).as_html()
 
     def __repr__(self) -> str:
         metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"
@@ -569,6 +554,7 @@ class Evaluation:
         embeddings = sources if self.data.obsm else list(sources)
         return f"Evaluation({self.data!r}, embeddings={embeddings}, n_neighbors={self.n_neighbors}{metric})"
 
+    @keywords_checked
     def run(
         self,
         measures: Any = "default",

@@ -40,9 +40,9 @@ from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
 from dreval.inputs.stored import as_stored
 from dreval.measures.core import Answer, answer, chance_curve, chance_value, curve_values, tie_values
-from dreval.records.answers import Shepard
 from dreval.records.frames import full_name
 from dreval.records.notes import Note, note, note_from_error
+from dreval.records.points import Shepard
 from dreval.registry import MEASURES
 
 # Curves over the number of neighbors K: their rows, intervals at each K alone, and bands for all K at once.

@@ -70,8 +70,8 @@ from dreval.inputs.source_kinds import (
     settable,
 )
 from dreval.inputs.variables import HasRows, reading_for
-from dreval.records.answers import Embedding
 from dreval.records.notes import Note, Notes, note
+from dreval.records.points import Embedding
 from dreval.registry import METHODS
 
 # Kind, parameters and code of a source: the key under which its finished runs are stored.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dreval._check import IntArray, check_int, keywords_checked
+from dreval._check import IntArray, check_int
 from dreval._parallel import run_blocks, sum_over_rows
 from dreval._random import stream
 from dreval.errors import UndefinedMeasure
@@ -336,7 +336,6 @@ def centroid_triplet_accuracy(view: View) -> float:
     return _triplets_agree(*_centroid_distances(view))
 
 
-@keywords_checked
 def centroid_triplets(X: Any, Y: Any, *, labels: Any) -> pd.DataFrame:
     """Tabulate the triples of classes: which of two is nearer to a third, in the embedding and in the data.
 

@@ -20,9 +20,7 @@ from dreval._check import (
     check_int,
     check_k,
     check_one_of,
-    check_parameters,
     check_random_state,
-    keywords_checked,
 )
 from dreval._check import FloatArray as FloatArray
 from dreval._docs import RANDOM_PARTS, chance_text, fill_docstring, measure_docstring, value_range
@@ -371,9 +369,11 @@ def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., An
 
     def call(X: Any, Y: Any, **options: Any) -> Any:
         signature = public.__signature__
-        check_parameters(options, list(signature.parameters)[2:], card.name)
         variables = {name: None for name in VARIABLE_HINTS if name in card.needs}
-        bound = signature.bind(X, Y, **{**variables, **options})
+        try:
+            bound = signature.bind(X, Y, **{**variables, **options})
+        except TypeError as error:
+            raise TypeError(f"{card.name}() {error}") from None
         bound.apply_defaults()
         arguments = dict(bound.arguments)
         if multiple and "n_neighbors" not in options and not card.shares_neighbors:
@@ -798,7 +798,6 @@ class Recommendation:
         return " ".join([*sentences, *([f"Needs {', '.join(needs)}."] if needs else [])])
 
 
-@keywords_checked
 def recommend(goal: str) -> Recommendation:
     """Recommend measures for a goal: what you want to read off an embedding.
 

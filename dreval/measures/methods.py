@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import FloatArray as FloatArray
-from dreval._check import IntArray, check_int, check_k, check_one_of, keywords_checked
+from dreval._check import IntArray, check_int, check_k, check_one_of
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.blocks import neighbor_pass
@@ -61,8 +61,9 @@ from dreval.inference.reruns import (
 from dreval.inputs.source import equal_maps
 from dreval.inputs.source_kinds import Source
 from dreval.measures.core import MeasureCard
-from dreval.records.answers import MeasureRecord, Stability
+from dreval.records.estimates import MeasureRecord, Stability
 from dreval.records.notes import Note, Notes, note
+from dreval.records.provenance import provenance
 
 # What the measures of methods share: the decorator with their card, quantities of embeddings, and their record.
 
@@ -77,12 +78,11 @@ def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Ca
         keywords = list(inspect.signature(function).parameters.values())[2:]
         parameters = {p.name: p.default for p in keywords if p.name not in NOT_ON_CARD}
         card = MeasureCard(name=function.__name__, level="algorithm", parameters=parameters, smooth=False, **fields)
-        checked = keywords_checked(function)
 
         @wraps(function)
         def call(X: Any, source: Any, **options: Any) -> MeasureRecord:
             try:
-                return checked(X, source, **_as_recorded(card, source, options))
+                return function(X, source, **_as_recorded(card, source, options))
             except DrevalError as error:
                 raise error.named(caller_names(X, source)) from error
 
@@ -138,17 +138,9 @@ def make_record(
     **fields: Any,
 ) -> Any:
     """Return the record of a measure, with its provenance; its notes are distinct and name the caller's arguments."""
-    from dreval import __version__
-
     card = function.card
-    recipe = {
-        "source": case.source.what if case.source.can_embed else case.source.name,
-        "n": case.data.n,
-        "p": case.data.p,
-        "random_state": case.root,
-        "parameters": parameters,
-        "versions": {"dreval": __version__, "numpy": np.__version__},
-    }
+    source = case.source.what if case.source.can_embed else case.source.name
+    recipe = provenance(parameters, source=source, n=case.data.n, p=case.data.p, random_state=case.root)
     distinct = dict.fromkeys(item.named({"Y": case.source.argument}).named(CALLED) for item in notes)
     fields |= {"recipe": recipe, "notes": tuple(distinct), "direction": card.direction}
     return kind(card.name, card.title, card.symbol, value, **fields)

@@ -21,7 +21,6 @@ from dreval._check import (
     check_points,
     check_random_state,
     column_names,
-    keywords_checked,
     reorder_columns,
     resolve_alias,
     vectors,
@@ -29,8 +28,8 @@ from dreval._check import (
 from dreval._docs import fill_docstring, wrap_entry
 from dreval.errors import InputError, not_fitted
 from dreval.glossary import block
-from dreval.records.answers import Embedding
-from dreval.records.base import call_forwarded, read_only_array
+from dreval.records.base import read_only_array
+from dreval.records.points import Embedding
 from dreval.references import Cites
 from dreval.registry import METHODS
 
@@ -104,7 +103,6 @@ def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
     def attach(cls: MethodClass) -> MethodClass:
         if "__init__" not in vars(cls):
             dataclass(eq=False, repr=False)(cls)
-            cls.__init__ = keywords_checked(cls.__init__)  # type: ignore[method-assign]
         cls.card = MethodCard(name=METHODS.name_of(cls.__name__), class_name=cls.__name__, **fields)
         entries = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
         cls.__doc__ = fill_docstring(cls.__doc__, **{name: wrap_entry(text) for name, text in entries.items()})
@@ -113,7 +111,6 @@ def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
     return attach
 
 
-@keywords_checked
 class Method:
     """A method that follows the conventions of scikit-learn.
 
@@ -137,8 +134,7 @@ class Method:
 
     def __init_subclass__(cls) -> None:
         if "transform" in vars(cls):
-            cls.transform = _with_container(keywords_checked(vars(cls)["transform"]))  # type: ignore[attr-defined]
-        keywords_checked(cls)
+            cls.transform = _with_container(vars(cls)["transform"])  # type: ignore[attr-defined]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -315,7 +311,9 @@ class Method:
         )
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("Method.summary", self).as_html())
+        from dreval.report.contents.record_summaries import method_summary
+
+        return method_summary(self).as_html()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"

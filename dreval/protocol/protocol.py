@@ -43,8 +43,9 @@ from dreval.measures.methods import (
 )
 from dreval.protocol import folder as folders
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash, place_in
-from dreval.records.base import Record, read_only
+from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Note, Notes, note
+from dreval.records.provenance import versions
 from dreval.significance.noise import noise_seed, null_data
 
 # Embeddings that a tool has returned: read, checked, in the row order of the data; and the status of a folder.
@@ -161,7 +162,7 @@ def check_base(folder: Path, manifest: Manifest) -> None:
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class ProtocolStatus(Record):
+class ProtocolStatus(TableRecord):
     """State of every task of a protocol folder.
 
     Attributes
@@ -229,6 +230,12 @@ class ProtocolStatus(Record):
         if self.round < self.rounds:
             return "Export the folder again: that writes the transformed data of round 2."
         return "Collect the folder."
+
+    def summary(self) -> Summary:
+        """Return the printed form: the state of each task, and the next step."""
+        from dreval.report.contents.record_summaries import protocol_summary
+
+        return protocol_summary(self)
 
     def __repr__(self) -> str:
         back = f"{len(self.returned)} of {len(self.table)} files returned"
@@ -319,8 +326,6 @@ def _analysis_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterat
 
 def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
     """Return the manifest without tasks."""
-    from dreval import __version__
-
     names, ids = folders.usable_names(data.columns), folders.usable_ids(data.ids)
     id_name = None if ids is None or data.ids is None else data.ids.name
     return folders.Manifest(
@@ -334,7 +339,7 @@ def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> 
         settings=settings,
         random_state=root,
         tasks=(),
-        versions={"dreval": __version__, "numpy": np.__version__, "pandas": pd.__version__},
+        versions=versions("numpy", "pandas"),
     )
 
 
@@ -433,7 +438,6 @@ def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: b
 # The protocol: re-runs of a tool outside Python, exchanged with it by files in two rounds.
 
 
-@keywords_checked
 class Protocol:
     """Files for a tool outside Python, so that measures that re-run a method can be computed for it.
 
@@ -521,6 +525,7 @@ class Protocol:
     (0.003, 6, 0)
     """
 
+    @keywords_checked
     def __init__(
         self,
         data: Any,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from dreval.errors import DrevalError
 from dreval.glossary import part_texts, printable, true_minus
+from dreval.records.provenance import to_plain
 
 # The severity of a note.
 ASSUMPTION = "assumption"  # something was assumed or chosen
@@ -104,8 +105,7 @@ class Note:
 
     def plain(self) -> dict[str, Any]:
         """Return code, values, scope and sentence in types that JSON can store."""
-        values = {key: _plain(value) for key, value in self.values}
-        return {"code": self.code, "values": values, "scope": self.scope, "text": self.text}
+        return {"code": self.code, "values": to_plain(dict(self.values)), "scope": self.scope, "text": self.text}
 
     @classmethod
     def of_plain(cls, saved: Mapping[str, Any]) -> Note:
@@ -180,12 +180,6 @@ def _frozen(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(_frozen(item) for item in value)
     return value.item() if hasattr(value, "dtype") else value
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Note):
-        return value.plain()
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _from_plain(value: Any) -> Any:

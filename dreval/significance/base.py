@@ -19,7 +19,6 @@ from dreval._check import (
     check_one_of,
     check_rows,
     check_unmasked,
-    keywords_checked,
     numbers_from_objects,
     resolve_alias,
 )
@@ -33,8 +32,9 @@ from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_
 from dreval.inference.reruns import caller_names
 from dreval.inputs.files import as_numpy, counting, row_names
 from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
-from dreval.records.answers import IndependenceTest
 from dreval.records.notes import Note, Notes, note
+from dreval.records.provenance import provenance
+from dreval.records.tests import IndependenceTest
 from dreval.references import Cites
 from dreval.registry import TESTS
 
@@ -448,10 +448,9 @@ def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[
 
     def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
         function.__doc__ = fill_docstring(function.__doc__)
-        checked_function = keywords_checked(function)
         if fields.get("second") == "method":
-            checked_function = _with_names_of_caller(checked_function)
-        carded = cast(CardedTest[P], checked_function)
+            function = _with_names_of_caller(function)
+        carded = cast(CardedTest[P], function)
         carded.card = TestCard(name=TESTS.name_of(function.__name__), **fields)
         return carded
 
@@ -609,9 +608,6 @@ def make_record(
 
     ``alternative`` follows the null hypothesis where the test has power against some dependence only.
     """
-    from dreval import __version__
-
-    result.null.setflags(write=False)
     is_cyclic = resampling.permutation == "cyclic"  # no shift of a series is exact
     return IndependenceTest(
         test=card.name,
@@ -624,16 +620,15 @@ def make_record(
         effect_size_name=effect_size_name or card.effect_size,
         p_interval=result.p_interval,
         extra=extra,
-        recipe={
-            "test": card.name,
-            "n": n,
-            "variables": names,
-            "labels": labels or names,
-            "random_state": resampling.root,
-            "parameters": {**parameters, **resampling.parameters()},
-            "hypothesis": null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
-            "versions": {"dreval": __version__, "numpy": np.__version__},
-        },
+        recipe=provenance(
+            {**parameters, **resampling.parameters()},
+            test=card.name,
+            n=n,
+            variables=names,
+            labels=labels or names,
+            random_state=resampling.root,
+            hypothesis=null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
+        ),
         notes=(*notes, *resampling.notes, *_permutation_notes(card, result, resampling)),
         p_kind="permutation" if is_cyclic else result.p_kind,
     )

@@ -10,8 +10,8 @@ from dreval._check import FloatArray, check_one_of, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import delta_codes, is_classes, unit_scaled
 from dreval.inference.permutation import PermutationNull
-from dreval.records.answers import IndependenceTest
 from dreval.records.notes import Notes, note
+from dreval.records.tests import IndependenceTest
 from dreval.significance.base import Resampling, entries_by_variable, gather, make_record, test
 
 

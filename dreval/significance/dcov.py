@@ -11,8 +11,8 @@ from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
 from dreval.inputs.features import check_signs
-from dreval.records.answers import IndependenceTest
 from dreval.records.notes import note
+from dreval.records.tests import IndependenceTest
 from dreval.significance.base import (
     Resampling,
     entries_by_variable,

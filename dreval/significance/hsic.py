@@ -11,8 +11,8 @@ from dreval._check import FloatArray, check_one_of
 from dreval.errors import InputError
 from dreval.geometry.kernels import TRACE_TOLERANCE, Gram, LowRank, center, gram_matrix
 from dreval.inference.permutation import PermutationNull
-from dreval.records.answers import IndependenceTest
 from dreval.records.notes import Notes, note
+from dreval.records.tests import IndependenceTest
 from dreval.significance.base import (
     EXACT_ROWS,
     Pair,

@@ -11,8 +11,8 @@ import numpy as np
 from dreval._check import FloatArray, IntArray, check_float, check_one_of
 from dreval.errors import InputError
 from dreval.geometry.kernels import MEDIAN_ROWS, Gram, LowRank, center, gram_matrix
-from dreval.records.answers import IndependenceTest
 from dreval.records.notes import Notes, note
+from dreval.records.tests import IndependenceTest
 from dreval.significance.base import (
     MAX_EXACT_ROWS,
     Resampling,

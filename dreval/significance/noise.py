@@ -48,8 +48,9 @@ from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.classes import members, silhouette_widths
 from dreval.measures.clusters import clusters
 from dreval.measures.core import answer
-from dreval.records.answers import NoiseTest
 from dreval.records.notes import note, note_from_error
+from dreval.records.provenance import provenance
+from dreval.records.tests import NoiseTest
 from dreval.registry import MEASURES
 from dreval.significance.base import test
 
@@ -360,8 +361,6 @@ def noise_test(
         "alpha": level,
         "metric": metric,
     }
-    from dreval import __version__
-
     return NoiseTest(
         test="noise",
         title="Noise test",
@@ -373,17 +372,16 @@ def noise_test(
         effect_size_name="z",
         p_interval=clopper_pearson(reached, n_replicates),
         extra={"null": kind, "score": score.title, "n_seeds": n_seeds, "n_failed": len(failures), "alpha": level},
-        recipe={
-            "test": "noise",
-            "n": data.n,
-            "p": data.p,
-            "source": case.source.what,
-            "variables": ("data", "source"),
-            "random_state": root,
-            "parameters": parameters,
-            "hypothesis": HYPOTHESES.get(kind, f"the data come from {kind}"),
-            "versions": {"dreval": __version__, "numpy": np.__version__},
-        },
+        recipe=provenance(
+            parameters,
+            test="noise",
+            n=data.n,
+            p=data.p,
+            source=case.source.what,
+            variables=("data", "source"),
+            random_state=root,
+            hypothesis=HYPOTHESES.get(kind, f"the data come from {kind}"),
+        ),
         notes=tuple(dict.fromkeys(note.named(CALLER_NAMES) for note in notes)),
         p_kind="permutation" if kind == "columns" else "parametric_bootstrap",
         points=points,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from dreval.inputs.data import Data
 from dreval.inputs.source import digest, identity
 from dreval.inputs.source_kinds import Source
+from dreval.records.provenance import versions
 
 VARIABLES = ("labels", "latent", "batch")  # of a data set, in addition to its numbers
 
@@ -26,7 +26,7 @@ def work_key(
         "source": source_key(source),
         "n_components": n_components,
         "seed": seed,
-        "versions": numerical_versions(),
+        "versions": versions(),
         **settings,
     }
 
@@ -45,18 +45,3 @@ def data_key(data: Data, variables: Sequence[str] = VARIABLES) -> dict[str, Any]
 def source_key(source: Source) -> dict[str, str]:
     """Return kind, name, parameters and version of the code of a method; outside packages also the code itself."""
     return identity(source)
-
-
-def numerical_versions() -> dict[str, str]:
-    """Return the versions of the packages on which the numbers depend."""
-    from dreval import __version__
-
-    return {"dreval": __version__, **_installed_versions()}
-
-
-@cache
-def _installed_versions() -> dict[str, str]:
-    """Return the versions of the numerical packages; they are cached, since they are read from files."""
-    from importlib.metadata import version
-
-    return {name: version(name) for name in ("numpy", "scipy", "numba")}

@@ -46,11 +46,12 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.paths import is_path, stem_of
 from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.inputs.text_tables import check_header, warn_of_first_rows
-from dreval.records.base import Record, call_forwarded, read_only
+from dreval.records.base import Record, Summary, read_only
 from dreval.records.frames import notes_frame, notes_of_table, of_whole, rows_with_notes
 from dreval.records.notes import Note, Notes, note, note_from_error
+from dreval.records.provenance import versions
 from dreval.registry import DATASETS, MEASURES, METHODS
-from dreval.storage.keys import data_key, numerical_versions, source_key
+from dreval.storage.keys import data_key, source_key
 from dreval.storage.store import Claims
 from dreval.storage.study_file import (
     NOTE_KEYS,
@@ -572,6 +573,12 @@ class StudyStatus(Record):
         """Seconds of computing so far, over all processes."""
         return float(self.cells["seconds"].sum())
 
+    def summary(self) -> Summary:
+        """Return the printed form: the number of cells in each state, failures and warnings."""
+        from dreval.report.contents.record_summaries import study_summary
+
+        return study_summary(self)
+
     def __repr__(self) -> str:
         counts = ", ".join(f"{self.count(state)} {state}" for state in STATES)
         return f"StudyStatus({self.name!r}: {len(self.cells)} cells, {counts})"
@@ -598,7 +605,6 @@ def why_missing(cells: pd.DataFrame, what: str, key: tuple[str, str, int, int]) 
     return what, "It was not kept; make a new study with keep_embeddings=True."
 
 
-@keywords_checked
 class Study:
     """Run and evaluate methods on data sets, with replicates, in one resumable file.
 
@@ -687,6 +693,7 @@ class Study:
     >>> folder.cleanup()
     """
 
+    @keywords_checked
     def __init__(
         self,
         path: str | Path,
@@ -995,7 +1002,9 @@ class Study:
         <Figure size ...>
         >>> folder.cleanup()
         """
-        return call_forwarded("Study.plot", self, kind, ax, figsize, **options)
+        from dreval.report.plot import plot_study
+
+        return plot_study(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write a self-contained page (.html), or a document (.md, .tex) with a folder of figures next to it.
@@ -1013,7 +1022,9 @@ class Study:
         'page.html'
         >>> folder.cleanup()
         """
-        return Path(call_forwarded("Study.report", self, check_path(path, "path"), title=title))
+        from dreval.report.comparison_reports import write_study
+
+        return write_study(self, check_path(path, "path"), title=title)
 
     def recipe(self) -> dict[str, Any]:
         """Return the settings, data sets and methods of the file, with their hashes and versions.
@@ -1040,7 +1051,7 @@ class Study:
         return str(self.status())
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("StudyStatus.summary", self.status()).as_html())
+        return self.status()._repr_html_()
 
     # The steps of run().
 
@@ -1061,7 +1072,7 @@ class Study:
 
     def _provenance(self, settings: Settings) -> dict[str, Any]:
         """Return the settings that a file stores; data sets, methods, components and replicates may be added later."""
-        return {"format": 1, **asdict(settings), "versions": numerical_versions()}
+        return {"format": 1, **asdict(settings), "versions": versions()}
 
     def _check(self, file: StudyFile) -> None:
         """Check that the file was begun with the same settings, data sets and methods."""

@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import dreval
-from dreval.comparison.base import bayesian_signed_rank, region_shares
+from dreval.comparison.pair_tests import bayesian_signed_rank, region_shares
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS, STANDING_COLUMNS
 from dreval.records.frames import PAIR_NOTE_KEYS, notes_by_row, notes_of_table

@@ -10,7 +10,8 @@ import pytest
 import dreval
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.kernels import Refit
-from dreval.records.answers import Certificate, Embedding
+from dreval.records.points import Embedding
+from dreval.records.tests import Certificate
 from dreval.registry import TESTS
 from dreval.significance._certificate import certify
 
@@ -149,14 +150,16 @@ def test_units_have_no_effect():
 
 
 def test_invalid_options_are_named():
-    """An unknown rule raises an error with the valid ones, from results and from records."""
+    """An unknown rule raises an error with the valid ones, and an unknown keyword the error of Python."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=0).run("procrustes_disparity", ci=None)
-    with pytest.raises(dreval.errors.UnknownName, match="Did you mean 'n_folds'"):
+    with pytest.raises(dreval.errors.UnknownName, match=r"`rule`.*Did you mean 'ridge'"):
+        results.certificate("sheet", rule="ridg")
+    with pytest.raises(TypeError, match="'folds'"):
         results.certificate("sheet", folds=3)
-    with pytest.raises(dreval.errors.UnknownName, match=r"`parameter of transform`.*Known: bandwidth, reg"):
+    with pytest.raises(TypeError, match="'sigma'"):
         results.embedding("sheet").transform(X, sigma=3)
-    with pytest.raises(dreval.errors.UnknownName, match=r"`parameter of inverse_transform`"):
+    with pytest.raises(TypeError, match="'sigma'"):
         results.embedding("sheet").inverse_transform(Y, sigma=3)
 
 

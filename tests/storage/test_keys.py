@@ -58,9 +58,9 @@ def test_labels_are_part_of_the_key_of_a_supervised_method() -> None:
 def test_versions_are_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also the version of scipy or numba, which the methods use."""
     before = hash_of()
-    versions = keys.numerical_versions()
+    versions = keys.versions()
     assert versions.keys() == {"dreval", "numpy", "scipy", "numba"}
-    monkeypatch.setattr(keys, "numerical_versions", lambda: {**versions, "scipy": "1.0"})
+    monkeypatch.setattr(keys, "versions", lambda: {**versions, "scipy": "1.0"})
     assert hash_of() != before
 
 

@@ -361,8 +361,8 @@ def test_code_and_versions_are_part_of_the_recipe(make, monkeypatch):
     with pytest.raises(InputError, match=r"methods\['changed'\].* code"):
         make(methods={"changed": reversed_columns})
     monkeypatch.undo()
-    expected = dreval.study.study.numerical_versions()
-    monkeypatch.setattr(dreval.study.study, "numerical_versions", lambda: {**expected, "numpy": "1.0"})
+    expected = dreval.study.study.versions()
+    monkeypatch.setattr(dreval.study.study, "versions", lambda: {**expected, "numpy": "1.0"})
     with pytest.raises(InputError, match=r'"numpy": "1.0"'):
         make(methods={"changed": reversed_columns})
 

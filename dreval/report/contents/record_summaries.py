@@ -15,17 +15,10 @@ from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.kernels import KernelMap
 from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
 from dreval.protocol.protocol import ProtocolStatus
-from dreval.records.answers import (
-    CostEstimate,
-    Embedding,
-    IntrinsicDimension,
-    MeasureRecord,
-    ParallelAnalysis,
-    PerplexityCurve,
-    PointScores,
-)
+from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
 from dreval.records.frames import notes_of_table
 from dreval.records.notes import Note, Notes
+from dreval.records.points import Embedding, PointScores
 from dreval.records.sweep import Sweep
 from dreval.registry import DIMENSIONS, MEASURES, METHODS
 from dreval.report.document import BestCell, Table, format_duration, same_digits
