@@ -222,7 +222,7 @@ MUTANTS = [
         "geometry/test_replicates.py::test_log_variation_is_the_residual_of_least_squares",
     ),
     Mutant(
-        "measures/methods.py",
+        "measures/stability.py",
         "common = np.intersect1d(pair[0][0].rows, pair[1][0].rows, assume_unique=True)",
         "common = pair[0][0].rows",
         "measures/test_stability.py::test_the_share_of_the_seeds_is_reported_at_one_number_of_points",
@@ -521,7 +521,7 @@ MUTANTS = [
         "n_components = int((p <= alpha).sum())",
         "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_retained",
     ),
-    Mutant("measures/methods.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
+    Mutant("measures/consistency.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
     # Inference
     Mutant(
         "inference/intervals.py",

@@ -27,7 +27,7 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.source import digest, sketch
 from dreval.inputs.text_tables import HeaderOptions
-from dreval.measures.methods import MIN_HALVED_POINTS
+from dreval.measures.stability import MIN_HALVED_POINTS
 from dreval.records.base import write_atomic
 from dreval.significance.noise import NULLS
 

@@ -34,13 +34,8 @@ from dreval.inputs.source import RecordedRun, RecordedRuns, RecordedSource, as_s
 from dreval.inputs.source_kinds import seed_of
 from dreval.inputs.text_tables import HeaderOptions, warn_of_first_rows
 from dreval.inputs.variables import Rows, align, as_ids, warn_of_guesses
-from dreval.measures.methods import (
-    full_components,
-    replicate_names,
-    replicate_rows,
-    replicate_seed,
-    tractable_consistency,
-)
+from dreval.measures.consistency import full_components, tractable_consistency
+from dreval.measures.stability import replicate_names, replicate_rows, replicate_seed
 from dreval.protocol import folder as folders
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash, place_in
 from dreval.records.base import Summary, TableRecord, read_only

@@ -17,7 +17,7 @@ from scipy.spatial import procrustes as their_procrustes
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.procrustes import make_transformations
-from dreval.measures.methods import pca_disparities
+from dreval.measures.consistency import pca_disparities
 
 
 def cloud(n=60, p=3, seed=0):
