@@ -11,18 +11,22 @@ import pkgutil
 import re
 from typing import Any
 
+import pytest
 from each import each
 
 import dreval
+from dreval.cards import Card
 from dreval.datasets._dataset import DatasetCard
+from dreval.errors import InputError, UnknownName
 from dreval.inputs.analysis import AnalysisCard
 from dreval.measures.core import GOALS, MeasureCard
 from dreval.methods._method import MethodCard
 from dreval.references import reference
-from dreval.registry import DATASETS, DIMENSIONS, FUNCTIONS_WITH_CARD, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import DATASETS, DIMENSIONS, FIGURES, FUNCTIONS_WITH_CARD, MEASURES, METHODS, SCORES, TESTS
+from dreval.report.figures._kind import FigureCard
 from dreval.significance.base import TestCard
 
-CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard)
+CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard, FigureCard)
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
 REGISTRIES |= {"dimension": DIMENSIONS, "scores": SCORES}
 ENTRIES = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
@@ -33,35 +37,6 @@ SECTIONS = {
     "datasets": ["Returns", "Examples"],
     "dimension": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
     "scores": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
-}
-CLOSED = {
-    ("measures", "level"): {"point", "global", "pair", "algorithm"},
-    ("measures", "direction"): {"higher", "lower", "zero", "none"},
-    ("significance", "variables"): {"2", "many"},
-    ("significance", "memory"): {"matrices", "factors", "columns"},
-    ("methods", "scale"): {"follows", "ignored"},
-    ("methods", "rotation"): {"ignored", "read"},
-    ("datasets", "kind"): {"bundled", "loader", "simulated"},
-}
-CLOSED_SETS = {
-    ("measures", "goals"): {*GOALS},
-    ("measures", "needs"): {
-        "batch",
-        "coordinates",
-        "features",
-        "full_ranks",
-        "labels",
-        "latent",
-        "method",
-        "neighbors",
-        "pairs",
-        "ranks",
-        "reconstruction",
-    },
-    ("measures", "invariances"): {"translation", "rotation", "scale", "monotone"},
-    ("significance", "needs"): {"kernel", "distances", "coordinates", "method"},
-    ("significance", "null"): {"permutation", "bootstrap", "parametric_bootstrap", "asymptotic", "chi2", "gamma"},
-    ("significance", "nulls"): {"columns", "gaussian"},
 }
 # A field that may be empty, with the meaning of that.
 MAY_BE_EMPTY = {
@@ -94,6 +69,12 @@ MAY_BE_EMPTY = {
     ("measures", "parameters"): "the measure has no parameter",
     ("measures", "invariances"): "every change of the embedding changes the value",
     ("dimension", "direction"): "an estimate is neither good nor bad",
+    ("significance", "caution"): "the docstring has it",
+    ("methods", "question"): "a method has none",
+    ("methods", "caution"): "the docstring has it",
+    ("datasets", "question"): "a data set has none",
+    ("datasets", "caution"): "a data set has none",
+    ("datasets", "cost"): "data are small",
     ("datasets", "parameters"): "bundled, a file, or a simulation without parameters",
     ("datasets", "files"): "no loader of files",
 }
@@ -134,15 +115,25 @@ def test_cards_are_complete(folder: str, name: str) -> None:
     assert empty <= {key for kind, key in MAY_BE_EMPTY if kind == folder}
 
 
-@each_thing
-def test_cards_use_the_closed_values(folder: str, name: str) -> None:
-    """Fields that other parts read take their values from closed sets."""
-    card = entry_of(folder, name).card
-    choices = {key: getattr(card, key) for kind, key in CLOSED if kind == folder}
-    groups = {key: set(getattr(card, key)) for kind, key in CLOSED_SETS if kind == folder}
+@each("card_class", CARDS)
+def test_a_card_with_a_wrong_field_raises_an_error(card_class: type[Card]) -> None:
+    """A value outside the closed ones of a field, and a required text that is empty, raise an error with its name."""
+    registries = {registry.cards()[0].__class__: registry for registry in [*REGISTRIES.values(), FIGURES]}
+    card = registries[card_class].cards()[0]
+    assert {*card_class.CHOICES, *card_class.REQUIRED} <= {field.name for field in dataclasses.fields(card)}
+    for name in card_class.CHOICES:
+        wrong = "nowhere" if isinstance(getattr(card, name), str) else ("nowhere",)
+        with pytest.raises(UnknownName, match=f"`{name}` must be a known name: got 'nowhere'"):
+            dataclasses.replace(card, **{name: wrong})
+    for name in set(card_class.REQUIRED) - {"source", "license"}:
+        with pytest.raises(InputError, match=f"`{name}` must be text on the card of a {card_class.kind}"):
+            dataclasses.replace(card, **{name: ""})
 
-    assert {key: word for key, word in choices.items() if word not in CLOSED[folder, key]} == {}
-    assert {key: group for key, group in groups.items() if not group <= CLOSED_SETS[folder, key]} == {}
+
+@each_measure
+def test_goals_are_those_of_recommend(name: str) -> None:
+    """Each goal of a measure is one of ``recommend``."""
+    assert set(MEASURES.card(name).goals) <= {*GOALS}
 
 
 @each_thing

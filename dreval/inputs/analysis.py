@@ -4,82 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dreval._check import keywords_checked
-from dreval.errors import DrevalError
-from dreval.glossary import block
+from dreval.cards import Card, register, with_caller_names
 from dreval.inputs.data import Data
-from dreval.references import Cites
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from dreval.records.base import read_only
 
 # names of data, embedding and method in the public functions
 CALLER_NAMES = {"data": "X", "embeddings['Y']": "Y", "embeddings['source']": "source"}
 
 
-@dataclass(frozen=True, repr=False)
-class AnalysisCard(Cites):
-    """Description of an analysis of dimensions, or of a score of points.
+@read_only
+@dataclass(frozen=True, repr=False, kw_only=True)
+class AnalysisCard(Card):
+    """Description of an analysis of data, or of a score of points, besides the properties of every ``Card``.
 
-    Attributes
-    ----------
-    name, title : str
-        Name in the package, name in text.
-    question : str
-        The question that it answers.
-    direction : str
-        The meaning of large values of a score. Empty for an estimate: neither large nor small estimates are good.
-    caution : str
-        The limits of its answer.
-    cost : str
-        Time and memory in n and p.
-    reference : str
-        Source; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
+    ``direction`` is the meaning of large values of a score. It is empty for an estimate: neither large nor small
+    estimates are good.
     """
 
-    name: str
-    title: str
-    question: str
-    caution: str
-    cost: str
-    reference: str
+    kind: ClassVar[str] = "analysis"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "question", "caution", "cost", "reference")
+
     direction: str = ""
 
-    def __repr__(self) -> str:
+    def lines(self) -> dict[str, str]:
+        """Return the printed fields."""
         fields = ("name", "question", "direction", "caution", "cost", "reference")
-        return block(self.title, {field: str(getattr(self, field)) for field in fields})
+        return {name: str(getattr(self, name)) for name in fields}
 
 
-def analysis(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Attach a card to a function; errors call the data ``X`` and the embedding ``Y``.
-
-    The name on the card is the name of the function.
-    """
-
-    def attach(function: Callable[P, R]) -> Callable[P, R]:
-        checked = keywords_checked(function)
-
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            try:
-                return checked(*args, **kwargs)
-            except DrevalError as error:
-                raise error.named(CALLER_NAMES) from error
-
-        cast(Any, call).card = AnalysisCard(name=function.__name__, **fields)
-        return call
-
-    return attach
+def _public(function: Callable[..., Any], card: AnalysisCard) -> Callable[..., Any]:  # noqa: ARG001
+    """Return the function that users call: its errors call the data ``X`` and the embedding ``Y``."""
+    return with_caller_names(keywords_checked(function), lambda *_, **__: CALLER_NAMES)
 
 
-def score(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Attach the card of a score of points, an analysis of data and an embedding that ``list_scores`` names."""
-    return analysis(**fields)
+analysis = register(AnalysisCard, public=_public)
+score = analysis  # of points: an analysis of data and an embedding that ``list_scores`` names
 
 
 def recipe_of(data: Data, parameters: dict[str, Any], root: int | None = None) -> dict[str, Any]:

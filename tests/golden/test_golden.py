@@ -95,7 +95,7 @@ def test_every_measure_method_test_and_score_has_entries() -> None:
     assert {*dreval.list_tests()} <= beginnings
     assert {*dreval.list_scores(), *DIMENSIONS, *ANALYSES} <= beginnings
     assert {name for name in dreval.list_measures() if dreval.card(name, "measure").level == "point"} <= points
-    simulated = {name for name in dreval.list_datasets() if dreval.card(name, "dataset").kind != "loader"}
+    simulated = {name for name in dreval.list_datasets() if dreval.card(name, "dataset").origin != "loader"}
     assert {f"dataset | {name}" for name in simulated} <= finite
 
 
