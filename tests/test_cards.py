@@ -15,27 +15,27 @@ import pytest
 from each import each
 
 import dreval
+from dreval.analyses._analysis import AnalysisCard
 from dreval.cards import Card
 from dreval.datasets._dataset import DatasetCard
 from dreval.errors import InputError, UnknownName
-from dreval.inputs.analysis import AnalysisCard
 from dreval.measures.core import GOALS, MeasureCard
 from dreval.methods._method import MethodCard
 from dreval.references import reference
-from dreval.registry import DATASETS, DIMENSIONS, FIGURES, FUNCTIONS_WITH_CARD, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
 from dreval.report.figures._kind import FigureCard
 from dreval.significance.base import TestCard
 
 CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard, FigureCard)
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
-REGISTRIES |= {"dimension": DIMENSIONS, "scores": SCORES}
+REGISTRIES |= {"analyses": ANALYSES, "scores": SCORES}
 ENTRIES = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
 SECTIONS = {
     "measures": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
     "significance": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
     "methods": ["Parameters", "Attributes", "Notes", "References", "Examples"],
     "datasets": ["Returns", "Examples"],
-    "dimension": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
+    "analyses": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
     "scores": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
 }
 # A field that may be empty, with the meaning of that.
@@ -68,7 +68,7 @@ MAY_BE_EMPTY = {
     ("measures", "without"): "its values without each point cost more than a pass",
     ("measures", "parameters"): "the measure has no parameter",
     ("measures", "invariances"): "every change of the embedding changes the value",
-    ("dimension", "direction"): "an estimate is neither good nor bad",
+    ("analyses", "direction"): "an estimate is neither good nor bad",
     ("significance", "caution"): "the docstring has it",
     ("methods", "question"): "a method has none",
     ("methods", "caution"): "the docstring has it",
@@ -90,19 +90,26 @@ def entry_of(folder: str, name: str) -> Any:
 
 @each("folder", REGISTRIES)
 def test_registries_know_every_card(folder: str) -> None:
-    """The names of a registry are those of all cards in the modules of its folder, which are not empty."""
-    package = importlib.import_module(f"dreval.{folder}")
-    below = [f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(getattr(package, "__path__", []))]
+    """The names of a registry are those of all cards in its modules, which are not empty."""
+    modules = [module for package in REGISTRIES[folder].packages for module in modules_of(package)]
     defined = {
         value.card.name: value
-        for module in map(importlib.import_module, [package.__name__, *below])
+        for module in modules
         for value in vars(module).values()
         if isinstance(getattr(value, "__dict__", {}).get("card"), CARDS) and value.__module__ == module.__name__
     }
+    others = {name for other in (ANALYSES, SCORES) if other is not REGISTRIES[folder] for name in other}
 
-    assert REGISTRIES[folder].names() == sorted(set(defined) - set(FUNCTIONS_WITH_CARD))
+    assert REGISTRIES[folder].names() == sorted(set(defined) - others)
     assert all(REGISTRIES[folder].get(name) is defined[name] for name in REGISTRIES[folder])
     assert REGISTRIES[folder].names()
+
+
+def modules_of(name: str) -> list[Any]:
+    """Return a module, and those in its folder if it is a package."""
+    package = importlib.import_module(name)
+    below = [f"{name}.{module.name}" for module in pkgutil.iter_modules(getattr(package, "__path__", []))]
+    return [package, *map(importlib.import_module, below)]
 
 
 @each_thing
@@ -198,7 +205,7 @@ def test_measures_that_do_not_read_the_data_have_a_caution(name: str) -> None:
     assert ("noise mixes batches completely" in card.caution) == (name in ("ilisi", "kbet", "silhouette_batch"))
 
 
-@each("folder", ["dimension", "scores"])
+@each("folder", ["analyses", "scores"])
 def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
     """The caution of an analysis is the same on its card and in its docstring."""
     for name in REGISTRIES[folder]:
@@ -208,27 +215,11 @@ def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
 
 
 def test_no_other_function_has_a_card() -> None:
-    """Only entries of the registries and the listed functions have a card, and ``card`` finds them all."""
+    """Only entries of the registries have a card, and ``card`` finds them all."""
     having = {name for name in dir(dreval) if hasattr(getattr(getattr(dreval, name), "card", None), "reference")}
-    entries = {name for registry in (MEASURES, TESTS, DIMENSIONS, SCORES) for name in registry.public_names()}
+    entries = {name for registry in (MEASURES, TESTS, ANALYSES, SCORES) for name in registry.public_names()}
 
-    assert having - entries == set(FUNCTIONS_WITH_CARD)
-    assert entries <= having
-
-
-@each("name", list(FUNCTIONS_WITH_CARD))
-def test_functions_outside_folders_have_a_card_and_a_page(name: str) -> None:
-    """The card is complete and found by its name; the docstring has all sections and the caution."""
-    function, card = getattr(dreval, name), dreval.card(name)
-    page = inspect.getdoc(function) or ""
-
-    assert card is function.card
-    assert card.name == name
-    assert all(getattr(card, field.name) for field in dataclasses.fields(card))
-    assert card.question.endswith("?")
-    assert set(SECTIONS["scores"]) <= set(re.findall(r"^([A-Z][A-Za-z ]+)\n-{3,}$", page, flags=re.MULTILINE))
-    assert f"Warnings -------- {card.caution}" in " ".join(page.split())
-    assert "Cost: " in page
+    assert having == entries
 
 
 @each_measure
