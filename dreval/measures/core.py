@@ -560,7 +560,9 @@ def _parameters_of_view(function: Callable[..., Any]) -> dict[str, Any]:
 
 # Turns a function ``(view, **parameters)`` into a measure. The function returns the contributions of the points or a
 # float, or a pair of one of these and notes, or the Estimate of a statistic of pairs.
-measure = register(MeasureCard, MEASURES.name_of, _public, _parameters_of_view)
+measure: Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]] = register(
+    MeasureCard, MEASURES.name_of, _public, _parameters_of_view
+)
 
 
 def _row(function: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:

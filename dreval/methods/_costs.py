@@ -59,6 +59,7 @@ class CostCard(Card):
     """
 
     kind: ClassVar[str] = "cost"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "formula", "reference")
     CHOICES: ClassVar[Mapping[str, Collection[str]]] = {
         "scale": ("follows", "ignored"),
         "invariance": ("rotation", "affine"),

@@ -32,6 +32,7 @@ class MappingCard(Card):
     """Properties of a mapping, besides those of every ``Card``; ``explicit``: whether it is defined at new points."""
 
     kind: ClassVar[str] = "mapping"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "formula", "reference")
 
     formula: str
     explicit: bool
