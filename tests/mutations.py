@@ -48,7 +48,7 @@ class Mutant(NamedTuple):
 
 
 TSNE_LOSS = "geometry/test_tsne_loss.py"
-TSNE_SCORES = "scores/test_tsne_scores.py"
+TSNE_SCORES = "analyses/test_tsne_scores.py"
 RANKS = "measures/test_rank_measures.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
@@ -180,13 +180,13 @@ MUTANTS = [
         f"{TSNE_LOSS}::test_derivatives_are_those_of_the_loss",
     ),
     Mutant(
-        "scores.py",
+        "analyses/tsne_scores.py",
         "lowest = parts.spectra[0][:, 0]",
         "lowest = parts.spectra[0][:, -1]",
         f"{TSNE_SCORES}::test_newton_steps_lead_to_a_map_that_has_scores",
     ),
     Mutant(
-        "scores.py",
+        "analyses/tsne_scores.py",
         "sqrt(nearest(dense, 1, n_jobs=n_jobs)[1]).mean()",
         "sqrt(nearest(dense, 1, n_jobs=n_jobs)[1].mean())",
         f"{TSNE_SCORES}::test_perturbations_are_the_minima_of_the_definition",
@@ -510,16 +510,16 @@ MUTANTS = [
         "measures/test_local_stretch.py::test_standard_errors_are_the_jackknife_over_neighbors",
     ),
     Mutant(
-        "dimension.py",
+        "analyses/intrinsic_dimension.py",
         "-np.log1p(-np.arange(1, count + 1) / n)",
         "-np.log1p(-np.arange(1, count + 1) / (n + 1))",
-        "dimension/test_intrinsic_dimension.py",
+        "analyses/test_intrinsic_dimension.py",
     ),
     Mutant(
-        "dimension.py",
+        "analyses/parallel_analysis.py",
         "n_components = int(failed[0]) if len(failed) else len(p)",
         "n_components = int((p <= alpha).sum())",
-        "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_retained",
+        "analyses/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_retained",
     ),
     Mutant("measures/consistency.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
     # Inference

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -563,7 +564,7 @@ def _algorithm_row(
     if "n_components" in task.card.parameters:
         options.setdefault("n_components", d)
     for name, value in {"n_jobs": n_jobs, "store": store}.items():
-        if name in task.function.__wrapped__.__kwdefaults__:  # type: ignore[attr-defined]
+        if name in signature(task.function).parameters:
             options.setdefault(name, value)
     try:
         task.card.check_metric(data.metric)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from dreval._check import (
 from dreval._check import FloatArray as FloatArray
 from dreval._docs import RANDOM_PARTS, chance_text, fill_docstring, measure_docstring, value_range
 from dreval._random import root_seed, stream
+from dreval.cards import Card, defaults, register
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
 from dreval.geometry.blocks import VARIABLES, View, neighbor_pass, per_view
 from dreval.geometry.distances import Space, take
@@ -36,7 +37,6 @@ from dreval.inputs.source import as_source, warn_of_columns
 from dreval.inputs.variables import warn_of_guesses
 from dreval.records.base import read_only
 from dreval.records.notes import Notes, note
-from dreval.references import Cites
 from dreval.registry import MEASURES
 
 # The signature of a measure's public function, and its card as printed, both built from the card.
@@ -49,13 +49,13 @@ def signature(card: Any) -> inspect.Signature:
     variables = [name for name in VARIABLES if name in card.needs]
     parameters += [inspect.Parameter(name, keyword) for name in variables]
     parameters += [inspect.Parameter(name, keyword, default=value) for name, value in card.parameters.items()]
-    if card.measures:
+    if card.uses_metric:
         parameters.append(inspect.Parameter("metric", keyword, default="euclidean"))
     if "pairs" in card.needs or not RANDOM_PARTS.keys().isdisjoint(card.parameters):
         parameters.append(inspect.Parameter("random_state", keyword, default=None))
     if card.ties is not None:
         parameters.append(inspect.Parameter("ties", keyword, default="index"))
-    if card.measures or variables:
+    if card.uses_metric or variables:
         parameters.append(inspect.Parameter("n_jobs", keyword, default=None))
     return inspect.Signature(parameters)
 
@@ -96,16 +96,14 @@ TieBounds = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 
 @read_only
-@dataclass(frozen=True, repr=False)
-class MeasureCard(Cites):
-    """The declared properties of a measure; lists, contract tests, tables, reports and the command line read them.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class MeasureCard(Card):
+    """The declared properties of a measure, besides those of every ``Card``.
 
     Attributes
     ----------
-    name, symbol, title : str
-        Name in the package, symbol in formulas, name in text.
-    question : str
-        One sentence: the question that a value answers.
+    symbol : str
+        Symbol in formulas.
     level : {"point", "global", "pair", "algorithm"}
         "point": the value is the mean of contributions of the points. "global": it is a value of the whole embedding.
         "pair": it is a statistic of pairs of points; of anchors, the pairs that they are in. "algorithm": it is a value
@@ -140,8 +138,6 @@ class MeasureCard(Cites):
         Of a value that is a share: the text after "59 %"; it may hold names of parameters.
     goals : tuple of str
         Goals of ``dreval.recommend`` that it serves; reports list it under the first one.
-    parameters : dict
-        Parameters and their defaults.
     default : int or None
         Position among the default measures, None for those computed on request.
     ties : function or None
@@ -185,35 +181,36 @@ class MeasureCard(Cites):
         Of a measure that searches neighbors itself: how many it reads from the lists of anchors among many points.
     contributions : (float, float), function of n, or None
         Range of the contribution of one point, where it is not that of the value (``bounds``).
-    caution : str
-        Limits of a good value, in sentences; the card and the docstring repeat them.
-    cost : str
-        Time and memory in n.
     operations : function of the sizes and the parameters, or None
         Nanoseconds of one value on a usual processor, without the results that it shares with other measures; or a
         pair: those of the value, and of one more for the chance level. None: estimated from ``needs``
         (``evaluation/cost.py``). The sizes have the attributes n, m (rows), p, d, ``pairs`` and ``streamed``.
-    reference : str
-        Source and equation; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
     """
 
-    name: str
+    kind: ClassVar[str] = "measure"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "symbol", "question", "cost", "reference")
+    CHOICES: ClassVar[Mapping[str, Collection[str]]] = {
+        "level": ("point", "global", "pair", "algorithm"),
+        "direction": ("higher", "lower", "zero", "none"),
+        "needs": (
+            *("batch", "coordinates", "features", "full_ranks", "labels", "latent", "method", "neighbors", "pairs"),
+            *("ranks", "reconstruction"),
+        ),
+        "invariances": ("translation", "rotation", "scale", "monotone"),
+        "counted": ("all", "first", "edge"),
+    }
+
     symbol: str
-    title: str
-    question: str
     level: str
     needs: tuple[str, ...]
     direction: str
     bounds: tuple[float, float]
     chance: ChanceLevel
     invariances: frozenset[str]
-    reference: str
-    cost: str
     says: tuple[str, ...] = ()
     grades: tuple[float, float] = (0.5, 0.9)
     share: str = ""
     goals: tuple[str, ...] = ()
-    parameters: dict[str, Any] = field(default_factory=dict)
     default: int | None = None
     ties: TieBounds | None = None
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -234,7 +231,6 @@ class MeasureCard(Cites):
     reach: Callable[..., int] | None = None
     contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
     operations: Callable[..., float | tuple[float, float]] | None = None
-    caution: str = ""
 
     def __repr__(self) -> str:
         return described(self)
@@ -260,7 +256,7 @@ class MeasureCard(Cites):
         return uses_ranks or self.ties is not None
 
     @property
-    def measures(self) -> bool:
+    def uses_metric(self) -> bool:
         """Whether it depends on distances in the data, and so on their metric."""
         return not {"neighbors", "ranks", "full_ranks", "pairs"}.isdisjoint(self.needs)
 
@@ -287,7 +283,7 @@ class MeasureCard(Cites):
         """Return notes on the parts of the computation that another metric than the Euclidean one does not change."""
         if metric == "euclidean" or "features" not in self.needs:
             return ()
-        return (note("metric.neighbors" if self.measures else "metric.coordinates", metric=metric),)
+        return (note("metric.neighbors" if self.uses_metric else "metric.coordinates", metric=metric),)
 
 
 class Answer(NamedTuple):
@@ -305,23 +301,6 @@ class Answer(NamedTuple):
     carriers: Callable[[], float] | None = None
     sampling_se: float | None = None
     n_used: int | None = None
-
-
-def measure(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Turn a function ``(view, **parameters)`` into a measure.
-
-    The function returns the contributions of the points or a float, or a pair of one of these and notes, or the
-    Estimate of a statistic of pairs.
-    """
-
-    def attach(function: Callable[..., Any]) -> Callable[..., Any]:
-        parameters = {p.name: p.default for p in list(inspect.signature(function).parameters.values())[1:]}
-        if parameters.get("n_neighbors") == DEFAULT_NEIGHBORS:
-            parameters["n_neighbors"] = "auto"
-        card = MeasureCard(name=function.__name__, parameters=parameters, **fields)
-        return _public(card, function)
-
-    return attach
 
 
 def _apply(function: Callable[..., Any], view: View, **parameters: Any) -> Any:
@@ -361,7 +340,7 @@ def tie_values(function: Callable[..., Any], view: View, parameters: dict[str, A
     return None if bounds is None else (float(np.mean(bounds[0])), float(np.mean(bounds[1])))
 
 
-def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., Any]:
+def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., Any]:
     """Return the function that users call with data and an embedding."""
     import pandas as pd
 
@@ -401,12 +380,27 @@ def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., An
         return float(table["value"].iloc[0]) if single else table["value"].rename(card.name)
 
     public: Any = call
-    public.card, public.rule = card, function
+    public.rule = function
     public.__name__ = public.__qualname__ = card.name
     public.__module__ = function.__module__
     public.__signature__ = signature(card)
     public.__doc__ = measure_docstring(card, public.__signature__.parameters, inspect.getdoc(function) or "")
     return call
+
+
+def _parameters_of_view(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters of a function of a view; the default number of neighbors is that of the evaluation."""
+    parameters = defaults(function)
+    if parameters.get("n_neighbors") == DEFAULT_NEIGHBORS:
+        parameters["n_neighbors"] = "auto"
+    return parameters
+
+
+# Turns a function ``(view, **parameters)`` into a measure. The function returns the contributions of the points or a
+# float, or a pair of one of these and notes, or the Estimate of a statistic of pairs.
+measure: Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]] = register(
+    MeasureCard, MEASURES.name_of, _public, _parameters_of_view
+)
 
 
 def _row(function: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Real
@@ -26,11 +26,10 @@ from dreval._check import (
     vectors,
 )
 from dreval._docs import fill_docstring, wrap_entry
+from dreval.cards import Card, register
 from dreval.errors import InputError, not_fitted
-from dreval.glossary import block
-from dreval.records.base import read_only_array
+from dreval.records.base import read_only, read_only_array
 from dreval.records.points import Embedding
-from dreval.references import Cites
 from dreval.registry import METHODS
 
 FloatArray = npt.NDArray[np.float64]
@@ -41,9 +40,10 @@ MAX_RELATIVE_SIZE = 1e60  # largest entry of new rows, relative to the largest e
 MAX_ENTRY = 1e300  # largest entry of new rows of a method that takes any unit
 
 
-@dataclass(frozen=True, repr=False)
-class MethodCard(Cites):
-    """Properties of a method.
+@read_only
+@dataclass(frozen=True, repr=False, kw_only=True)
+class MethodCard(Card):
+    """Properties of a method, besides those of every ``Card``.
 
     ``max_components`` is a function of n, p and the parameters of the method. ``deterministic`` means that the same
     data give the same embedding whatever the seed. ``out_of_sample`` and ``inverse`` say whether the method itself
@@ -54,25 +54,30 @@ class MethodCard(Cites):
     a meaning.
     """
 
-    name: str
+    kind: ClassVar[str] = "method"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "family", "cost", "reference")
+    CHOICES: ClassVar[Mapping[str, Collection[str]]] = {
+        "scale": ("follows", "ignored"),
+        "rotation": ("ignored", "read"),
+        "translation": ("ignored", "read"),
+    }
+
     class_name: str
-    title: str
     family: str
     deterministic: bool
     out_of_sample: bool
     inverse: bool
     supervised: bool
-    complexity: str
     max_components: Callable[[int, int, dict[str, Any]], int]
-    reference: str
     distances: bool = False
     scale: str = "ignored"
     rotation: str = "ignored"
     translation: str = "ignored"
 
-    def __repr__(self) -> str:
+    def lines(self) -> dict[str, str]:
+        """Return the printed fields."""
         yes = {True: "yes", False: "no"}
-        rows = {
+        return {
             "name": self.name,
             "class": f"dreval.methods.{self.class_name}",
             "family": self.family,
@@ -83,18 +88,24 @@ class MethodCard(Cites):
             "reads distances": yes[self.distances],
             "scale of the data": self.scale,
             "rotation of the data": self.rotation,
-            "cost": self.complexity,
+            "cost": self.cost,
             "reference": self.reference,
         }
-        return block(self.title, rows)
 
 
 MethodClass = TypeVar("MethodClass", bound="type[Method]")
 
 
+def _filled(cls: type[Method], card: MethodCard) -> type[Method]:
+    """Fill the docstring of a method."""
+    entries = {"cost": f"Cost: {card.cost}.", "reference": card.reference}
+    cls.__doc__ = fill_docstring(cls.__doc__, **{name: wrap_entry(text) for name, text in entries.items()})
+    return cls
+
+
 @dataclass_transform(eq_default=False)
 def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
-    """Make a class a method: attach its card, fill its docstring and build its constructor.
+    """Make a class a method: build its constructor, attach its card and fill its docstring.
 
     The parameters are the annotations of the class itself, as in ``dataclasses.dataclass``; a class that defines
     ``__init__`` keeps it. The name on the card is that of the class in snake case. ``fields`` are those of the card.
@@ -103,10 +114,7 @@ def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
     def attach(cls: MethodClass) -> MethodClass:
         if "__init__" not in vars(cls):
             dataclass(eq=False, repr=False)(cls)
-        cls.card = MethodCard(name=METHODS.name_of(cls.__name__), class_name=cls.__name__, **fields)
-        entries = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
-        cls.__doc__ = fill_docstring(cls.__doc__, **{name: wrap_entry(text) for name, text in entries.items()})
-        return cls
+        return register(MethodCard, METHODS.name_of, _filled, class_name=cls.__name__)(**fields)(cls)
 
     return attach
 

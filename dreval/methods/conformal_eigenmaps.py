@@ -29,7 +29,7 @@ MIN_STEP = 1e-11  # steps end when the map moves less than this; its trace is 1
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="as for locally linear embedding, and O(n k^2 m^4) time for m functions",
+    cost="as for locally linear embedding, and O(n k^2 m^4) time for m functions",
     max_components=lambda n, _p, params: min(n - 1, check_int(params["n_functions"], "n_functions", low=1)),
     reference="@sha2005, Section 3.",
 )

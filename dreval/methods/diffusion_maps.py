@@ -25,7 +25,7 @@ CONFINED_GAP = 1e-10  # a walk whose second eigenvalue is this near to 1 does no
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="O(n^2 (p + d)) time, O(n^2) memory",
+    cost="O(n^2 (p + d)) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
     reference="@coifman2006.",
 )

@@ -26,7 +26,7 @@ GAUSSIAN_LOG_COSH = 0.37456720749143805  # mean of log cosh of a standard normal
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n p min(n, p)) time and O(n d^2) a round, O(n p) memory",
+    cost="O(n p min(n, p)) time and O(n d^2) a round, O(n p) memory",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@hyvarinen1999.",
 )

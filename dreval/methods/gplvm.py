@@ -29,7 +29,7 @@ MAX_LOG_VARIANCE = 7.0  # bound of the size of both logarithms
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n^3 + n^2 d) time a step after O(n^2 p), O(n^2) memory",
+    cost="O(n^3 + n^2 d) time a step after O(n^2 p), O(n^2) memory",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@lawrence2005, Sections 2.2 and 3.1.",
 )

@@ -27,7 +27,7 @@ MIN_NOISE_VARIANCE = 1e-6  # of the noise, in mean variances of a column
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n p q) time a round with q nodes, O(n q) memory",
+    cost="O(n p q) time a round with q nodes, O(n q) memory",
     max_components=lambda n, p, _: min(n - 1, p, 3),
     reference="@bishop1998, Sections 2 and 3.",
 )

@@ -150,8 +150,7 @@ DEFAULT_SQUARED = 1.0  # squared distance, in length scales, if no two points ar
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n^2 p) and, with e pairs above the threshold, O(n e) or where these are many O(n^3) time, "
-    "O(n^2) memory",
+    cost="O(n^2 p) and, with e pairs above the threshold, O(n e) or where these are many O(n^3) time, O(n^2) memory",
     rotation="read",
     translation="read",
     max_components=lambda n, _p, _: n - 1,

@@ -17,7 +17,7 @@ from dreval.glossary import printable
 from dreval.records.base import Record, Summary, TableRecord, read_only
 from dreval.records.notes import Notes, join_notes
 from dreval.records.provenance import reproducing_call
-from dreval.registry import DIMENSIONS, MEASURES, METHODS
+from dreval.registry import ANALYSES, MEASURES, METHODS
 
 
 class Number:
@@ -443,7 +443,7 @@ class IntrinsicDimension(Number, Record):
     def call(self) -> str:
         """The Python code that reproduces the estimate."""
         arguments = {**self.recipe["parameters"], "random_state": self.recipe["random_state"]}
-        return reproducing_call("dreval.intrinsic_dimension", ["X"], arguments, DIMENSIONS.get("intrinsic_dimension"))
+        return reproducing_call("dreval.intrinsic_dimension", ["X"], arguments, ANALYSES.get("intrinsic_dimension"))
 
     def __repr__(self) -> str:
         return f"IntrinsicDimension({self.method}: {self.value:.3f})"
@@ -549,7 +549,7 @@ class ParallelAnalysis(TableRecord):
     def call(self) -> str:
         """The Python code that reproduces the analysis."""
         arguments = {**self.recipe["parameters"], "random_state": self.recipe["random_state"]}
-        return reproducing_call("dreval.parallel_analysis", ["X"], arguments, DIMENSIONS.get("parallel_analysis"))
+        return reproducing_call("dreval.parallel_analysis", ["X"], arguments, ANALYSES.get("parallel_analysis"))
 
     def __repr__(self) -> str:
         return f"ParallelAnalysis({self.n_components} of {len(self.table)} components)"

@@ -206,20 +206,6 @@ class Citation(str):
         return citation
 
 
-class Cites:
-    """A card with a ``reference``, in which ``@key`` cites a work."""
-
-    reference: str
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "reference", Citation(self.reference))
-
-    @property
-    def works(self) -> tuple[str, ...]:
-        """Keys of the works that the reference cites; see ``dreval.references``."""
-        return self.reference.works if isinstance(self.reference, Citation) else ()
-
-
 def bibliography(references: Iterable[Reference]) -> str:
     """Return the BibTeX entries of works, each once, sorted by key."""
     return "\n\n".join(work.bibtex() for _, work in sorted({work.key: work for work in references}.items())) + "\n"

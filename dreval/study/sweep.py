@@ -24,6 +24,7 @@ from dreval._check import (
     keywords_checked,
 )
 from dreval._random import stream, stream_seed
+from dreval.analyses._analysis import analysis
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask, plan_measures
 from dreval.evaluation.rows import make_views, view_for_measure
@@ -41,7 +42,6 @@ from dreval.inference.reruns import (
     failed_runs,
     open_case,
 )
-from dreval.inputs.analysis import analysis
 from dreval.inputs.data import Data
 from dreval.inputs.source import digest, equal_maps
 from dreval.inputs.source_kinds import Source

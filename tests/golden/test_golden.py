@@ -28,7 +28,7 @@ from golden.stored import (
 )
 
 import dreval
-from dreval.registry import DIMENSIONS
+from dreval.registry import ANALYSES
 
 MAX_BYTES = 2_000_000  # of all stored entries
 N_SCENARIOS = 40
@@ -38,8 +38,8 @@ ABOVE_ONE_SECOND = {
     "noise_of_null_data", "pairs_of_points", "precomputed_distances", "sparse_data", "sums_over_columns",
     "tests_against_data_and_residual", "ties_everywhere",
 }  # fmt: skip
-ANALYSES = (  # public functions with numbers that no registry lists
-    "bandwidth_curve", "centroid_triplets", "dependence_ranking", "kappa_curve", "perplexity_curve", "recommend",
+FUNCTIONS = (  # public functions with numbers that no registry lists
+    "bandwidth_curve", "centroid_triplets", "dependence_ranking", "kappa_curve", "recommend",
 )  # fmt: skip
 
 
@@ -101,9 +101,9 @@ def test_every_measure_method_test_and_score_has_entries() -> None:
     assert {f"coordinates | {name}" for name in dreval.list_methods()} <= finite
     assert {f"tidy | {name}" for name in dreval.list_tests()} <= {" | ".join(row[1:3]) for row in _rows()}
     assert {*dreval.list_tests()} <= beginnings
-    assert {*dreval.list_scores(), *DIMENSIONS, *ANALYSES} <= beginnings
+    assert {*dreval.list_scores(), *ANALYSES, *FUNCTIONS} <= beginnings
     assert {name for name in dreval.list_measures() if dreval.card(name, "measure").level == "point"} <= points
-    simulated = {name for name in dreval.list_datasets() if dreval.card(name, "dataset").kind != "loader"}
+    simulated = {name for name in dreval.list_datasets() if dreval.card(name, "dataset").origin != "loader"}
     assert {f"dataset | {name}" for name in simulated} <= finite
 
 

@@ -181,7 +181,7 @@ def _datasets() -> str:
     }
     pieces = [title("Data")]
     for kind, words in kinds.items():
-        found = [card for card in cards if card.kind == kind]
+        found = [card for card in cards if card.origin == kind]
         pieces += [title(words, "-"), how[kind], raw(_panels(found)) if kind == "simulated" else ""]
         rows = ((f"``{c.name}``", _described(c), f"{c.n} x {c.p}", plain(c.reference)) for c in found)
         pieces.append(table(["name", "title", "n x p", "reference"], rows, "18 34 12 36"))

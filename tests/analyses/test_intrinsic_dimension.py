@@ -99,7 +99,7 @@ def test_short_lists_are_recomputed(how: str, monkeypatch: pytest.MonkeyPatch) -
     """Without stored neighbors beyond k, a new search for the points without a group gives the same numbers."""
     X = points("torus")[:120]
     default = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
-    monkeypatch.setattr(sys.modules["dreval.dimension"], "extra_neighbors", lambda *_: 0)
+    monkeypatch.setattr(sys.modules["dreval.analyses.intrinsic_dimension"], "extra_neighbors", lambda *_: 0)
     repeated = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
     assert repeated.se == pytest.approx(default.se, rel=1e-9)
     assert repeated.value == default.value
