@@ -20,15 +20,15 @@ from dreval.records.archive import load_results as load_results
 from dreval.records.estimates import IntrinsicDimension
 from dreval.records.estimates import MeasureRecord
 from dreval.records.estimates import ParallelAnalysis
+from dreval.records.estimates import PerplexityCurve
 from dreval.records.estimates import Stability
 from dreval.records.points import LocalDistortion
-from dreval.records.points import PerplexityCurve
-from dreval.records.answers import PerturbationScore
+from dreval.records.points import PerturbationScore
 from dreval.records.points import SingularityScore
 from dreval.records.results import Results as Results
+from dreval.records.sweep import Sweep
 from dreval.records.tests import IndependenceTest as IndependenceTest
 from dreval.records.tests import NoiseTest
-from dreval.records.sweep import Sweep
 from dreval.registry import card as card
 from dreval.registry import list_datasets as list_datasets
 from dreval.registry import list_figures as list_figures
