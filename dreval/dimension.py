@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import FloatArray, IntArray, check_float, check_int, check_one_of
+from dreval._check import SMALLEST_DIFFERENCE, FloatArray, IntArray, check_float, check_int, check_one_of
 from dreval._parallel import n_threads, one_blas_thread, open_progress, run_blocks
 from dreval._random import root_seed, stream
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.blocks import Groups, extra_neighbors, random_groups
-from dreval.geometry.distances import first_outside, nearest, power_of_two
+from dreval.geometry.distances import first_outside, nearest
 from dreval.inference.intervals import METHODS, partitions_interval
 from dreval.inputs.analysis import CALLER_NAMES, analysis, recipe_of
 from dreval.inputs.data import Data, as_data
@@ -211,8 +211,8 @@ def intrinsic_dimension(
 
 
 def _different_points(points: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return the different rows in order of occurrence, scaled by a power of two, and the place of each row."""
-    points = points * power_of_two(points) + 0.0  # -0.0 becomes 0.0
+    """Return the different rows in order of occurrence, and the place of each row."""
+    points = points + 0.0  # -0.0 becomes 0.0
     _, first_rows, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first_rows)
     rank = np.empty(len(first_rows), np.int64)
@@ -425,15 +425,13 @@ def _standardized(points: FloatArray, names: Any) -> FloatArray:
     """Return the columns scaled to mean 0 and variance 1; raise if one is constant."""
     low, high = points.min(axis=0), points.max(axis=0)
     size = np.maximum(np.abs(low), np.abs(high))
-    exponent = np.frexp(np.where(size > 0, size, 1.0))[1]
-    scaled = np.ldexp(points, -exponent)  # squares neither overflow nor vanish
-    flat = np.flatnonzero(np.ldexp(high, -exponent) - np.ldexp(low, -exponent) <= FLAT_RANGE)
+    flat = np.flatnonzero(high - low <= np.maximum(FLAT_RANGE * size, SMALLEST_DIFFERENCE))
     if len(flat):
         column = repr(names[flat[0]]) if names else str(flat[0])
         further = f" and {len(flat) - 1} more" if len(flat) > 1 else ""
         hint = "Leave constant columns out, as by X[:, np.ptp(X, axis=0) > 0]: they have no correlation."
         raise InputError("X", "must have no constant column", f"column {column}{further}", hint)
-    centered = scaled - scaled.mean(axis=0)
+    centered = points - points.mean(axis=0)
     return np.ascontiguousarray(centered / np.sqrt((centered**2).mean(axis=0)))
 
 

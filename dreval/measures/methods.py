@@ -19,7 +19,6 @@ from dreval._check import IntArray, check_int, check_k, check_one_of, keywords_c
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.blocks import neighbor_pass
-from dreval.geometry.distances import power_of_two
 from dreval.geometry.kernels import (
     MAX_FITTED_POINTS,
     RADIAL_KERNELS,
@@ -110,11 +109,9 @@ def embedding_disparity(X: FloatArray, Y: FloatArray) -> float:
 
 
 def total_square(Y: FloatArray) -> float:
-    """Return tr S_YY; infinity or 0 where the unit of Y leaves no number for it."""
+    """Return tr S_YY."""
     centered = Y - Y.mean(axis=0)
-    unit = power_of_two(centered)
-    centered *= unit
-    return float(np.vdot(centered, centered)) / unit / unit
+    return float(np.vdot(centered, centered))
 
 
 def is_constant(Y: FloatArray) -> bool:
@@ -276,7 +273,7 @@ def reconstruction_error(
     rows = fitted_rows(case.data.n, case.root)
     notes = (RECONSTRUCTION_DRAWN(drawn=MAX_FITTED_POINTS),) if len(rows) < case.data.n else ()
     notes += (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
-    points, Y = (coordinates[rows] * power_of_two(coordinates) for coordinates in (case.data.X, Y))
+    points, Y = case.data.X[rows], Y[rows]
     fit = reconstruction_map(Y, points, rule=rule)
     cross_validation = held_out(points, Y, rule, folds, case.root)
     parts = {"train": fit.error, "held_out": cross_validation.error}
@@ -1007,11 +1004,9 @@ def pca_disparities(
     from threadpoolctl import threadpool_limits
 
     X, base = (points - points.mean(axis=0) for points in (transformations.X, transformations.base))
-    unit = power_of_two(X)  # no product of them overflows or vanishes
-    X, base = X * unit, base * unit
     products = {}
     for i in np.unique(pairs[:, 0]):
-        bump = transformations.bump(int(i)) * unit
+        bump = transformations.bump(int(i))
         bump = bump - bump.mean()
         products[int(i)] = X.T @ bump, base.T @ bump, float(bump @ bump)
     cross, inner = X.T @ base, base.T @ base
@@ -1020,8 +1015,7 @@ def pca_disparities(
     step = max(1, BATCH_BYTES // (8 * inner.size))
     with threadpool_limits(limits=1):  # threads on matrices this small wait for each other: 28 times the time, measured
         parts = [_batch(pairs[at : at + step], products, cross, inner, V, size) for at in range(0, len(pairs), step)]
-    with np.errstate(over="ignore", under="ignore"):  # a size is in squares of the data's unit, which may have none
-        return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts]) / unit / unit
+    return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts])
 
 
 def _batch(
