@@ -654,8 +654,8 @@ MUTANTS = [
     # The wiring of an evaluation
     Mutant(
         "evaluation/rows.py",
-        'replace(jackknife_interval(result.value, values, bounds, level=results.level), kind="anchors")',
-        "jackknife_interval(result.value, values, bounds, level=results.level)",
+        'replace(jackknife_interval(result.value, values, bounds, level=level), kind="anchor_groups")',
+        "jackknife_interval(result.value, values, bounds, level=level)",
         "evaluation/test_evaluation_numbers.py evaluation/test_evaluation.py",
     ),
     Mutant(
@@ -673,8 +673,8 @@ MUTANTS = [
     ),
     Mutant(
         "evaluation/tests.py",
-        'row["n_used"] = len(Y)\n    row.update(chance',
-        'row["n_used"] = n\n    row.update(chance',
+        "n_used = len(Y) if len(Y) < n else None",
+        "n_used = n if len(Y) < n else None",
         "evaluation/test_evaluation_independence.py inputs/test_label_gaps.py",
     ),
     # Inputs

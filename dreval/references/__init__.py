@@ -23,6 +23,7 @@ INFERENCE: dict[str, tuple[str, ...]] = {  # works behind intervals, tests and a
     "partitions": _GROUPS,
     "classes": _GROUPS,
     "anchors": ("cochran1977",),
+    "anchor_groups": ("cochran1977",),
     "bets": ("waudby2024",),
     "subsampling": ("politis1999",),
     "subsamples": ("politis1999",),

@@ -37,8 +37,9 @@ from dreval.comparison.compare import compare
 from dreval.datasets._dataset import simulate
 from dreval.datasets.files import load_dataset
 from dreval.errors import DrevalError, EmbeddingFailed, Hint, InputError, MethodFailed
-from dreval.evaluation.evaluation import Evaluation, check_name, check_options, metric_entry, versions
-from dreval.evaluation.plan import as_list, plan_measures
+from dreval.evaluation.evaluation import Evaluation, check_name
+from dreval.evaluation.plan import as_list, check_options, plan_measures
+from dreval.evaluation.provenance import metric_entry, versions
 from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
 from dreval.inputs._header import check_header
@@ -412,7 +413,9 @@ def _missing_rows(spec: RunSpec, reason: Note) -> list[dict[str, Any]]:
     """Return a row without a value for each requested measure."""
     data, settings = spec.data, spec.settings
     plan = plan_measures(settings.measures, settings.n_neighbors, data.n, data.variables(), settings.options)
-    return [{**missing_row(spec.cell.method, task, reason), "n": data.n} for task in plan if not task.card.curve]
+    return [
+        {**missing_row(spec.cell.method, task, reason).cells(), "n": data.n} for task in plan if not task.card.curve
+    ]
 
 
 def _stored_row(row: Mapping[str, Any], cell: Cell) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from statsmodels.stats.multitest import multipletests
 
 import dreval
-from dreval.evaluation.evaluation import attainable_note
+from dreval.evaluation.provenance import attainable_note
 from dreval.inference.adjustment import adjust_p_values
 from dreval.report.contents import tests as _tested
 from dreval.report.result_view import read_results

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dreval.evaluation.evaluation import versions
+from dreval.evaluation.provenance import versions
 from dreval.glossary import format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
