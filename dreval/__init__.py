@@ -25,7 +25,7 @@ _MODULES = {
     "embed": "inputs.source",
     "load_dataset": "datasets.files",
     "simulate": "datasets._dataset",
-    "IndependenceTest": "records.answers",
+    "IndependenceTest": "records.tests",
     "bandwidth_curve": "significance._curves",
     "centroid_triplets": "measures.classes",
     "dependence_ranking": "significance._ranking",

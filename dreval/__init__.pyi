@@ -16,17 +16,17 @@ from dreval.inputs.source import embed as embed
 from dreval.measures.classes import centroid_triplets as centroid_triplets
 from dreval.measures.core import recommend as recommend
 from dreval.protocol.protocol import Protocol as Protocol
-from dreval.records.answers import IndependenceTest as IndependenceTest
-from dreval.records.answers import IntrinsicDimension
-from dreval.records.answers import LocalDistortion
-from dreval.records.answers import MeasureRecord
-from dreval.records.answers import NoiseTest
-from dreval.records.answers import ParallelAnalysis
-from dreval.records.answers import PerturbationScore
-from dreval.records.answers import SingularityScore
-from dreval.records.answers import Stability
 from dreval.records.archive import load_results as load_results
+from dreval.records.estimates import IntrinsicDimension
+from dreval.records.estimates import MeasureRecord
+from dreval.records.estimates import ParallelAnalysis
+from dreval.records.estimates import Stability
+from dreval.records.points import LocalDistortion
+from dreval.records.points import PerturbationScore
+from dreval.records.points import SingularityScore
 from dreval.records.results import Results as Results
+from dreval.records.tests import IndependenceTest as IndependenceTest
+from dreval.records.tests import NoiseTest
 from dreval.registry import card as card
 from dreval.registry import list_datasets as list_datasets
 from dreval.registry import list_figures as list_figures

@@ -15,28 +15,16 @@ from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.blocks import Groups, extra_neighbors, random_groups
 from dreval.geometry.distances import first_outside, nearest
 from dreval.inference.intervals import METHODS, partitions_interval
-from dreval.inputs.analysis import CALLER_NAMES, analysis, recipe_of
+from dreval.inputs.analysis import CALLER_NAMES, analysis
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.variables import warn_of_guesses
-from dreval.records.answers import IntrinsicDimension, ParallelAnalysis
-from dreval.records.notes import ASSUMPTION, LIMIT, Note, define, note
+from dreval.records.estimates import IntrinsicDimension, ParallelAnalysis
+from dreval.records.notes import Note, note
+from dreval.records.provenance import provenance
 
 JACKKNIFE_GROUPS = 20  # as in evaluations
 JACKKNIFE_PARTITIONS = 8  # as in evaluations
 ROUNDING = 1e-12  # logarithms of ratios up to this are 0
-MERGED = define(
-    "intrinsic_dimension.merged",
-    ASSUMPTION,
-    "{merged} of {n} rows {merged:repeats|repeat} an earlier one and {merged:was|were} merged with it: {used} "
-    "different points were used.",
-)
-TIED = define(
-    "intrinsic_dimension.tied",
-    LIMIT,
-    "{tied} of {n} points {tied:has|have} two nearest neighbors at the same distance, as on a grid or in rounded data: "
-    "ratios of distances are too small there, and the estimate is too high.",
-    "Use values that are not rounded, or method='mle' with more neighbors.",
-)
 
 
 @analysis(
@@ -175,10 +163,10 @@ def intrinsic_dimension(
         raise UndefinedMeasure("X", requirement, "nearest neighbors that are all equally far", hint)
     notes: list[Note] = [*data.dense_notes()]
     if n < data.n:
-        notes.append(MERGED(merged=data.n - n, n=data.n, used=n))
+        notes.append(note("intrinsic_dimension.merged", merged=data.n - n, n=data.n, used=n))
     tied = int(np.count_nonzero(logs[:, 1] - logs[:, 0] <= ROUNDING))
     if tied and method == "twonn":
-        notes.append(TIED(tied=tied, n=n))
+        notes.append(note("intrinsic_dimension.tied", tied=tied, n=n))
     interval = None
     if k >= min_remaining:
         notes.append(note("interval.large_k"))
@@ -190,7 +178,7 @@ def intrinsic_dimension(
         if np.isfinite(estimates).all():
             interval = partitions_interval(value, estimates, (0.0, math.inf), level=level)
             if interval.se == 0:
-                notes.append(note("interval.fixed"))
+                notes.append(note("inference.fixed", of="interval"))
                 interval = None
         else:
             notes.append(note("interval.undefined"))
@@ -204,7 +192,7 @@ def intrinsic_dimension(
         value=value,
         n_used=n,
         points=_points_estimate(data, logs[:, :k], places, method, discard if fit == "line" else 0.0),
-        recipe=recipe_of(data, {"method": method, **parameters, "conf_level": level}, root),
+        recipe=provenance({"method": method, **parameters, "conf_level": level}, n=data.n, p=data.p, random_state=root),
         notes=tuple(note.named(CALLER_NAMES) for note in notes),
         **ends,
     )
@@ -287,12 +275,6 @@ def _points_estimate(data: Data, logs: FloatArray, places: IntArray, method: str
 
 
 FLAT_RANGE = 1e-12  # a range below this share of the largest entry is rounding: the column is constant
-FIRST_EXACT = define(
-    "parallel_analysis.first",
-    ASSUMPTION,
-    "Only the p-value of the first component is exact, for independent columns; those of later components are "
-    "conservative, because strong components before them leave less variance than permuted columns have.",
-)
 
 
 @analysis(
@@ -416,8 +398,8 @@ def parallel_analysis(
             "kept": np.arange(len(p)) < n_components,
         }
     )
-    recipe = recipe_of(data, {"n_resamples": count, "alpha": alpha}, root)
-    notes = tuple(note.named(CALLER_NAMES) for note in (*data.dense_notes(), FIRST_EXACT()))
+    recipe = provenance({"n_resamples": count, "alpha": alpha}, n=data.n, p=data.p, random_state=root)
+    notes = tuple(note.named(CALLER_NAMES) for note in (*data.dense_notes(), note("parallel_analysis.first")))
     return ParallelAnalysis(n_components, table, null, alpha, recipe, notes)
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dreval._check import check_one_of, keywords_checked, resolve_alias
+from dreval._check import check_one_of, resolve_alias
 from dreval.errors import InputError
 
 __all__ = [
@@ -176,7 +176,6 @@ DIMENSIONS = Registry("dreval.dimension", "analysis of dimensions", decorators=(
 SCORES = Registry("dreval.scores", "score of points", "scores", decorators=("score",))
 
 
-@keywords_checked
 def list_measures() -> list[str]:
     """Return the names of all measures, as ``Evaluation.run(measures=...)`` takes them.
 
@@ -189,7 +188,6 @@ def list_measures() -> list[str]:
     return MEASURES.names()
 
 
-@keywords_checked
 def list_tests() -> list[str]:
     """Return the names of all independence tests, as ``Evaluation.run(tests=...)`` takes them.
 
@@ -202,7 +200,6 @@ def list_tests() -> list[str]:
     return TESTS.names()
 
 
-@keywords_checked
 def list_methods() -> list[str]:
     """Return the names of all bundled methods, as ``Evaluation(embeddings=...)`` and ``embed`` take them.
 
@@ -215,7 +212,6 @@ def list_methods() -> list[str]:
     return METHODS.names()
 
 
-@keywords_checked
 def list_datasets() -> list[str]:
     """Return the names of all data sets: bundled and loaders of files (``load_dataset``), and simulated (``simulate``).
 
@@ -228,7 +224,6 @@ def list_datasets() -> list[str]:
     return DATASETS.names()
 
 
-@keywords_checked
 def list_figures() -> list[str]:
     """Return the names of all kinds of figures, as ``Results.plot`` and ``Comparison.plot`` take them.
 
@@ -241,7 +236,6 @@ def list_figures() -> list[str]:
     return FIGURES.names()
 
 
-@keywords_checked
 def list_scores() -> list[str]:
     """Return the names of all scores of points: functions of data and one embedding that give a table of the points.
 
@@ -262,7 +256,6 @@ FUNCTIONS_WITH_CARD = {
 }  # functions with a card, of no registry
 
 
-@keywords_checked
 def card(name: str, kind: str | None = None) -> Any:
     """Return the card of a measure, test, method, data set, figure, analysis or score: its declared properties.
 

@@ -56,15 +56,17 @@ from dreval.geometry.tsne import (
 from dreval.glossary import METRICS
 from dreval.inference.intervals import student_interval
 from dreval.inference.reruns import Reruns, RunResult, RunSpec, failed_runs, open_case
-from dreval.inputs.analysis import analysis, recipe_of, score
+from dreval.inputs.analysis import analysis, score
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import densify, is_sparse
 from dreval.inputs.source import as_source, warn_of_columns
 from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.core import named_view
 from dreval.measures.procrustes import local_area_spread
-from dreval.records.answers import LocalDistortion, PerplexityCurve, PerturbationScore, SingularityScore
+from dreval.records.estimates import PerplexityCurve
 from dreval.records.notes import Note, join_notes, note
+from dreval.records.points import LocalDistortion, PerturbationScore, SingularityScore
+from dreval.records.provenance import provenance
 from dreval.registry import SCORES
 
 # The perplexity curve: how the singularity of t-SNE maps depends on the perplexity.
@@ -224,7 +226,8 @@ def perplexity_curve(
         received = failed_runs(failures, "", "refused runs")[0]
         raise UndefinedMeasure("perplexities", "must give maps that have scores", received, hint)
     parameters = {"perplexities": sorted_perplexities, "n_seeds": seeds, "n_components": d, "polish": polish}
-    recipe = recipe_of(data, {**parameters, "conf_level": level, **options}, root)
+    parameters |= {"conf_level": level, **options}
+    recipe = provenance(parameters, n=data.n, p=data.p, random_state=root)
     return PerplexityCurve(table, pd.DataFrame(value_rows), level, recipe=recipe, notes=tuple(notes))
 
 
@@ -494,7 +497,7 @@ def local_distortion(
         matrices=stretch.maps.transpose(0, 2, 1) @ stretch.maps,
         broken=broken,
         median_area=math.exp(float(np.nanmedian(absolute_areas))) if np.isfinite(absolute_areas).any() else math.nan,
-        recipe={"n": n, "p": view.X.shape[1], "parameters": {"n_neighbors": k, "metric": metric}},
+        recipe=provenance({"n_neighbors": k, "metric": metric}, n=n, p=view.X.shape[1]),
         notes=spanned_note(stretch.sizes),
     )
 
@@ -632,7 +635,8 @@ def perturbation_score(
     names = np.array([f"{sign}PC{c + 1}" for c in range(axes.shape[1]) for sign in "+-"])
     values[rows], direction[rows] = distances.max(axis=1), names[distances.argmax(axis=1)]
     settings = {"perplexity": parameters["perplexity"], "affinities": affinities, "length": length}
-    return PerturbationScore(values, direction, Y, length, unit, recipe=recipe_of(data, settings))
+    recipe = provenance(settings, n=data.n, p=data.p)
+    return PerturbationScore(values, direction, Y, length, unit, recipe=recipe)
 
 
 def _chosen_points(points: Any, n: int) -> IntArray:
@@ -797,5 +801,5 @@ def singularity_score(
         nearest_distance=near,
         loss_decrease=0.0 if loss_before is None else loss_before - parts.value,
         n_steps=steps,
-        recipe=recipe_of(data, {**parameters, "polish": polish}),
+        recipe=provenance({**parameters, "polish": polish}, n=data.n, p=data.p),
     )

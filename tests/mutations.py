@@ -222,7 +222,7 @@ MUTANTS = [
         "geometry/test_replicates.py::test_log_variation_is_the_residual_of_least_squares",
     ),
     Mutant(
-        "measures/methods.py",
+        "measures/stability.py",
         "common = np.intersect1d(pair[0][0].rows, pair[1][0].rows, assume_unique=True)",
         "common = pair[0][0].rows",
         "measures/test_stability.py::test_the_share_of_the_seeds_is_reported_at_one_number_of_points",
@@ -264,12 +264,6 @@ MUTANTS = [
         'self.tallies[:] += state["tallies"]',
         'self.tallies[:] = state["tallies"]',
         "geometry/test_anchors.py::test_ranks_of_targets_are_places_in_the_sorted_row",
-    ),
-    Mutant(
-        "geometry/streaming.py",
-        "if done[name] < part.stop:",
-        "if True:",
-        "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_continues",
     ),
     Mutant(
         "geometry/_loops/anchors.py",
@@ -527,7 +521,7 @@ MUTANTS = [
         "n_components = int((p <= alpha).sum())",
         "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_retained",
     ),
-    Mutant("measures/methods.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
+    Mutant("measures/consistency.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
     # Inference
     Mutant(
         "inference/intervals.py",
@@ -610,30 +604,30 @@ MUTANTS = [
     ),
     # Comparison
     Mutant(
-        "comparison/base.py",
+        "comparison/ranks.py",
         "value = (n - 1) * chi_square / denominator",
         "value = n * chi_square / denominator",
         "comparison/test_ranks.py",
     ),
     Mutant(
-        "comparison/base.py",
+        "comparison/ranks.py",
         "mean_ranks[None]) / math.sqrt(k * (k + 1) / (12 * n))",
         "mean_ranks[None]) / math.sqrt(k * (k + 1) / (6 * n))",
         "comparison/test_ranks.py",
     ),
     Mutant(
-        "comparison/base.py",
+        "comparison/ranks.py",
         "rankdata(-goodness",
         "rankdata(goodness",
         "comparison/test_ranks.py comparison/test_across.py",
     ),
     Mutant(
-        "comparison/base.py",
+        "comparison/pair_tests.py",
         "np.sum(np.sign(nonzero) * ranks) / ranks.sum()",
         "np.mean(np.sign(nonzero))",
         "comparison/test_ranks.py comparison/test_across.py",
     ),
-    Mutant("comparison/base.py", "2 * rope", "rope", "comparison/test_ranks.py comparison/test_across.py"),
+    Mutant("comparison/pair_tests.py", "2 * rope", "rope", "comparison/test_ranks.py comparison/test_across.py"),
     Mutant(
         "comparison/compare.py",
         "stdtr(freedom, (abs(advantage) - margin) / se)",
@@ -644,7 +638,7 @@ MUTANTS = [
     Mutant(
         "report/findings.py", "column.better(cell.chance, ", "column.better(cell.value, ", "report/test_findings.py"
     ),
-    Mutant("records/notes.py", "            registry.cards()", "            pass", "records/test_notes.py"),
+    Mutant("records/notes.py", 'split("|")[value != 1]', 'split("|")[value == 1]', "records/test_notes.py"),
     Mutant(
         "report/contents/comparison.py",
         'row["embedding"] in ahead if baseline',
@@ -691,7 +685,7 @@ MUTANTS = [
         "inputs/test_doubtful_columns.py",
     ),
     Mutant(
-        "evaluation/uncertainty.py",
+        "storage/embeddings.py",
         'facts = {"notes": [note.plain() for note in notes]} if notes else {}',
         "facts = {}",
         "inputs/test_names_of_rows.py",
@@ -764,10 +758,22 @@ MUTANTS = [
     ),
     # Journal, archive, seeds
     Mutant(
-        "journal/study.py",
+        "storage/store.py",
         "if value is not None and value[0] != over:",
         "if value is not None and value[0] == over:",
-        "journal/test_claims.py journal/test_store.py",
+        "storage/test_claims.py storage/test_store.py",
+    ),
+    Mutant(
+        "storage/store.py",
+        "now < expires < now + 2 * LEASE_SECONDS",
+        "expires < now + 2 * LEASE_SECONDS",
+        "storage/test_claims.py",
+    ),
+    Mutant(
+        "storage/keys.py",
+        '("labels",) if source.supervised else ()',
+        "()",
+        "storage/test_keys.py",
     ),
     Mutant(
         "records/archive.py",
@@ -819,7 +825,7 @@ MUTANTS = [
         "geometry/test_directions.py",
     ),
     Mutant("inputs/variables.py", "MAX_CODES = 20", "MAX_CODES = 0", "inputs/test_covariate_types.py"),
-    Mutant("inputs/_header.py", "repeats ** (p - 2)", "repeats ** p", "inputs/test_first_rows.py"),
+    Mutant("inputs/text_tables.py", "repeats ** (p - 2)", "repeats ** p", "inputs/test_first_rows.py"),
     Mutant(
         "comparison/compare.py",
         "if not math.isnan(setting.values[name]) and name not in results.reference",

@@ -16,16 +16,11 @@ from each import each
 import dreval
 from dreval.cli._main import main
 from dreval.errors import InputError, UnknownName
-from dreval.records.answers import (
-    Certificate,
-    Embedding,
-    IntrinsicDimension,
-    MeasureRecord,
-    ParallelAnalysis,
-    PerplexityCurve,
-)
 from dreval.records.comparison import Comparison
+from dreval.records.estimates import IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
+from dreval.records.points import Embedding
 from dreval.records.sweep import Sweep
+from dreval.records.tests import Certificate
 from dreval.registry import DATASETS, DIMENSIONS, FIGURES, MEASURES, METHODS, REGISTRIES_BY_KIND, SCORES, TESTS
 
 FUNCTIONS = {name for name in dreval._MODULES if name[0].islower()} | {*DIMENSIONS, *SCORES}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import inspect
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -16,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import MIN_POINTS, FloatArray, check_int, check_parameters
+from dreval._docs import fill_docstring, wrap_entry
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
-from dreval.glossary import block, fill_docstring
-from dreval.records.base import call_forwarded, read_only
+from dreval.glossary import block
+from dreval.records.base import read_only
 from dreval.references import Cites
 from dreval.registry import DATASETS
 
@@ -111,7 +111,9 @@ class Dataset:
         return frame if self.labels is None else frame.assign(label=self.labels)
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("Dataset.summary", self).as_html())
+        from dreval.report.contents.record_summaries import dataset_summary
+
+        return dataset_summary(self).as_html()
 
     def __repr__(self) -> str:
         n, p = self.data.shape
@@ -129,7 +131,7 @@ def dataset(**fields: Any) -> Callable[[Maker], Maker]:
         origin = {"source": "simulated", "license": "none needed"} if fields["kind"] == "simulated" else {}
         card = DatasetCard(name=make.__name__, parameters=MappingProxyType(parameters), **origin, **fields)
         make.card = card  # type: ignore[attr-defined]
-        make.__doc__ = fill_docstring(make.__doc__, {"reference": textwrap.fill(fields["reference"], 112)})
+        make.__doc__ = fill_docstring(make.__doc__, reference=wrap_entry(card.reference))
         return make
 
     return attach

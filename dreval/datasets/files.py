@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import FloatArray, describe, keywords_checked, nearest_name
+from dreval._check import FloatArray, describe, nearest_name
 from dreval.datasets._dataset import Dataset, Draw, complete, dataset, wrong_kind
 from dreval.errors import InputError, MissingFile, message_of
 from dreval.registry import DATASETS
@@ -127,7 +127,6 @@ def open_raw(path: Any, argument: str = "path") -> RawFile:
     return RawFile(file, content, argument)
 
 
-@keywords_checked
 def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, labels: Any = None) -> Dataset:
     """Load a data set of the package, or a well-known data file in its published form.
 

@@ -77,7 +77,7 @@ from dreval.evaluation.rows import (
     make_views,
 )
 from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, null_histograms
-from dreval.evaluation.uncertainty import EmbeddingCache, ResampledIntervals, resampled_tasks
+from dreval.evaluation.uncertainty import ResampledIntervals, resampled_tasks
 from dreval.geometry.blocks import PAIR_DISTANCES_TASK, RANKS_TASK, NeighborIndices, View, is_streamed
 from dreval.geometry.same_map import data_among
 from dreval.glossary import METRICS
@@ -85,8 +85,7 @@ from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import BUNDLED, CoordinateSource, Source, as_source
-from dreval.records.answers import CostEstimate
-from dreval.records.base import call_forwarded
+from dreval.records.estimates import CostEstimate
 from dreval.records.frames import (
     curves_frame,
     differences_frame,
@@ -98,6 +97,7 @@ from dreval.records.frames import (
 )
 from dreval.records.notes import Note, note, note_from_error
 from dreval.records.results import MOST_LISTED, Results
+from dreval.storage.embeddings import EmbeddingCache
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +148,6 @@ class Embedded(NamedTuple):
     sources: dict[str, Source]
 
 
-@keywords_checked
 class Evaluation:
     """Data and embeddings of them, with the settings of their evaluation.
 
@@ -261,6 +260,7 @@ class Evaluation:
     3        pca    procrustes_rc  0.397
     """
 
+    @keywords_checked
     def __init__(
         self,
         data: Any,
@@ -373,7 +373,9 @@ class Evaluation:
         return self.sources[check_one_of(name, self.sources, "name")]
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("Evaluation.summary", self).as_html())
+        from dreval.report.contents.record_summaries import evaluation_preview
+
+        return evaluation_preview(self).as_html()
 
     def __repr__(self) -> str:
         metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"
@@ -381,6 +383,7 @@ class Evaluation:
         embeddings = sources if self.data.obsm else list(sources)
         return f"Evaluation({self.data!r}, embeddings={embeddings}, n_neighbors={self.n_neighbors}{metric})"
 
+    @keywords_checked
     def run(
         self,
         measures: Any = "default",
@@ -448,10 +451,10 @@ class Evaluation:
             ``{"points": {"n_partitions": 8}}`` the number of random partitions that are averaged.
         store : path, optional
             A file (an SQLite journal) that stores each computed embedding as soon as it is finished, those of
-            ``ci="replicates"`` and of ``tractable_consistency`` included, and every ten seconds the state of the pass
-            of anchors. After an interrupt, a kill or a change of measures the same call reads them from this file. It
-            belongs to one data set. Where ``random_state`` is None, the seed is that of the first run. Warnings of a
-            method are not repeated for a stored embedding; its notes have them.
+            ``ci="replicates"`` and of ``tractable_consistency`` included. After an interrupt, a kill or a change of
+            measures the same call reads them from this file. It belongs to one data set. Where ``random_state`` is
+            None, the seed is that of the first run. Warnings of a method are not repeated for a stored embedding; its
+            notes have them.
         progress : bool, optional
             Progress bar on stderr; by default on a terminal, after two seconds.
 
@@ -490,7 +493,7 @@ class Evaluation:
             runs = ev._embed(cache, bar)
             ev, embedded = ev._with(sources=runs.sources), runs.coordinates
             ev._start_bar(bar, plan, runs)
-            views = ev._make_views(embedded, plan, cache, bar)
+            views = ev._make_views(embedded, plan, bar)
             neighbors = ev._neighbors(views)
             outcomes = {name: ev._evaluate(name, views.pop(name), plan, level, store, bar) for name in embedded}
             outcomes = ev._with_resampled_intervals(outcomes, embedded, plan, level, cache, bar)
@@ -628,7 +631,6 @@ class Evaluation:
         self,
         embedded: dict[str, FloatArray],
         plan: Plan,
-        cache: EmbeddingCache,
         bar: Progress,
     ) -> dict[str, View]:
         """Return the view of each embedding, from one pass over the data and all embeddings."""
@@ -647,7 +649,6 @@ class Evaluation:
             rows=None if self.anchors is None else self._anchors(),
             leave_one=leave_one,
             advance=bar.part(PASS),
-            journal=cache.passes,
         )
         bar.finish(PASS)
         return {name: replace(view, progress_callback=partial(bar.report, name)) for name, view in views.items()}

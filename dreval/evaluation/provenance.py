@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 import re
 import reprlib
 from collections.abc import Collection, Iterator, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from dreval._check import DEFAULT_NEIGHBORS, FloatArray, is_deeply_nested
@@ -19,6 +17,7 @@ from dreval.inputs.data import Data
 from dreval.inputs.source import ADDRESS, BUNDLED, CoordinateSource, Source, stored_key
 from dreval.inputs.source_kinds import lowered_parameters, seed_of
 from dreval.records.notes import Note, note
+from dreval.records.provenance import versions
 from dreval.registry import TESTS
 
 if TYPE_CHECKING:
@@ -83,22 +82,6 @@ def metric_entry(source: Source) -> dict[str, bool]:
     return {"metric_passed": False} if any(note.code in METRIC_NOTES for note in source.notes) else {}
 
 
-@cache
-def _version(name: str) -> str:
-    """Return the version of a package; it is cached, since it is read from a file."""
-    from importlib.metadata import version
-
-    return version(name)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python, dreval and the packages on which the numbers depend."""
-    from dreval import __version__
-
-    names = ("numpy", "scipy", "pandas", "numba")
-    return {"dreval": __version__, "python": platform.python_version(), **{name: _version(name) for name in names}}
-
-
 def provenance_of(
     evaluation: Any,
     arguments: Mapping[str, Any],
@@ -124,7 +107,7 @@ def provenance_of(
         "anchors": evaluation.anchors,
         "random_state": evaluation.seed,
         "adjust": arguments["adjust"] or "nothing",
-        "versions": versions(),
+        "versions": versions("python", "numpy", "scipy", "pandas", "numba"),
         "seconds": seconds,
         "sources": {name: run_entry(source, evaluation.seed, data.n) for name, source in evaluation.sources.items()},
         "intervals": {name: kind for name, kind in plan.intervals.kinds.items() if name in embedded},

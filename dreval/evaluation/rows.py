@@ -21,15 +21,15 @@ from dreval.geometry.blocks import Groups, View, is_streamed, neighbor_pass
 from dreval.geometry.distances import take
 from dreval.geometry.pairs import shepard
 from dreval.geometry.ranks import LISTED
-from dreval.geometry.streaming import Journal, anchored_pass, labeled
+from dreval.geometry.streaming import anchored_pass, labeled
 from dreval.inference.intervals import METHODS, TARGETS, Interval, bounded_interval, jackknife_interval
 from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
 from dreval.inputs.stored import as_stored
 from dreval.measures.core import Answer, answer, chance_value, tie_values
-from dreval.records.answers import Shepard
 from dreval.records.frames import parameters_text
 from dreval.records.notes import Note, Notes, note, note_from_error
+from dreval.records.points import Shepard
 from dreval.registry import MEASURES
 
 WIDE_TIE_RANGE = 0.05  # difference between the best and the worst order of ties above which it matters
@@ -87,7 +87,7 @@ class MeasureRow:
     def with_interval(self, interval: Interval, code_without_spread: str) -> MeasureRow:
         """Return the row with an interval; where its error is 0 and that says nothing, with a note in its place."""
         if interval.se == 0 and interval.kind not in EXACT_KINDS:
-            return self.with_note(code_without_spread)
+            return self.with_note(code_without_spread, of="interval")
         return replace(self, interval=interval)
 
     def cells(self) -> dict[str, Any]:
@@ -287,7 +287,7 @@ def _measure_outcome(
     resampling = _interval(row, task, result, view, ci, level)
     row = replace(row, notes=(*row.notes, *resampling.notes))
     if resampling.interval is not None:
-        row = row.with_interval(resampling.interval, "interval.fixed")
+        row = row.with_interval(resampling.interval, "inference.fixed")
     points = result.points
     if points is not None and not view.streamed:
         points = _at_all_points(points, view)
@@ -354,11 +354,11 @@ def _interval_from_anchors(task: MeasureTask, result: Answer, view: View, level:
     if result.points is not None:
         limits, worst = task.card.limits(n), task.card.worst(n)
         interval = bounded_interval(result.points, n, bounds, limits, worst, view.seed, level)
-        return _Resampling(interval, () if interval is not None else (note("interval.few_carry"),))
+        return _Resampling(interval, () if interval is not None else (note("inference.unbounded", of="interval"),))
     if result.left_out is None:
         return _Resampling(notes=(note("interval.scale"),) if "full_ranks" in task.card.needs else ())
     if result.carriers is not None and result.carriers() < MIN_EXPECTED_ANCHORS:
-        return _Resampling(notes=(note("interval.missed"),))
+        return _Resampling(notes=(note("inference.missed", of="interval"),))
     values = result.left_out()
     interval = replace(jackknife_interval(result.value, values, bounds, level=level), kind="anchor_groups")
     return _Resampling(interval, groups=values)
@@ -403,7 +403,6 @@ def make_views(
     groups: Groups | None = None,
     leave_one: Sequence[int] = (),
     advance: Callable[[float], Any] | None = None,
-    journal: Journal | None = None,
 ) -> dict[str, View]:
     """Return the view of each embedding, from one pass over the data and all embeddings of the same points.
 
@@ -416,7 +415,6 @@ def make_views(
     groups : groups of points that will be left out
     leave_one : numbers of neighbors at which values without each point will be computed
     advance : called with each share of the pass that is finished
-    journal : where unfinished passes of anchors are stored
     """
     neighbor_tasks, n = tasks_needing_neighbors(tasks), data.n if part is None else len(part)
     rows = np.arange(n) if rows is None else rows
@@ -435,10 +433,10 @@ def make_views(
         settings["ranks"] |= all_ranks or any(task.card.reach is not None for task in tasks)
         narrow = {name for name, Y in embedded.items() if getattr(Y, "dtype", None) == np.float32}
         embedded = {name: as_stored(Y, name) if name in narrow else Y for name, Y in embedded.items()}
-        views = anchored_pass(data.table, embedded, rows, journal=journal, **settings)
+        views = anchored_pass(data.table, embedded, rows, **settings)
     elif len(rows) < n and neighbor_tasks:
         embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
-        views = anchored_pass(data.X, embedded, rows, journal=journal, **settings)
+        views = anchored_pass(data.X, embedded, rows, **settings)
     else:
         embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
         X = data.X if part is None else take(data.X, part, data.metric)

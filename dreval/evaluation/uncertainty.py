@@ -1,22 +1,18 @@
-"""Resampled confidence intervals (groups left out, half-samples, re-runs), and the journal of finished embeddings."""
+"""Resampled confidence intervals: groups left out, half-samples, and re-runs."""
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
 from dreval._random import stream, stream_seed
-from dreval.errors import DrevalError, InputError
+from dreval.errors import DrevalError
 from dreval.evaluation.cost import GROUPED, HALVES, RUNS, Progress, needs_groups
 from dreval.evaluation.curves import Curve, Spread, with_intervals
 from dreval.evaluation.plan import MAX_GROUPS, Intervals, MeasureTask, half_neighbors
@@ -41,140 +37,14 @@ from dreval.inference.intervals import (
     smaller_group,
 )
 from dreval.inputs.data import Data
-from dreval.inputs.source import Source, digest, identity
-from dreval.inputs.source_kinds import check_embedding
+from dreval.inputs.source import Source
 from dreval.inputs.variables import Rows
-from dreval.journal.study import Store
 from dreval.measures.core import answer, curve_values
-from dreval.records.notes import Note, Notes, note_from_error
+from dreval.records.notes import Note, note_from_error
 from dreval.registry import MEASURES
+from dreval.storage.embeddings import EmbeddingCache
 
-# The journal of an evaluation stores finished embeddings and unfinished passes, so that an interrupted run can resume.
-
-RUN = "evaluation"  # run of the journal that holds the data and the seed
-EMBEDDING = "embedding"  # cell of a run that holds an embedding
 MIN_POINTS_FOR_HALVES = 6
-
-
-class EmbeddingCache:
-    """Journal of the finished embeddings of one data set; without a path nothing is stored.
-
-    A journal belongs to one data set, which is identified by its hash; other data raise an error. It holds the seed of
-    the first evaluation that used it, for evaluations without a seed.
-
-    Parameters
-    ----------
-    path : str, Path or None
-        The journal; it is created if it does not exist.
-    data : Data
-        The data.
-    """
-
-    def __init__(self, path: str | Path | None, data: Data) -> None:
-        self.path, self.data = path, data
-        self._stack = ExitStack()
-        self._store = None if path is None else self._stack.enter_context(Store(path))
-        if self._store is None:
-            return
-        try:
-            self._sha256 = data.sha256
-            stored = self._store.get(RUN, "data")
-            if stored is None and self._store.rows("SELECT 1 FROM cells LIMIT 1"):
-                received = f"{str(path)!r}, the file of a study"
-                raise InputError("store", "must be a store of an evaluation", received, "Choose a new file.")
-            if stored is not None and stored[0].get("sha256") != self._sha256:
-                received = f"{str(path)!r}, which is of other data (sha256 {str(stored[0].get('sha256'))[:12]})"
-                raise InputError("store", "must be of the data that are evaluated", received, "Choose a new file.")
-        except BaseException:
-            self._stack.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def seed(self, seed: int, is_random: bool) -> int:
-        """Return the seed of a run: that of the journal if the user passed none (``seed`` is random)."""
-        if self._store is None:
-            return seed
-        self._store.put(RUN, "data", {"sha256": self._sha256, "seed": seed})
-        stored = self._store.get(RUN, "data")
-        with self._store.as_written():
-            return int(stored[0]["seed"]) if is_random and stored is not None else seed
-
-    def embedding(
-        self,
-        source: Source,
-        seed: int,
-        embed: Callable[[], tuple[FloatArray, Notes]],
-        part: npt.NDArray[np.int64] | None = None,
-    ) -> tuple[FloatArray, float, Notes]:
-        """Return the embedding of the data (or of a ``part`` of the points), its seconds and its notes.
-
-        They are read from the journal if they are stored there; otherwise ``embed`` is called, and its result stored.
-        """
-        if self._store is None or not source.can_embed or source.recording is not None:
-            start = time.perf_counter()
-            Y, notes = embed()
-            return Y, time.perf_counter() - start, notes
-        labels = self.data.labels if source.supervised else None
-        key: dict[str, Any] = {
-            "data": self._sha256,
-            "part": None if part is None else digest(part),
-            "labels": None if labels is None else digest(labels.codes),
-            "source": identity(source),
-            "n_components": source.default_components,
-            "seed": seed,
-            "versions": versions(),
-        }
-        run = self._store.open_run(key)
-        stored = self._store.get(run, EMBEDDING)
-        if stored is not None and stored[1] is not None:
-            n = self.data.n if part is None else len(part)
-            with self._store.as_written():
-                notes = tuple(Note.of_plain(note) for note in stored[0].get("notes", ()))
-                return check_embedding(stored[1], n, source.argument, source.what), float(stored[0]["seconds"]), notes
-        start = time.perf_counter()
-        Y, notes = embed()
-        seconds = time.perf_counter() - start
-        facts = {"notes": [note.plain() for note in notes]} if notes else {}
-        self._store.put(run, EMBEDDING, {"seconds": seconds, **facts}, Y)
-        return Y, seconds, notes
-
-    @property
-    def passes(self) -> NeighborPasses | None:
-        """Journal of unfinished passes over the data; None without a file."""
-        return None if self._store is None else NeighborPasses(self._store, self._sha256)
-
-
-@dataclass(frozen=True)
-class NeighborPasses:
-    """Journal of unfinished passes of anchors over all points of one data set."""
-
-    store: Store
-    sha256: str
-
-    def load_pass(self, recipe: Mapping[str, Any], space: str) -> tuple[int, npt.NDArray[Any]] | None:
-        """Return how many rows of a space a pass has finished, and its state; None if nothing is stored."""
-        stored = self.store.get(self._run(recipe), space)
-        with self.store.as_written():
-            return None if stored is None or stored[1] is None else (int(stored[0]["rows"]), stored[1])
-
-    def keep_pass(self, recipe: Mapping[str, Any], space: str, done: int, state: npt.NDArray[Any]) -> None:
-        """Store the state of a pass after the first ``done`` rows of a space, in place of the previous state."""
-        self.store.put(self._run(recipe), space, {"rows": done}, state, replace=True)
-
-    def _run(self, recipe: Mapping[str, Any]) -> str:
-        return self.store.open_run({**recipe, "data": self.sha256, "versions": versions()})
-
-
-def versions() -> dict[str, str]:
-    """Return the versions on which the numbers depend."""
-    from dreval import __version__
-
-    return {"dreval": __version__, "numpy": np.__version__}
 
 
 # Intervals from measures that are computed again: without groups, at halves of the points, and on re-runs.
@@ -434,7 +304,7 @@ def with_partition_intervals(
             continue
         numbers = np.array(group_values, dtype=np.float64)
         interval = partitions_interval(row.value, numbers, row.card.bounds, row.chance_size, level)
-        rows[row.key] = row.with_interval(interval, "interval.fixed")
+        rows[row.key] = row.with_interval(interval, "inference.fixed")
         groups.append(GroupValues.of(row, numbers))
     return replace(outcome.with_rows(rows), groups=tuple(groups))
 
@@ -487,9 +357,9 @@ def with_replicate_intervals(
         values = np.array([row.value, *(result for result in results if not isinstance(result, Note))])
         small_group = smaller_group(values) if len(values) > 1 else 0
         if len(values) > 1:
-            row = row.with_interval(mean_interval(values, row.card.bounds, level), "interval.same_runs")
+            row = row.with_interval(mean_interval(values, row.card.bounds, level), "inference.same_runs")
         else:
-            row = row.with_note("interval.one_run")
+            row = row.with_note("inference.few_runs", of="interval")
         if small_group:
             row = row.with_note("runs.apart", few=small_group, runs=len(values))
         if failures:
@@ -536,7 +406,7 @@ def with_half_intervals(
         else:
             numbers = np.array(results, dtype=np.float64) * 2.0**task.card.growth
             interval = halves_interval(row.value, numbers.reshape(-1, 2), n, task.card.bounds, kind, level=level)
-            rows[row.key] = row.with_interval(interval, "interval.same_halves")
+            rows[row.key] = row.with_interval(interval, "inference.same_halves")
             groups.append(GroupValues.of(row, numbers))
     return replace(outcome.with_rows(rows), groups=tuple(groups))
 

@@ -20,14 +20,15 @@ from dreval._check import FloatArray, IntArray, check_random_state, describe
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, warn
-from dreval.inputs._header import Header
 from dreval.inputs._user_code import RUN_ALONE_HINT
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import as_source, bundled_first, digest, identity
+from dreval.inputs.source import as_source, bundled_first
 from dreval.inputs.source_kinds import Source, check_embedding, seed_of
+from dreval.inputs.text_tables import Header
 from dreval.inputs.variables import Rows, warn_of_guesses
-from dreval.journal.study import Store
 from dreval.records.notes import Note, note_from_error
+from dreval.storage.keys import work_key
+from dreval.storage.store import Store
 
 RunResult = dict[str, Any]
 Compare = Callable[[FloatArray, FloatArray], RunResult]
@@ -244,22 +245,11 @@ class Reruns:
     bar: Any = None
 
     def __enter__(self) -> Reruns:
-        from dreval import __version__
-
         self._stack, self._warned = ExitStack(), set[tuple[type[Warning], str]]()
         self._db = None if self.store is None else self._stack.enter_context(Store(self.store))
         if self._db is not None:
-            labels = self.case.data.labels if self.case.source.supervised else None
-            key = {
-                "data": digest(self.case.data.X),
-                "labels": None if labels is None else digest(labels.codes),
-                "source": identity(self.case.source),
-                "n_components": self.n_components,
-                "seed": self.case.root,
-                "versions": {"dreval": __version__, "numpy": np.__version__},
-                **self.recipe,
-            }
-            self._run = self._db.open_run(key)
+            data, source, _, _ = self.case
+            self._run = self._db.open_run(work_key(data, source, self.n_components, self.case.root, self.recipe))
         return self
 
     def __exit__(self, *_: object) -> None:

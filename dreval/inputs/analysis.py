@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
-import numpy as np
-
-from dreval._check import keywords_checked
 from dreval.errors import DrevalError
 from dreval.glossary import block
-from dreval.inputs.data import Data
 from dreval.references import Cites
 
 P = ParamSpec("P")
@@ -62,12 +58,10 @@ def analysis(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def attach(function: Callable[P, R]) -> Callable[P, R]:
-        checked = keywords_checked(function)
-
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
-                return checked(*args, **kwargs)
+                return function(*args, **kwargs)
             except DrevalError as error:
                 raise error.named(CALLER_NAMES) from error
 
@@ -80,12 +74,3 @@ def analysis(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def score(**fields: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Attach the card of a score of points, an analysis of data and an embedding that ``list_scores`` names."""
     return analysis(**fields)
-
-
-def recipe_of(data: Data, parameters: dict[str, Any], root: int | None = None) -> dict[str, Any]:
-    """Return the recipe of a record, from which it can be reproduced; ``root`` is the seed, if there is one."""
-    from dreval import __version__
-
-    versions = {"dreval": __version__, "numpy": np.__version__}
-    seed = {} if root is None else {"random_state": root}
-    return {"n": data.n, "p": data.p, **seed, "parameters": parameters, "versions": versions}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import textwrap
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -21,19 +20,17 @@ from dreval._check import (
     check_int,
     check_k,
     check_one_of,
-    check_parameters,
     check_random_state,
-    keywords_checked,
 )
 from dreval._check import FloatArray as FloatArray
+from dreval._docs import RANDOM_PARTS, chance_text, fill_docstring, measure_docstring, value_range
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
-from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import VARIABLES, View, neighbor_pass, per_view
 from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import Estimate, n_pairs
 from dreval.geometry.ranks import curve_numbers, tied_ranks
-from dreval.glossary import DIRECTIONS, METRICS, block, fill_docstring
+from dreval.glossary import DIRECTIONS, METRICS, block
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source, warn_of_columns
 from dreval.inputs.variables import warn_of_guesses
@@ -42,7 +39,7 @@ from dreval.records.notes import Notes, note
 from dreval.references import Cites
 from dreval.registry import MEASURES
 
-# The signature and the docstring of a measure's public function, and its card as printed, all built from the card.
+# The signature of a measure's public function, and its card as printed, both built from the card.
 
 
 def signature(card: Any) -> inspect.Signature:
@@ -63,136 +60,6 @@ def signature(card: Any) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-_PARAMETER_DOCS = {
-    "X": "X : (n, p) array, DataFrame, sparse matrix or path\n    The data; rows are points.",
-    "Y": (
-        "Y : (n, d) array, DataFrame or path\n    The embedding of the same points. Frames and files with equal row "
-        "names are matched\n    by these, all others by row number. The name of a bundled method, an estimator or a "
-        "callable is run on X first."
-    ),
-    "labels": (
-        "labels : (n,) array of text, booleans or integers, column of X by name, or path\n"
-        "    Class of each point. Where some are missing the value is that of the labeled points by themselves,\n"
-        "    with a warning."
-    ),
-    "latent": "latent : (n, q) array, DataFrame or path\n    True latent variables of the points.",
-    "batch": (
-        "batch : (n,) array of text, booleans or integers, column of X by name, or path\n"
-        "    Batch of each point; none may be missing."
-    ),
-    "perplexity": (
-        "perplexity : int, default {default}\n    Effective number of neighbors, at least 2; the whole part of\n"
-        "    n / 3 where that is less."
-    ),
-    "share": "share : float, default {default}\n    Share of the points, nearest first, above 0 and at most 1.",
-    "size": (
-        "size : int, default {default}\n    Points of a neighborhood, with the point itself; at least 2, well below n."
-    ),
-    "alpha": "alpha : float, default {default}\n    Level of the tests, below 1.",
-    "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, 1 <= k < n.{auto}",
-    "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation, at least 2.",
-    "n_triplets": "n_triplets : int, default {default}\n    Triplets drawn for each point that has more, at least 2.",
-    "n_clusters": (
-        "n_clusters : int, default {default}\n    Number of clusters, at least 2; None: as many as there are classes."
-    ),
-    "n_init": "n_init : int, default {default}\n    Runs of k-means, each from other starting points, at least 2.",
-    "n_walks": "n_walks : int, default {default}\n    Number of random clusters, at least 2.",
-    "sigma": (
-        "sigma : float, default {default}\n    Width of the kernel, in squares of the largest distance; at least 1e-12."
-    ),
-    "kind": 'kind : {"normalized", "kruskal", "raw"}, default "{default}"\n    Which of the forms above.',
-    "random_state": "random_state : int, Generator or None, default None\n    Seed of {random_parts}.",
-    "ties": (
-        'ties : {"index", "bounds"}, default "index"\n    "index": ties are broken by row number, the lower first. '
-        '"bounds": also return the worst and the best\n    value over all ways of breaking ties (see Notes).'
-    ),
-    "n_jobs": "n_jobs : int, optional\n    Threads; all cores by default. The value does not depend on it.",
-}
-
-
-# The rule for ties wherever neighbors are computed or points are ranked.
-TIES_NOTE = (
-    "Ties: two successive distances from a point, in ascending order, are tied if they differ by at most\n"
-    f"{ROUNDING:g} of the larger one (Euclidean distances: if their squares do). Several of which each is tied with\n"
-    "the next are one tie."
-)
-
-# The random parts that the seed of a measure determines, by its parameter.
-RANDOM_PARTS = {
-    "n_folds": "the folds",
-    "n_init": "the starting points",
-    "n_triplets": "the triplets, of points that have more than 20,000; else nothing is drawn",
-    "n_walks": "the walks, and the points that are drawn of more than 5000",
-    "": "the pairs or points that are drawn of more than 5000 points (see Cost); of fewer nothing is drawn",
-}
-
-
-def docstring(card: Any, text: str) -> str:
-    """Return a numpydoc docstring: the text, See Also and Examples of the function, and the fields of the card."""
-    body, _, examples = text.partition("Examples\n--------\n")
-    body, _, related = body.partition("See Also\n--------\n")
-    metrics = [name for name in METRICS if name != "precomputed" or "features" not in card.needs]
-    choices = "{" + ", ".join(f'"{name}"' for name in metrics) + "}"
-    metric = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean."
-    if "features" in card.needs:
-        metric += "\n    It selects the neighbors; the coordinates of the neighborhoods are compared as they are."
-    else:
-        metric += '\n    "precomputed": X is the symmetric (n, n) matrix of distances, which count as 0 where they are'
-        metric += "\n    below 1e-12 of the largest."
-    entries = {**_PARAMETER_DOCS, "metric": f'metric : {choices}, default "euclidean"\n    {metric}'}
-    entry = entries["n_neighbors"]
-    if card.shares_neighbors:
-        auto = ' "auto": 15, or the largest number below n / 2\n    (at least 1) where that is smaller.'
-        entry = entry.replace("int or list of int", 'int, list of int or "auto"').replace("{default}", '"auto"')
-        entry = entry.replace("{auto}", auto)
-    parameter = next((name for name in RANDOM_PARTS if name in card.parameters), "")
-    entries["random_state"] = entries["random_state"].replace("{random_parts}", RANDOM_PARTS[parameter])
-    entries["n_neighbors"] = entry.replace("{auto}", " The default is n - 1 where n is too small for it.")
-    names = signature(card).parameters
-    documented = [entries[name].replace("{default}", str(card.parameters.get(name))) for name in names]
-    returns = "float\n    The value."
-    if card.curve:
-        returns = "Series\n    The values, by K."
-    elif "n_neighbors" in card.parameters:
-        returns = "float or Series\n    The value; for a list of k a Series by k."
-    if card.ties is not None:
-        returns += (
-            ' With ``ties="bounds"`` the worst value, the value and the best value: a Series,\n    or a DataFrame'
-        )
-        returns += " by k or K."
-    raises = (
-        "InputError\n    If an argument is not valid: rows that do not match, values that are missing or infinite,\n"
-    )
-    raises += "    " + "k outside 1, ..., n - 1, " * ("n_neighbors" in card.parameters)
-    raises += "an unknown option. The message says what is required and what to do."
-    if not {"features", *VARIABLES}.isdisjoint(card.needs) or card.choices:
-        raises += "\nUndefinedMeasure\n    If the measure has no value for this input; the message says why."
-    notes = [
-        f"Range: {_span(card)}; {DIRECTIONS[card.direction]}.",
-        textwrap.fill(f"Chance level: {_chance_level(card)}.", 110),
-    ]
-    uses_neighbors = not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs)
-    if uses_neighbors or card.ties is not None:
-        notes.append(TIES_NOTE + " Ties are broken by row number." * (card.ties is None))
-    if card.smooth and (uses_neighbors or "n_neighbors" in card.parameters):
-        notes.append(
-            'The interval of ``ci="points"`` is conservative, as for all measures of neighbors (``Evaluation``).'
-        )
-    notes.append(f"Cost: {card.cost}")
-    sections = {
-        "Parameters": "\n".join(documented),
-        "Returns": returns,
-        "Raises": raises,
-        "Warnings": textwrap.fill(card.caution, 110),
-        "See Also": related.rstrip(),
-        "Notes": "\n\n".join(notes),
-        "References": textwrap.fill(card.reference, 110),
-        "Examples": examples.rstrip(),
-    }
-    texts = [f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections.items() if content]
-    return "\n\n".join([body.rstrip(), *texts]) + "\n"
-
-
 def described(card: Any) -> str:
     """Return the printed card of a measure: a line for each field."""
     parameters = ", ".join(f"{name}={value!r}" for name, value in card.parameters.items())
@@ -201,8 +68,8 @@ def described(card: Any) -> str:
         "question": card.question,
         "goals": ", ".join(card.goals),
         "direction": DIRECTIONS[card.direction],
-        "range": _span(card),
-        "chance level": _chance_text(card),
+        "range": value_range(card),
+        "chance level": chance_text(card),
         "caution": card.caution,
         "level": card.level + (", a value at every K" if card.curve else ""),
         "needs": ", ".join(card.needs),
@@ -215,37 +82,6 @@ def described(card: Any) -> str:
         "reference": card.reference,
     }
     return block(f"{card.title} ({card.symbol})", fields)
-
-
-def _span(card: Any) -> str:
-    """Return the range of the values."""
-    low, high = card.bounds
-    return f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
-
-
-def _chance_level(card: Any) -> str:
-    """Return the chance level for the docstring: its formula, then the text of the card."""
-    if card.chance_formula and not callable(card.chance):
-        return str(card.chance_formula)
-    return ", ".join(filter(None, [card.chance_formula, _chance_text(card)]))
-
-
-def _chance_text(card: Any) -> str:
-    """Return the chance level of a card: a number, an example, or how it is computed."""
-    if card.chance is None:
-        return "none, the value does not depend on which row of the embedding belongs to which point"
-    if card.chance == "permutation":
-        if card.expected is not None:
-            ties = "; where ties in the embedding change it, of 20 random ones" if card.orders_ties else ""
-            return f"mean over all permutations of the embedding's rows, in closed form{ties}"
-        fewer = " (fewer for large n)" * (card.level == "pair")
-        rows = ", each seen from 100 of the points or more" * (card.quadratic and card.level != "pair")
-        return f"mean over 20 random permutations of the embedding's rows (4 if anchors see over 50,000){fewer}{rows}"
-    if isinstance(card.chance, str):
-        return str(card.chance)
-    ties = "; where ties in the embedding change it, mean over 20 random permutations of its rows"
-    value = f"{card.chance(1000, 15):.3g} at n = 1000 and k = 15" if callable(card.chance) else f"{card.chance:g}"
-    return value + ties * card.orders_ties
 
 
 # The card of a measure, and its public function.
@@ -545,9 +381,11 @@ def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., An
 
     def call(X: Any, Y: Any, **options: Any) -> Any:
         signature = public.__signature__
-        check_parameters(options, list(signature.parameters)[2:], card.name)
         variables = {name: None for name in VARIABLE_HINTS if name in card.needs}
-        bound = signature.bind(X, Y, **{**variables, **options})
+        try:
+            bound = signature.bind(X, Y, **{**variables, **options})
+        except TypeError as error:
+            raise TypeError(f"{card.name}() {error}") from None
         bound.apply_defaults()
         arguments = dict(bound.arguments)
         if multiple and "n_neighbors" not in options and not card.shares_neighbors:
@@ -579,7 +417,7 @@ def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., An
     public.__name__ = public.__qualname__ = card.name
     public.__module__ = function.__module__
     public.__signature__ = signature(card)
-    public.__doc__ = docstring(card, inspect.getdoc(function) or "")
+    public.__doc__ = measure_docstring(card, public.__signature__.parameters, inspect.getdoc(function) or "")
     return call
 
 
@@ -972,7 +810,6 @@ class Recommendation:
         return " ".join([*sentences, *([f"Needs {', '.join(needs)}."] if needs else [])])
 
 
-@keywords_checked
 def recommend(goal: str) -> Recommendation:
     """Recommend measures for a goal: what you want to read off an embedding.
 
@@ -1055,7 +892,7 @@ _GOAL_LINES = [
     f"goal : {{{', '.join(map(repr, GOALS))}}}",
     *(f"    - {name!r}: {GOALS[name].question}" for name in GOALS),
 ]
-recommend.__doc__ = fill_docstring(recommend.__doc__, {"goals": "\n".join(_GOAL_LINES)})
+recommend.__doc__ = fill_docstring(recommend.__doc__, goals="\n".join(_GOAL_LINES))
 
 
 def _cover(rates: pd.DataFrame) -> list[str]:

@@ -15,13 +15,7 @@ from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._local import BarycenterMethod, Groups, neighborhood_chunks
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import bottom_eigenpairs
-from dreval.records.notes import LIMIT, define
-
-UNSETTLED = define(
-    "conformal_eigenmaps.unsettled",
-    LIMIT,
-    "Conformal eigenmaps: the search for the map did not converge in {steps} steps.",
-)
+from dreval.records.notes import note
 
 MAX_STEPS = 20_000
 MAX_EXCESS_LOSS = 1e-9  # over the minimum, for a search that used up its steps; the largest curvature is 1
@@ -135,7 +129,7 @@ class ConformalEigenmaps(BarycenterMethod):
         with few_blas_threads(m):
             P, settled = _minimize_loss(loss)
         if not settled:
-            warn(ApproximationWarning(UNSETTLED(steps=MAX_STEPS)))
+            warn(ApproximationWarning(note("conformal_eigenmaps.unsettled", steps=MAX_STEPS)))
         v = _half_vector(P)
         size = float(v @ whole @ v)
         self.loss_ = float(v @ loss @ v) / size if size > 0 else 0.0

@@ -27,25 +27,20 @@ from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.procrustes import make_transformations, transform_count
 from dreval.inference.reruns import RunSpec, reseed
-from dreval.inputs._header import HeaderOptions
-from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
 from dreval.inputs.source import RecordedRun, RecordedRuns, RecordedSource, as_source, warn_of_columns
 from dreval.inputs.source_kinds import seed_of
+from dreval.inputs.text_tables import HeaderOptions, warn_of_first_rows
 from dreval.inputs.variables import Rows, align, as_ids, warn_of_guesses
-from dreval.measures.methods import (
-    full_components,
-    replicate_names,
-    replicate_rows,
-    replicate_seed,
-    tractable_consistency,
-)
+from dreval.measures.consistency import full_components, tractable_consistency
+from dreval.measures.stability import replicate_names, replicate_rows, replicate_seed
 from dreval.protocol import folder as folders
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash, place_in
-from dreval.records.base import Record, read_only
+from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Note, Notes, note
+from dreval.records.provenance import versions
 from dreval.significance.noise import noise_seed, null_data
 
 # Embeddings that a tool has returned: read, checked, in the row order of the data; and the status of a folder.
@@ -162,7 +157,7 @@ def check_base(folder: Path, manifest: Manifest) -> None:
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class ProtocolStatus(Record):
+class ProtocolStatus(TableRecord):
     """State of every task of a protocol folder.
 
     Attributes
@@ -230,6 +225,12 @@ class ProtocolStatus(Record):
         if self.round < self.rounds:
             return "Export the folder again: that writes the transformed data of round 2."
         return "Collect the folder."
+
+    def summary(self) -> Summary:
+        """Return the printed form: the state of each task, and the next step."""
+        from dreval.report.contents.record_summaries import protocol_summary
+
+        return protocol_summary(self)
 
     def __repr__(self) -> str:
         back = f"{len(self.returned)} of {len(self.table)} files returned"
@@ -320,8 +321,6 @@ def _analysis_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterat
 
 def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
     """Return the manifest without tasks."""
-    from dreval import __version__
-
     names, ids = folders.usable_names(data.columns), folders.usable_ids(data.ids)
     id_name = None if ids is None or data.ids is None else data.ids.name
     return folders.Manifest(
@@ -335,7 +334,7 @@ def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> 
         settings=settings,
         random_state=root,
         tasks=(),
-        versions={"dreval": __version__, "numpy": np.__version__, "pandas": pd.__version__},
+        versions=versions("numpy", "pandas"),
     )
 
 
@@ -434,7 +433,6 @@ def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: b
 # The protocol: re-runs of a tool outside Python, exchanged with it by files in two rounds.
 
 
-@keywords_checked
 class Protocol:
     """Files for a tool outside Python, so that measures that re-run a method can be computed for it.
 
@@ -522,6 +520,7 @@ class Protocol:
     (0.003, 6, 0)
     """
 
+    @keywords_checked
     def __init__(
         self,
         data: Any,

@@ -19,21 +19,22 @@ from dreval._check import (
     check_one_of,
     check_rows,
     check_unmasked,
-    keywords_checked,
     numbers_from_objects,
     resolve_alias,
 )
+from dreval._docs import fill_docstring
 from dreval._parallel import n_threads
 from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError
 from dreval.geometry.kernels import KERNELS, MEDIAN_ROWS, TRACE_TOLERANCE, LowRank, low_rank_kernel, some_rows
-from dreval.glossary import METRICS, block, fill_docstring
+from dreval.glossary import METRICS, block
 from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
 from dreval.inference.reruns import caller_names
 from dreval.inputs.files import as_numpy, counting, row_names
 from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
-from dreval.records.answers import IndependenceTest
 from dreval.records.notes import Note, Notes, note
+from dreval.records.provenance import provenance
+from dreval.records.tests import IndependenceTest
 from dreval.references import Cites
 from dreval.registry import TESTS
 
@@ -350,32 +351,6 @@ def class_notes(value: Any, argument: str) -> Notes:
 
 P = ParamSpec("P")
 
-# Entries that the docstrings of several tests share: a line ``%(name)s`` of a docstring is replaced by the entry.
-ENTRIES: dict[str, str] = {
-    "coinciding_rows": """\
-DegenerateDataWarning
-    More than half of the pairs of rows coincide, so that the median of the distances is 0.""",
-    "permutations": """\
-permutation : {"free", "within", "blocks", "cyclic"}
-    Which permutations of rows are drawn: all; those within blocks; those of whole ``blocks`` of equal size; or cyclic
-    shifts, for a stationary time series. It states which rows are exchangeable under the null hypothesis, which is
-    then that of independence within blocks for "within": differences between blocks do not count.
-blocks : (n,) array of classes, optional
-    The block of each row, for ``permutation="within"`` and ``"blocks"``; a series or frame follows the row names of
-    ``x``.
-n_resamples : int
-    Number B of permutations, at least 1. When there are at most B different ones (n! <= B), all of them are
-    enumerated and p is exact.""",
-    "draws": """\
-stop_after : int, optional
-    Stop as soon as so many permuted statistics have reached the observed one (Besag & Clifford 1991): p remains
-    valid, with fewer permutations where it is large.
-random_state : int, numpy Generator or None
-    Seed; permutation b depends on the seed and b only. In ``Evaluation`` the seed of a test also depends on the
-    names of embedding, test and variable, so that ``run(tests=...)`` draws other permutations than this function.
-n_jobs : int, optional
-    Number of threads, all cores by default; the numbers do not depend on it.""",
-}
 HYPOTHESES = {
     "variable": "the variables are independent",
     "groups": "both samples have one distribution",
@@ -472,11 +447,10 @@ def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[
     """Attach the card to a test function and fill its docstring; its name is the function's, without ``_test``."""
 
     def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
-        function.__doc__ = fill_docstring(function.__doc__, ENTRIES)
-        checked_function = keywords_checked(function)
+        function.__doc__ = fill_docstring(function.__doc__)
         if fields.get("second") == "method":
-            checked_function = _with_names_of_caller(checked_function)
-        carded = cast(CardedTest[P], checked_function)
+            function = _with_names_of_caller(function)
+        carded = cast(CardedTest[P], function)
         carded.card = TestCard(name=TESTS.name_of(function.__name__), **fields)
         return carded
 
@@ -634,9 +608,6 @@ def make_record(
 
     ``alternative`` follows the null hypothesis where the test has power against some dependence only.
     """
-    from dreval import __version__
-
-    result.null.setflags(write=False)
     is_cyclic = resampling.permutation == "cyclic"  # no shift of a series is exact
     return IndependenceTest(
         test=card.name,
@@ -649,16 +620,15 @@ def make_record(
         effect_size_name=effect_size_name or card.effect_size,
         p_interval=result.p_interval,
         extra=extra,
-        recipe={
-            "test": card.name,
-            "n": n,
-            "variables": names,
-            "labels": labels or names,
-            "random_state": resampling.root,
-            "parameters": {**parameters, **resampling.parameters()},
-            "hypothesis": null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
-            "versions": {"dreval": __version__, "numpy": np.__version__},
-        },
+        recipe=provenance(
+            {**parameters, **resampling.parameters()},
+            test=card.name,
+            n=n,
+            variables=names,
+            labels=labels or names,
+            random_state=resampling.root,
+            hypothesis=null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
+        ),
         notes=(*notes, *resampling.notes, *_permutation_notes(card, result, resampling)),
         p_kind="permutation" if is_cyclic else result.p_kind,
     )

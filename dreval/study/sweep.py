@@ -21,6 +21,7 @@ from dreval._check import (
     check_k,
     check_one_of,
     describe,
+    keywords_checked,
 )
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
@@ -42,15 +43,16 @@ from dreval.inference.reruns import (
 )
 from dreval.inputs.analysis import analysis
 from dreval.inputs.data import Data
-from dreval.inputs.source import digest, equal_maps, identity
+from dreval.inputs.source import digest, equal_maps
 from dreval.inputs.source_kinds import Source
-from dreval.journal.study import cell_key
 from dreval.measures.core import answer
 from dreval.measures.methods import CALLED
-from dreval.records.answers import reproducing_call
 from dreval.records.notes import Note, join_notes, note, note_from_error
+from dreval.records.provenance import provenance, reproducing_call
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.registry import METHODS
+from dreval.storage.keys import source_key
+from dreval.storage.store import key_hash
 
 OVER = ("auto", "seeds", "halves")
 MIN_REPLICATES = 3
@@ -72,7 +74,7 @@ class _Setting:
     @property
     def key(self) -> str:
         """Key of the runs of this setting in a journal."""
-        return cell_key({"source": identity(self.source), D: self.d})
+        return key_hash({"source": source_key(self.source), D: self.d})
 
 
 @analysis(
@@ -85,6 +87,7 @@ class _Setting:
     cost="H R runs of the method for H settings and R replicates, and R passes over the data, O(n^2 p) time each.",
     reference="@hsu1981 for the set.",
 )
+@keywords_checked
 def sweep(
     X: Any,
     source: Any,
@@ -213,7 +216,7 @@ def sweep(
     >>> result.best_set()
     [{'n_neighbors': 12}, {'n_neighbors': 8}]
     """
-    grid = [{key: _plain(value) for key, value in options.items()} for options in expand_grid(param_grid)]
+    grid = [{key: _python_number(value) for key, value in options.items()} for options in expand_grid(param_grid)]
     if n_components is not None and any(D in options for options in grid):
         hint = f"Leave out {D}=, or the option of the grid."
         raise InputError(D, "must be set once", "an argument and an option of param_grid", hint)
@@ -325,7 +328,7 @@ def sweep(
                 except DrevalError as error:
                     undefined.setdefault((t, h), []).append(note_from_error(error))
                 if math.isnan(values[t, h, r]) and (t, h) not in undefined:
-                    undefined[t, h] = [note("best.no_value")]
+                    undefined[t, h] = [note("inference.no_value", embeddings=())]
 
     rows, value_rows = [], []
     data_at = [h for h, key in enumerate(settings) if key in reference and len(failed[key]) < R]
@@ -357,8 +360,6 @@ def sweep(
     notes += [note.with_scope(task.name) for task in tasks for note in task.card.metric_notes(data.metric)]
     arguments = {"measures": measures, "over": over, "n_replicates": R, "n_components": n_components}
     arguments |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric}
-    from dreval import __version__
-
     what = case.source.what
     variables = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source", repr(param_grid)]
     keywords = {**arguments, "header": header, "random_state": root}
@@ -368,15 +369,14 @@ def sweep(
         values=pd.DataFrame(value_rows),
         over=over,
         alpha=1 - level,
-        recipe={
-            "n": n,
-            "p": data.p,
-            "source": what,
-            "random_state": root,
-            "parameters": {"param_grid": param_grid, **arguments},
-            "call": reproducing_call("dreval.sweep", variables, keywords, sweep),
-            "versions": {"dreval": __version__, "numpy": np.__version__},
-        },
+        recipe=provenance(
+            {"param_grid": param_grid, **arguments},
+            n=n,
+            p=data.p,
+            source=what,
+            random_state=root,
+            call=reproducing_call("dreval.sweep", variables, keywords, sweep),
+        ),
         notes=tuple(dict.fromkeys(note.named(CALLED) for note in notes)),
     )
 
@@ -400,7 +400,7 @@ def _few_replicates(R: int, settings: int, alpha: float) -> list[Note]:
     return [note("sweep.few", replicates=R, settings=settings, needed=needed, **values)]
 
 
-def _plain(value: Any) -> Any:
+def _python_number(value: Any) -> Any:
     """Return a number of numpy as a number of Python, so that settings are printed and compared as numbers."""
     return value.item() if isinstance(value, np.generic) else value
 

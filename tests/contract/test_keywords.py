@@ -13,8 +13,8 @@ from dreval.cli._main import _parser
 from dreval.evaluation.plan import CI_OPTIONS
 from dreval.methods._costs import COSTS
 from dreval.methods._mappings import MAPPINGS, options_of
-from dreval.records.answers import Embedding
 from dreval.records.comparison import Comparison
+from dreval.records.points import Embedding
 from dreval.registry import DATASETS, FIGURES, METHODS
 
 # Synonyms: the first of each group is the keyword of dreval.

@@ -258,7 +258,7 @@ def test_too_many_neighbors_for_groups_leave_the_estimate_without_interval() -> 
         (lambda X: dreval.intrinsic_dimension(X[[0, 1, 2] * 4]), InputError, "`X` must have at least 4 different rows"),
         (lambda X: dreval.intrinsic_dimension(X[:3]), InputError, "`X` must have at least 4 rows"),
         (lambda X: dreval.intrinsic_dimension(X * np.nan), InputError, "`X` must"),
-        (lambda X: dreval.intrinsic_dimension(X, k=3), UnknownName, "Did you mean 'n_neighbors'"),
+        (lambda X: dreval.intrinsic_dimension(X, k=3), TypeError, "unexpected keyword argument 'k'"),
     ],
 )
 def test_errors(call, kind, message) -> None:

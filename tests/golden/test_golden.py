@@ -32,6 +32,12 @@ from dreval.registry import DIMENSIONS
 
 MAX_BYTES = 2_000_000  # of all stored entries
 N_SCENARIOS = 40
+ABOVE_ONE_SECOND = {
+    "anchors_of_many_points", "angles_between_rows", "batches_and_latent_variables", "certificates_and_maps",
+    "classes_of_digits", "coordinates_of_searches", "labels_with_gaps", "local_shapes", "neighbors_of_digits",
+    "noise_of_null_data", "pairs_of_points", "precomputed_distances", "sparse_data", "sums_over_columns",
+    "tests_against_data_and_residual", "ties_everywhere",
+}  # fmt: skip
 ANALYSES = (  # public functions with numbers that no registry lists
     "bandwidth_curve", "centroid_triplets", "dependence_ranking", "kappa_curve", "perplexity_curve", "recommend",
 )  # fmt: skip
@@ -43,7 +49,9 @@ def same() -> bool:
     return same_machine(read("header"), machine())
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in ABOVE_ONE_SECOND else ()) for name in SCENARIOS]
+)
 def test_numbers_are_the_stored_ones(name: str, same: bool) -> None:
     """Every entry of the scenario is equal on the machine of the stored ones, and equal but for rounding elsewhere."""
     changes = list(differences(SCENARIOS[name], read(name), SCENARIOS[name].run(), exact=same))

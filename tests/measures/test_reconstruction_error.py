@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 import dreval
 from dreval._random import stream
 from dreval.geometry.kernels import reconstruction_map
-from dreval.measures.methods import linear_bound
+from dreval.measures.reconstruction import linear_bound
 from dreval.significance._certificate import certify
 
 

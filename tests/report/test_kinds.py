@@ -462,6 +462,7 @@ def test_figures_over_data_sets_raise_an_error_for_a_result(three_embeddings):
         assert cut_off(figure) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 12])
 def test_titles_over_few_ranks_stay_on_the_paper(k):
     """For two or twelve embeddings, long names or short, no text is cut off."""

@@ -13,7 +13,7 @@ from scipy.stats import t as student
 import dreval
 from dreval._random import stream_seed
 from dreval.errors import InputError, UndefinedMeasure, UnknownName
-from dreval.records.answers import PerplexityCurve
+from dreval.records.estimates import PerplexityCurve
 from dreval.scores import _seed_interval
 
 X = np.random.default_rng(0).normal(size=(90, 4))

@@ -14,25 +14,18 @@ from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.kernels import KernelMap
 from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
-from dreval.journal.study import STATES
 from dreval.protocol.protocol import ProtocolStatus
-from dreval.records.answers import (
-    CostEstimate,
-    Embedding,
-    IntrinsicDimension,
-    MeasureRecord,
-    ParallelAnalysis,
-    PerplexityCurve,
-    PointScores,
-)
+from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
 from dreval.records.frames import notes_of_table
 from dreval.records.notes import Note, Notes
+from dreval.records.points import Embedding, PointScores
 from dreval.records.sweep import Sweep
 from dreval.registry import DIMENSIONS, MEASURES, METHODS
 from dreval.report.document import BestCell, Table, format_duration, same_digits
 from dreval.report.format import count_noun, join_and, p_text, percent
 from dreval.report.render.summary import Summary
 from dreval.report.result_view import title_in_sentence
+from dreval.storage.study_file import STATES
 from dreval.study.study import StudyStatus, shortened_reason
 
 # What is printed of the number of dimensions of data: an intrinsic dimension, and a parallel analysis.

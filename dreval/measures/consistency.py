@@ -1,0 +1,492 @@
+"""Tractable consistency and trustability: the response of a method to changed data, and its embedding at d = p."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import FloatArray, check_int
+from dreval.errors import MethodFailed
+from dreval.geometry.kernels import RADIAL_KERNELS
+from dreval.geometry.procrustes import TRANSFORMATIONS, Transformations, make_transformations, transform_count
+from dreval.inference.reruns import CALLER_NAMES as CALLED
+from dreval.inference.reruns import (
+    RerunInput,
+    Reruns,
+    RunResult,
+    check_can_rerun,
+    check_max_columns,
+    failed_runs,
+    open_case,
+)
+from dreval.measures.methods import (
+    chance_disparity,
+    embedding_disparity,
+    is_constant,
+    make_record,
+    method_measure,
+    narrow_note,
+    total_square,
+)
+from dreval.records.estimates import MeasureRecord
+from dreval.records.notes import Note, note
+
+CONSISTENCY_CHANCE_DRAWS = 200
+BATCH_BYTES = 8_000_000  # covariance matrices that the exact path of PCA holds at once
+MAX_EXACT_TRANSFORMATIONS = 20_000  # up to which PCA computes all n p transformations as well
+
+SUBSET_TRIED = partial(note, "tractable_consistency.tried")
+CONSISTENCY_FAILED = partial(note, "tractable_consistency.failed")
+RESEEDS_FAILED = partial(note, "tractable_consistency.lost")
+NO_RESEEDS = partial(note, "tractable_consistency.no_reseeds")
+NOT_REPRODUCIBLE = partial(note, "tractable_consistency.drifts")
+CONSISTENCY_CONSTANT = partial(note, "tractable_consistency.constant")
+
+
+@method_measure(
+    symbol="max u",
+    title="Tractable consistency measure",
+    question="How far can a small smooth change of the reconstructed data change the embedding?",
+    says=(
+        "Small changes of the data change the embedding little",
+        "Small changes of the data may change the embedding much",
+    ),
+    goals=("method",),
+    needs=("method", "features"),
+    direction="lower",
+    bounds=(0.0, 1.0),
+    chance="largest u over as many permutations of the embedding's rows as there are transformations, at most 200",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    choices={"transformation": TRANSFORMATIONS, "kernel": RADIAL_KERNELS},
+    cost="One run of the method for each transformation and reseed; for PCA O(p^3) for each. O(n^2) memory.",
+    reference="@roy2021, Definitions 4 and 5, divided by tr S_Y~Y~.",
+)
+def tractable_consistency(
+    X: Any,
+    source: Any,
+    *,
+    n_components: int = 2,
+    transformation: str = "perturbation",
+    amplitude: float = 0.5,
+    n_transformations: int | str = 200,
+    kernel: str = "gaussian",
+    n_replicates: int = 5,
+    labels: Any = None,
+    ids: Any = None,
+    store: str | Path | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> MeasureRecord:
+    r"""Return the largest change of the embedding over a set of smooth changes of the data, as a share of its variance.
+
+    The data are reconstructed from the method's own embedding (:math:`X_A`, Theorem 3, corrected), and each
+    transformation adds a bump to column j, centered at point i in the reconstructed data:
+
+    .. math:: \tilde X = X + a \sqrt{\mathrm{tr} S_{XX} / (n p)} \, k(X_A, x_i) e_j'.
+
+    The method is run on each with the same seed, u is the Procrustes disparity of the embedding of :math:`\tilde X`
+    against that of X, and the value is the largest u. Compare it with the *reseed baseline*, the same data under other
+    seeds: where that is as large, the value measures randomness of the method, not inconsistency.
+
+    ``transformation="definition"`` is Definition 5 as printed, :math:`k(X_A, x_i) e_j' + (X - X_A)`; it removes the
+    reconstructed data, so that u is about 1 for nearly every method, and it depends on the unit of the data.
+
+    Parameters
+    ----------
+    X : (n, p) array, DataFrame, sparse matrix or path
+        The data; rows are points.
+    source : estimator, callable (X, n_components), name of a bundled method, or Source
+        The method; coordinates cannot be re-run. For tools outside Python ``dreval.Protocol.collect`` gives a Source,
+        whose settings and seed apply.
+    n_components : int, default 2
+        Number d of dimensions of the embedding.
+    transformation : {"perturbation", "definition"}, default "perturbation"
+        The set of transformations.
+    amplitude : float, default 0.5
+        The factor a > 0. Where the transformation would not be invertible (its steepest slope reaches 1, as with
+        outliers) a smaller one is used, and a note says so. Not used by "definition".
+    n_transformations : int or "all", default 200
+        Number of transformations, of the n p possible ones, spread evenly over the columns. The largest u of a sample
+        is at most that of all, so compare methods at equal numbers.
+    kernel : {"gaussian", "laplace", "rational_quadratic"}, default "gaussian"
+        k on the data at distance r: :math:`\exp(-r^2 / (2 \sigma^2))`, :math:`\exp(-r / \sigma)`,
+        :math:`1 / (1 + r^2 / (2 \sigma^2))`, with :math:`\sigma^2` the median of the squared distances of all pairs.
+    n_replicates : int, default 5
+        Runs on the same data under other seeds, at least 0; none for methods without a seed.
+    labels : (n,) array, column of X by name, or path
+        Class of each point, for supervised methods only.
+    ids : (n,) array or column of X by name, optional
+        Names of the points, by which the rows of a table of coordinates are matched; not used as a feature.
+    store : path, optional
+        A journal (SQLite file): each finished run is written at once, and stored runs are not repeated. It belongs to
+        these data, the method, its parameters, versions and seed; a larger ``n_transformations`` continues it. Pass
+        ``random_state`` too, since another seed is another run. A function of yours is identified by its code and by
+        the variables, functions and classes that it reads, but not by files, the environment, or modules that it
+        imports when called: begin another journal when those change.
+    random_state : int, Generator or None, default None
+        Seed of the method and of the choice of transformations.
+    n_jobs : int, optional
+        Processes (joblib); by default 1, or as an active ``joblib.parallel_config`` says. No number depends on it.
+    progress : bool, optional
+        Progress bar on stderr; by default after two seconds, on a terminal.
+
+    Returns
+    -------
+    MeasureRecord
+        ``float()`` of it is the largest u. ``parts``: ``median``, ``s_per_n`` (the largest residual S over n, in
+        squares of the embedding's unit: the published TCI / n), ``tried``, ``failed``, ``reseed_median``,
+        ``reseed_max`` (missing, with a note on the reason, where there is no other seed or every seed gives the same
+        embedding), ``run_to_run`` (u of a second run on the same data, for a method that takes no seed and returns
+        another embedding), ``amplitude`` (as used; perturbation only); for PCA also ``max_of_all``, over all n p
+        transformations (up to 20,000 of them). ``table``: one row for each transformation. ``chance``: the largest u
+        over as many random permutations of the embedding's rows, at most 200.
+
+    Raises
+    ------
+    UndefinedMeasure
+        If the source cannot be run on other data.
+    InputError
+        If an argument is not valid, or a bundled method cannot return ``n_components`` columns or needs labels.
+    MethodFailed
+        If the method fails on the data themselves or on every transformation, or returns more than ``n_components``
+        columns.
+
+    See Also
+    --------
+    trustability : the other measure of a method by Roy.
+    reconstruction_error : how far the embedding determines the data.
+
+    Notes
+    -----
+    Range: [0, 1]; lower is better.
+
+    Chance level: the largest u over random permutations of the embedding's rows, as many as there are transformations
+    and at most 200. It is close to 1 where d is much smaller than n, as 0.999 in the first example.
+
+    PCA is not re-run: the covariance of transformed data differs by a matrix of rank 2, and its eigenvectors give u
+    exactly. If the embeddings of the data and of transformed data are both constant, u = 0. A method that returns the
+    same embedding for all data has u = 0 as well: a small value does not mean that the embedding is good.
+
+    Cost: ``n_transformations + n_replicates + 1`` runs of the method, one in place of the replicates where it takes no
+    seed (for PCA one run, and O(p^3) for each transformation), O(n^2) memory for the kernel, and the memory of one run
+    in each process.
+
+    References
+    ----------
+    Roy (2021), Trustworthy Dimensionality Reduction, Definitions 4 and 5, Theorem 5.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(60, 3)) * [3, 2, 1]
+    >>> record = dreval.tractable_consistency(X, "pca", n_transformations="all", random_state=0)
+    >>> round(float(record), 3), record.parts["tried"], len(record.table)
+    (0.005, 180, 180)
+    >>> constant = dreval.tractable_consistency(X, lambda X, n_components: X[:, :2] * 0, n_transformations=3)
+    >>> float(constant)
+    0.0
+    """
+    case = open_case(X, source, labels, ids, random_state)
+    check_can_rerun(case)
+    d = check_int(n_components, "n_components", low=1)
+    check_int(n_replicates, "n_replicates", low=0)
+    n_jobs = n_jobs if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
+    n, p, card, seedless = case.data.n, case.data.p, case.source.card, case.source.reseed_reason
+    count = transform_count(n_transformations, n, p)
+    settings = {"transformation": transformation, "amplitude": amplitude, "kernel": kernel}
+    with Reruns(case, d, {"measure": "tractable_consistency", **settings}, _movement, store, n_jobs, progress) as runs:
+        base = runs.base()
+        transformations = make_transformations(case.data.X, base, transformation, amplitude, kernel)
+        pairs = transformations.choose(count, case.root)
+        reseeds = [] if seedless else runs.reseeds(base, n_replicates)
+        drift = math.nan  # of a method that takes no seed and may still draw random numbers
+        if n_replicates and seedless and case.source.recording is None and not getattr(card, "deterministic", False):
+            drift = runs.repeated(base).get("u", math.nan)
+        exact = getattr(card, "name", "") == "pca" and p <= n and not is_constant(base)
+        if exact:
+            u, sizes = pca_disparities(transformations, pairs, d)
+            results = [
+                {"u": a, "s_per_n": b, "seconds": 0.0, "reason": None} for a, b in zip(u, u * sizes / n, strict=True)
+            ]
+        else:
+            places = {f"{i},{j}": (int(i), int(j)) for i, j in pairs}
+            results = runs.altered(
+                "transformations", list(places), lambda name: transformations.data(*places[name]), base
+            )
+
+    names = case.data.columns or tuple(range(p))
+    table = pd.DataFrame({"point": pairs[:, 0], "column": [names[j] for j in pairs[:, 1]]})
+    for name in ("u", "s_per_n", "seconds"):
+        table[name] = np.array([row.get(name, math.nan) for row in results], dtype=np.float64)
+    failures = [row["reason"].named(CALLED) for row in results if row["reason"] is not None]
+    reasons = iter(map(str, failures))
+    table["note"] = ["" if row["reason"] is None else next(reasons) for row in results]
+    u = table["u"].to_numpy()
+    if len(failures) == len(results):
+        if case.source.recording is not None:
+            received = f"none of {len(results)} runs has been returned"
+            hint = "Run the tool on the rest of the folder's tasks."
+            raise MethodFailed(case.source.argument, "must have been run on transformed data", received, hint)
+        hint = "Run the method alone on the data with a small bump added to one column to see where."
+        received, hint = failed_runs(failures, hint)
+        raise MethodFailed(case.source.argument, "must embed transformed data", received, hint)
+
+    succeeded = [row for row in reseeds if row["reason"] is None]
+    seed_ignored = bool(succeeded) and all(row["same"] for row in succeeded)  # each gave the same embedding
+    reseed_u = np.array([] if seed_ignored else [row["u"] for row in succeeded])
+    parts = {
+        "median": float(np.nanmedian(u)),
+        "s_per_n": float(np.nanmax(table["s_per_n"].to_numpy())),
+        "tried": len(results),
+        "failed": len(failures),
+        "reseed_median": float(np.median(reseed_u)) if len(reseed_u) else math.nan,
+        "reseed_max": float(reseed_u.max()) if len(reseed_u) else math.nan,
+    }
+    parts |= {"run_to_run": drift} if drift > 0 else {}
+    parts |= {"amplitude": transformations.amplitude} if transformations.kind == "perturbation" else {}
+    if exact and n * p <= MAX_EXACT_TRANSFORMATIONS:
+        all_pairs = np.stack(np.meshgrid(np.arange(n), np.arange(p), indexing="ij"), axis=-1).reshape(-1, 2)
+        all_u = u if len(results) == n * p else pca_disparities(transformations, all_pairs, d)[0]
+        parts["max_of_all"] = float(all_u.max())
+
+    notes: list[Note] = [note("columns.more", asked=d, columns=p)] if d > p else []
+    notes += [*narrow_note(base.shape[1], d), *transformations.notes]
+    if len(results) < n * p:
+        notes.append(SUBSET_TRIED(tried=len(results), all=n * p))
+    if failures:
+        notes.append(CONSISTENCY_FAILED(failed=len(failures), tried=len(results), first=failures[0]))
+    reseed_failures = [row["reason"].named(CALLED) for row in reseeds if row["reason"] is not None]
+    if reseed_failures:
+        notes.append(RESEEDS_FAILED(failed=len(reseed_failures), tried=len(reseeds), first=reseed_failures[0]))
+    if seedless:
+        notes.append(NO_RESEEDS(reason=seedless))
+        notes += [NOT_REPRODUCIBLE(what=case.source.what, u=drift)] if drift > 0 else []
+    elif seed_ignored:
+        notes.append(NO_RESEEDS(reason=f"{case.source.what} gives the same embedding for every seed"))
+    elif not reseeds:
+        notes.append(NO_RESEEDS(reason="n_replicates is 0"))
+    if is_constant(base):
+        notes.append(CONSISTENCY_CONSTANT())
+
+    parameters = {"n_components": d, **settings}
+    if transformations.kind != "perturbation":
+        del parameters["amplitude"]
+    parameters["n_transformations"] = n_transformations if n_transformations == "all" else count
+    parameters["n_replicates"] = len(reseeds)
+    chance = 1.0
+    if not is_constant(base):
+        chance = chance_disparity(base, base, case.root, min(count, CONSISTENCY_CHANCE_DRAWS)).max()
+    return make_record(
+        tractable_consistency,
+        case,
+        float(np.nanmax(u)),
+        parameters,
+        parts=parts,
+        chance=float(chance),
+        table=table,
+        n_resamples=count,
+        notes=tuple(notes),
+    )
+
+
+def _movement(base: FloatArray, Y: FloatArray) -> RunResult:
+    """Return the disparity u of an embedding and ``base``, its residual S / n, and whether both are the same bits."""
+    u = 0.0 if is_constant(Y) and is_constant(base) else embedding_disparity(base, Y)
+    return {"u": u, "s_per_n": u * total_square(Y) / len(Y) if u else 0.0, "same": np.array_equal(base, Y)}
+
+
+def pca_disparities(
+    transformations: Transformations, pairs: npt.NDArray[np.int64], d: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return disparity u and size tr S_Y~Y~ of the principal components of transformed data, without running PCA.
+
+    A transformation adds a bump to one column, X~ = B + k e_j', so that its covariance is that of B plus a matrix of
+    rank 2, S~ = B'B + (B'k) e_j' + e_j (B'k)' + (k'k) e_j e_j', and the product with the first embedding Y = XV is
+    Y'Y~ = V'(X'B + (X'k) e_j') V~. All matrices are p x p for any number of points; O(p^3) time for each.
+    """
+    from threadpoolctl import threadpool_limits
+
+    X, base = (points - points.mean(axis=0) for points in (transformations.X, transformations.base))
+    products = {}
+    for i in np.unique(pairs[:, 0]):
+        bump = transformations.bump(int(i))
+        bump = bump - bump.mean()
+        products[int(i)] = X.T @ bump, base.T @ bump, float(bump @ bump)
+    cross, inner = X.T @ base, base.T @ base
+    values, axes = np.linalg.eigh(X.T @ X)
+    V, size = axes[:, -d:], float(values[-d:].sum())
+    step = max(1, BATCH_BYTES // (8 * inner.size))
+    with threadpool_limits(limits=1):  # threads on matrices this small wait for each other: 28 times the time, measured
+        parts = [_batch(pairs[at : at + step], products, cross, inner, V, size) for at in range(0, len(pairs), step)]
+    return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts])
+
+
+def _batch(
+    pairs: npt.NDArray[np.int64],
+    products: dict[int, tuple[FloatArray, FloatArray, float]],
+    cross: FloatArray,
+    inner: FloatArray,
+    V: FloatArray,
+    size: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the disparities and sizes of some transformations at once."""
+    m, index = len(pairs), np.arange(len(pairs))
+    mixed, added, squares = (np.array(part) for part in zip(*(products[int(i)] for i in pairs[:, 0]), strict=True))
+    column = pairs[:, 1]
+    covariance = np.repeat(inner[None], m, axis=0)
+    covariance[index, :, column] += added
+    covariance[index, column, :] += added
+    covariance[index, column, column] += squares
+    values, axes = np.linalg.eigh(covariance)
+    W, sizes = axes[:, :, -V.shape[1] :], np.maximum(values[:, -V.shape[1] :], 0.0).sum(axis=1)
+    product_with_base = V.T @ cross @ W + (mixed @ V)[:, :, None] * W[index, column][:, None, :]
+    nuclear = np.linalg.svd(product_with_base, compute_uv=False).sum(axis=1)
+    return np.clip(1.0 - nuclear**2 / (size * sizes), 0.0, 1.0), sizes
+
+
+TRUSTABILITY_CHANCE_DRAWS = 20
+TRUSTABILITY_CONSTANT = partial(note, "trustability.constant")
+TRUSTABILITY_FEWER = partial(note, "trustability.fewer")
+
+
+@method_measure(
+    symbol="u",
+    title="Trustability measure",
+    question="Does the method return the data, up to scale, when it may use as many dimensions as they have?",
+    says=(
+        "With as many dimensions as the data, the method returns them",
+        "The method changes the data even with as many dimensions",
+    ),
+    goals=("method",),
+    needs=("method", "features"),
+    direction="lower",
+    bounds=(0.0, 1.0),
+    chance="mean u over 20 random permutations of the embedding's rows",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="One run of the method at d = p, and O(n p^2) time.",
+    reference="@roy2021, Definition 3, divided by tr S_YY.",
+)
+def trustability(
+    X: Any,
+    source: Any,
+    *,
+    labels: Any = None,
+    ids: Any = None,
+    random_state: int | np.random.Generator | None = None,
+) -> MeasureRecord:
+    r"""Return the share of the embedding's variance that no similarity transformation of the data explains, at d = p.
+
+    The method is run at d = p, where the data themselves are the best embedding. With the centered cross-products
+    :math:`S_{XX} = X' H X`, :math:`S_{XY}` and :math:`S_{YY}` and the nuclear norm :math:`\|\cdot\|_*` the published
+    measure and the value are
+
+    .. math:: \mathrm{TI} = \mathrm{tr} S_{YY} - \frac{\|S_{XY}\|_*^2}{\mathrm{tr} S_{XX}}, \qquad
+              u = \frac{\mathrm{TI}}{\mathrm{tr} S_{YY}}.
+
+    TI depends on the unit of Y; u is scipy's Procrustes disparity. A method with a constant embedding has u = 1 (its TI
+    is 0, as for the best method). It is a property of the method; for coordinates alone use ``procrustes_disparity``.
+
+    Parameters
+    ----------
+    X : (n, p) array, DataFrame, sparse matrix or path
+        The data; rows are points.
+    source : estimator, callable (X, n_components), name of a bundled method, or Source
+        The method; coordinates cannot be re-run. For tools outside Python ``dreval.Protocol.collect`` gives a Source,
+        whose settings and seed apply.
+    labels : (n,) array, column of X by name, or path
+        Class of each point, for supervised methods only.
+    ids : (n,) array or column of X by name, optional
+        Names of the points, by which the rows of a table of coordinates are matched; not used as a feature.
+    random_state : int, Generator or None, default None
+        Seed of the method.
+
+    Returns
+    -------
+    MeasureRecord
+        ``float()`` of it is u; ``parts`` hold ``ti``, ``ti_per_n`` and ``n_components``; ``chance`` is the mean u
+        over 20 random permutations of the embedding's rows.
+
+    Raises
+    ------
+    UndefinedMeasure
+        If the source cannot be run on other data.
+    InputError
+        If an argument is not valid, or a bundled method needs labels.
+    MethodFailed
+        If the method cannot return p dimensions, or returns more; the cause is chained. Some methods need another
+        setting for many dimensions, as scikit-learn's ``TSNE(method="exact")``.
+
+    See Also
+    --------
+    procrustes_disparity : the same for coordinates.
+    tractable_consistency : the other measure of a method by Roy.
+
+    Notes
+    -----
+    Range: [0, 1]; lower is better.
+
+    Chance level: the mean u over 20 random permutations of the embedding's rows, :math:`1 - (8 / 3\pi)^2 p / n`
+    approximately for p uncorrelated columns of equal variance, as 0.98 for p = 3 and n = 100.
+
+    Embeddings with fewer than p columns are padded with zeros. Where p >= n the data lie in n - 1 dimensions, and that
+    many are requested; so is the largest number that a bundled method supports where it is below p. A note says so. A
+    value of 0 does not mean that the embedding in two dimensions is good: PCA has 0 on all data.
+
+    Cost: one run of the method at d = p, O(n p^2) time and O(n p) memory.
+
+    References
+    ----------
+    Roy (2021), Trustworthy Dimensionality Reduction, Definition 3 and Example 6.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> float(dreval.trustability(X, "pca")) < 1e-12
+    True
+    >>> float(dreval.trustability(X, lambda X, n_components: X * 0))
+    1.0
+    """
+    case = open_case(X, source, labels, ids, random_state)
+    check_can_rerun(case)
+    n, p = case.data.n, case.data.p
+    d, reason = full_components(n, p), f"{n} points span {n - 1} dimensions"
+    card, parameters = case.source.card, dict(getattr(case.source, "parameters", {}))
+    if card is not None and hasattr(case.source, "method"):
+        limit = card.max_components(n, p, {**case.source.method().get_params(), **parameters})
+        d, reason = (limit, f"{card.name} gives at most {limit}") if limit < d else (d, reason)
+    points, notes = case.data.X, (TRUSTABILITY_FEWER(d=d, p=p, why=reason),) if d < p else ()
+    Y = _full_embedding(case, d)
+    if is_constant(Y):
+        u, size, notes = 1.0, 0.0, (*notes, TRUSTABILITY_CONSTANT())
+    else:
+        u, size = embedding_disparity(points, Y), total_square(Y)
+        notes += narrow_note(Y.shape[1], d)
+    parts = {"ti": u * size, "ti_per_n": u * size / len(Y), "n_components": d}
+    chance = 1.0
+    if not is_constant(Y):
+        chance = float(np.mean(chance_disparity(points, Y, case.root, TRUSTABILITY_CHANCE_DRAWS)))
+    return make_record(trustability, case, u, {}, parts=parts, chance=chance, n_resamples=1, notes=notes)
+
+
+def _full_embedding(case: RerunInput, d: int) -> FloatArray:
+    """Run the method at d = p; the error of a method that fails explains why so many dimensions are requested."""
+    try:
+        Y = case.source.embed(case.data.X, d, case.seed, case.data.labels, case.data)
+    except MethodFailed as error:
+        request = f"This measure requests n_components={d}, as many as the data have columns."
+        hint = f'{request} {error.hint} Some methods need another setting for so many, such as TSNE(method="exact").'
+        raise error.altered(hint=hint) from error
+    return check_max_columns(case, Y, d)
+
+
+def full_components(n: int, p: int) -> int:
+    """Return the number of dimensions at which a method is run: p, or n - 1 where n points span no more."""
+    return n - 1 if p >= n else p

@@ -1,0 +1,354 @@
+"""Stability: the agreement of neighborhoods between embeddings with other seeds, or of halves of the points."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval._check import FloatArray, IntArray, check_int, check_k, check_one_of
+from dreval._random import stream, stream_seed
+from dreval.errors import InputError, MethodFailed, UndefinedMeasure
+from dreval.geometry.blocks import neighbor_pass
+from dreval.geometry.procrustes import (
+    MIN_REPLICATES,
+    Agreement,
+    Replicate,
+    align,
+    count_coincident,
+    log_variation,
+    neighbor_agreement,
+    variance_score,
+)
+from dreval.inference.reruns import CALLER_NAMES as CALLED
+from dreval.inference.reruns import VALUES, Reruns, RunResult, RunSpec, check_can_rerun, failed_runs, open_case
+from dreval.inputs.source import equal_maps
+from dreval.measures.methods import is_constant, make_record, method_measure
+from dreval.records.estimates import Stability
+from dreval.records.notes import Note, note
+
+OVER = ("auto", "seeds", "halves", "both")
+N_FIXED_POINTS = 50  # points to which distances are compared for the global variation
+CONF_LEVEL = 0.95
+MIN_HALVED_POINTS = 40  # for halves
+SHARE_OF_SMALL_OVERLAPS = 0.001  # of the pairs of halves: those with fewer common points than k is chosen for
+SAME_SEEDS = partial(note, "stability.same_seeds")
+HALVED = partial(note, "stability.halved")
+STABILITY_FEWER = partial(note, "stability.fewer")
+STABILITY_FAILED = partial(note, "stability.failed")
+COINCIDENT = partial(note, "stability.coincident")
+FEW_POINTS = partial(note, "stability.few_points")
+ABOVE_ONE = partial(note, "stability.above_one")
+STABILITY_CONSTANT = partial(note, "stability.constant")
+
+
+@method_measure(
+    symbol="J",
+    title="Stability",
+    question="Is the embedding reproducible with other seeds, or from half of the points?",
+    says=(
+        "Neighborhoods are reproducible",
+        "Most neighborhoods are reproducible",
+        "Many neighborhoods are not reproducible",
+    ),
+    share="of the distance from chance level to equal neighborhoods",
+    goals=("method",),
+    needs=("method", "features"),
+    direction="higher",
+    bounds=(-0.5, 1.0),
+    chance="0, the agreement of random neighborhoods, which is subtracted",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    caution="A reproducible embedding may be wrong: a method that always tears the data in the same place is stable.",
+    cost="``n_replicates`` runs of the method (with over='both' three times as many), and O(R^2 n log n) time.",
+    reference="None for the value; log distances after @sun2023, whose variance score is reported with it.",
+)
+def stability(
+    X: Any,
+    source: Any,
+    *,
+    over: str = "auto",
+    n_replicates: int = 10,
+    n_components: int | None = None,
+    n_neighbors: Any = "auto",
+    labels: Any = None,
+    ids: Any = None,
+    store: str | Path | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Stability:
+    r"""Measure the agreement of neighborhoods in embeddings with other seeds, or of random halves of the points.
+
+    For two replicates r and s and a point i of both, with :math:`N_r(i)` its k nearest neighbors in r among the points
+    that both have,
+
+    .. math:: J_{irs} = \frac{|N_r(i) \cap N_s(i)| / |N_r(i) \cup N_s(i)| - c}{1 - c}, \qquad
+              J = \operatorname{mean}_i \operatorname{mean}_{r < s} J_{irs},
+
+    where c is the expected value for random neighborhoods. Equal maps have 1, whatever their rotation, reflection and
+    scale, and unrelated ones 0.
+
+    Parameters
+    ----------
+    X : (n, p) array, DataFrame, sparse matrix or path
+        The data; rows are points.
+    source : estimator, callable (X, n_components), name of a bundled method, or Source
+        The method; coordinates cannot be re-run. For tools outside Python ``dreval.Protocol.collect`` gives a Source.
+    over : {"auto", "seeds", "halves", "both"}
+        The change between replicates. "seeds": all points, other seeds: the noise of the method. "halves": random
+        halves of the points, each with another seed: the noise of sampling, and of the method. "both": both, and each
+        half with two seeds, so that the share of the method is computed at one number of points. "auto": seeds, or
+        halves where every seed gives the same embedding.
+    n_replicates : int
+        Number R of replicates of each kind, at least 3.
+    n_components : int, optional
+        Number of dimensions; by default that of the source, else 2.
+    n_neighbors : int or "auto"
+        Number k of neighbors, in the embeddings and in the data; at most half of the points that two halves share (all
+        but one pair of halves in a thousand), a number that depends on n alone; a note says where it is reduced.
+    labels : (n,) array, column of X by name, or path
+        Class of each point, for supervised methods only.
+    ids : (n,) array or column of X by name, optional
+        Names of the points; not used as a feature.
+    store : path, optional
+        A file that stores each embedding as soon as it is finished; a killed run continues from it.
+    random_state : int, Generator or None, default None
+        Seed of the halves and of the seeds: replicate r depends on it and on r only.
+    n_jobs : int, optional
+        Processes (joblib); by default 1, or as an active ``joblib.parallel_config`` says. No number depends on it.
+    progress : bool, optional
+        Progress bar on stderr; by default after two seconds, on a terminal.
+
+    Returns
+    -------
+    Stability
+        ``float()`` of it is J: of "both" that of the halves. ``parts``: ``conf_low`` and ``conf_high`` (for the value
+        of infinitely many replicates: jackknife over replicates, Student's t, 95 %), ``local_variation``,
+        ``global_variation`` (medians over points), ``failed``; of "both" also ``seeds`` (J over seeds, all points),
+        ``same_half`` (J of two seeds of one half, on the points that it shares with another half) and ``seed_share``,
+        :math:`(1 - J_\text{same half}) / (1 - J)` with J as a mean over pairs of halves; a ratio of estimates,
+        which may exceed 1.
+        ``points``, one row each: ``agreement`` (J of the point); ``local_variation`` and ``global_variation``, the
+        variance over replicates of log distances to its k nearest points in the data, and to 50 points that are the
+        same for all; ``radius``, the spread of its images in aligned replicates, over the radius of the map;
+        ``variance_score`` (Sun et al.: the mean of the variances over replicates of its distances to the k nearest in
+        the data, over the squared mean of all such distances; it depends on the scale of the replicates);
+        ``n_replicates``, how many have the point.
+
+    Raises
+    ------
+    UndefinedMeasure
+        If the source cannot be run on other data, or ``over="seeds"`` and seeds change nothing; of a collected source,
+        if the data, ``over`` or ``random_state`` are not those that were exported.
+    InputError
+        If an argument is not valid, or there are too few points for halves.
+    MethodFailed
+        If fewer than three runs succeed; the message has the first reason.
+
+    Warnings
+    --------
+    A reproducible embedding may be wrong: a method that always tears the data in the same place is stable.
+
+    See Also
+    --------
+    noise_test : whether the embedding shows more than noise.
+    trustability, tractable_consistency : other properties of a method.
+    Evaluation.run : ``measures=["stability"]`` for each embedding that can be re-run.
+
+    Notes
+    -----
+    Range: [-0.5, 1]; higher is better.
+
+    Chance level: 0, since the expected agreement of random neighborhoods is subtracted; it is .0844 for k = 15 of 99
+    other points.
+
+    In ``local_variation`` the scale of each replicate is fitted on the same pairs: :math:`\log d_{ijr} = a_{ij} + b_r`
+    by least squares over all pairs and replicates, so that halves, which lack points, are not mistaken for changes of
+    scale; the variance is divided by the degrees of freedom that the scales leave. A pair needs three replicates. Maps
+    that are equal up to similarity have 0.
+
+    A pair of halves that shares fewer points than k was chosen for compares fewer neighbors. The medians of
+    ``local_variation`` and ``global_variation`` are of skewed estimates, and grow a little with R: compare them at
+    one R. The interval is too short where few replicates are drawn of a method that fails for some seeds: where one
+    seed in three gives another map, it held the value in .48, .78 and .90 of 60 simulations with 3, 5 and 10
+    replicates.
+
+    Halves differ from seeds in n: their difference is not a share of variance. ``seed_share`` compares at n / 2.
+
+    Cost: R runs of the method (of "both" 3 R); O(R^2 n log n) time for the neighborhoods, O(R n k) time and O(R n d)
+    memory, and the data neighbors, O(n^2 p). 20 halves cost what 20 embeddings of half the points cost.
+
+    References
+    ----------
+    Sun, Ma and Zou (2023), Dynamic visualization of high-dimensional data, for the variance score.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(100, 5)) * [6, 5, 1, 1, 1]
+    >>> record = dreval.stability(X, "pca", random_state=0)  # seeds do not matter: halves
+    >>> record.recipe["parameters"]["over"], round(float(record), 2)
+    ('halves', 0.98)
+    """
+    from scipy.stats import hypergeom
+    from scipy.stats import t as student
+
+    case = open_case(X, source, labels, ids, random_state)
+    check_can_rerun(case)
+    data, root, n = case.data, case.root, case.data.n
+    requested = over = check_one_of(over, OVER, "over", aliases=True)
+    if over == "auto":
+        over = "seeds" if case.source.reseed_reason is None else "halves"
+    elif over in ("seeds", "both") and case.source.reseed_reason is not None:
+        requirement, hint = f"must not be {over!r} where seeds change nothing", "Use over='halves'."
+        if case.source.recording is not None and not case.source.recording.settings["halves"]:
+            hint = "Export a new folder with dreval.Protocol(..., halves=10), and run the tool there."
+        raise UndefinedMeasure("over", requirement, str(case.source.reseed_reason), hint)
+    R = check_int(n_replicates, "n_replicates", low=MIN_REPLICATES)
+    ks, single = check_k(n_neighbors, n)
+    if not single:
+        raise InputError("n_neighbors", "must be one number", str(n_neighbors), "Pass one number.")
+    if over != "seeds" and n < MIN_HALVED_POINTS:
+        requirement = f"must have at least {MIN_HALVED_POINTS} points for halves, of which two share a quarter"
+        hint = "Use over='seeds'." if case.source.reseed_reason is None else "Take more points."
+        raise InputError("X", requirement, f"{n} points", hint)
+    d = case.source.default_components if n_components is None else check_int(n_components, "n_components", low=1)
+
+    all_points = np.arange(n)
+    seeds, halves = replicate_names(over, R)
+    rows = {name: replicate_rows(name, n, root) for name in halves} | dict.fromkeys(seeds, all_points)
+
+    def job(name: str) -> RunSpec:
+        if name in seeds:
+            return RunSpec(data.X, replicate_seed(name, root))
+        return RunSpec(data.X[rows[name]], replicate_seed(name, root), rows[name])
+
+    names = [*seeds, *halves]
+    with Reruns(case, d or 2, {"measure": "stability"}, _itself_repeated, store, n_jobs, progress) as runs:
+        results = dict(zip(names, runs.all("replicates", names, job), strict=True))
+    failures = [result["reason"].named(CALLED) for result in results.values() if result["reason"] is not None]
+    replicates = {
+        name: Replicate(rows[name], result[VALUES]) for name, result in results.items() if result["reason"] is None
+    }
+    first_seeds = [name for name in halves if name.endswith("seed 0")]
+    main = [replicates[name] for name in (first_seeds or seeds) if name in replicates]
+    if len(main) < MIN_REPLICATES:
+        part = "on half of the points " if halves else ""
+        received, hint = failed_runs(failures, f"Run the method alone {part}with the same settings to see where.")
+        raise MethodFailed(case.source.argument, f"must give at least {MIN_REPLICATES} embeddings", received, hint)
+
+    alike = over == "seeds" and all(equal_maps(replicate.Y, main[0].Y) for replicate in main[1:])
+    if requested == "auto" and alike and n >= MIN_HALVED_POINTS and not is_constant(main[0].Y):
+        # the method takes a seed and does not use it
+        options = {"n_components": n_components, "n_neighbors": n_neighbors, "labels": labels, "ids": ids}
+        options |= {"store": store, "n_replicates": R, "random_state": root, "n_jobs": n_jobs, "progress": progress}
+        of_halves: Stability = stability(X, source, over="halves", **options)
+        return of_halves
+    fixed = np.sort(stream(root, "fixed points").choice(n, min(N_FIXED_POINTS, n), replace=False))
+    shared = n if over == "seeds" else int(hypergeom(n, n // 2, n // 2).ppf(SHARE_OF_SMALL_OVERLAPS))
+    k = min(ks[0], (shared - 1) // 2)  # one number for all pairs of replicates and all columns
+    near = neighbor_pass(data.X, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=data.metric)[""].nearest_data
+    agreement = _replicate_agreement(main, n, k)
+    pose = align(main, n)
+    points = pd.DataFrame(
+        {
+            "agreement": agreement.points,
+            "local_variation": log_variation(main, near, n),
+            "global_variation": log_variation(main, np.broadcast_to(fixed, (n, len(fixed))), n),
+            "radius": pose.radius(),
+            "variance_score": variance_score(main, near, n),
+            "n_replicates": sum(np.isin(all_points, part.rows, assume_unique=True).astype(np.int64) for part in main),
+        }
+    )
+    value = float(np.nanmean(agreement.points))
+    n_main, without = len(main), agreement.without
+    se = float(np.sqrt((n_main - 1) / n_main * np.square(without - without.mean()).sum()))
+    half = se * float(student.ppf((1 + CONF_LEVEL) / 2, len(main) - 1))
+    low, high = stability.card.bounds  # type: ignore[attr-defined]
+    parts: dict[str, Any] = {"conf_low": max(value - half, low), "conf_high": min(value + half, high)}
+    if over == "both":
+        whole = [replicates[name] for name in seeds if name in replicates]
+        seconds = {name: f"{name[:-1]}1" for name in first_seeds}
+        twins = [(replicates[a], replicates[b]) for a, b in seconds.items() if a in replicates and b in replicates]
+        same = _same_halves(twins, n, k)
+        parts["seeds"] = float(np.nanmean(_replicate_agreement(whole, n, k).points)) if len(whole) > 1 else math.nan
+        parts["same_half"] = same
+        apart = 1 - float(np.nanmean(agreement.pairs))
+        parts["seed_share"] = (1 - same) / apart if apart > 0 else math.nan
+    for name in ("local_variation", "global_variation"):
+        values = points[name].dropna()
+        parts[name] = float(values.median()) if len(values) else math.nan
+    parts["failed"] = len(failures)
+
+    constant = sum(is_constant(replicate.Y) for replicate in replicates.values())
+    together = count_coincident(main, near, n)
+    notes: list[Note] = [SAME_SEEDS()] if alike and not constant else []
+    notes += [HALVED()] if halves else []
+    notes += [STABILITY_FEWER(k=k, asked=ks[0], shared=shared)] if k < ks[0] else []
+    notes += [STABILITY_FAILED(failed=len(failures), tried=len(names), first=failures[0])] if failures else []
+    notes += [STABILITY_CONSTANT(count=constant, runs=len(replicates))] if constant else []
+    count = int(points["local_variation"].notna().sum())
+    notes += [FEW_POINTS(known=count, n=n)] if 2 * count < n and not constant else []
+    notes += [COINCIDENT(count=together)] if together and not constant else []
+    notes += [ABOVE_ONE()] if parts.get("seed_share", 0.0) > 1 else []
+    settings = {"over": over, "n_replicates": R, "n_components": d, "n_neighbors": k}
+    record: Stability = make_record(
+        stability,
+        case,
+        value,
+        settings,
+        kind=Stability,
+        parts=parts,
+        chance=0.0,
+        n_resamples=len(names),
+        notes=tuple(notes),
+        points=points,
+        replicates=pose.maps,
+        mean=pose.mean,
+    )
+    return record
+
+
+def replicate_names(over: str, R: int) -> tuple[list[str], list[str]]:
+    """Return the names of R replicates over seeds, and over halves: of "both" with two seeds each."""
+    seeds = [f"seed {r}" for r in range(R)] if over in ("seeds", "both") else []
+    twice = range(2 if over == "both" else 1)
+    return seeds, [] if over == "seeds" else [f"half {r}, seed {s}" for r, s in product(range(R), twice)]
+
+
+def replicate_rows(name: str, n: int, root: int) -> IntArray:
+    """Return the points of a half, ascending."""
+    half = name.partition(",")[0]
+    return np.sort(stream(root, half).choice(n, n // 2, replace=False))
+
+
+def replicate_seed(name: str, root: int) -> int:
+    """Return the seed of the method for a replicate."""
+    return stream_seed(root, "stability", name)
+
+
+def _replicate_agreement(replicates: list[Replicate], n: int, k: int) -> Agreement:
+    """Return the agreement over all pairs of replicates."""
+    return neighbor_agreement(replicates, list(combinations(range(len(replicates)), 2)), n, k)
+
+
+def _same_halves(twins: list[tuple[Replicate, Replicate]], n: int, k: int) -> float:
+    """Return the agreement of two seeds of the same half, on the points that it shares with each other half."""
+    values = []
+    for pair in combinations(twins, 2):
+        common = np.intersect1d(pair[0][0].rows, pair[1][0].rows, assume_unique=True)
+        if not len(common):
+            continue
+        parts = [Replicate(common, part.Y[np.searchsorted(part.rows, common)]) for half in pair for part in half]
+        values += list(neighbor_agreement(parts, [(0, 1), (2, 3)], n, k).pairs)
+    return float(np.nanmean(values)) if values else math.nan
+
+
+def _itself_repeated(_: FloatArray, Y: FloatArray) -> RunResult:
+    """Return the embedding of a run as its result."""
+    return {VALUES: Y}
