@@ -133,8 +133,8 @@ MUTANTS = [
     ),
     Mutant(
         "methods/pca.py",
-        "block = np.multiply(rows, unit, out=memory[: len(rows)])\n        block -= mean",
-        "block = np.multiply(rows, unit, out=memory[: len(rows)])",
+        "yield np.subtract(rows, mean, out=memory[: len(rows)])",
+        "yield np.subtract(rows, 0.0, out=memory[: len(rows)])",
         "methods/test_pca.py::test_equals_scikit_learn",
     ),
     Mutant(
@@ -410,8 +410,8 @@ MUTANTS = [
     ),
     Mutant(
         "measures/distances.py",
-        "return rescaled(math.sqrt(gap / size), power) if size",
-        "return rescaled(gap / size, power) if size",
+        "return math.sqrt(pairs.gap() / size) if size",
+        "return pairs.gap() / size if size",
         DISTANCES,
     ),
     Mutant(
@@ -699,11 +699,10 @@ MUTANTS = [
     # Methods and data sets
     Mutant(
         "methods/pca.py",
-        "values**2 / (len(X) - 1) / self._unit",
-        "values**2 / len(X) / self._unit",
+        "values**2 / (len(X) - 1)",
+        "values**2 / len(X)",
         "methods/test_pca.py",
     ),
-    Mutant("methods/mave.py", 'unit_scaled(self._response.columns, "y")[0]', "self._response.columns", SUPERVISED),
     Mutant(
         "_check.py", 'array.dtype.kind in "biu" else values', 'array.dtype.kind in "b" else values', "test_check.py"
     ),
