@@ -33,7 +33,9 @@ for _name in ("numba", "pandas", "scipy.stats", "statsmodels.stats.multitest"):
     import_module(_name)  # the child processes have these from the start
 
 ROOT = Path(__file__).resolve().parent.parent
-IGNORED_FILES = shutil.ignore_patterns(".git", ".venv*", "_build", ".*_cache", ".hypothesis", "*.dreval", ".numba")
+IGNORED_FILES = shutil.ignore_patterns(
+    ".git", ".venv*", "_build", ".*_cache", ".hypothesis", "*.dreval", "*.journal", ".numba"
+)
 LIMIT = 300  # seconds for the tests of one mutant
 FAST = "not browser and not debian and not calibration and not doors and not vignettes and not slow"
 

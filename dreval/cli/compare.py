@@ -34,8 +34,8 @@ ARGUMENTS = (
 EPILOG = """examples:
   dreval compare iris.dreval wine.dreval table.csv --rope 0.01
   dreval compare wine.dreval --measure trustworthiness --plot forest.svg
-  dreval compare study.dreval --paragraph latex
-  dreval compare study.dreval --report out.html
+  dreval compare study.journal --paragraph latex
+  dreval compare study.journal --report out.html
 
 One saved result is compared by its points. A study, several files, or a table
 with the columns dataset, embedding and value are compared across data sets.
@@ -46,7 +46,9 @@ exit codes: 0 done, 2 invalid input"""
 def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
     parser = add("compare", _compare, "Compare embeddings on one data set, or across data sets.", EPILOG)
-    parser.add_argument("results", nargs="+", help="saved results and studies (.dreval), tables (.csv .tsv .parquet)")
+    parser.add_argument(
+        "results", nargs="+", help="saved results (.dreval), studies (.journal), tables (.csv .tsv .parquet)"
+    )
     parser.add_argument("--names", type=names, metavar="NAME[,...]", help="the embeddings to compare (all)")
     parser.add_argument("--measure", action="append", metavar="NAME", help="a measure; repeat for several (all)")
     parser.add_argument("--baseline", metavar="NAME", help="compare all embeddings with this one only")

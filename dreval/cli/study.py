@@ -35,23 +35,23 @@ ABOUT = "Run methods on data sets, with replicates, into one resumable file."
 CODES = "exit codes: 0 all cells done, 1 some failed or are not done, 2 invalid input"
 COUNTS = "file, cells, done, failed, running, waiting, seconds"
 STEPS = f"""steps:
-  dreval study run study.dreval -x wdbc -x data.csv -m pca -m isomap -r 5
-  dreval study status study.dreval
-  dreval study report study.dreval report.html
-  dreval compare study.dreval --rope 0.01
+  dreval study run study.journal -x wdbc -x data.csv -m pca -m isomap -r 5
+  dreval study status study.journal
+  dreval study report study.journal report.html
+  dreval compare study.journal --rope 0.01
 
 {CODES},
 130 stopped by Ctrl-C"""
 RUN = f"""examples:
-  dreval study run study.dreval -x wdbc -x data.csv -m pca -m isomap -r 5
-  dreval study run study.dreval -x mine=kinds.csv --labels mine=kind -m pca
+  dreval study run study.journal -x wdbc -x data.csv -m pca -m isomap -r 5
+  dreval study run study.journal -x mine=kinds.csv --labels mine=kind -m pca
   dreval study run study.toml --n-jobs 4
 
 The same command repeated continues where the last one stopped; several
 processes may run on one file at the same time. study.toml holds the arguments
 of dreval.Study; its paths are relative to the working folder:
 
-  path = "study.dreval"            # default: the name of the .toml
+  path = "study.journal"           # default: the name of the .toml
   datasets = ["wdbc", "mine.csv"]
   n_replicates = 5
   random_state = 0
@@ -62,13 +62,13 @@ of dreval.Study; its paths are relative to the working folder:
 {CODES},
 130 stopped by Ctrl-C"""
 STATUS = f"""examples:
-  dreval study status study.dreval
-  dreval study status study.dreval --table values.csv
+  dreval study status study.journal
+  dreval study status study.journal --table values.csv
 
 {CODES}"""
 REPORT = """examples:
-  dreval study report study.dreval report.html
-  dreval study report study.dreval report.md --title "Two methods"
+  dreval study report study.journal report.html
+  dreval study report study.journal report.md --title "Two methods"
 
 exit codes: 0 done, 2 invalid input"""
 
@@ -253,4 +253,4 @@ def _read_toml(path: Path) -> tuple[Path, dict[str, Any]]:
     for name in ("datasets", "methods"):
         if name not in arguments:
             raise InputError(str(path), f"must have {name}", "none", f'Write {name} = ["..."].')
-    return Path(arguments.pop("path", path.with_suffix(".dreval"))), arguments
+    return Path(arguments.pop("path", path.with_suffix(".journal"))), arguments

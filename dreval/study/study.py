@@ -619,7 +619,7 @@ class Study:
     Parameters
     ----------
     path : str or Path
-        The file, on a local disk; ``run`` creates it.
+        The file, as ``study.journal``, on a local disk; ``run`` creates it.
     datasets : list of names and paths, or dict of name to data
         Names of bundled or simulated data sets (simulations are drawn with the seed of the study), paths, arrays,
         data frames, data sets. A dict holds further arguments: ``{"mine": {"data": X, "labels": y}}``,
@@ -683,7 +683,7 @@ class Study:
     --------
     >>> import tempfile, dreval
     >>> folder = tempfile.TemporaryDirectory()
-    >>> study = dreval.Study(f"{folder.name}/study.dreval", datasets=["s2", "s3", "s4"], methods=["pca", "isomap"],
+    >>> study = dreval.Study(f"{folder.name}/study.journal", datasets=["s2", "s3", "s4"], methods=["pca", "isomap"],
     ...                      measures=["trustworthiness"], random_state=0)
     >>> study.run().table()[["dataset", "embedding", "value"]].round(3)
       dataset embedding  value
