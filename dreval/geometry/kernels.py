@@ -799,7 +799,7 @@ class KernelMap(Record):
             out[at : at + step] = self.mean + values @ self.weights
         return out
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the rule, the bandwidth and the errors."""
         from dreval.report.contents.record_summaries import map_summary
 

@@ -226,7 +226,7 @@ class ProtocolStatus(TableRecord):
             return "Export the folder again: that writes the transformed data of round 2."
         return "Collect the folder."
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the state of each task, and the next step."""
         from dreval.report.contents.record_summaries import protocol_summary
 

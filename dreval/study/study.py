@@ -576,7 +576,7 @@ class StudyStatus(Record):
         """Seconds of computing so far, over all processes."""
         return float(self.cells["seconds"].sum())
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the number of cells in each state, failures and warnings."""
         from dreval.report.contents.record_summaries import study_summary
 
