@@ -644,7 +644,7 @@ class Study:
         is no bootstrap, because repeated points are perfect neighbors in every embedding. k is not changed.
     labels : dict of data set name to labels, optional
         Classes of the points, as in ``Evaluation``; bundled data sets have their own.
-    metric : str
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
         Distance in the data space, as in ``Evaluation``.
     header : "auto", True or False
         Whether the first row of a text file has the names of its columns, as in ``Evaluation``; for one data set it is
