@@ -17,10 +17,10 @@ import pandas as pd
 from dreval._check import check_one_of
 from dreval.errors import InputError, ProtocolError
 from dreval.glossary import printable
-from dreval.inputs._header import HeaderOptions
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.source import digest, sketch
+from dreval.inputs.text_tables import HeaderOptions
 from dreval.protocol.folder import FORMATS, INPUTS, MANIFEST, RETURNED, TASKS, file_hash, place_in, write_in
 from dreval.protocol.manifest import ID_COLUMN, Manifest, Task
 
