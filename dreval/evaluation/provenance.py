@@ -178,7 +178,8 @@ def run_notes(
 
 def unread_notes(data: Data, plan: Plan, options: Mapping[str, Any]) -> list[Note]:
     """Return notes on options and variables that no measure, test or interval reads."""
-    names = {*(task.name for task in (*plan.measures, *plan.tests)), *plan.intervals.option_keys}
+    measures, tests = (task.name for task in plan.measures), (task.name for task in plan.tests)
+    names = {*measures, *tests, *plan.intervals.option_keys}
     unused = tuple(repr(name) for name in options if name not in names)
     notes = [note("options.unused", names=unused)] if unused else []
     if data.batch is not None and plan.measures and not any("batch" in task.card.needs for task in plan.measures):

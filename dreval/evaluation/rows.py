@@ -198,7 +198,8 @@ class EmbeddingOutcome:
     def cells(self) -> list[dict[str, Any]]:
         """Return the rows of the table: measures, tests, and further runs of the method."""
         shared = {"n_components": self.n_components, "seconds": self.seconds}
-        return [{**row.cells(), **shared} for row in (*self.rows, *self.tests, *self.replicates)]
+        rows: list[MeasureRow | TestRow] = [*self.rows, *self.tests, *self.replicates]
+        return [{**row.cells(), **shared} for row in rows]
 
 
 def missing_row(name: str, task: MeasureTask, reason: Note) -> MeasureRow:
