@@ -495,14 +495,8 @@ def _only_neighbors(
     space: Space, rows: IntArray, block: slice, k_stored: int, data: _Lists, buffer: FloatArray
 ) -> None:
     """Compute the neighbors in the data of a row block."""
-    from dreval.geometry._loops import rows as loops
-
-    distances, points = space.block(rows, buffer), space.arrays().points
     k_selected = min(k_stored + 1, space.n - 1)
-    index, value = np.empty((len(rows), k_selected), np.int64), np.empty((len(rows), k_selected))
-    loops.select_rows(
-        distances, rows, True, points, space.norms, points, space.norms, space.gamma, k_selected, index, value
-    )
+    index, value = space.nearest_rows(rows, k_selected, buffer[: len(rows)])
     tied = np.flatnonzero((np.diff(value, axis=1) <= ROUNDING * value[:, 1:]).any(axis=1))
     if len(tied):
         data.tied[block][tied] = True

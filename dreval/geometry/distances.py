@@ -302,6 +302,23 @@ class Space:
         columns = self.coarse.columns
         return columns[:0] if len(columns) else self.products(rows, buffer)
 
+    def nearest_rows(
+        self, rows: IntArray, k: int, buffer: FloatArray, queries: Space | None = None
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the k nearest points of some rows by direct value, then by row number, and these values.
+
+        The point itself is left out. Other query points than those of this space leave none out.
+        """
+        from dreval.geometry._loops import rows as loops
+
+        index, value = np.empty((len(rows), k), np.int64), np.empty((len(rows), k))
+        if queries is None:
+            loops.select_rows(rows, True, self.coarse, self.coarse, self.lines(rows, buffer), index, value)
+        else:
+            arrays = [space.coarse if self.gamma > 0.0 else space.arrays() for space in (queries, self)]
+            loops.select_rows(rows, False, *arrays, self.products(rows, buffer, queries), index, value)
+        return index, value
+
     def direct_block(self, rows: IntArray) -> FloatArray:
         """Return direct values of some rows whatever the number of columns; (len(rows), n)."""
         if isinstance(self.points, np.ndarray):
@@ -357,7 +374,7 @@ class Space:
         """Return a space of other points in the center of this space."""
         points = np.ascontiguousarray(points)
         if self.gamma == 0.0:
-            return Space(points, NO_COLUMNS, points, np.zeros(len(points)), 0.0)
+            return Space(points, _columns(points), points, np.zeros(len(points)), 0.0)
         center = self.points.mean(axis=0)
         centered = points - center
         norms = np.einsum("ij,ij->i", centered, centered)
@@ -466,13 +483,11 @@ def orders(space: Space, rows: IntArray, tied: npt.NDArray[np.bool_] | None = No
 
 def equal_next(space: Space, rows: IntArray) -> npt.NDArray[np.bool_]:
     """Return whether the r-th and the next nearest other point are tied for some rows, for r = 1, ..., n - 2."""
-    from dreval.geometry._loops import rows as loops
-
-    distances, equal = space.direct_block(rows), np.empty((len(rows), space.n - 2), np.bool_)
+    distances = space.direct_block(rows)
     distances[np.arange(len(rows)), rows] = np.inf
     distances.sort(axis=1)  # the point itself is last
-    loops.equal_next(distances, equal)
-    return equal
+    following = distances[:, 1:-1]
+    return np.asarray(following - distances[:, :-2] <= ROUNDING * following)
 
 
 TREE_COLUMNS = 8  # up to this many columns a k-d tree is faster
@@ -508,7 +523,6 @@ def nearest(
     checked (O(n m p) time, O(n k) memory). Rows in which the rounding of the tree could matter are searched in full.
     """
     from dreval.geometry._loops import orders as sorting
-    from dreval.geometry._loops import rows as loops
 
     check_int(k, "k", low=1, high=len(points) - (queries is None))
     space = Space.of(points)
@@ -523,21 +537,8 @@ def nearest(
     k_searched = min(k + 1, n - skip_self)
 
     def run_block(rows: IntArray) -> None:
-        distances = space.block(rows, np.empty((len(rows), n)), query_space)
-        out_i, out_d = np.empty((len(rows), k_searched), np.int64), np.empty((len(rows), k_searched))
-        loops.select_rows(
-            distances,
-            rows,
-            skip_self,
-            query_space.points,
-            query_space.norms,
-            space.points,
-            space.norms,
-            space.gamma,
-            k_searched,
-            out_i,
-            out_d,
-        )
+        buffer = np.empty((len(rows), n))
+        out_i, out_d = space.nearest_rows(rows, k_searched, buffer, None if skip_self else query_space)
         last, following = out_d[:, k - 1], out_d[:, k_searched - 1]
         shared = np.flatnonzero((following - last <= ROUNDING * following) & (k_searched > k))
         near_i, near_d = np.ascontiguousarray(out_i[:, :k]), np.ascontiguousarray(out_d[:, :k])

@@ -84,14 +84,17 @@ FOLDER = _folder()
 def loop(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a loop when it is first called.
 
+    A loop whose name begins with an underscore is called by other loops only: it gets no entry from Python, which would
+    take a part of the time of its compilation.
     The machine code is stored next to the package or in the user's cache folder (or ``NUMBA_CACHE_DIR``). Where no
     folder can be written to, as in some containers, each process compiles it.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
+        settings = {"no_cpython_wrapper": function.__name__.startswith("_"), "no_cfunc_wrapper": True, **options}
         numba_cache_dir, config.CACHE_DIR = config.CACHE_DIR, FOLDER
         try:
-            return njit(cache=bool(FOLDER), nogil=True, **options)(function)
+            return njit(cache=bool(FOLDER), nogil=True, **settings)(function)
         finally:
             config.CACHE_DIR = numba_cache_dir
 

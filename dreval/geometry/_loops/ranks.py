@@ -1,21 +1,44 @@
 """Cross ranks: the rank in one space of the neighbors in the other, row by row.
 
-The idea. For a row (one point i) there are k targets, the neighbors of i in the other space. The rank of a target is 1
-plus the number of points nearer to i than the target. Sorting all n points would cost O(n log n); counting costs less:
+The idea
+--------
+For a row (one point i) there are k *targets*, the neighbors of i in the other space. The rank of a target is 1 plus the
+number of points nearer to i than the target. ``plain_ranks`` compares every point with every target: k n comparisons,
+each with a branch. Sorting all n points would cost O(n log n). ``_rank_line`` compares, too, but many points at once:
 
-1. The direct distances of the targets are computed and sorted: k thresholds.
-2. Every point is counted by the first threshold that exceeds its distance. Sums of these counts over the thresholds are
-   the ranks of all targets at once.
-3. Without groups, distances are coded as whole numbers of 16 bits (*fine cells*: FINE cells over the range of the
-   thresholds), and each point is compared with every threshold, many points at a time and without branches. With groups
-   a look-up table (CELLS cells) has the number of thresholds below each distance.
-4. A distance from a product has an error. A point whose distance is within the error of a threshold is *doubtful*: it
-   is not counted in step 2, but listed. ``_count_doubtful`` decides it by its direct distance, and by row number if it
-   is equal. A tie up to rounding is reported; such a row is computed from sorted rows instead (``_loops.orders``).
+1. The direct distances of the targets are computed and sorted: k *thresholds*, which are exact.
+2. A point is counted at the first threshold that exceeds its distance. Sums of these counts over the thresholds are the
+   ranks of all targets at once.
+3. Without groups, the row is coded as whole numbers of 16 bits: *fine cells*, FINE of them over the range of the
+   thresholds, and one for all points beyond. A point comes before a threshold if its cell does; the sign of a
+   difference of 16 bits says so, and a processor computes 16 to 32 of these at once, without a branch.
+4. With groups, a look-up table of CELLS cells has the number of thresholds below each distance, and each point is
+   counted in its group.
+5. A coarse distance has an error (see ``rows.py``). A point whose cell is within the error of a threshold is
+   *doubtful*: it is not counted in step 3 or 4, but listed. ``_count_doubtful`` decides it by its direct distance, and
+   by row number if that is equal. The targets themselves are such points, whose positions are known.
+6. A tie up to rounding is reported; such a row is computed from sorted rows instead (``sorting`` in ``orders.py``).
 
-``_count_farther`` uses the cells of step 3 once more, for the ranks without each point. The file also has the worst and
-best values of rank measures and votes over all ways to break ties, and the changes in all other rows when one point is
-left out: the next neighbor enters, and ranks beyond the point fall by one.
+With thresholds 2 5 9 and the distances 1 3 4 6 7 8 12, the counts by first threshold above are 1 2 3, and one beyond;
+their sums 1 3 6 and the targets before give the ranks 2, 5 and 9.
+
+Without each point
+------------------
+The jackknife asks for every row what the penalty max(rank - k, 0), summed over the targets, becomes when one point is
+left out. If the point is not a neighbor of i, the targets stay, and each rank beyond the point falls by one:
+``_count_farther`` counts, for every point, the penalized targets that are farther, from the cells of step 3. If the
+point is a neighbor, the (k + 1)-th one takes its place: ``penalty_changes`` and ``common_changes`` add that correction
+for the few listed points.
+
+Ties
+----
+``tie_bounds`` and ``vote_bounds`` compute the worst and the best value over all ways of breaking ties, without trying
+them: points nearer than the k-th distance are neighbors in any case, and those at it are chosen greedily.
+
+Plain twins
+-----------
+The functions ``plain_...`` are what the loops next to them compute, in a few lines of numpy. Nothing but the tests
+(``tests/geometry/test_plain_twins.py``) and a reader calls them. Bounds over ties are tested by trying all ways.
 """
 
 from __future__ import annotations
@@ -27,6 +50,7 @@ from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.rows import (
     FAR,
     FAR_SINGLE,
+    _largest,
     direct,
     direct_to_some,
     read_line,
@@ -186,6 +210,17 @@ def _exclude_targets(thresholds, ids, cell_of, hist, ties, doubtful, position_of
     return ids.shape[0]
 
 
+def plain_ranks(values, i, targets, groups, n_groups):
+    """Return the ranks of the targets in a row of direct values without ties, and the points before them by group.
+
+    It is the plain twin of ``_rank_line``.
+    """
+    points = np.delete(np.arange(len(values)), i)
+    before = [points[(values[points] < values[target])] for target in targets]
+    ranks = np.array([1 + len(nearer) for nearer in before])
+    return ranks, np.array([np.bincount(groups[nearer], minlength=n_groups) for nearer in before])
+
+
 @loop()
 def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank, counts):
     """Rank the targets of one row among all points; return whether a target is tied with another point.
@@ -231,13 +266,16 @@ def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank
         hist,
     )
     _write_ranks(hist, position, n_groups, rank, counts)
-    return ties.sum() > 0
+    return _largest(ties) > 0
 
 
 @loop()
 def _rank_scratch(n, k, n_groups):
     """Return arrays for ``_rank_line``."""
     size = -(-n // LANE) * LANE if n_groups == 0 else n
+    cell_of, position_of = np.empty(size, np.uint16), np.empty(n, np.int32)
+    cell_of[:] = NO_POINT
+    position_of[:] = -1
     return (
         np.empty(k),
         np.empty(k),
@@ -246,9 +284,9 @@ def _rank_scratch(n, k, n_groups):
         np.empty((k + 1, max(n_groups, 1)), np.int64),
         np.empty(k, np.int64),
         np.empty(CELLS, np.int32),
-        np.full(size, NO_POINT, np.uint16),
+        cell_of,
         np.empty(n, np.int32),
-        np.full(n, -1, np.int32),
+        position_of,
         np.empty(-(-k // 4) * 4 if n_groups == 0 else 0, np.uint16),
         np.empty(size, np.uint16),
         np.empty(size, np.uint8),
@@ -297,7 +335,7 @@ def cross_rows(
     norms_x, norms_y = X.norms.astype(products_x.dtype), Y.norms.astype(products_y.dtype)
     rank_x, rank_y = _rank_scratch(n, k, n_groups), _rank_scratch(n, k, n_groups)
     select_x, select_y = select_scratch(n, n_selected, line_x), select_scratch(n, n_selected, line_y)
-    largest_x, largest_y = X.norms.max(), Y.norms.max()
+    largest_x, largest_y = _largest(X.norms), _largest(Y.norms)
     for b in range(rows.shape[0]):
         i = rows[b]
         read_line(X, i, X, norms_x, products_x, b, line_x)
@@ -318,6 +356,17 @@ def cross_rows(
             for c in range(ks.shape[0]):
                 _count_farther(ks[c], i, embedding[1][b], rank_x, farther[0, c])
                 _count_farther(ks[c], i, data[1][b], rank_y, farther[1, c])
+
+
+def plain_farther(values, i, targets, ranks, k):
+    """Return for every point how many of the first k targets have a rank above k and are farther than the point.
+
+    It is the plain twin of ``_count_farther``; the values have no ties.
+    """
+    penalized = targets[:k][ranks[:k] > k]
+    counts = (values[:, None] < values[penalized]).sum(axis=1)
+    counts[i] = 0
+    return counts
 
 
 @loop()
@@ -449,6 +498,15 @@ def _write_ranks(hist, position, n_groups, rank, counts):
             if n_groups:
                 counts[at, g] = hist[t, g]
         rank[at] = total + 1
+
+
+def plain_drop_group(nearest, ranks, counts, groups, group, k):
+    """Return the first k neighbors of a row that are not in a group, and their ranks without it.
+
+    It is the plain twin of ``drop_group``, for one row.
+    """
+    stay = groups[nearest] != group
+    return nearest[stay][:k], (ranks - counts[:, group])[stay][:k]
 
 
 @loop()
@@ -640,6 +698,15 @@ def vote_bounds(block, orders, rows, codes, n_classes, k, out):
             n_missing -= 1
         out[b, 0] = _surely_right(own_class, inside, at_edge, first, n_missing, size)
         out[b, 1] = _maybe_right(own_class, inside, at_edge, first, n_missing)
+
+
+def plain_penalty_without(ranks, t, k):
+    """Return the penalty of a row without its t-th neighbor, from the ranks of its first k + 1 neighbors.
+
+    It is the plain twin of ``penalty_changes``, for one row and one point.
+    """
+    others = np.delete(ranks[: k + 1], t)
+    return int(np.maximum(others - (ranks[t] < others) - k, 0).sum())
 
 
 @loop()

@@ -1,25 +1,47 @@
 """Rows of squared distances: direct values of pairs, rows of values, and the k nearest points.
 
-The idea. A row holds the squared distances of one point to all others. It is computed fast and slightly inexact (from a
-matrix product, or from columns in single precision). Only where the error could change the outcome, exact values of
-single pairs are computed. So results do not depend on how a row was computed, and nearly all work is fast. The k
-nearest points of a row (``select_line``) are found in four steps:
+The idea
+--------
+A row holds the squared distances of one point to all n points. There are two kinds of values:
 
-1. The smallest entry of each comb (COMB entries at a fixed distance in the row) is computed; the loop has no branches.
-2. The k-th smallest of these minima bounds the k-th smallest distance from above: k entries are at most as large.
-3. Only combs whose minimum is below this bound plus the error are searched; their entries below it are candidates.
-4. The direct values of the candidates are computed, and the k smallest are sorted by value and row number.
+- A *direct* value is a sum of squared differences, column by column. It is exact to rounding and has the same bits
+  wherever it is computed, but costs p operations that no matrix product does faster.
+- A *coarse* value comes from a matrix product, ``norm_i + norm_j - 2 <x_i, x_j>``, or from columns in single
+  precision. It costs a fraction of that, and its error is at most ``gamma * (norm_i + norm_j)``.
 
-**Direct values.** Plain arrays and sparse rows of kind SQUARES give squared Euclidean distances. A sparse row gives the
-same bits as the dense one: terms are added in the order of the columns, and a zero adds nothing. COSINE is squared
-Euclidean between rows of norm 1, exactly 2 where their inner product is exactly 0 (rows without a common entry are
-ties), and 0 where they differ by rounding only. PRECISE is COSINE of rows of twice the width: behind the entries of a
-row are their rounding errors, so that rows that nearly agree have differences to all digits.
+Direct values decide every order, coarse values only where their error cannot change the outcome: nearly all work is
+fast, and results do not depend on how a row was computed. Ties are broken by row number. The row number identifies the
+point itself, which is left out. Where ``gamma`` is 0 the row itself is direct, and the points are not read.
 
-**Rows.** The values of a row are either direct (exact to rounding), or have an error of at most
-``gamma * (norm_i + norm_j)``. Direct values decide every order: other values decide only where their error cannot
-change the outcome. Ties are broken by row number; the row number identifies the point itself, which is left out. Where
-``gamma`` is 0 the row itself is direct, and the points are not read.
+The k nearest points
+--------------------
+``plain_nearest`` sorts a row of direct values: O(n log n), with an unpredictable branch for each comparison.
+``select_line`` reads a coarse row once and sorts only a few candidates:
+
+1. A *comb* is every w-th entry of the row, COMB entries in all. The smallest entry of each comb is computed. The loop
+   has no branches and is vectorized, since neighboring entries belong to different combs.
+2. The k-th smallest of these minima is at least the k-th smallest distance: k different entries are at most as large.
+   It is found by counting, on the minima of the minima where these are many enough.
+3. This bound, plus twice the error of a coarse value, limits the search: an entry beyond it is not among the k nearest,
+   whatever the errors. Only combs whose minimum is within the limit are searched.
+4. The entries within the limit are candidates, hardly more than k. Their direct values are computed, and the k smallest
+   are sorted by value and row number.
+
+With k = 2 and combs of two entries, the row 9 4 3 8 7 6 5 2 (w = 4: entries 0 and 4, 1 and 5, ...) has the
+minima 7 4 3 2; the second smallest, 3, is the bound, and only the combs of 3 and 2 are searched.
+
+Direct values
+-------------
+Plain arrays and sparse rows of kind SQUARES give squared Euclidean distances. A sparse row gives the same bits as the
+dense one: terms are added in the order of the columns, and a zero adds nothing. COSINE is squared Euclidean between
+rows of norm 1, exactly 2 where their inner product is exactly 0 (rows without a common entry are ties), and 0 where
+they differ by rounding only. PRECISE is COSINE of rows of twice the width: behind the entries of a row are their
+rounding errors, so that rows that nearly agree have differences to all digits.
+
+Plain twins
+-----------
+The functions ``plain_...`` are what the loops next to them compute, in a few lines of numpy. Nothing but the tests
+(``tests/geometry/test_plain_twins.py``) and a reader calls them.
 """
 
 from __future__ import annotations
@@ -30,7 +52,6 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
 
 SQUARES = 0
@@ -328,6 +349,14 @@ def fill_direct(queries, rows, columns, out):
         fill_line(queries[rows[b]], columns, out.shape[1] - columns.shape[1], out[b])
 
 
+def plain_squares(query, points):
+    """Return the direct squared distances of one point to others: the plain twin of ``fill_line`` and ``direct``."""
+    total = np.zeros(len(points))
+    for c in range(points.shape[1]):  # in this order, so that all have the same bits
+        total += (query[c] - points[:, c]) ** 2
+    return total
+
+
 @loop()
 def fill_line(query, columns, start, line):
     """Compute direct squared distances of one point to the points from ``start`` on, as many as the line has.
@@ -542,6 +571,14 @@ def _sort_candidates(values, indices, count, k, out_index, out_value):
     _sort_heap(out_value, out_index)
 
 
+def plain_nearest(values, skip, k):
+    """Return the k nearest points of a row of direct values, and their values: the plain twin of ``select_line``."""
+    points = np.arange(len(values))
+    points = points[points != skip]
+    nearest = points[np.lexsort((points, values[points]))[:k]]
+    return nearest, values[nearest]
+
+
 @loop()
 def select_line(line, skip, i, queries, query_norm, points, largest, gamma, k, scratch, out_index, out_value):
     """Find the k nearest points of one row, by direct distance and row number; ``skip`` is left out (-1: none).
@@ -559,7 +596,7 @@ def select_line(line, skip, i, queries, query_norm, points, largest, gamma, k, s
     else:
         bound = np.float64(_kth_smallest(minima if minima.shape[0] >= 2 * k else line, k, heap))
     reach = bound + 2.0 * gamma * (query_norm + largest)
-    n_near, count, width = 0, 0, minima.shape[0]
+    n_near, count, width = 0, np.int64(0), minima.shape[0]  # a literal 0 would be one more type to compile
     for c in range(width):  # every comb is written, and stays if it is counted: no branch is mispredicted
         combs[n_near] = c
         n_near += minima[c] <= reach
@@ -572,15 +609,6 @@ def select_line(line, skip, i, queries, query_norm, points, largest, gamma, k, s
 
 
 @loop()
-def equal_next(block, equal):
-    """Mark whether an entry and the next one of each sorted row are equal up to rounding."""
-    for b in range(block.shape[0]):
-        line = block[b]
-        for c in range(equal.shape[1]):
-            equal[b, c] = line[c + 1] - line[c] <= ROUNDING * line[c + 1]
-
-
-@loop()
 def select_scratch(n, k, line):
     """Return arrays for ``select_line``, for lines of the precision of this one."""
     width, n_minima_of_minima = -(-n // COMB), -(-4 * k // COUNTING_UNIT) * COUNTING_UNIT
@@ -590,22 +618,37 @@ def select_scratch(n, k, line):
         np.empty(width, line.dtype),
         np.empty(n_minima_of_minima, line.dtype),
         np.empty(n_minima_of_minima, np.int32),
-        np.empty(width, np.int64),
+        np.empty(width, np.int32),
         np.empty(n),
-        np.empty(n, np.int64),
+        np.empty(n, np.int32),  # as the targets of ``ranks.py``, so that values of both are compiled once
     )
 
 
 @loop()
-def select_rows(block, rows, skip_self, queries, query_norms, points, norms, gamma, k, out_index, out_value):
-    """Find the k nearest points of each row of a block of squared distances."""
-    scratch, largest = select_scratch(norms.shape[0], k, block), norms.max()
+def _largest(values):
+    """Return the largest value; numba's own function takes five times as long to compile."""
+    largest = values[0]
+    for value in values:
+        largest = max(largest, value)
+    return largest
+
+
+@loop()
+def select_rows(rows, skip_self, queries, points, products, out_index, out_value):
+    """Find the k nearest points of some query points, whose values ``read_line`` reads; k is the width of the output.
+
+    ``queries`` and ``points`` are (points, columns, norms, gamma).
+    """
+    n, k = points.norms.shape[0], out_index.shape[1]
+    line, norms, largest = np.empty(n, products.dtype), points.norms.astype(products.dtype), _largest(points.norms)
+    scratch = select_scratch(n, k, line)
     for b in range(rows.shape[0]):
         i = rows[b]
-        skip, query_norm = i if skip_self else -1, query_norms[i]
+        read_line(queries, i, points, norms, products, b, line)
         select_line(
-            block[b], skip, i, queries, query_norm, points, largest, gamma, k, scratch, out_index[b], out_value[b]
-        )
+            line, i if skip_self else -1, i, queries.points, queries.norms[i], points.points, largest, points.gamma,
+            k, scratch, out_index[b], out_value[b],
+        )  # fmt: skip
 
 
 @loop()
