@@ -275,5 +275,5 @@ def test_the_card_repeats_the_caution_of_the_page() -> None:
     text = " ".join(str(dreval.intrinsic_dimension(points("cloud"))).split())
     assert card.caution in page
     assert card.caution in text
-    assert card is dreval.card("intrinsic_dimension", "dimension")
+    assert card is dreval.card("intrinsic_dimension", "analysis")
     assert {"facco2017", "levina2004", "mackay2005"} == set(card.works)
