@@ -28,7 +28,7 @@ from dreval import __version__
 from dreval._check import did_you_mean, nearest_name, resolve_alias
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS, printable
-from dreval.inputs.paths import SUFFIXES, split_member
+from dreval.inputs.kinds import SUFFIXES, split_member
 from dreval.records.base import FixedDict, refuse_journal
 from dreval.records.frames import notes_of_table, rows_with_notes
 from dreval.records.notes import FIRST_ROW_CODES, Note, join_notes
