@@ -28,7 +28,7 @@ from dreval._check import did_you_mean, nearest_name
 from dreval.cli._arguments import one_of
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS, printable
-from dreval.inputs.paths import split_member
+from dreval.inputs.kinds import split_member
 from dreval.records.base import FixedDict, refuse_journal
 from dreval.records.frames import notes_of_table, rows_with_notes
 from dreval.records.notes import FIRST_ROW_CODES, Note, join_notes

@@ -27,7 +27,7 @@ from dreval.cli._main import (
     write_files,
 )
 from dreval.errors import InputError
-from dreval.inputs.paths import split_member
+from dreval.inputs.kinds import split_member
 from dreval.records.base import whole_file
 from dreval.records.frames import plain_notes
 from dreval.registry import MEASURES, METHODS, TESTS

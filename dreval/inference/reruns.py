@@ -19,8 +19,7 @@ import numpy as np
 from dreval._check import FloatArray, IntArray, check_random_state, describe
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream_seed
-from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, warn
-from dreval.inputs._user_code import RUN_ALONE_HINT
+from dreval.errors import RUN_ALONE_HINT, DrevalError, InputError, MethodFailed, UndefinedMeasure, warn
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source, bundled_first
 from dreval.inputs.source_kinds import Source, check_embedding, seed_of

@@ -43,8 +43,7 @@ from dreval.inputs.features import (
     symmetric_kind,
 )
 from dreval.inputs.files import UnpackedTable, check_column_names, chosen_layer, has_column, unpack
-from dreval.inputs.kinds import PATHS, Kind, kind_of
-from dreval.inputs.paths import nearest_file, split_member
+from dreval.inputs.kinds import PATHS, Kind, kind_of, nearest_file, split_member
 from dreval.inputs.stored import NOT_NUMERIC_HINT, LazyTable
 from dreval.inputs.text_tables import Header, HeaderOptions, check_header
 from dreval.inputs.variables import (

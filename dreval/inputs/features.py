@@ -188,6 +188,11 @@ def _kind(column: pd.Series[Any]) -> str:
 DENSE_LIMIT = 8 * 2**30  # bytes
 
 
+def memory_limit() -> float:
+    """Return the bytes that a whole table may take in memory: 8 GiB, or DREVAL_READ_LIMIT if that is more."""
+    return max(DENSE_LIMIT, read_limit() or 0)
+
+
 def check_places(matrix: Any, argument: str) -> None:
     """Check that the entries of a sparse matrix are within its shape.
 
@@ -241,7 +246,7 @@ def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], Note]:
     rows, columns = matrix.shape
     needed = rows * columns * 8
     size = f"{needed / 2**30:.1f} GiB" if needed >= 2**30 else f"{max(needed / 2**20, 0.1):.1f} MiB"
-    limit = max(DENSE_LIMIT, read_limit() or 0)
+    limit = memory_limit()
     if needed > limit:
         raise InputError(
             argument,

@@ -17,11 +17,9 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import ROWS_FROM_ZERO, check_npy, check_numeric, check_unmasked, describe, did_you_mean, nearest_name
-from dreval.errors import DrevalError, Hint, InputError, UnknownName, message_of, usable_stderr
-from dreval.inputs._user_code import UserCode
+from dreval.errors import DrevalError, Hint, InputError, UnknownName, UserCode, message_of, usable_stderr
 from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, native
-from dreval.inputs.kinds import NOT_IN_MEMORY, PATHS, Kind, is_sparse, kind_of
-from dreval.inputs.paths import SUFFIXES, is_path, locate, stem_of
+from dreval.inputs.kinds import NOT_IN_MEMORY, PATHS, SUFFIXES, Kind, is_path, is_sparse, kind_of, locate, stem_of
 from dreval.inputs.sizes import check_hdf5, check_mtx, check_npz, check_parquet, check_sparse
 from dreval.inputs.stored import (
     MIN_BLOCKWISE_BYTES,

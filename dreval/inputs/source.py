@@ -45,14 +45,13 @@ from dreval.errors import (
     ProtocolError,
     UndefinedMeasure,
     UnknownName,
+    UserCode,
     warn,
 )
-from dreval.inputs._user_code import UserCode
 from dreval.inputs.coordinates import read_coordinates
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import UnpackedTable, chosen_layer, unpack
-from dreval.inputs.kinds import Kind, kind_of
-from dreval.inputs.paths import nearest_file, split_member
+from dreval.inputs.kinds import Kind, kind_of, nearest_file, split_member
 from dreval.inputs.source_kinds import (
     CallableSource,
     CoordinateSource,

@@ -28,9 +28,8 @@ from dreval._check import (
     resolve_alias,
 )
 from dreval._random import root_seed, stream_seed
-from dreval.errors import InputError, MethodFailed, UndefinedMeasure, collect_notes
+from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UserCode, collect_notes
 from dreval.glossary import METRICS, printable
-from dreval.inputs._user_code import UserCode
 from dreval.inputs.coordinates import returned_coordinates
 from dreval.inputs.data import Data
 from dreval.inputs.features import PermutedRows, check_places, digest_of, is_sparse, read_blocks

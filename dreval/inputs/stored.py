@@ -1,4 +1,9 @@
-"""Read tables of numbers that are not in memory: mapped files, arrays of HDF5, zarr and dask, parquet, AnnData."""
+"""Read the rows of tables that are not in memory: mapped files, arrays of HDF5, zarr and dask, parquet, AnnData.
+
+``RowReader`` is the interface to a library, with one implementation for each. ``LazyTable`` is its only caller: it
+limits memory, allows one thread at a time, caches large parts of a file, and checks types, widths and places of all
+rows that were read. ``read_blocks`` (``dreval.inputs.features``) reads any table by blocks of its rows.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import importlib
 import json
 import math
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,12 +25,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import IntArray, check_exact, check_unmasked, describe, did_you_mean, read_limit
+from dreval._check import IntArray, check_exact, check_unmasked, describe, did_you_mean
 from dreval._inside import check_opened
 from dreval._parallel import one_blas_thread
 from dreval.errors import DrevalError, InputError, UnknownName, message_of
 from dreval.glossary import printable
-from dreval.inputs.features import DENSE_LIMIT, as_csr, check_places, frame_numbers, is_sparse, row_blocks
+from dreval.inputs.features import as_csr, check_places, frame_numbers, is_sparse, memory_limit, row_blocks
 from dreval.inputs.kinds import Kind, kind_of, library_of
 from dreval.inputs.sizes import check_zarr
 
@@ -48,8 +54,8 @@ class LazyTable:
 
     Attributes
     ----------
-    reader : object
-        Reads consecutive rows or single columns of the file.
+    reader : RowReader
+        Reads the rows of the file.
     what : str
         Description of the table, for errors.
     argument : str
@@ -58,7 +64,7 @@ class LazyTable:
         The columns of the file that belong to the table; all by default.
     """
 
-    reader: Any
+    reader: RowReader
     what: str
     argument: str
     keep: IntArray | None = None
@@ -78,19 +84,18 @@ class LazyTable:
 
     def truth_values(self) -> list[int]:
         """Return the positions of the columns that hold True and False; none if all columns have one type."""
-        boolean_columns: frozenset[int] = getattr(self.reader, "truth_values", frozenset())
         columns = range(self.shape[1]) if self.keep is None else self.keep.tolist()
-        return [position for position, j in enumerate(columns) if j in boolean_columns]
+        return [position for position, j in enumerate(columns) if j in self.reader.boolean_columns]
 
     @property
     def single(self) -> bool:
         """Whether the numbers in the file are of single precision."""
-        return bool(getattr(getattr(self.reader, "source", None), "dtype", None) == np.float32)
+        return bool(self.reader.dtype == np.float32)
 
     @property
     def sparse(self) -> bool:
         """Whether its rows come as a sparse matrix."""
-        return bool(self.reader.sparse)
+        return self.reader.sparse
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -133,7 +138,7 @@ class LazyTable:
     def whole(self) -> Any:
         """The whole table as float64, an array or a sparse matrix; above 8 GiB, or DREVAL_READ_LIMIT, an error."""
         n, p = self.shape
-        limit = max(DENSE_LIMIT, read_limit() or 0)
+        limit = memory_limit()
         if self.sparse:
             from scipy.sparse import vstack
 
@@ -153,7 +158,7 @@ class LazyTable:
 
     def _check_size(self, rows: int) -> None:
         """Raise an error if so many rows take more memory than allowed."""
-        needed, limit = 8 * rows * self.shape[1], max(DENSE_LIMIT, read_limit() or 0)
+        needed, limit = 8 * rows * self.shape[1], memory_limit()
         if needed > limit and not self.sparse:
             raise self._too_large(needed, limit)
 
@@ -174,7 +179,7 @@ class LazyTable:
         """Return one column, in memory."""
         stored_position = position if self.keep is None else int(self.keep[position])
         with self._reading():
-            return pd.Series(self.reader.column(stored_position, row_blocks(self)))
+            return pd.Series(self.reader.column(stored_position))
 
     def without(self, position: int) -> LazyTable:
         """Return the table without one column."""
@@ -189,9 +194,10 @@ class LazyTable:
         if not len(rows):
             return self._rows(0, 0)
         self._check_size(len(rows))
-        if hasattr(self.reader, "pick"):
-            with self._reading():
-                return self._normal(self.reader.pick(rows, self.keep), len(rows))
+        with self._reading():
+            block = self.reader.take(rows, self.keep)
+            if block is not None:
+                return self._normal(block, len(rows))
         max_gap_rows = max(MAX_GAP_BYTES // max(8 * p, 1), 1)
         is_gap = np.diff(rows) > max_gap_rows
         if self.reader.edges is not None:  # the rows of one part of the file are decompressed together
@@ -216,13 +222,13 @@ class LazyTable:
             ends = np.r_[0, n] if edges is None else np.r_[0, edges, n]
             longest = int(np.diff(ends).max(initial=0))
             if stop - start >= longest or 8 * longest * p > MAX_CACHED_PART_BYTES or edges is None or not stop > start:
-                return self._normal(self.reader.read(start, stop, self.keep), stop - start)
+                return self._normal(self.reader.rows(start, stop, self.keep), stop - start)
             parts = []
             for part in range(np.searchsorted(edges, start, "right"), np.searchsorted(edges, stop - 1, "right") + 1):
                 part_start, part_stop = int(ends[part]), int(ends[part + 1])
                 if self._last.get("at") != part:
                     self._last.clear()
-                    rows = self.reader.read(part_start, part_stop, self.keep)  # with the type in the file
+                    rows = self.reader.rows(part_start, part_stop, self.keep)  # with the type in the file
                     self._last.update(at=part, rows=rows)
                 first, last = max(start, part_start) - part_start, min(stop, part_stop) - part_start
                 parts.append(self._last["rows"][first:last])
@@ -265,34 +271,165 @@ def concatenate_rows(parts: list[Any]) -> Any:
     return np.concatenate(parts)
 
 
-class _Sliced:
-    """An array of HDF5 or zarr, or a mapped file, whose rows are read by slices."""
+class RowReader(ABC):
+    """Rows of numbers in a file, or in an object of another library, that are read when they are needed.
 
-    sparse = False
+    Attributes
+    ----------
+    shape : (int, int)
+        Number of rows and columns.
+    dtype : numpy.dtype or None
+        Type of the numbers; None if columns may have several types.
+    sparse : bool
+        Whether rows come as a sparse matrix.
+    edges : ndarray of int or None
+        First rows, apart from row 0, of the parts whose rows are decompressed together; None without such parts.
+    boolean_columns : frozenset of int
+        Columns that hold True and False; empty if all columns have one type.
+    """
+
+    shape: tuple[int, int]
+    dtype: Any = None
+    sparse: bool = False
+    edges: IntArray | None = None
+    boolean_columns: frozenset[int] = frozenset()
+
+    @abstractmethod
+    def rows(self, start: int, stop: int, columns: IntArray | None = None) -> Any:
+        """Return consecutive rows, with all columns or some."""
+
+    def take(self, indices: IntArray, columns: IntArray | None = None) -> Any:
+        """Return ascending rows, with all columns or some; None if only consecutive rows are read fast."""
+        return None
+
+    def column(self, position: int) -> Any:
+        """Return one column, in memory."""
+        columns = np.array([position])
+        blocks = [self.rows(part.start, part.stop, columns) for part in row_blocks(self)]
+        return np.concatenate([block.toarray() if is_sparse(block) else np.asarray(block) for block in blocks])[:, 0]
+
+
+def select_columns(rows: Any, columns: IntArray | None, argument: str) -> Any:
+    """Return all columns of rows, or some; sparse rows are checked first, since compiled code does not check them."""
+    if is_sparse(rows):
+        check_places(rows, argument)
+        rows = rows.tocsr()
+    return rows if columns is None else rows[:, columns]
+
+
+class SliceReader(RowReader):
+    """An array of HDF5, whose rows are read by slices."""
 
     def __init__(self, source: Any) -> None:
-        self.source, self.flat = source, len(source.shape) == 1
-        self.shape = (source.shape[0], 1) if self.flat else tuple(source.shape)
+        self.source, self.dtype = source, source.dtype
+        self.shape = (source.shape[0], 1) if len(source.shape) == 1 else tuple(source.shape)
         chunks = getattr(source, "chunks", None)
         self.edges = np.arange(chunks[0], self.shape[0], chunks[0]) if chunks else None
 
-    def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
-        """Return consecutive rows."""
-        rows = np.asarray(self.source[start:stop])
-        return rows.reshape(len(rows), -1) if keep is None else rows.reshape(len(rows), -1)[:, keep]
+    def rows(self, start: int, stop: int, columns: IntArray | None = None) -> Any:
+        """Return consecutive rows, with all columns or some."""
+        return self._as_table(self.source[start:stop], columns)
 
-    def column(self, position: int, parts: list[slice]) -> npt.NDArray[Any]:
-        """Return one column."""
-        return np.concatenate([self.read(part.start, part.stop, None)[:, position] for part in parts])
+    @staticmethod
+    def _as_table(values: Any, columns: IntArray | None) -> Any:
+        """Return rows that were read as a table, also those of a vector."""
+        rows = np.asarray(values)
+        rows = rows.reshape(len(rows), -1)
+        return rows if columns is None else rows[:, columns]
 
 
-class _Zarr(_Sliced):
+class ZarrReader(SliceReader):
     """An array of zarr that decompresses few chunks at a time."""
 
-    def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
-        """Return consecutive rows."""
+    def rows(self, start: int, stop: int, columns: IntArray | None = None) -> Any:
+        """Return consecutive rows, with all columns or some."""
         with few_chunks(math.prod(self.source.chunks) * self.source.dtype.itemsize):
-            return super().read(start, stop, keep)
+            return super().rows(start, stop, columns)
+
+
+class ArrayReader(SliceReader):
+    """An array in memory, or a file mapped to it; any rows can be read directly."""
+
+    def take(self, indices: IntArray, columns: IntArray | None = None) -> Any:
+        """Return ascending rows, with all columns or some."""
+        return self._as_table(self.source[indices], columns)
+
+
+class DaskReader(RowReader):
+    """An array of dask; the current scheduler computes it."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source if len(source.shape) == 2 else source[:, None]
+        self.sparse, self.shape, self.dtype = is_sparse(source._meta), self.source.shape, source.dtype
+        self.edges = np.cumsum(self.source.chunks[0])[:-1]
+
+    def rows(self, start: int, stop: int, columns: IntArray | None = None) -> Any:
+        """Return consecutive rows, with all columns or some."""
+        return select_columns(self.source[start:stop].compute(), columns, "data")
+
+    def take(self, indices: IntArray, columns: IntArray | None = None) -> Any:
+        """Return ascending rows, with all columns or some."""
+        return select_columns(self.source[indices].compute(), columns, "data")
+
+
+class SparseFileReader(RowReader):
+    """A sparse matrix of AnnData that is stored by rows in its file."""
+
+    sparse = True
+
+    def __init__(self, source: Any, argument: str) -> None:
+        self.source, self.shape, self.argument = source, tuple(source.shape), argument
+        self.dtype = source.dtype
+        parts = [source.group[name] for name in ("indptr", "indices", "data")]
+        _check_pointers(parts, self.shape, argument)
+
+    def rows(self, start: int, stop: int, columns: IntArray | None = None) -> Any:
+        """Return consecutive rows, with all columns or some."""
+        return select_columns(self.source[start:stop], columns, self.argument)
+
+
+class ParquetReader(RowReader):
+    """The columns of a parquet file; one block of rows is in memory at a time."""
+
+    def __init__(self, path: Path, argument: str, columns: list[str]) -> None:
+        parquet = importlib.import_module("pyarrow.parquet")
+        self.file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+        metadata = self.file.metadata
+        self.argument, self.columns = argument, columns
+        types = {field.name: str(field.type) for field in self.file.schema_arrow}
+        self.boolean_columns = frozenset(j for j, name in enumerate(columns) if types[name] == "bool")
+        self.shape = metadata.num_rows, len(columns)
+        self.starts = np.cumsum([0] + [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)])
+        self.ahead: tuple[Any, int, Any, pd.DataFrame] | None = None  # columns, next row, batches, rows read ahead
+
+    def rows(self, start: int, stop: int, columns: IntArray | None = None) -> Any:
+        """Return consecutive rows: from the last position on, or else from the start of their group on."""
+        names = self.columns if columns is None else [self.columns[j] for j in columns]
+        key, position, batches, frame = self.ahead or (None, 0, iter(()), pd.DataFrame())
+        group = int(np.searchsorted(self.starts, start, side="right")) - 1
+        if key != names or start < position or self.starts[min(group, len(self.starts) - 2)] > position + len(frame):
+            groups = list(range(group, len(self.starts) - 1))
+            batches = self.file.iter_batches(1 << 14, row_groups=groups, columns=names)
+            position, frame = int(self.starts[min(group, len(self.starts) - 1)]), pd.DataFrame(columns=names)
+        blocks = []
+        while position < stop:
+            if len(frame) == 0:
+                frame = next(batches).to_pandas(ignore_metadata=True)
+            rows = frame.iloc[max(start - position, 0) : stop - position]
+            if len(rows):
+                blocks.append(frame_numbers(rows, self.argument, NOT_NUMERIC_HINT, "labels", "ids"))
+            n_used = min(len(frame), stop - position)
+            position, frame = position + n_used, frame.iloc[n_used:]
+        self.ahead = names, position, batches, frame
+        return np.concatenate(blocks) if blocks else np.empty((0, len(names)))
+
+    def column(self, position: int) -> Any:
+        """Return one column, with its own type."""
+        return self.series(self.columns[position])
+
+    def series(self, name: str) -> Any:
+        """Return one column by its name."""
+        return self.file.read(columns=[name]).to_pandas(ignore_metadata=True)[name]
 
 
 @contextmanager
@@ -310,72 +447,6 @@ def few_chunks(size: float = MAX_CHUNKS_BYTES) -> Iterator[None]:
     # One thread at a time, so that each restores the setting.
     with _config_lock, config.set({key: min(config.get(key) or max_chunks, max_chunks)}):
         yield
-
-
-class _Mapped(_Sliced):
-    """An array in memory, or a file mapped to it; any rows can be read directly."""
-
-    def pick(self, rows: IntArray, keep: IntArray | None) -> Any:
-        """Return some rows."""
-        selected = np.asarray(self.source[rows]).reshape(len(rows), -1)
-        return selected if keep is None else selected[:, keep]
-
-
-class _Dask:
-    """An array of dask; the current scheduler computes it."""
-
-    def __init__(self, source: Any) -> None:
-        self.source = source if len(source.shape) == 2 else source[:, None]
-        self.sparse, self.shape = is_sparse(source._meta), self.source.shape
-        self.edges = np.cumsum(self.source.chunks[0])[:-1]
-
-    def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
-        """Return consecutive rows."""
-        return self._computed(self.source[start:stop], keep)
-
-    def pick(self, rows: IntArray, keep: IntArray | None) -> Any:
-        """Return some rows."""
-        return self._computed(self.source[rows], keep)
-
-    @classmethod
-    def _computed(cls, lazy_rows: Any, keep: IntArray | None) -> Any:
-        return cls.select_columns(lazy_rows.compute(), keep)
-
-    @staticmethod
-    def select_columns(rows: Any, keep: IntArray | None) -> Any:
-        """Return the columns of rows that belong to the table."""
-        if is_sparse(rows):
-            check_places(rows, "data")
-            rows = rows.tocsr()
-        return rows if keep is None else rows[:, keep]
-
-    def column(self, at: int, parts: list[slice]) -> npt.NDArray[Any]:
-        """Return one column."""
-        blocks = [self.read(part.start, part.stop, np.array([at])) for part in parts]
-        return np.concatenate([block.toarray() if is_sparse(block) else np.asarray(block) for block in blocks])[:, 0]
-
-
-class _SparseRows:
-    """A sparse matrix of AnnData that is stored by rows in its file."""
-
-    sparse, edges = True, None
-
-    def __init__(self, source: Any, argument: str) -> None:
-        self.source, self.shape, self.argument = source, tuple(source.shape), argument
-        parts = [source.group[name] for name in ("indptr", "indices", "data")]
-        _check_pointers(parts, self.shape, argument)
-
-    def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
-        """Return consecutive rows."""
-        rows = self.source[start:stop]
-        check_places(rows, self.argument)
-        rows = rows.tocsr()
-        return rows if keep is None else rows[:, keep]
-
-    def column(self, at: int, parts: list[slice]) -> npt.NDArray[Any]:
-        """Return one column."""
-        blocks = [self.read(part.start, part.stop, np.array([at])).toarray() for part in parts]
-        return np.concatenate(blocks)[:, 0]
 
 
 def _check_pointers(parts: list[Any], shape: tuple[int, ...], argument: str) -> None:
@@ -404,52 +475,6 @@ def _check_pointers(parts: list[Any], shape: tuple[int, ...], argument: str) -> 
         )
 
 
-class _Parquet:
-    """The columns of a parquet file; one block of rows is in memory at a time."""
-
-    sparse, edges = False, None
-
-    def __init__(self, path: Path, argument: str, columns: list[str]) -> None:
-        parquet = importlib.import_module("pyarrow.parquet")
-        self.file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-        metadata = self.file.metadata
-        self.argument, self.columns = argument, columns
-        types = {field.name: str(field.type) for field in self.file.schema_arrow}
-        self.truth_values = frozenset(j for j, name in enumerate(columns) if types[name] == "bool")
-        self.shape = metadata.num_rows, len(columns)
-        self.starts = np.cumsum([0] + [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)])
-        self.ahead: tuple[Any, int, Any, pd.DataFrame] | None = None  # columns, next row, batches, rows read ahead
-
-    def read(self, start: int, stop: int, keep: IntArray | None) -> Any:
-        """Return consecutive rows: from the last position on, or else from the start of their group on."""
-        names = self.columns if keep is None else [self.columns[j] for j in keep]
-        key, position, batches, frame = self.ahead or (None, 0, iter(()), pd.DataFrame())
-        group = int(np.searchsorted(self.starts, start, side="right")) - 1
-        if key != names or start < position or self.starts[min(group, len(self.starts) - 2)] > position + len(frame):
-            groups = list(range(group, len(self.starts) - 1))
-            batches = self.file.iter_batches(1 << 14, row_groups=groups, columns=names)
-            position, frame = int(self.starts[min(group, len(self.starts) - 1)]), pd.DataFrame(columns=names)
-        blocks = []
-        while position < stop:
-            if len(frame) == 0:
-                frame = next(batches).to_pandas(ignore_metadata=True)
-            rows = frame.iloc[max(start - position, 0) : stop - position]
-            if len(rows):
-                blocks.append(frame_numbers(rows, self.argument, NOT_NUMERIC_HINT, "labels", "ids"))
-            n_used = min(len(frame), stop - position)
-            position, frame = position + n_used, frame.iloc[n_used:]
-        self.ahead = names, position, batches, frame
-        return np.concatenate(blocks) if blocks else np.empty((0, len(names)))
-
-    def column(self, at: int, parts: list[slice]) -> Any:
-        """Return one column, with its own type."""
-        return self.series(self.columns[at])
-
-    def series(self, name: str) -> Any:
-        """Return one column by its name."""
-        return self.file.read(columns=[name]).to_pandas(ignore_metadata=True)[name]
-
-
 @dataclass(frozen=True)
 class Chunk:
     """Consecutive rows of a table, from ``start`` on, that are indexed by their numbers in the table."""
@@ -470,7 +495,7 @@ class Chunk:
 
 def is_lazy(table: Any) -> bool:
     """Check whether a table is an array of dask whose rows the workers of a cluster hold."""
-    return isinstance(table, LazyTable) and isinstance(table.reader, _Dask) and has_workers()
+    return isinstance(table, LazyTable) and isinstance(table.reader, DaskReader) and has_workers()
 
 
 def has_workers() -> bool:
@@ -482,16 +507,22 @@ def has_workers() -> bool:
 def as_lazy(table: Any, like: LazyTable) -> LazyTable:
     """Convert a table for the workers of dask, in the chunks of another one; files are read."""
     from_array = importlib.import_module("dask.array").from_array
-    mapped = isinstance(table, LazyTable) and isinstance(table.reader, _Mapped)
-    array = table.reader.source if mapped else np.asarray(table)
+    reader = table.reader if isinstance(table, LazyTable) else None
+    array = reader.source if isinstance(reader, ArrayReader) else np.asarray(table)
     return LazyTable(
-        _Dask(from_array(array, (like.reader.source.chunks[0], -1), name=False)), "an array", like.argument
+        DaskReader(from_array(array, (_dask_array(like).chunks[0], -1), name=False)), "an array", like.argument
     )
+
+
+def _dask_array(table: LazyTable) -> Any:
+    """Return the array of dask of a table that ``is_lazy``."""
+    reader: Any = table.reader
+    return reader.source
 
 
 def worker_slices(table: LazyTable) -> list[slice]:
     """Return the slices of rows that are sent to workers at a time: whole chunks, by default 2 GB of 8-byte numbers."""
-    ends = np.cumsum(table.reader.source.chunks[0]).tolist()
+    ends = np.cumsum(_dask_array(table).chunks[0]).tolist()
     slices, start = [], 0
     for end, next_end in zip(ends, [*ends[1:], math.inf], strict=True):
         if 8 * (next_end - start) * table.shape[1] > MAX_LEG_BYTES:
@@ -521,7 +552,7 @@ def on_workers(table: LazyTable, part: slice, work: Callable[..., Any], *argumen
     list or object
         The results in the order of the rows; with ``merge`` the merged result.
     """
-    dask, array = importlib.import_module("dask"), table.reader.source[part]
+    dask, array = importlib.import_module("dask"), _dask_array(table)[part]
     array = array if len(array.chunks[1]) == 1 else array.rechunk({1: -1})
     blocks, rows = array.to_delayed()[:, 0], np.array(array.chunks[0])
     tasks = np.cumsum(8 * rows * table.shape[1]) // MAX_TASK_BYTES  # small chunks are taken together
@@ -555,7 +586,7 @@ def _blockwise_on_worker(chunk: Chunk, work: Callable[..., Any], *arguments: Any
 
 def _of_chunks(work: Callable[..., Any], blocks: list[Any], start: int, keep: IntArray | None, *arguments: Any) -> Any:
     """Compute the result of one task, on a worker."""
-    rows = [_Dask.select_columns(block, keep) for block in blocks]
+    rows = [select_columns(block, keep, "data") for block in blocks]
     rows = [as_csr(block, "data") if is_sparse(block) else np.asarray(block, np.float64) for block in rows]
     return work(Chunk(concatenate_rows(rows), start), *arguments)
 
@@ -577,23 +608,23 @@ def as_stored(value: Any, argument: str, what: str = "") -> Any:
     _check_table(value, argument)
     match kind:
         case Kind.SPARSE_FILE if value.format == "csr":
-            reader: Any = _SparseRows(value, argument)
+            reader: RowReader = SparseFileReader(value, argument)
         case Kind.SPARSE_FILE:
             return _read_by_columns(value, argument, what)
         case Kind.DASK_ARRAY:
-            reader = _Dask(value)
+            reader = DaskReader(value)
         case Kind.ZARR_ARRAY:
-            reader = _Zarr(value)
+            reader = ZarrReader(value)
         case Kind.HDF5_ARRAY:
-            reader = _Sliced(value)
+            reader = SliceReader(value)
         case _:
-            reader = _Mapped(value)
+            reader = ArrayReader(value)
     return LazyTable(reader, what, argument)
 
 
 def _read_by_columns(value: Any, argument: str, what: str) -> Any:
     """Return a sparse matrix of AnnData that is stored by columns, in memory; a large one raises an error."""
-    needed, limit = 16 * value.group["data"].shape[0], max(DENSE_LIMIT, read_limit() or 0)
+    needed, limit = 16 * value.group["data"].shape[0], memory_limit()
     if needed > limit:
         received = f"{what} stored by columns that needs {needed / 2**30:.1f} GiB"
         hint = "Write it by rows: adata.X = adata.X.to_memory().tocsr()."
@@ -616,7 +647,7 @@ def _check_table(value: Any, argument: str) -> None:
     if value.dtype.kind not in "biuf":
         hint = "Convert it to a numeric array; objects are never loaded from a file."
         raise InputError(argument, "must hold numbers", describe(value), hint)
-    chunks, limit = getattr(value, "chunks", None), max(DENSE_LIMIT, read_limit() or 0)
+    chunks, limit = getattr(value, "chunks", None), memory_limit()
     if chunks and isinstance(chunks[0], int) and math.prod(chunks) * value.dtype.itemsize > limit:
         received = f"chunks of {' x '.join(map(str, chunks))}"
         hint = "Write it in smaller chunks, for instance of 10,000 rows."
@@ -649,7 +680,7 @@ def open_parquet(path: Path, argument: str) -> tuple[LazyTable, pd.Index[Any] | 
     if len(set(names)) < len(names):
         received = f"{str(path)!r} with names that occur twice"
         raise InputError(argument, "must have different names of columns", received, "Rename the columns.")
-    reader = _Parquet(path, argument, names)
+    reader = ParquetReader(path, argument, names)
     columns = [reader.series(name) for name in index]
     index_values = (
         None if not columns else pd.Index(columns[0]) if len(columns) == 1 else pd.MultiIndex.from_arrays(columns)

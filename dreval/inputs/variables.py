@@ -30,9 +30,8 @@ from dreval._check import (
     strip_texts,
 )
 from dreval._inside import check_opened
-from dreval.errors import Hint, InputError, InputWarning, UnknownName, warn
+from dreval.errors import Hint, InputError, InputWarning, UnknownName, UserCode, warn
 from dreval.glossary import printable
-from dreval.inputs._user_code import UserCode
 from dreval.inputs.features import frame_numbers, is_id_name, is_numeric, looks_like_ids, native
 from dreval.inputs.files import (
     UnpackedTable,

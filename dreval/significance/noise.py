@@ -25,7 +25,7 @@ from dreval._check import (
 )
 from dreval._parallel import open_progress
 from dreval._random import stream, stream_seed
-from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
+from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, UserCode
 from dreval.geometry.blocks import neighbor_pass
 from dreval.inference.adjustment import adjusted
 from dreval.inference.permutation import clopper_pearson
@@ -42,7 +42,6 @@ from dreval.inference.reruns import (
     open_case,
     recorded_options,
 )
-from dreval.inputs._user_code import UserCode
 from dreval.inputs.source import code_of, digest
 from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.classes import members, silhouette_widths

@@ -36,15 +36,14 @@ from dreval._random import root_seed, stream, stream_seed
 from dreval.comparison.compare import compare
 from dreval.datasets._dataset import simulate
 from dreval.datasets.files import load_dataset
-from dreval.errors import DrevalError, EmbeddingFailed, Hint, InputError, MethodFailed
+from dreval.errors import DrevalError, EmbeddingFailed, Hint, InputError, MethodFailed, UserCode
 from dreval.evaluation.evaluation import Evaluation, check_name
 from dreval.evaluation.plan import as_list, check_options, plan_measures
 from dreval.evaluation.provenance import metric_entry
 from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
-from dreval.inputs._user_code import UserCode
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.paths import is_path, stem_of
+from dreval.inputs.kinds import is_path, stem_of
 from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.inputs.text_tables import check_header, warn_of_first_rows
 from dreval.records.base import Record, Summary, read_only

@@ -19,7 +19,7 @@ from scipy.io import mmwrite
 from dreval.errors import DrevalError, InputError
 from dreval.inputs.data import as_data
 from dreval.inputs.files import read_table
-from dreval.inputs.paths import split_member
+from dreval.inputs.kinds import split_member
 from dreval.inputs.text_tables import MIN_COLUMNS_FOR_HEADER, HeaderOptions
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64)

@@ -304,7 +304,7 @@ def test_all_points_are_read_into_memory_below_the_limit(tmp_path: Path, monkeyp
     D = np.abs(X[:, :1] - X[:, :1].T)
     distances = as_stored(np.load(_saved(tmp_path / "d.npy", D.T), mmap_mode="r"), "data")
     assert np.array_equal(as_data(distances, metric="precomputed").X, D)
-    monkeypatch.setattr(stored, "DENSE_LIMIT", 1000)
+    monkeypatch.setattr(features, "DENSE_LIMIT", 1000)
     monkeypatch.setenv("DREVAL_READ_LIMIT", "1000")
     with pytest.raises(InputError, match=r"must take at most .* where all of it is needed at once: got a numpy array"):
         np.asarray(as_data(result).X)
@@ -630,7 +630,7 @@ def test_invalid_tables_raise_an_error(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "x.zarr/.zarray").write_text("{")
     with pytest.raises(InputError, match=r"must be a readable \.zarr"):
         as_data(tmp_path / "x.zarr")
-    monkeypatch.setattr(stored, "DENSE_LIMIT", 500)
+    monkeypatch.setattr(features, "DENSE_LIMIT", 500)
     with pytest.raises(InputError, match="must have chunks of at most"):
         as_data(h5py.File(tmp_path / "big.h5", "w").create_dataset("x", (100, 3), "f8", chunks=(100, 3)))
     with pytest.raises(UnknownName, match="must be an existing file"):
