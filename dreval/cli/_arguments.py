@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from dreval._check import resolve_alias
 from dreval._docs import parameter_entries
-from dreval.inputs.paths import SUFFIXES
+from dreval.inputs.kinds import SUFFIXES
 
 
 class Argument(NamedTuple):
