@@ -229,7 +229,7 @@ MUTANTS = [
     ),
     Mutant(
         "inference/reruns.py",
-        "labels = replace(labels, codes=labels.codes[job.rows])",
+        "labels = replace(labels, codes=labels.codes[spec.rows])",
         "labels = labels",
         "measures/test_stability.py::test_labels_follow_the_halves",
     ),

@@ -14,8 +14,8 @@ from dreval._random import stream
 from dreval.errors import DrevalError
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.procrustes import disparity
-from dreval.inference.reruns import CALLER_NAMES as CALLED
-from dreval.inference.reruns import RerunInput, caller_names, recorded_options
+from dreval.inference.rerun_input import CALLER_NAMES as CALLED
+from dreval.inference.rerun_input import RerunInput, caller_names, recorded_options
 from dreval.inputs.source_kinds import Source
 from dreval.measures.core import MeasureCard
 from dreval.records.answers import MeasureRecord
