@@ -51,7 +51,7 @@ floors: $(BIN)/python
 	.venv-floors/bin/python -m uv pip install --quiet --python .venv-floors/bin/python --resolution lowest-direct \
 		--editable ".[test]"
 	.venv-floors/bin/python -m pytest tests/measures/test_*_measures.py tests/records tests/comparison tests/inputs \
-		tests/journal -n auto --dist worksteal
+		tests/storage -n auto --dist worksteal
 
 dist: $(VENV)/.test
 	@rm -rf dist build && mkdir build && for folder in dist build/second; do \

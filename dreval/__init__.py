@@ -12,20 +12,19 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# The public names with their modules. Measures, tests, dimensions and scores come from their registries, and
+# The public names with their modules. Measures, tests, analyses and scores come from their registries, and
 # ``python tests/public_stub.py`` writes the stubs from both.
 _MODULES = {
     "Evaluation": "evaluation.evaluation",
     "Protocol": "protocol.protocol",
     "Results": "records.results",
     "Study": "study.study",
-    "sweep": "study.sweep",
     "load_results": "records.archive",
     "compare": "comparison.compare",
     "embed": "inputs.source",
     "load_dataset": "datasets.files",
     "simulate": "datasets._dataset",
-    "IndependenceTest": "records.answers",
+    "IndependenceTest": "records.tests",
     "bandwidth_curve": "significance._curves",
     "centroid_triplets": "measures.classes",
     "dependence_ranking": "significance._ranking",
@@ -36,7 +35,6 @@ _MODULES = {
     "list_methods": "registry",
     "list_scores": "registry",
     "list_tests": "registry",
-    "perplexity_curve": "scores",
     "recommend": "measures.core",
     "card": "registry",
 }
@@ -51,9 +49,9 @@ def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"dreval.{name}")
     if not name.startswith("_"):
-        from dreval.registry import DIMENSIONS, MEASURES, SCORES, TESTS
+        from dreval.registry import ANALYSES, MEASURES, SCORES, TESTS
 
-        for registry in (MEASURES, DIMENSIONS, SCORES):
+        for registry in (MEASURES, ANALYSES, SCORES):
             if name in registry:
                 return registry.get(name)
         if name in TESTS.public_names():
@@ -68,6 +66,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from dreval.registry import DIMENSIONS, MEASURES, SCORES, TESTS
+    from dreval.registry import ANALYSES, MEASURES, SCORES, TESTS
 
-    return sorted({*_MODULES, *_SUBMODULES, *MEASURES, *TESTS.public_names(), *DIMENSIONS, *SCORES, "__version__"})
+    return sorted({*_MODULES, *_SUBMODULES, *MEASURES, *TESTS.public_names(), *ANALYSES, *SCORES, "__version__"})

@@ -16,17 +16,19 @@ from dreval.inputs.source import embed as embed
 from dreval.measures.classes import centroid_triplets as centroid_triplets
 from dreval.measures.core import recommend as recommend
 from dreval.protocol.protocol import Protocol as Protocol
-from dreval.records.answers import IndependenceTest as IndependenceTest
-from dreval.records.answers import IntrinsicDimension
-from dreval.records.answers import LocalDistortion
-from dreval.records.answers import MeasureRecord
-from dreval.records.answers import NoiseTest
-from dreval.records.answers import ParallelAnalysis
-from dreval.records.answers import PerturbationScore
-from dreval.records.answers import SingularityScore
-from dreval.records.answers import Stability
 from dreval.records.archive import load_results as load_results
+from dreval.records.estimates import IntrinsicDimension
+from dreval.records.estimates import MeasureRecord
+from dreval.records.estimates import ParallelAnalysis
+from dreval.records.estimates import PerplexityCurve
+from dreval.records.estimates import Stability
+from dreval.records.points import LocalDistortion
+from dreval.records.points import PerturbationScore
+from dreval.records.points import SingularityScore
 from dreval.records.results import Results as Results
+from dreval.records.sweep import Sweep
+from dreval.records.tests import IndependenceTest as IndependenceTest
+from dreval.records.tests import NoiseTest
 from dreval.registry import card as card
 from dreval.registry import list_datasets as list_datasets
 from dreval.registry import list_figures as list_figures
@@ -34,12 +36,10 @@ from dreval.registry import list_measures as list_measures
 from dreval.registry import list_methods as list_methods
 from dreval.registry import list_scores as list_scores
 from dreval.registry import list_tests as list_tests
-from dreval.scores import perplexity_curve as perplexity_curve
 from dreval.significance._curves import bandwidth_curve as bandwidth_curve
 from dreval.significance._curves import kappa_curve as kappa_curve
 from dreval.significance._ranking import dependence_ranking as dependence_ranking
 from dreval.study.study import Study as Study
-from dreval.study.sweep import sweep as sweep
 
 __all__ = [
     "Evaluation",
@@ -205,6 +205,7 @@ def neighborhood_overlap(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any 
 def noise_test(X: Any, source: Any, *, null: Any = ..., statistic: Any = ..., n_clusters: int | None = ..., n_replicates: int = ..., n_seeds: int = ..., n_components: int | None = ..., n_neighbors: Any = ..., param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = ..., alpha: float = ..., metric: str = ..., labels: Any = ..., ids: Any = ..., store: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> NoiseTest: ...
 def parallel_analysis(X: Any, *, n_resamples: int = ..., alpha: float = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> ParallelAnalysis: ...
 def pearson_distance(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
+def perplexity_curve(X: Any, perplexities: Sequence[float] | None = ..., *, n_seeds: int = ..., n_components: int = ..., polish: bool = ..., conf_level: float = ..., store: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ..., **options: Any) -> PerplexityCurve: ...
 def perturbation_score(X: Any, Y: Any, *, perplexity: float = ..., affinities: str | None = ..., length: float = ..., points: Any = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> PerturbationScore: ...
 def procrustes_disparity(X: Any, Y: Any) -> Any: ...
 def procrustes_lower_bound(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
@@ -230,6 +231,7 @@ def steadiness(X: Any, Y: Any, *, n_neighbors: Any = ..., n_walks: Any = ..., me
 def stress(X: Any, Y: Any, *, kind: Any = ..., metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
 def stress_nonmetric(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
 def stress_scale_normalized(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
+def sweep(X: Any, source: Any, param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]], *, measures: str | Sequence[str] = ..., over: str = ..., n_replicates: int = ..., n_components: int | None = ..., n_neighbors: Any = ..., alpha: float = ..., metric: str = ..., labels: Any = ..., ids: Any = ..., header: Any = ..., store: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> Sweep: ...
 def topographic_product(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
 def tractable_consistency(X: Any, source: Any, *, n_components: int = ..., transformation: str = ..., amplitude: float = ..., n_transformations: int | str = ..., kernel: str = ..., n_replicates: int = ..., labels: Any = ..., ids: Any = ..., store: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> MeasureRecord: ...
 def triplet_accuracy(X: Any, Y: Any, *, n_triplets: Any = ..., metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...

@@ -62,7 +62,7 @@ __all__ = [
     "vectors",
 ]
 
-Thing = TypeVar("Thing", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 ROWS_FROM_ZERO = " (rows count from 0)"
@@ -342,12 +342,12 @@ def check_parameters(options: Iterable[str], parameters: Iterable[str], owner: s
             raise _unknown(UnknownKeyword, name, parameters, f"parameter of {owner}")
 
 
-def keywords_checked(thing: Thing) -> Thing:
-    """Decorate a public function or class: the error for an unknown keyword suggests the nearest one.
+def keywords_checked(function: Function) -> Function:
+    """Decorate an entry point of the package: the error for an unknown keyword suggests the nearest one.
 
-    Of a class the constructor and all public methods are decorated. Only keywords are checked, before the call: a
-    TypeError from inside the function, its signature and its docstring are unchanged. A function with ``**keywords`` is
-    not decorated.
+    These are ``Evaluation`` and its ``run``, ``compare``, ``sweep``, ``Study`` and ``Protocol``; elsewhere Python's own
+    error names the keyword. Only keywords are checked, before the call: a TypeError from inside the function, its
+    signature and its docstring are unchanged.
 
     Examples
     --------
@@ -359,25 +359,15 @@ def keywords_checked(thing: Thing) -> Thing:
     ...
     dreval.errors.UnknownKeyword: `parameter of example` must be a known name: got 'k'. Did you mean 'n_neighbors'? ...
     """
-    if isinstance(thing, type):
-        for name, method in list(vars(thing).items()):
-            if inspect.isfunction(method) and (name == "__init__" or not name.startswith("_")):
-                setattr(thing, name, keywords_checked(method))
-            elif isinstance(method, classmethod | staticmethod) and not name.startswith("_"):
-                setattr(thing, name, type(method)(keywords_checked(method.__func__)))
-        return thing
-    code = thing.__code__
-    if code.co_flags & inspect.CO_VARKEYWORDS:
-        return thing
-    parameters = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
-    names, is_constructor = frozenset(parameters), thing.__name__ == "__init__"
+    parameters = tuple(inspect.signature(function).parameters)
+    names, is_constructor = frozenset(parameters), function.__name__ == "__init__"
 
-    @wraps(thing)
+    @wraps(function)
     def checked(*arguments: Any, **options: Any) -> Any:
         if options and not options.keys() <= names:
-            owner = type(arguments[0]).__name__ if is_constructor else thing.__qualname__
+            owner = type(arguments[0]).__name__ if is_constructor else function.__qualname__
             check_parameters(options, parameters, owner)
-        return thing(*arguments, **options)
+        return function(*arguments, **options)
 
     return checked  # type: ignore[return-value]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -24,7 +23,6 @@ __all__ = [
     "TEXT_FORMS",
     "WIDE_MARK",
     "block",
-    "fill_docstring",
     "format_number",
     "format_p",
     "pad_wide_characters",
@@ -302,18 +300,3 @@ def block(title: str, entries: Mapping[str, str]) -> str:
         line = f"{name}: {' '.join(text.split())}"
         lines += textwrap.wrap(line, TERMINAL_WIDTH, initial_indent="  ", subsequent_indent="      ") if text else []
     return "\n".join(lines)
-
-
-def fill_docstring(docstring: str | None, texts: Mapping[str, str]) -> str | None:
-    r"""Return a docstring with each line ``%(name)s`` replaced by the text of that name, indented like the line.
-
-    The substitutions of scipy and matplotlib are private.
-
-    Examples
-    --------
-    >>> fill_docstring("Parameters:\n    %(seed)s", {"seed": "seed : int\n    Read once."})
-    'Parameters:\n    seed : int\n        Read once.'
-    """
-    if docstring is None:  # python -OO
-        return None
-    return re.sub(r"^([ ]*)%\((\w+)\)s$", lambda m: textwrap.indent(texts[m[2]], m[1]), docstring, flags=re.MULTILINE)

@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dreval._check import check_one_of, keywords_checked, resolve_alias
+from dreval._check import check_one_of, resolve_alias
 from dreval.errors import InputError
 
 __all__ = [
+    "ANALYSES",
     "DATASETS",
-    "DIMENSIONS",
     "FIGURES",
     "MEASURES",
     "METHODS",
@@ -44,8 +44,8 @@ class Registry:
 
     Parameters
     ----------
-    package : str
-        Dotted name of the folder or of the only module.
+    packages : str
+        Dotted names of folders and modules, separated by a blank.
     noun : str
         Name of an entry in error messages.
     plural : str
@@ -58,7 +58,7 @@ class Registry:
 
     def __init__(
         self,
-        package: str,
+        packages: str,
         noun: str,
         plural: str = "",
         *,
@@ -66,7 +66,7 @@ class Registry:
         prefix: str = "",
         suffix: str = "",
     ) -> None:
-        self.package, self.noun, self.plural = package, noun, plural
+        self.packages, self.noun, self.plural = packages.split(), noun, plural
         self.decorators, self.prefix, self.suffix = decorators, prefix, suffix
 
     def name_of(self, thing: str) -> str:
@@ -92,14 +92,15 @@ class Registry:
         return dict(sorted(places.items()))
 
     def _files(self) -> Iterator[tuple[str, Path]]:
-        """Yield the modules of the folder with their files, without importing them."""
-        spec = importlib.util.find_spec(self.package)
-        if spec is None or spec.origin is None:
-            raise ModuleNotFoundError(f"No module named {self.package!r}")
-        if spec.submodule_search_locations is None:
-            yield self.package, Path(spec.origin)
-        for folder in spec.submodule_search_locations or ():
-            yield from ((f"{self.package}.{file.stem}", file) for file in sorted(Path(folder).glob("*.py")))
+        """Yield the modules with their files, without importing them."""
+        for package in self.packages:
+            spec = importlib.util.find_spec(package)
+            if spec is None or spec.origin is None:
+                raise ModuleNotFoundError(f"No module named {package!r}")
+            if spec.submodule_search_locations is None:
+                yield package, Path(spec.origin)
+            for folder in spec.submodule_search_locations or ():
+                yield from ((f"{package}.{file.stem}", file) for file in sorted(Path(folder).glob("*.py")))
 
     def names(self) -> list[str]:
         """Return the names of all entries, sorted."""
@@ -172,11 +173,10 @@ TESTS = Registry("dreval.significance", "test", "tests", decorators=("test",), s
 METHODS = Registry("dreval.methods", "method", "methods", decorators=("method",))
 DATASETS = Registry("dreval.datasets", "data set", "datasets", decorators=("dataset",))
 FIGURES = Registry("dreval.report.figures", "kind", "figures", decorators=("figure",), prefix="draw_")
-DIMENSIONS = Registry("dreval.dimension", "analysis of dimensions", decorators=("analysis",))
-SCORES = Registry("dreval.scores", "score of points", "scores", decorators=("score",))
+ANALYSES = Registry("dreval.analyses dreval.study.sweep", "analysis", decorators=("analysis",))
+SCORES = Registry("dreval.analyses", "score of points", "scores", decorators=("score",))
 
 
-@keywords_checked
 def list_measures() -> list[str]:
     """Return the names of all measures, as ``Evaluation.run(measures=...)`` takes them.
 
@@ -189,7 +189,6 @@ def list_measures() -> list[str]:
     return MEASURES.names()
 
 
-@keywords_checked
 def list_tests() -> list[str]:
     """Return the names of all independence tests, as ``Evaluation.run(tests=...)`` takes them.
 
@@ -202,7 +201,6 @@ def list_tests() -> list[str]:
     return TESTS.names()
 
 
-@keywords_checked
 def list_methods() -> list[str]:
     """Return the names of all bundled methods, as ``Evaluation(embeddings=...)`` and ``embed`` take them.
 
@@ -215,7 +213,6 @@ def list_methods() -> list[str]:
     return METHODS.names()
 
 
-@keywords_checked
 def list_datasets() -> list[str]:
     """Return the names of all data sets: bundled and loaders of files (``load_dataset``), and simulated (``simulate``).
 
@@ -228,7 +225,6 @@ def list_datasets() -> list[str]:
     return DATASETS.names()
 
 
-@keywords_checked
 def list_figures() -> list[str]:
     """Return the names of all kinds of figures, as ``Results.plot`` and ``Comparison.plot`` take them.
 
@@ -241,7 +237,6 @@ def list_figures() -> list[str]:
     return FIGURES.names()
 
 
-@keywords_checked
 def list_scores() -> list[str]:
     """Return the names of all scores of points: functions of data and one embedding that give a table of the points.
 
@@ -255,14 +250,9 @@ def list_scores() -> list[str]:
 
 
 REGISTRIES_BY_KIND = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
-REGISTRIES_BY_KIND |= {"dimension": DIMENSIONS, "score": SCORES}
-FUNCTIONS_WITH_CARD = {
-    "perplexity_curve": "dreval.scores",
-    "sweep": "dreval.study.sweep",
-}  # functions with a card, of no registry
+REGISTRIES_BY_KIND |= {"analysis": ANALYSES, "score": SCORES}
 
 
-@keywords_checked
 def card(name: str, kind: str | None = None) -> Any:
     """Return the card of a measure, test, method, data set, figure, analysis or score: its declared properties.
 
@@ -270,7 +260,7 @@ def card(name: str, kind: str | None = None) -> Any:
     ----------
     name : str
         A name from one of the lists, or of a function ("hsic_test", "intrinsic_dimension", "sweep").
-    kind : {"measure", "test", "method", "dataset", "figure", "dimension", "score"}, optional
+    kind : {"measure", "test", "method", "dataset", "figure", "analysis", "score"}, optional
         Needed for a name of several kinds, such as "cca" (a test and a method).
 
     Returns
@@ -300,14 +290,12 @@ def card(name: str, kind: str | None = None) -> Any:
         return REGISTRIES_BY_KIND[check_one_of(kind, REGISTRIES_BY_KIND, "kind", aliases=True)].card(name, "name")
     if name in TESTS.public_names():
         return TESTS.card(name.removesuffix(TESTS.suffix))
-    if name in FUNCTIONS_WITH_CARD:
-        return getattr(importlib.import_module(FUNCTIONS_WITH_CARD[name]), name).card
     kinds = [key for key, registry in REGISTRIES_BY_KIND.items() if resolve_alias(name, registry.names()) in registry]
     if len(kinds) > 1:
         hint = f"Pass kind={kinds[0]!r} or kind={kinds[1]!r}."
         raise InputError("name", "must name one thing", f"{name!r}, a {' and a '.join(kinds)}", hint)
     if not kinds:
-        names = [*FUNCTIONS_WITH_CARD, *(entry for registry in REGISTRIES_BY_KIND.values() for entry in registry)]
+        names = [entry for registry in REGISTRIES_BY_KIND.values() for entry in registry]
         listing = tuple(call for registry in REGISTRIES_BY_KIND.values() for call in registry.listing)
         check_one_of(name, dict.fromkeys(names), "name", listing)
     return REGISTRIES_BY_KIND[kinds[0]].card(name)

@@ -48,7 +48,7 @@ class Mutant(NamedTuple):
 
 
 TSNE_LOSS = "geometry/test_tsne_loss.py"
-TSNE_SCORES = "scores/test_tsne_scores.py"
+TSNE_SCORES = "analyses/test_tsne_scores.py"
 RANKS = "measures/test_rank_measures.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
@@ -180,13 +180,13 @@ MUTANTS = [
         f"{TSNE_LOSS}::test_derivatives_are_those_of_the_loss",
     ),
     Mutant(
-        "scores.py",
+        "analyses/tsne_scores.py",
         "lowest = parts.spectra[0][:, 0]",
         "lowest = parts.spectra[0][:, -1]",
         f"{TSNE_SCORES}::test_newton_steps_lead_to_a_map_that_has_scores",
     ),
     Mutant(
-        "scores.py",
+        "analyses/tsne_scores.py",
         "sqrt(nearest(dense, 1, n_jobs=n_jobs)[1]).mean()",
         "sqrt(nearest(dense, 1, n_jobs=n_jobs)[1].mean())",
         f"{TSNE_SCORES}::test_perturbations_are_the_minima_of_the_definition",
@@ -264,12 +264,6 @@ MUTANTS = [
         'self.tallies[:] += state["tallies"]',
         'self.tallies[:] = state["tallies"]',
         "geometry/test_anchors.py::test_ranks_of_targets_are_places_in_the_sorted_row",
-    ),
-    Mutant(
-        "geometry/streaming.py",
-        "if done[name] < part.stop:",
-        "if True:",
-        "evaluation/test_many_points.py::test_a_run_that_was_stopped_in_a_pass_continues",
     ),
     Mutant(
         "geometry/_loops/anchors.py",
@@ -516,16 +510,16 @@ MUTANTS = [
         "measures/test_local_stretch.py::test_standard_errors_are_the_jackknife_over_neighbors",
     ),
     Mutant(
-        "dimension.py",
+        "analyses/intrinsic_dimension.py",
         "-np.log1p(-np.arange(1, count + 1) / n)",
         "-np.log1p(-np.arange(1, count + 1) / (n + 1))",
-        "dimension/test_intrinsic_dimension.py",
+        "analyses/test_intrinsic_dimension.py",
     ),
     Mutant(
-        "dimension.py",
+        "analyses/parallel_analysis.py",
         "n_components = int(failed[0]) if len(failed) else len(p)",
         "n_components = int((p <= alpha).sum())",
-        "dimension/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_retained",
+        "analyses/test_parallel_analysis.py::test_components_behind_the_first_failure_are_not_retained",
     ),
     Mutant("measures/consistency.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
     # Inference
@@ -610,30 +604,30 @@ MUTANTS = [
     ),
     # Comparison
     Mutant(
-        "comparison/base.py",
+        "comparison/ranks.py",
         "value = (n - 1) * chi_square / denominator",
         "value = n * chi_square / denominator",
         "comparison/test_ranks.py",
     ),
     Mutant(
-        "comparison/base.py",
+        "comparison/ranks.py",
         "mean_ranks[None]) / math.sqrt(k * (k + 1) / (12 * n))",
         "mean_ranks[None]) / math.sqrt(k * (k + 1) / (6 * n))",
         "comparison/test_ranks.py",
     ),
     Mutant(
-        "comparison/base.py",
+        "comparison/ranks.py",
         "rankdata(-goodness",
         "rankdata(goodness",
         "comparison/test_ranks.py comparison/test_across.py",
     ),
     Mutant(
-        "comparison/base.py",
+        "comparison/pair_tests.py",
         "np.sum(np.sign(nonzero) * ranks) / ranks.sum()",
         "np.mean(np.sign(nonzero))",
         "comparison/test_ranks.py comparison/test_across.py",
     ),
-    Mutant("comparison/base.py", "2 * rope", "rope", "comparison/test_ranks.py comparison/test_across.py"),
+    Mutant("comparison/pair_tests.py", "2 * rope", "rope", "comparison/test_ranks.py comparison/test_across.py"),
     Mutant(
         "comparison/compare.py",
         "stdtr(freedom, (abs(advantage) - margin) / se)",
@@ -644,7 +638,7 @@ MUTANTS = [
     Mutant(
         "report/findings.py", "column.better(cell.chance, ", "column.better(cell.value, ", "report/test_findings.py"
     ),
-    Mutant("records/notes.py", "            registry.cards()", "            pass", "records/test_notes.py"),
+    Mutant("records/notes.py", 'split("|")[value != 1]', 'split("|")[value == 1]', "records/test_notes.py"),
     Mutant(
         "report/contents/comparison.py",
         'row["embedding"] in ahead if baseline',
@@ -654,8 +648,8 @@ MUTANTS = [
     # The wiring of an evaluation
     Mutant(
         "evaluation/rows.py",
-        'replace(jackknife_interval(result.value, values, bounds, level=results.level), kind="anchors")',
-        "jackknife_interval(result.value, values, bounds, level=results.level)",
+        'replace(jackknife_interval(result.value, values, bounds, level=level), kind="anchor_groups")',
+        "jackknife_interval(result.value, values, bounds, level=level)",
         "evaluation/test_evaluation_numbers.py evaluation/test_evaluation.py",
     ),
     Mutant(
@@ -673,8 +667,8 @@ MUTANTS = [
     ),
     Mutant(
         "evaluation/tests.py",
-        'row["n_used"] = len(Y)\n    row.update(chance',
-        'row["n_used"] = n\n    row.update(chance',
+        "n_used = len(Y) if len(Y) < n else None",
+        "n_used = n if len(Y) < n else None",
         "evaluation/test_evaluation_independence.py inputs/test_label_gaps.py",
     ),
     # Inputs
@@ -691,7 +685,7 @@ MUTANTS = [
         "inputs/test_doubtful_columns.py",
     ),
     Mutant(
-        "evaluation/uncertainty.py",
+        "storage/embeddings.py",
         'facts = {"notes": [note.plain() for note in notes]} if notes else {}',
         "facts = {}",
         "inputs/test_names_of_rows.py",
@@ -765,10 +759,22 @@ MUTANTS = [
     ),
     # Journal, archive, seeds
     Mutant(
-        "journal/study.py",
+        "storage/store.py",
         "if value is not None and value[0] != over:",
         "if value is not None and value[0] == over:",
-        "journal/test_claims.py journal/test_store.py",
+        "storage/test_claims.py storage/test_store.py",
+    ),
+    Mutant(
+        "storage/store.py",
+        "now < expires < now + 2 * LEASE_SECONDS",
+        "expires < now + 2 * LEASE_SECONDS",
+        "storage/test_claims.py",
+    ),
+    Mutant(
+        "storage/keys.py",
+        '("labels",) if source.supervised else ()',
+        "()",
+        "storage/test_keys.py",
     ),
     Mutant(
         "records/archive.py",
@@ -820,7 +826,7 @@ MUTANTS = [
         "geometry/test_directions.py",
     ),
     Mutant("inputs/variables.py", "MAX_CODES = 20", "MAX_CODES = 0", "inputs/test_covariate_types.py"),
-    Mutant("inputs/_header.py", "repeats ** (p - 2)", "repeats ** p", "inputs/test_first_rows.py"),
+    Mutant("inputs/text_tables.py", "repeats ** (p - 2)", "repeats ** p", "inputs/test_first_rows.py"),
     Mutant(
         "comparison/compare.py",
         "if not math.isnan(setting.values[name]) and name not in results.reference",

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import dreval
-from dreval.registry import DIMENSIONS, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import ANALYSES, MEASURES, METHODS, SCORES, TESTS
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 HEADER = '''"""{title}; written by ``python tests/public_stub.py``."""
@@ -40,7 +40,7 @@ def stubs() -> dict[Path, str]:
 
 def _package_stub() -> str:
     """Return the stub of the package: imports of classes and functions, signatures of the entries of registries."""
-    names = sorted([*MEASURES, *TESTS.public_names(), *DIMENSIONS, *SCORES])
+    names = sorted([*MEASURES, *TESTS.public_names(), *ANALYSES, *SCORES])
     functions = [_function(name, getattr(dreval, name)) for name in names]
     used = set(re.findall(r"\w+", "\n".join(functions)))
     imports = [f"from dreval import {name} as {name}" for name in dreval._SUBMODULES]

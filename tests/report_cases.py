@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from dreval.records.answers import Shepard
 from dreval.records.frames import columns_by_full_name, curves_frame, full_name, notes_frame, tidy_frame
-from dreval.records.notes import ASSUMPTION, FAILURE, define
+from dreval.records.notes import ASSUMPTION, FAILURE, Code, codes, note
+from dreval.records.points import Shepard
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report.result_view import read_results
@@ -28,8 +28,9 @@ DEFAULT = (
     ("knn_accuracy", "n_neighbors=10, n_folds=5", 0.1),
 )
 
-HAND_NOTE = define("cases.note", ASSUMPTION, "{text}")  # notes of these results
-HAND_FAILURE = define("cases.failure", FAILURE, "{text}")
+codes().update({"cases.note": Code("{text}", ASSUMPTION), "cases.failure": Code("{text}", FAILURE)})
+HAND_NOTE = functools.partial(note, "cases.note")  # notes of these results
+HAND_FAILURE = functools.partial(note, "cases.failure")
 
 
 def measure_row(

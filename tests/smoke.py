@@ -1,7 +1,7 @@
 """Use an installed dreval once: load data, evaluate two embeddings, write a report and a file, and read the file.
 
-Run ``python smoke.py SOURCE`` in an empty folder: it fails if dreval is imported from the folder SOURCE. The tables
-``data.csv`` and ``embedding.csv`` stay there for the command line.
+Run ``python smoke.py SOURCE`` in an empty folder: it fails if dreval is imported from the folder SOURCE. The files
+``data.csv``, ``embedding.csv`` and ``embedding.npy`` stay there for the command line.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ def main(source: Path) -> None:
     Y = X[:, :2] + 0.1 * rng.normal(size=(120, 2))
     np.savetxt("data.csv", X, delimiter=",", header="a,b,c,d,e", comments="")
     np.savetxt("embedding.csv", Y, delimiter=",", header="x,y", comments="")
+    np.save("embedding.npy", Y)
     labels = ["a"] * 60 + ["b"] * 60
     results = dreval.Evaluation(X, {"noisy": Y, "pca": "pca"}, labels=labels, random_state=0).run(n_resamples=99)
     results.report("report.html")

@@ -20,7 +20,8 @@ import pandas as pd
 
 import dreval
 from dreval._random import stream_seed
-from dreval.journal.study import Cell, StudyFile
+from dreval.storage import store
+from dreval.storage.study_file import Cell, StudyFile
 from dreval.study.study import cell_seed
 
 SEED = 7
@@ -74,7 +75,7 @@ class Runs:
 
     def __init__(self, folder: Path, datasets: int, methods: int, replicates: int, seconds: float) -> None:
         folder.mkdir(parents=True)
-        self.folder, self.path, self.log = folder, folder / "study.dreval", folder / "log"
+        self.folder, self.path, self.log = folder, folder / "study.journal", folder / "log"
         self.size, self.seconds = (datasets, methods, replicates), seconds
         self.cells = datasets * methods * replicates
         self.log.touch()
@@ -139,6 +140,7 @@ def calls_of(calls: list[tuple[str, int, int]]) -> Iterator[tuple[str, int]]:
 def _main(path: str, folder: str, *arguments: Any) -> None:
     datasets, methods, replicates, together = map(int, arguments)
     study = make_study(path, datasets, methods, replicates)
+    store.LEASE_SECONDS, store.RENEWAL_SECONDS = 5.0, 0.5  # a killed process is replaced sooner
     Path(folder, f"ready-{os.getpid()}").touch()
     until = time.monotonic() + PATIENCE
     while len(list(Path(folder).glob("ready-*"))) < together and time.monotonic() < until:

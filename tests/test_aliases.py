@@ -64,9 +64,9 @@ def test_names_of_users_have_no_aliases() -> None:
 
 
 def test_an_unknown_keyword_gets_the_right_one() -> None:
-    """``k`` is ``n_neighbors``, and the message names the function."""
-    with pytest.raises(UnknownName, match=r"`parameter of continuity`.*'k'.*Did you mean 'n_neighbors'"):
-        dreval.continuity(X, Y, k=3)
+    """``k`` is ``n_neighbors``, and the message names the function or the method."""
+    with pytest.raises(UnknownName, match=r"`parameter of Evaluation`.*'k'.*Did you mean 'n_neighbors'"):
+        dreval.Evaluation(X, {"a": Y}, k=3)
     with pytest.raises(UnknownName, match=r"`parameter of isomap`.*'k'.*Did you mean 'n_neighbors'"):
         dreval.embed(X, "isomap", k=3)
 

@@ -11,57 +11,32 @@ import pkgutil
 import re
 from typing import Any
 
+import pytest
 from each import each
 
 import dreval
+from dreval.analyses._analysis import AnalysisCard
+from dreval.cards import Card
 from dreval.datasets._dataset import DatasetCard
-from dreval.inputs.analysis import AnalysisCard
+from dreval.errors import InputError, UnknownName
 from dreval.measures.core import GOALS, MeasureCard
 from dreval.methods._method import MethodCard
 from dreval.references import reference
-from dreval.registry import DATASETS, DIMENSIONS, FUNCTIONS_WITH_CARD, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
+from dreval.report.figures._kind import FigureCard
 from dreval.significance.base import TestCard
 
-CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard)
+CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard, FigureCard)
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
-REGISTRIES |= {"dimension": DIMENSIONS, "scores": SCORES}
+REGISTRIES |= {"analyses": ANALYSES, "scores": SCORES}
 ENTRIES = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
 SECTIONS = {
     "measures": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
     "significance": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
     "methods": ["Parameters", "Attributes", "Notes", "References", "Examples"],
     "datasets": ["Returns", "Examples"],
-    "dimension": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
+    "analyses": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
     "scores": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
-}
-CLOSED = {
-    ("measures", "level"): {"point", "global", "pair", "algorithm"},
-    ("measures", "direction"): {"higher", "lower", "zero", "none"},
-    ("significance", "variables"): {"2", "many"},
-    ("significance", "memory"): {"matrices", "factors", "columns"},
-    ("methods", "scale"): {"follows", "ignored"},
-    ("methods", "rotation"): {"ignored", "read"},
-    ("datasets", "kind"): {"bundled", "loader", "simulated"},
-}
-CLOSED_SETS = {
-    ("measures", "goals"): {*GOALS},
-    ("measures", "needs"): {
-        "batch",
-        "coordinates",
-        "features",
-        "full_ranks",
-        "labels",
-        "latent",
-        "method",
-        "neighbors",
-        "pairs",
-        "ranks",
-        "reconstruction",
-    },
-    ("measures", "invariances"): {"translation", "rotation", "scale", "monotone"},
-    ("significance", "needs"): {"kernel", "distances", "coordinates", "method"},
-    ("significance", "null"): {"permutation", "bootstrap", "parametric_bootstrap", "asymptotic", "chi2", "gamma"},
-    ("significance", "nulls"): {"columns", "gaussian"},
 }
 # A field that may be empty, with the meaning of that.
 MAY_BE_EMPTY = {
@@ -93,7 +68,13 @@ MAY_BE_EMPTY = {
     ("measures", "without"): "its values without each point cost more than a pass",
     ("measures", "parameters"): "the measure has no parameter",
     ("measures", "invariances"): "every change of the embedding changes the value",
-    ("dimension", "direction"): "an estimate is neither good nor bad",
+    ("analyses", "direction"): "an estimate is neither good nor bad",
+    ("significance", "caution"): "the docstring has it",
+    ("methods", "question"): "a method has none",
+    ("methods", "caution"): "the docstring has it",
+    ("datasets", "question"): "a data set has none",
+    ("datasets", "caution"): "a data set has none",
+    ("datasets", "cost"): "data are small",
     ("datasets", "parameters"): "bundled, a file, or a simulation without parameters",
     ("datasets", "files"): "no loader of files",
 }
@@ -109,19 +90,26 @@ def entry_of(folder: str, name: str) -> Any:
 
 @each("folder", REGISTRIES)
 def test_registries_know_every_card(folder: str) -> None:
-    """The names of a registry are those of all cards in the modules of its folder, which are not empty."""
-    package = importlib.import_module(f"dreval.{folder}")
-    below = [f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(getattr(package, "__path__", []))]
+    """The names of a registry are those of all cards in its modules, which are not empty."""
+    modules = [module for package in REGISTRIES[folder].packages for module in modules_of(package)]
     defined = {
         value.card.name: value
-        for module in map(importlib.import_module, [package.__name__, *below])
+        for module in modules
         for value in vars(module).values()
         if isinstance(getattr(value, "__dict__", {}).get("card"), CARDS) and value.__module__ == module.__name__
     }
+    others = {name for other in (ANALYSES, SCORES) if other is not REGISTRIES[folder] for name in other}
 
-    assert REGISTRIES[folder].names() == sorted(set(defined) - set(FUNCTIONS_WITH_CARD))
+    assert REGISTRIES[folder].names() == sorted(set(defined) - others)
     assert all(REGISTRIES[folder].get(name) is defined[name] for name in REGISTRIES[folder])
     assert REGISTRIES[folder].names()
+
+
+def modules_of(name: str) -> list[Any]:
+    """Return a module, and those in its folder if it is a package."""
+    package = importlib.import_module(name)
+    below = [f"{name}.{module.name}" for module in pkgutil.iter_modules(getattr(package, "__path__", []))]
+    return [package, *map(importlib.import_module, below)]
 
 
 @each_thing
@@ -134,15 +122,25 @@ def test_cards_are_complete(folder: str, name: str) -> None:
     assert empty <= {key for kind, key in MAY_BE_EMPTY if kind == folder}
 
 
-@each_thing
-def test_cards_use_the_closed_values(folder: str, name: str) -> None:
-    """Fields that other parts read take their values from closed sets."""
-    card = entry_of(folder, name).card
-    choices = {key: getattr(card, key) for kind, key in CLOSED if kind == folder}
-    groups = {key: set(getattr(card, key)) for kind, key in CLOSED_SETS if kind == folder}
+@each("card_class", CARDS)
+def test_a_card_with_a_wrong_field_raises_an_error(card_class: type[Card]) -> None:
+    """A value outside the closed ones of a field, and a required text that is empty, raise an error with its name."""
+    registries = {registry.cards()[0].__class__: registry for registry in [*REGISTRIES.values(), FIGURES]}
+    card = registries[card_class].cards()[0]
+    assert {*card_class.CHOICES, *card_class.REQUIRED} <= {field.name for field in dataclasses.fields(card)}
+    for name in card_class.CHOICES:
+        wrong = "nowhere" if isinstance(getattr(card, name), str) else ("nowhere",)
+        with pytest.raises(UnknownName, match=f"`{name}` must be a known name: got 'nowhere'"):
+            dataclasses.replace(card, **{name: wrong})
+    for name in set(card_class.REQUIRED) - {"source", "license"}:
+        with pytest.raises(InputError, match=f"`{name}` must be text on the card of a {card_class.kind}"):
+            dataclasses.replace(card, **{name: ""})
 
-    assert {key: word for key, word in choices.items() if word not in CLOSED[folder, key]} == {}
-    assert {key: group for key, group in groups.items() if not group <= CLOSED_SETS[folder, key]} == {}
+
+@each_measure
+def test_goals_are_those_of_recommend(name: str) -> None:
+    """Each goal of a measure is one of ``recommend``."""
+    assert set(MEASURES.card(name).goals) <= {*GOALS}
 
 
 @each_thing
@@ -207,7 +205,7 @@ def test_measures_that_do_not_read_the_data_have_a_caution(name: str) -> None:
     assert ("noise mixes batches completely" in card.caution) == (name in ("ilisi", "kbet", "silhouette_batch"))
 
 
-@each("folder", ["dimension", "scores"])
+@each("folder", ["analyses", "scores"])
 def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
     """The caution of an analysis is the same on its card and in its docstring."""
     for name in REGISTRIES[folder]:
@@ -217,27 +215,11 @@ def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
 
 
 def test_no_other_function_has_a_card() -> None:
-    """Only entries of the registries and the listed functions have a card, and ``card`` finds them all."""
+    """Only entries of the registries have a card, and ``card`` finds them all."""
     having = {name for name in dir(dreval) if hasattr(getattr(getattr(dreval, name), "card", None), "reference")}
-    entries = {name for registry in (MEASURES, TESTS, DIMENSIONS, SCORES) for name in registry.public_names()}
+    entries = {name for registry in (MEASURES, TESTS, ANALYSES, SCORES) for name in registry.public_names()}
 
-    assert having - entries == set(FUNCTIONS_WITH_CARD)
-    assert entries <= having
-
-
-@each("name", list(FUNCTIONS_WITH_CARD))
-def test_functions_outside_folders_have_a_card_and_a_page(name: str) -> None:
-    """The card is complete and found by its name; the docstring has all sections and the caution."""
-    function, card = getattr(dreval, name), dreval.card(name)
-    page = inspect.getdoc(function) or ""
-
-    assert card is function.card
-    assert card.name == name
-    assert all(getattr(card, field.name) for field in dataclasses.fields(card))
-    assert card.question.endswith("?")
-    assert set(SECTIONS["scores"]) <= set(re.findall(r"^([A-Z][A-Za-z ]+)\n-{3,}$", page, flags=re.MULTILINE))
-    assert f"Warnings -------- {card.caution}" in " ".join(page.split())
-    assert "Cost: " in page
+    assert having == entries
 
 
 @each_measure

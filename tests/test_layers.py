@@ -1,4 +1,4 @@
-"""Imports: record methods forward by one statement, and heavy packages are imported late and in few folders.
+"""Imports: methods forward by one statement, and heavy packages are imported late and in few folders.
 
 The layers of the folders are in ``pyproject.toml`` (``tool.importlinter``) and ``make lint`` checks them.
 """
@@ -6,17 +6,15 @@ The layers of the folders are in ``pyproject.toml`` (``tool.importlinter``) and 
 from __future__ import annotations
 
 import ast
-import importlib
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from each import each
-
-from dreval.records import base
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 FOLDERS_OF = {"matplotlib": "dreval.report", "jinja2": "dreval.report", "numba": "dreval.geometry._loops"}
@@ -27,21 +25,34 @@ Modules = dict[str, ast.Module]
 
 @pytest.fixture(scope="module")
 def modules() -> Modules:
-    """Return the syntax trees of the records, and of modules whose text has a heavy package, by dotted name."""
+    """Return the syntax trees of modules that forward and of modules that name a heavy package, by dotted name."""
     trees = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         text = path.read_text("utf-8")
-        if parts[1] == "records" or any(package in text for package in FOLDERS_OF):
-            trees[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(text)
+        if parts[1] == "records" or name in forwarding_modules() or any(package in text for package in FOLDERS_OF):
+            trees[name] = ast.parse(text)
     return trees
 
 
-def layers() -> list[set[str]]:
-    """Return the folders and modules of each layer, from top to bottom."""
+@cache
+def contract() -> dict[str, list[str]]:
+    """Return the contract of the layers."""
     settings = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text("utf-8"))
-    contract = next(row for row in settings["tool"]["importlinter"]["contracts"] if row["type"] == "layers")
-    return [set(line.replace("|", " ").replace(":", " ").split()) for line in contract["layers"]]
+    return next(row for row in settings["tool"]["importlinter"]["contracts"] if row["type"] == "layers")
+
+
+def forwarding_modules() -> set[str]:
+    """Return the modules that are allowed to import from higher folders."""
+    return {line.partition(" -> ")[0] for line in contract()["ignore_imports"]}
+
+
+def higher_folders(module: str) -> set[str]:
+    """Return the folders and modules of the layers above that of a module."""
+    layers = [set(line.replace("|", " ").replace(":", " ").split()) for line in contract()["layers"]]
+    folder = module.split(".")[1]
+    return set().union(*layers[: next(row for row, layer in enumerate(layers) if folder in layer)])
 
 
 def imported_names(node: ast.AST) -> list[str]:
@@ -65,12 +76,10 @@ def forwards(tree: ast.Module) -> Iterator[ast.ImportFrom]:
 
 
 def upward_imports(modules: Modules) -> list[str]:
-    """Return the imports of a record from a higher folder that are not the forward of one method."""
-    names = layers()
-    higher = set().union(*names[: next(row for row, layer in enumerate(names) if "records" in layer)])
+    """Return the imports of a forwarding module from a higher folder that are not the forward of one method."""
     wrong = []
-    for module in (name for name in modules if name.startswith("dreval.records")):
-        allowed = list(forwards(modules[module]))
+    for module in (name for name in modules if name.startswith("dreval.records") or name in forwarding_modules()):
+        allowed, higher = list(forwards(modules[module])), higher_folders(module)
         for node in ast.walk(modules[module]):
             upward = [name for name in imported_names(node) if f"{name}..".split(".")[1] in higher]
             wrong += [f"{module}:{node.lineno} imports {name}" for name in upward if node not in allowed]
@@ -88,8 +97,9 @@ def misplaced_imports(modules: Modules) -> list[str]:
     ]
 
 
-def test_records_import_upward_only_to_forward(modules: Modules) -> None:
-    """A record imports from a higher folder only in one statement in the body of a method."""
+def test_modules_import_upward_only_to_forward(modules: Modules) -> None:
+    """A record, or another object that prints itself, imports from above only in one statement of a method."""
+    assert forwarding_modules() <= modules.keys()
     assert upward_imports(modules) == []
 
 
@@ -106,7 +116,8 @@ def test_records_import_upward_only_to_forward(modules: Modules) -> None:
 )
 def test_any_other_upward_import_is_an_error(code: str) -> None:
     """An import at the top, in a function, in a branch, by name, or one of two in a method is reported."""
-    assert upward_imports({"dreval.records.results": ast.parse(code)}) != []
+    for module in ("dreval.records.results", "dreval.study.study"):
+        assert upward_imports({module: ast.parse(code)}) != []
 
 
 def test_a_forward_is_allowed() -> None:
@@ -114,13 +125,6 @@ def test_a_forward_is_allowed() -> None:
     code = "class A:\n    def plot(self):\n        from dreval.report.page import plot\n        return plot(self)"
 
     assert upward_imports({"dreval.records.results": ast.parse(code)}) == []
-
-
-def test_forwarded_functions_exist() -> None:
-    """The table of record methods names functions of the package."""
-    for method, target in base.FORWARDED_METHODS.items():
-        module, _, name = target.partition(":")
-        assert callable(getattr(importlib.import_module(module), name)), method
 
 
 def test_heavy_packages_are_imported_in_their_folders(modules: Modules) -> None:

@@ -16,19 +16,14 @@ from each import each
 import dreval
 from dreval.cli._main import main
 from dreval.errors import InputError, UnknownName
-from dreval.records.answers import (
-    Certificate,
-    Embedding,
-    IntrinsicDimension,
-    MeasureRecord,
-    ParallelAnalysis,
-    PerplexityCurve,
-)
 from dreval.records.comparison import Comparison
+from dreval.records.estimates import IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
+from dreval.records.points import Embedding
 from dreval.records.sweep import Sweep
-from dreval.registry import DATASETS, DIMENSIONS, FIGURES, MEASURES, METHODS, REGISTRIES_BY_KIND, SCORES, TESTS
+from dreval.records.tests import Certificate
+from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, REGISTRIES_BY_KIND, SCORES, TESTS
 
-FUNCTIONS = {name for name in dreval._MODULES if name[0].islower()} | {*DIMENSIONS, *SCORES}
+FUNCTIONS = {name for name in dreval._MODULES if name[0].islower()} | {*ANALYSES, *SCORES}
 CLASSES = {name for name in dreval._MODULES if name[0].isupper()}
 METHODS_OF_RESULTS = [
     "tidy",
@@ -172,12 +167,13 @@ def test_measures_are_called_alike(name: str) -> None:
     assert {kind for _, kind in kinds[2:]} <= {inspect.Parameter.KEYWORD_ONLY}
 
 
-def test_analyses_of_dimensions_are_called_alike() -> None:
-    """They take the data by position and all other arguments by keyword only."""
-    for name in DIMENSIONS:
-        kinds = [(p.name, p.kind) for p in inspect.signature(getattr(dreval, name)).parameters.values()]
-        assert kinds[0][0] == "X"
-        assert {kind for _, kind in kinds[1:]} == {inspect.Parameter.KEYWORD_ONLY}
+def test_analyses_of_data_are_called_alike() -> None:
+    """They take the data, and the method or settings that they run, by position and all others by keyword only."""
+    for name in ANALYSES:
+        kinds = {p.name: p.kind for p in inspect.signature(getattr(dreval, name)).parameters.values()}
+        assert next(iter(kinds)) == "X"
+        by_position = {key for key, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        assert by_position <= {"X", "source", "param_grid", "perplexities"}
 
 
 def test_scores_of_points_are_called_alike() -> None:

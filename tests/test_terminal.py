@@ -25,8 +25,8 @@ from dreval.errors import DrevalError, InputError, InputWarning
 from dreval.glossary import DIRECTION_MARKS, UNSEEN, printable
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
-from dreval.journal.study import _sha256
 from dreval.records.notes import note
+from dreval.storage.store import _sha256
 
 BAD = "a\x1b[31m\x1b]0;t\x07\x9b2J\r\b\x85\u2028\u202e\u2066\u200f\u061c\u200b\ufeffb"
 X = np.random.default_rng(0).normal(size=(40, 4))

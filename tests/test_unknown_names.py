@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import timeit
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,8 @@ import dreval
 from dreval._check import keywords_checked, nearest_name, suggestions
 from dreval.cli._main import main
 from dreval.errors import DrevalError, InputError, UnknownKeyword, UnknownName
-from dreval.protocol.protocol import ProtocolStatus
-from dreval.records.answers import (
-    Certificate,
-    CostEstimate,
-    Embedding,
-    IntrinsicDimension,
-    MeasureRecord,
-    ParallelAnalysis,
-    Sensitivity,
-)
-from dreval.records.comparison import Comparison, Family
-from dreval.records.sweep import Sweep
+from dreval.records.comparison import Comparison
 from dreval.registry import FIGURES, MEASURES, METHODS, TESTS
-from dreval.study.study import StudyStatus
 
 X = np.random.default_rng(0).normal(size=(24, 3))
 Y = X[:, :2]
@@ -203,84 +190,69 @@ def test_the_card_of_a_test_is_found_by_its_function() -> None:
     assert all(dreval.card(f"{name}_test") == dreval.card(name, "test") for name in TESTS)
 
 
-def _callables() -> Iterator[tuple[str, Any]]:
-    """Return every public function, class, method and record method, unbound."""
-    for name in dreval.__all__:
-        function = getattr(dreval, name)
-        if callable(function):
-            yield name, function
-    for name in METHODS:
-        yield f"methods.{METHODS.card(name).class_name}", METHODS.get(name)
-    classes = (dreval.Evaluation, dreval.Study, dreval.Protocol, dreval.Results, dreval.IndependenceTest, Comparison)
-    classes += (
-        Certificate,
-        CostEstimate,
-        Embedding,
-        Family,
-        IntrinsicDimension,
-        MeasureRecord,
-        ParallelAnalysis,
-        Sensitivity,
-        StudyStatus,
-        Sweep,
-        ProtocolStatus,
-        METHODS.get("pca"),
-    )
-    for record in classes:
-        for verb in (
-            attribute
-            for attribute in dir(record)
-            if not attribute.startswith("_") and inspect.isroutine(getattr(record, attribute))
-        ):
-            yield f"{record.__name__}.{verb}", getattr(record, verb)
+ENTRY_POINTS = {
+    "Evaluation": lambda _: dreval.Evaluation(X, k=5),
+    "run": lambda _: dreval.Evaluation(X, {"a": Y}).run(k=5),
+    "compare": lambda _: dreval.compare([], k=5),
+    "Results.compare": lambda _: _results().compare(k=5),
+    "sweep": lambda _: dreval.sweep(X, "isomap", {}, k=5),
+    "Study": lambda folder: dreval.Study(folder / "a.dreval", {"x": X}, "pca", "stress", k=5),
+    "Protocol": lambda _: dreval.Protocol(X, 2, k=5),
+}
 
 
-def _takes_any(function: Any) -> bool:
-    """Return whether a callable passes keywords on, so that only a call with real arguments raises the error."""
-    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
-
-
-@each("name, function", [(name, function) for name, function in _callables() if not _takes_any(function)])
-def test_every_public_callable_rejects_an_unknown_keyword(name: str, function: Any) -> None:
+@each("name", ENTRY_POINTS)
+def test_entry_points_name_an_unknown_keyword(name: str, tmp_path: Path) -> None:
     """Before any other check, an unknown keyword raises UnknownKeyword, a TypeError too, which names the function."""
-    least = [
-        p for p in inspect.signature(function).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
-    ]
-    with pytest.raises(UnknownKeyword, match="must be a known name: got 'n_neighbor_s'") as error:
-        function(*([X] * len(least)), n_neighbor_s=5)
-    assert isinstance(error.value, DrevalError)
+    with pytest.raises(UnknownKeyword, match="must be a known name: got 'k'") as error:
+        ENTRY_POINTS[name](tmp_path)
     assert isinstance(error.value, TypeError)
     assert error.value.argument.removeprefix("parameter of ").rpartition(".")[2] == name.rpartition(".")[2]
 
 
-def test_functions_that_pass_keywords_on_reject_unknown_ones(tmp_path: Path) -> None:
-    """Callables that pass keywords on raise the error in calls with real arguments."""
-    results = dreval.Evaluation(X, {"a": Y}, n_neighbors=5, random_state=0).run("continuity", None)
-    record, study = dreval.embed(X, "pca"), _study(tmp_path)
+OTHER_FUNCTIONS = {
+    "trustworthiness": lambda: dreval.trustworthiness(X, Y, k=5),
+    "trustability": lambda: dreval.trustability(X, "pca", k=5),
+    "hsic_test": lambda: dreval.hsic_test(X, Y, k=5),
+    "noise_test": lambda: dreval.noise_test(X, "pca", k=5),
+    "intrinsic_dimension": lambda: dreval.intrinsic_dimension(X, k=5),
+    "local_distortion": lambda: dreval.local_distortion(X, Y, k=5),
+    "Isomap": lambda: dreval.methods.Isomap(k=5),
+    "transform": lambda: dreval.embed(X, "pca").transform(X[:2], k=5),
+    "certificate": lambda: _results().certificate("a", k=5),
+    "ranking": lambda: _results().ranking(k=5),
+    "card": lambda: dreval.card("stress", k=5),
+}
+
+
+@each("name", OTHER_FUNCTIONS)
+def test_other_functions_raise_the_error_of_python(name: str) -> None:
+    """The TypeError of Python names the keyword, and the function in most cases."""
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'k'") as error:
+        OTHER_FUNCTIONS[name]()
+    assert not isinstance(error.value, DrevalError)
+
+
+def test_options_of_a_name_suggest_the_nearest(tmp_path: Path) -> None:
+    """Options that belong to a method, a data set or a kind of figure are checked against those of the name."""
+    results, study = _results(), _study(tmp_path)
     calls = {
         "embed": lambda: dreval.embed(X, "isomap", k=5),
         "simulate": lambda: dreval.simulate("s1", 20, k=5),
-        "kappa_curve": lambda: dreval.kappa_curve(X, Y, k=5),
-        "bandwidth_curve": lambda: dreval.bandwidth_curve(X, Y, k=5),
-        "perplexity_curve": lambda: dreval.perplexity_curve(X, k=5),
-        "Evaluation.with_embedding": lambda: dreval.Evaluation(X).with_embedding("a", "isomap", k=5),
+        "with_embedding": lambda: dreval.Evaluation(X).with_embedding("a", "isomap", k=5),
         "Results.plot": lambda: results.plot("scatter", k=5),
-        "Results.transform": lambda: results.transform("a", X[:2], data=X, k=5),
-        "Results.inverse_transform": lambda: results.inverse_transform("a", Y[:2], data=X, k=5),
-        "Results.certificate": lambda: results.certificate("a", data=X, k=5),
         "Comparison.plot": lambda: _compared().plot("forest", k=5),
-        "Embedding.transform": lambda: record.transform(X[:2], k=5),
-        "Embedding.inverse_transform": lambda: record.inverse_transform(Y[:2], k=5),
         "Study.compare": lambda: study.compare(k=5),
         "Study.plot": lambda: study.plot(k=5),
-        "PCA.kernel_transform": lambda: dreval.methods.PCA(2).fit(X).kernel_transform(X[:2], k=5),
-        "PCA.kernel_inverse_transform": lambda: dreval.methods.PCA(2).fit(X).kernel_inverse_transform(Y[:2], k=5),
-        "PCA.set_params": lambda: dreval.methods.PCA(2).set_params(k=5),
+        "set_params": lambda: dreval.methods.PCA(2).set_params(k=5),
     }
-    assert calls.keys() == {name for name, function in _callables() if _takes_any(function)}
     for call in calls.values():
         with pytest.raises(UnknownKeyword, match="must be a known name: got 'k'"):
             call()
+
+
+def _results() -> dreval.Results:
+    return dreval.Evaluation(X, {"a": Y}, n_neighbors=5, random_state=0).run("continuity", None)
 
 
 def _compared() -> Comparison:

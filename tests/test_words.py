@@ -40,7 +40,7 @@ TERMS = {
 ALLOWED = {
     "README.md": ["<picture>", "</picture>"],
     "vignettes/other-tools.md": ["<!-- beside: begin -->", "<!-- beside: end -->"],
-    "dreval/records/notes.py": ["rows.ids_beside"],
+    "dreval/records/notes.toml": ["rows.ids_beside"],
     "dreval/inputs/variables.py": ["rows.ids_beside"],
 }
 REPORTS = "dreval/report/"  # sentences of reports are tested as a whole, by kind of document

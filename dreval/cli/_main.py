@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import shlex
 import sys
@@ -32,6 +31,7 @@ from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.base import FixedDict, refuse_journal
 from dreval.records.frames import notes_of_table, rows_with_notes
 from dreval.records.notes import FIRST_ROW_CODES, Note, join_notes
+from dreval.records.provenance import to_plain
 from dreval.registry import METHODS, REGISTRIES_BY_KIND
 
 DONE = 0  # exit codes
@@ -303,22 +303,7 @@ def write_files(
 
 def json_text(document: dict[str, Any]) -> str:
     """Return one strict JSON document: tables are lists of rows; missing and infinite numbers are null."""
-    return json.dumps(_plain(document), indent=1, default=str, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value converted to JSON types."""
-    if hasattr(value, "to_dict") and hasattr(value, "columns"):
-        return [_plain(row) for row in value.to_dict("records")]
-    if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, Note):
-        return _plain(value.plain())
-    if hasattr(value, "tolist"):  # numpy's numbers and arrays
-        return _plain(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json.dumps(to_plain(document, strict=True), indent=1, allow_nan=False)
 
 
 EPILOG = """examples:

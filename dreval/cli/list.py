@@ -37,10 +37,7 @@ def _list(options: Any, say: Printer) -> int:
 
         items = {goal: f"{GOALS[goal].question} {', '.join(recommend(goal).measures)}" for goal in GOALS}
     else:
-        items = {
-            card.name: getattr(card, "question", None) or getattr(card, "title", None) or card.sentence
-            for card in REGISTRIES[options.kind].cards()
-        }
+        items = {card.name: card.question or card.title for card in REGISTRIES[options.kind].cards()}
     if options.json:
         rows = [{"name": name, "what": what} for name, what in items.items()]
         say(json_text({"kind": options.kind, "items": rows}))

@@ -140,7 +140,7 @@ def _print_status(status: Any, options: Any, say: Printer) -> int:
 
 def _counts(status: Any) -> dict[str, Any]:
     """Return the file and the number of cells in each state."""
-    from dreval.journal.study import STATES
+    from dreval.storage.study_file import STATES
 
     counts = {state: status.count(state) for state in STATES}
     return {"file": status.name, "cells": len(status.cells), **counts, "seconds": status.seconds}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +18,18 @@ import pandas as pd
 
 from dreval._check import FloatArray, check_float, check_names, check_one_of, describe, keywords_checked
 from dreval._random import root_seed, stream
-from dreval.comparison.base import (
+from dreval.comparison.families import TABLE_SUFFIXES, families, gather, names_hint, of_measures
+from dreval.comparison.mixed import mixed_rows
+from dreval.comparison.outcome import Outcome, better_name, compared_pairs, superiority
+from dreval.comparison.pair_tests import nemenyi_rows, signed_rank_rows
+from dreval.comparison.ranks import block_ranks, overall_rows
+from dreval.comparison.tables import (
     SIMULTANEOUS_TESTS,
-    TABLE_SUFFIXES,
-    better_name,
-    block_ranks,
-    compared_pairs,
     decisive_test,
-    families,
-    gather,
     keep_significant,
     letters_of,
-    mixed_rows,
-    names_hint,
-    nemenyi_rows,
-    of_measures,
     overall_frame,
-    overall_rows,
     pair_frame,
-    signed_rank_rows,
-    superiority,
 )
 from dreval.errors import Hint, InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
@@ -57,12 +49,12 @@ from dreval.inference.intervals import (
     welch,
 )
 from dreval.inference.ties import is_tie, scale_size, tied_ranks
-from dreval.records.answers import reproducing_call
 from dreval.records.archive import load_evaluation
 from dreval.records.base import is_journal
 from dreval.records.comparison import Comparison, Family
 from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame, over_replicates, setting_names
 from dreval.records.notes import Note, note
+from dreval.records.provenance import reproducing_call
 from dreval.records.results import Results
 from dreval.registry import MEASURES, METHODS
 
@@ -70,6 +62,11 @@ from dreval.registry import MEASURES, METHODS
 
 UNBOUNDED = (-math.inf, math.inf)
 TEST_NAMES = {"points": "jackknife"}  # names of tests by kind of interval; other kinds keep their name
+NO_SPREAD = {  # codes of notes on differences without spread by kind of interval; other kinds have "inference.fixed"
+    "seeds": "inference.same_runs",
+    **dict.fromkeys(("subsampling", "subsamples"), "inference.same_halves"),
+}
+BEST_SET = "best set"  # what a note refers to, in place of "interval" or "pair"
 
 
 def compare_pairs(
@@ -351,7 +348,7 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
     row |= {} if margin is None else {"margin": margin}
     missing = [name for name in (first, second) if math.isnan(setting.values[name])]
     if missing:
-        return {**row, "notes": (note("pair.no_value", embeddings=missing),)}
+        return Outcome(notes=(note("inference.no_value", embeddings=missing),)).row(**row)
     advantage = setting.values[first] - setting.values[second]
     row |= {"advantage": advantage, "better": better_name(first, second, advantage)}
     if kind == "seeds":
@@ -360,8 +357,8 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
             for embedding in (first, second)
             if setting.kinds.get(embedding) != "seeds"
         ]
-        result = _test_runs(setting.runs[first], setting.runs[second], alpha, margin, setting.chance)
-        return {**row, **result, "notes": (*single, *result.get("notes", ()))}
+        outcome = _test_runs(setting.runs[first], setting.runs[second], alpha, margin, setting.chance)
+        return replace(outcome, notes=(*single, *outcome.notes)).row(**row)
     both = first in setting.points and second in setting.points
     differences = setting.points[first] - setting.points[second] if both else np.zeros(0)
     differences = differences[np.isfinite(differences)]
@@ -370,14 +367,14 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
     row |= _effects(advantage, differences, size)
     if not kind:
         lacking = [name for name in (first, second) if name not in setting.kinds]
-        reason = note("pair.no_interval", embeddings=lacking) if lacking else note("pair.targets")
-        return {**row, "notes": (reason,)}
+        targets = note("inference.targets", of="pair")
+        reason = note("inference.no_interval", of="pair", embeddings=lacking) if lacking else targets
+        return Outcome(notes=(reason,)).row(**row)
     interval: Interval | None = None
     if {first, second} <= setting.exact:
-        exact = {"se": 0.0, "conf_low": advantage, "conf_high": advantage}
-        return {**row, **exact, "notes": (note("pair.exact"),)}
+        return Outcome(se=0.0, interval=(advantage, advantage), notes=(note("inference.exact"),)).row(**row)
     if kind == "anchors" and len(differences) > 1:
-        return {**row, **_test_anchors(setting, advantage, differences, size, alpha, margin)}
+        return _test_anchors(setting, advantage, differences, size, alpha, margin).row(**row)
     if kind == "points" and first in setting.left_out and second in setting.left_out:
         interval = jackknife_interval(advantage, setting.left_out[first] - setting.left_out[second], UNBOUNDED, size)
     elif kind != "anchors" and first in setting.groups and second in setting.groups:
@@ -389,12 +386,12 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
                 advantage, differences_of_groups.reshape(-1, 2), setting.n, UNBOUNDED, kind, size
             )
     if interval is None and kind == "anchors" and {first, second} <= setting.groups.keys():
-        return {**row, "notes": (note("pair.few_carry"),)}
+        return Outcome(notes=(note("inference.missed", of="pair"),)).row(**row)
     if interval is None:
         available = setting.left_out.keys() | setting.groups.keys() | setting.exact
         lacking = [name for name in (first, second) if name not in available] or [first, second]
-        return {**row, "notes": (note("pair.no_interval", embeddings=lacking),)}
-    return {**row, **_student_test(advantage, interval, alpha, margin, size)}
+        return Outcome(notes=(note("inference.no_interval", of="pair", embeddings=lacking),)).row(**row)
+    return _student_test(advantage, interval, alpha, margin, size).row(**row)
 
 
 def _common_kind(left: str, right: str) -> str:
@@ -402,23 +399,23 @@ def _common_kind(left: str, right: str) -> str:
     return "seeds" if "seeds" in (left, right) else left * (left == right)
 
 
-def _test_runs(left: FloatArray, right: FloatArray, alpha: float, margin: float | None, size: float) -> dict[str, Any]:
+def _test_runs(left: FloatArray, right: FloatArray, alpha: float, margin: float | None, size: float) -> Outcome:
     """Return Welch's test of two sets of independent runs, the standardized difference, and the superiority."""
     spreads = [float(np.var(values, ddof=1)) for values in (left, right) if len(values) > 1]
     if not spreads:
-        return {"notes": (note("pair.few_runs"),)}
+        return Outcome(notes=(note("inference.few_runs", of="pair"),))
     advantage = float(left.mean() - right.mean())
     spread = beyond_rounding(math.sqrt(float(np.mean(spreads))), left, right, size)
     effect = advantage / spread if spread > 0 else math.nan
     probability = superiority((left[:, None] - right).ravel())
     size = max(size, float(np.abs(left).max()), float(np.abs(right).max()))
-    test = _student_test(advantage, welch(left, right, UNBOUNDED), alpha, margin, size)
-    return {"effect_size": effect, "superiority": probability, **test}
+    outcome = _student_test(advantage, welch(left, right, UNBOUNDED), alpha, margin, size)
+    return replace(outcome, effect_size=effect, columns={"superiority": probability, **outcome.columns})
 
 
 def _test_anchors(
     setting: Setting, advantage: float, differences: FloatArray, size: float, alpha: float, margin: float | None
-) -> dict[str, Any]:
+) -> Outcome:
     """Return test and interval of the mean difference over all points, from the differences at the anchors.
 
     With a margin, the betting test uses the larger p of the two margins, each two-sided, which is conservative.
@@ -426,24 +423,21 @@ def _test_anchors(
     limits = setting.limits
     test = anchor_test(differences, setting.n, limits, setting.seed, 1 - alpha, size)
     if test is None:
-        return {"notes": (note("pair.unbounded"),)}
+        return Outcome(notes=(note("inference.unbounded", of="pair"),))
     interval, p_value = test
     if interval.kind == "anchors":
         return _student_test(advantage, interval, alpha, margin, size)
-    result = {
-        "se": interval.se,
-        "conf_low": interval.low,
-        "conf_high": interval.high,
-        "p_value": p_value,
-        "p_kind": "bound",
-    }
+    columns = {}
     if margin is not None:
         each = [betting_p(differences, setting.n, *limits, setting.seed, mean=sign * margin) for sign in (-1, 1)]
-        student = _student_test(advantage, interval, alpha, margin, size).get("p_equivalence", 0.0)
+        student = _student_test(advantage, interval, alpha, margin, size).columns.get("p_equivalence", 0.0)
         inside = abs(advantage) < margin
-        result["p_equivalence"] = max(*each, student) if inside else 1.0
-        result["p_beyond"] = 1.0 if inside else each[int(advantage > 0)]
-    return {**result, "notes": (note("pair.bets"),)}
+        columns["p_equivalence"] = max(*each, student) if inside else 1.0
+        columns["p_beyond"] = 1.0 if inside else each[int(advantage > 0)]
+    ends = (interval.low, interval.high)
+    return Outcome(
+        math.nan, p_value, "bound", se=interval.se, interval=ends, columns=columns, notes=(note("pair.bets"),)
+    )
 
 
 def _effects(advantage: float, differences: FloatArray, size: float) -> dict[str, Any]:
@@ -455,9 +449,7 @@ def _effects(advantage: float, differences: FloatArray, size: float) -> dict[str
     return {"effect_size": effect, "superiority": superiority(differences)}
 
 
-def _student_test(
-    advantage: float, interval: Interval, alpha: float, margin: float | None, size: float
-) -> dict[str, Any]:
+def _student_test(advantage: float, interval: Interval, alpha: float, margin: float | None, size: float) -> Outcome:
     """Return standard error, interval and Student's test of the advantage, or the reason why there is none.
 
     An advantage within rounding of ``size``, the size of the subtracted values, counts as 0.
@@ -469,26 +461,23 @@ def _student_test(
     from scipy.special import stdtr, stdtrit
 
     if interval.se == 0 and abs(advantage) <= ROUNDING * size:
-        equal = {"se": 0.0, "statistic": 0.0, "p_value": 1.0, "p_kind": "asymptotic"}
-        return {**equal, "notes": (note("pair.equal"),)}
+        return Outcome(0.0, 1.0, "asymptotic", se=0.0, notes=(note("pair.equal"),))
     if interval.se == 0:
-        return {"se": 0.0, "notes": (note("pair.same_runs" if interval.kind == "seeds" else "pair.fixed"),)}
+        return Outcome(se=0.0, notes=(note(NO_SPREAD.get(interval.kind, "inference.fixed"), of="pair"),))
     freedom, se = interval.freedom, interval.se
     half_width = float(stdtrit(freedom, 1 - alpha / 2)) * se
 
     def two_sided(error: float) -> float:
         return float(2 * stdtr(freedom, -abs(advantage / error)))
 
-    result = {
-        "se": se, "conf_low": advantage - half_width, "conf_high": advantage + half_width, "statistic": advantage / se,
-        "p_value": two_sided(se), "p_kind": "asymptotic",
-    }  # fmt: skip
+    columns = {}
     if interval.doubt > 0:
-        result["p_low"], result["p_high"] = (two_sided(se * math.exp(sign * interval.doubt / 2)) for sign in (-1, 1))
+        columns["p_low"], columns["p_high"] = (two_sided(se * math.exp(sign * interval.doubt / 2)) for sign in (-1, 1))
     if margin is not None:
-        result["p_equivalence"] = float(stdtr(freedom, (abs(advantage) - margin) / se))
-        result["p_beyond"] = min(1.0, 2 * float(stdtr(freedom, (margin - abs(advantage)) / se)))
-    return result
+        columns["p_equivalence"] = float(stdtr(freedom, (abs(advantage) - margin) / se))
+        columns["p_beyond"] = min(1.0, 2 * float(stdtr(freedom, (margin - abs(advantage)) / se)))
+    ends = (advantage - half_width, advantage + half_width)
+    return Outcome(advantage / se, two_sided(se), "asymptotic", se=se, interval=ends, columns=columns)
 
 
 def _standing_rows(setting: Setting, pairs: pd.DataFrame, alpha: float) -> list[dict[str, Any]]:
@@ -790,11 +779,11 @@ def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict
         if set(tested) <= setting.exact:
             decisions = {name: (math.nan, not _is_worse(setting, name, ranked[0])) for name in tested}
         else:
-            undecided = {name: note("best.unbounded") for name in tested if carriers[name][1]}
+            undecided = {name: note("inference.unbounded", of=BEST_SET) for name in tested if carriers[name][1]}
+            kind = next((kind for kind in NO_SPREAD if kind in setting.kinds.values()), "")
+            no_spread = note(NO_SPREAD.get(kind, "inference.fixed"), of=BEST_SET)
             undecided |= {
-                name: note("best.no_spread")
-                for name, is_untested in zip(tested, result.untested, strict=True)
-                if is_untested
+                name: no_spread for name, is_untested in zip(tested, result.untested, strict=True) if is_untested
             }
     table = over_replicates(results.table[results.table["test"] == ""])
     setting_rows = table[
@@ -813,7 +802,7 @@ def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict
         row |= {str(key): value for key, value in intervals[name].items()}
         n_better = sum(_is_worse(setting, name, other) for other in ranked)
         row["rank"] = pd.NA if is_missing or is_reference else 1 + n_better
-        reason = note("best.no_value") if is_missing else reasons.get(name)
+        reason = note("inference.no_value", embeddings=()) if is_missing else reasons.get(name)
         if in_set is True and any(_is_worse(setting, name, other) for other in reasons):
             p, in_set, reason = math.nan, pd.NA, note("best.better_untested")
         elif in_set is True and name in undecided:
@@ -821,7 +810,7 @@ def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict
         elif is_reference:
             reason = reason or note("best.reference")
         elif name in setting.exact:
-            reason = reason or note("best.exact")
+            reason = reason or note("inference.exact")
         elif in_set is not pd.NA and math.isnan(row["conf_low"]):
             reason = note("best.fixed")
         row |= {"p_adjusted": p, "in_best_set": in_set, "note": str(reason or "")}
@@ -869,9 +858,11 @@ def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, float, 
     present = [kind for kind in kinds.values() if kind]
     kind = "seeds" if "seeds" in present else max(present, key=present.count, default="")
     k = len(names)
-    reasons = {name: note("best.target" if kinds[name] not in ("", kind) else "best.no_interval") for name in names}
+    targets = note("inference.targets", of=BEST_SET)
+    no_interval = note("inference.no_interval", of=BEST_SET, embeddings=())
+    reasons = {name: targets if kinds[name] not in ("", kind) else no_interval for name in names}
     if kind == "anchors" and not any(name in setting.points for name in names):
-        reasons = dict.fromkeys(names, note("best.few_carry"))
+        reasons = dict.fromkeys(names, note("inference.missed", of=BEST_SET))
     covariance, freedom = np.zeros((k, k)), math.inf
 
     def stacked(columns: dict[str, FloatArray]) -> tuple[list[int], FloatArray]:

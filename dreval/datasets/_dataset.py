@@ -3,65 +3,69 @@
 from __future__ import annotations
 
 import gzip
-import inspect
-import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._check import MIN_POINTS, FloatArray, check_int, check_parameters
+from dreval._docs import fill_docstring, wrap_entry
 from dreval._random import root_seed, stream
+from dreval.cards import Card, register
 from dreval.errors import InputError
-from dreval.glossary import block, fill_docstring
-from dreval.records.base import call_forwarded, read_only
-from dreval.references import Cites
+from dreval.records.base import read_only
 from dreval.registry import DATASETS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
 
+@read_only
+@dataclass(frozen=True, repr=False, kw_only=True)
+class DatasetCard(Card):
+    """Metadata of a data set, besides those of every ``Card``.
 
-@dataclass(frozen=True, repr=False)
-class DatasetCard(Cites):
-    """Metadata of a data set.
-
-    ``kind`` is "bundled", "simulated", or "loader" for a file of the user; ``n`` and ``p`` are the size of a bundled
+    ``origin`` is "bundled", "simulated", or "loader" for a file of the user; ``n`` and ``p`` are the size of a bundled
     set or file and the default size of a simulated set; ``parameters`` are the parameters of a simulation with
     their defaults; ``files`` are patterns of the names of a loader's files.
     """
 
-    name: str
-    kind: str
-    title: str
+    kind: ClassVar[str] = "data set"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "source", "license", "reference")
+    CHOICES: ClassVar[Mapping[str, Collection[str]]] = {"origin": ("bundled", "simulated", "loader")}
+
+    origin: str
     n: int
     p: int
-    source: str
-    license: str
-    reference: str
-    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    source: str = ""
+    license: str = ""
     files: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
-        lines = {
+    def __post_init__(self) -> None:
+        """Add source and license of a simulation, and check the fields."""
+        if self.origin == "simulated":
+            object.__setattr__(self, "source", "simulated")
+            object.__setattr__(self, "license", "none needed")
+        super().__post_init__()
+
+    def lines(self) -> dict[str, str]:
+        """Return the printed fields."""
+        by_default = " by default" if self.origin == "simulated" else ""
+        return {
             "name": self.name,
-            "kind": self.kind,
-            "points": f"{self.n:,}{' by default' if self.kind == 'simulated' else ''}",
-            "columns": f"{self.p:,}{' by default' if self.kind == 'simulated' else ''}",
+            "origin": self.origin,
+            "points": f"{self.n:,}{by_default}",
+            "columns": f"{self.p:,}{by_default}",
             "parameters": ", ".join(f"{name}={value!r}" for name, value in self.parameters.items()),
             "files": ", ".join(self.files),
             "source": self.source,
             "license": self.license,
             "reference": self.reference,
         }
-        return block(self.title, lines)
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,9 @@ class Dataset:
         return frame if self.labels is None else frame.assign(label=self.labels)
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("Dataset.summary", self).as_html())
+        from dreval.report.contents.record_summaries import dataset_summary
+
+        return dataset_summary(self).as_html()
 
     def __repr__(self) -> str:
         n, p = self.data.shape
@@ -120,19 +126,13 @@ class Dataset:
         return f"<Dataset {self.card.name}: {n} points in {p} dimensions{classes}{latent}>"
 
 
-def dataset(**fields: Any) -> Callable[[Maker], Maker]:
-    """Decorate the function of one data set: attach its card, whose name is that of the function."""
+def _filled(make: Callable[..., Draw], card: DatasetCard) -> Callable[..., Draw]:
+    """Fill the docstring of the function of a data set."""
+    make.__doc__ = fill_docstring(make.__doc__, reference=wrap_entry(card.reference))
+    return make
 
-    def attach(make: Maker) -> Maker:
-        keywords = inspect.signature(make).parameters.values()
-        parameters = {p.name: p.default for p in keywords if p.kind is inspect.Parameter.KEYWORD_ONLY}
-        origin = {"source": "simulated", "license": "none needed"} if fields["kind"] == "simulated" else {}
-        card = DatasetCard(name=make.__name__, parameters=MappingProxyType(parameters), **origin, **fields)
-        make.card = card  # type: ignore[attr-defined]
-        make.__doc__ = fill_docstring(make.__doc__, {"reference": textwrap.fill(fields["reference"], 112)})
-        return make
 
-    return attach
+dataset = register(DatasetCard, DATASETS.name_of, _filled)
 
 
 def simulate(
@@ -182,8 +182,8 @@ def simulate(
     {'noise': 0.0, 'spacing': 'arc'}
     """
     make = DATASETS.get(name, "name")
-    if make.card.kind != "simulated":
-        raise wrong_kind(name, make.card.kind, "simulated")
+    if make.card.origin != "simulated":
+        raise wrong_origin(name, make.card.origin, "simulated")
     size = make.card.n if n is None else check_int(n, "n", low=MIN_POINTS)
     check_parameters(parameters, ["n", "random_state", *make.card.parameters], name)
     root = root_seed(random_state)
@@ -191,13 +191,13 @@ def simulate(
     return complete(draw, make.card, {"n": size, "random_state": root, **make.card.parameters, **parameters})
 
 
-def wrong_kind(name: str, kind: str, required: str) -> InputError:
-    """Return the error for a data set that is not of the required kind, with the call that returns it."""
+def wrong_origin(name: str, origin: str, required: str) -> InputError:
+    """Return the error for a data set that is not of the required origin, with the call that returns it."""
     description, call = {
         "bundled": ("bundled", f"dreval.load_dataset({name!r})"),
         "simulated": ("simulated", f"dreval.simulate({name!r})"),
         "loader": ("read from a file of yours", f"dreval.load_dataset({name!r}, path)"),
-    }[kind]
+    }[origin]
     received = f"{name!r}, which is {description}"
     return InputError("name", f"must be a {required} data set", received, f"Call {call}.")
 

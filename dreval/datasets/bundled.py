@@ -6,7 +6,7 @@ from dreval.datasets._dataset import Draw, dataset, read_bundled
 
 
 @dataset(
-    kind="bundled",
+    origin="bundled",
     title="Handwritten digits, 8 x 8 pixels",
     n=1797,
     p=64,
@@ -44,7 +44,7 @@ def digits() -> Draw:
 
 
 @dataset(
-    kind="bundled",
+    origin="bundled",
     title="Breast Cancer Wisconsin (Diagnostic)",
     n=569,
     p=30,

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import FloatArray, describe, keywords_checked, nearest_name
-from dreval.datasets._dataset import Dataset, Draw, complete, dataset, wrong_kind
+from dreval._check import FloatArray, describe, nearest_name
+from dreval.datasets._dataset import Dataset, Draw, complete, dataset, wrong_origin
 from dreval.errors import InputError, MissingFile, message_of
 from dreval.registry import DATASETS
 
@@ -127,7 +127,6 @@ def open_raw(path: Any, argument: str = "path") -> RawFile:
     return RawFile(file, content, argument)
 
 
-@keywords_checked
 def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, labels: Any = None) -> Dataset:
     """Load a data set of the package, or a well-known data file in its published form.
 
@@ -189,10 +188,10 @@ def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, label
     if path is not None and isinstance(name, str) and f"{name}_file" in DATASETS:
         name = f"{name}_file"
     make = DATASETS.get(name, "name")
-    kind = make.card.kind
-    if kind == "simulated":
-        raise wrong_kind(name, kind, "bundled")
-    if kind == "bundled":
+    origin = make.card.origin
+    if origin == "simulated":
+        raise wrong_origin(name, origin, "bundled")
+    if origin == "bundled":
         for argument, value in (("path", path), ("labels", labels)):
             if value is not None:
                 loaders = ", ".join(loader for loader in DATASETS if loader.endswith("_file"))
@@ -211,7 +210,7 @@ COIL2000_EVALUATION = (4000, 238)
 
 
 @dataset(
-    kind="loader",
+    origin="loader",
     title="CoIL 2000, insurance company: ticdata2000.txt, or ticeval2000.txt with tictgts2000.txt",
     n=5822,
     p=85,
@@ -289,7 +288,7 @@ BROKEN_MATLAB = (ValueError, TypeError, LookupError, OSError, EOFError, Attribut
 
 
 @dataset(
-    kind="loader",
+    origin="loader",
     title="Frey faces: frey_rawface.mat",
     n=1965,
     p=560,
@@ -357,7 +356,7 @@ def frey_faces_file(file: RawFile) -> Draw:
 
 
 @dataset(
-    kind="loader",
+    origin="loader",
     title="Single cells of the early mouse embryo: guo_qpcr.csv",
     n=437,
     p=48,
@@ -421,7 +420,7 @@ IDX_SOURCE = "http://yann.lecun.com/exdb/mnist"
 
 
 @dataset(
-    kind="loader",
+    origin="loader",
     title="Images in the IDX format (MNIST, Fashion-MNIST): train-images-idx3-ubyte.gz, labels-idx1-ubyte.gz",
     n=10000,
     p=784,
@@ -508,7 +507,7 @@ def _idx_array(file: RawFile, axes: int, noun: str) -> npt.NDArray[np.uint8]:
 
 
 @dataset(
-    kind="loader",
+    origin="loader",
     title="Woolly mammoth, 10,000 points of its skeleton: mammoth_3d.json",
     n=10000,
     p=3,
@@ -578,7 +577,7 @@ SONAR_COUNTS = {"R": 97, "M": 111}
 
 
 @dataset(
-    kind="loader",
+    origin="loader",
     title="Sonar, mines vs rocks: sonar.all-data",
     n=208,
     p=60,
@@ -641,7 +640,7 @@ USPS_ROWS = {"train": 7291, "test": 2007}
 
 
 @dataset(
-    kind="loader",
+    origin="loader",
     title="USPS digits: zip.train.gz or zip.test.gz",
     n=7291,
     p=256,
@@ -727,7 +726,7 @@ WDBC_ALTERNATIVES = {
 
 
 @dataset(
-    kind="loader",
+    origin="loader",
     title="Breast Cancer Wisconsin (Diagnostic): wdbc.data",
     n=569,
     p=30,

@@ -96,7 +96,7 @@ def slow_latent(n: int, q: int, rng: np.random.Generator) -> FloatArray:
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Gaussian-bump map of a slow latent",
     n=1000,
     p=100,
@@ -153,7 +153,7 @@ def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_feature
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Clusters around a circle",
     n=400,
     p=3,
@@ -210,7 +210,7 @@ def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, 
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Cylinder",
     n=800,
     p=3,
@@ -305,7 +305,7 @@ DEPENDENCE_SHAPES: dict[str, Shape] = {
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Dependence of two variables in one of many shapes",
     n=200,
     p=2,
@@ -366,7 +366,7 @@ def dependence(n: int, rng: np.random.Generator, *, shape: Any = "circle", noise
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Gaussian-process map of a slow latent",
     n=1000,
     p=100,
@@ -428,7 +428,7 @@ def gp_map(
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Square grid",
     n=400,
     p=2,
@@ -480,7 +480,7 @@ def grid(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Hemisphere",
     n=2500,
     p=3,
@@ -539,7 +539,7 @@ def hemisphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: 
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Two linked circles",
     n=200,
     p=3,
@@ -592,7 +592,7 @@ def linked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> D
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Localized clusters in a cube",
     n=500,
     p=3,
@@ -651,7 +651,7 @@ def localized_clusters(
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="S1: three Gaussian clusters in ten dimensions",
     n=200,
     p=10,
@@ -696,7 +696,7 @@ def s1(n: int, rng: np.random.Generator) -> Draw:
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="S2: uniform on the ten-dimensional cube",
     n=200,
     p=10,
@@ -737,7 +737,7 @@ def s2(n: int, rng: np.random.Generator) -> Draw:
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="S3: near the unit sphere",
     n=200,
     p=3,
@@ -787,7 +787,7 @@ def s3(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="S4: near a Swiss roll",
     n=200,
     p=3,
@@ -837,7 +837,7 @@ def s4(n: int, rng: np.random.Generator, *, noise: float = 0.2) -> Draw:
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Sinusoidal map of a slow latent",
     n=1000,
     p=100,
@@ -892,7 +892,7 @@ def sine_map(n: int, rng: np.random.Generator, *, noise: float = 0.1, n_features
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Sphere",
     n=1000,
     p=3,
@@ -948,7 +948,7 @@ def sphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: floa
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Spiral in the plane",
     n=300,
     p=2,
@@ -1011,7 +1011,7 @@ STACKED_SPREADS = np.array([0.5, 4.0, 10.0])  # standard deviations across the s
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Three stacked Gaussian clusters",
     n=300,
     p=3,
@@ -1067,7 +1067,7 @@ def stacked_gaussians(n: int, rng: np.random.Generator, *, gap: float = 4.0) -> 
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Swiss roll",
     n=1600,
     p=3,
@@ -1131,7 +1131,7 @@ THREE_CENTERS = np.array([0.0, 10.0, 50.0])
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Three clusters at 0, 10 and 50",
     n=150,
     p=2,
@@ -1186,7 +1186,7 @@ def three_clusters(n: int, rng: np.random.Generator, *, n_features: int = 2) -> 
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Trefoil knot",
     n=200,
     p=3,
@@ -1238,7 +1238,7 @@ def trefoil(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Two long linear clusters",
     n=200,
     p=2,
@@ -1298,7 +1298,7 @@ def two_lines(
 
 
 @dataset(
-    kind="simulated",
+    origin="simulated",
     title="Two unlinked circles",
     n=200,
     p=3,

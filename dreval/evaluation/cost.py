@@ -30,7 +30,7 @@ from dreval.inputs.data import Data
 from dreval.inputs.features import AllRows, is_sparse, row_blocks, rows_of
 from dreval.inputs.stored import LazyTable
 from dreval.measures.core import answer, has_valid_closed_form, permutation_plan
-from dreval.records.answers import TEXT_COLUMNS, CostEstimate
+from dreval.records.estimates import TEXT_COLUMNS, CostEstimate
 from dreval.registry import TESTS
 
 # Names of the steps of a run, as the table of an estimate shows them.

@@ -5,32 +5,28 @@
 1. ``_plan`` lists what is computed: a ``MeasureTask`` for each measure at each setting (``plan.py``).
 2. ``_embed`` runs the methods, or reads the coordinates.
 3. ``_make_views`` passes over the data once and returns a ``View`` of each embedding: its neighbors and ranks.
-4. ``_evaluate_embedding`` computes value, chance level, bounds and interval of each measure (``rows.py``), and the
-   tests (``tests.py``).
-5. ``ResampledIntervals`` adds the intervals that need further passes or re-runs (``uncertainty.py``).
-6. ``tidy_frame`` and ``adjust_p_values`` make the table of all rows; ``provenance_of`` and ``call_text`` record how it
-   can be reproduced.
-7. ``_results`` returns the record, which prints itself by ``report/contents/evaluation.py`` (``summarize``).
+4. ``_evaluate`` computes a ``MeasureRow`` for each measure: value, chance level, bounds and interval (``rows.py``).
+5. ``_with_resampled_intervals`` adds the intervals that need further passes or re-runs (``uncertainty.py``).
+6. ``_with_tests`` adds a ``TestRow`` for each test (``tests.py``).
+7. ``tidy_frame`` makes the table of all rows, and ``adjust_p_values`` adjusts its p-values.
+8. ``provenance_of`` and ``run_notes`` record how it can be reproduced (``provenance.py``).
+9. ``_record`` returns the ``Results``, which print themselves by ``report/contents/evaluation.py`` (``summarize``).
 """
 
 from __future__ import annotations
 
-import platform
-import re
-import reprlib
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._check import (
-    DEFAULT_NEIGHBORS,
     FloatArray,
     IntArray,
     attribute_error,
@@ -41,7 +37,6 @@ from dreval._check import (
     check_one_of,
     check_random_state,
     describe,
-    is_deeply_nested,
     keywords_checked,
 )
 from dreval._parallel import n_threads, open_progress
@@ -61,71 +56,53 @@ from dreval.evaluation.cost import (
     plan_steps,
     sizes_of,
 )
+from dreval.evaluation.curves import MAX_PAIRED_EMBEDDINGS, curve_differences
 from dreval.evaluation.plan import (
-    CI_OPTIONS,
     Intervals,
     MeasureTask,
+    Plan,
     TestTask,
     as_list,
+    check_options,
     check_targets,
-    plan_intervals,
-    plan_measures,
-    plan_tests,
+    plan_run,
 )
+from dreval.evaluation.provenance import provenance_of, run_notes, unreduced_notes
 from dreval.evaluation.rows import (
-    MAX_PAIRED_EMBEDDINGS,
-    EmbeddingRows,
-    curve_differences,
+    EmbeddingOutcome,
+    Key,
     evaluate_algorithms,
     evaluate_where_labeled,
+    failed_outcome,
     make_views,
-    missing_row,
 )
-from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, missing_test_row, null_histograms
-from dreval.evaluation.uncertainty import EmbeddingCache, ResampledIntervals, resampled_tasks
+from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, null_histograms
+from dreval.evaluation.uncertainty import ResampledIntervals, resampled_tasks
 from dreval.geometry.blocks import PAIR_DISTANCES_TASK, RANKS_TASK, NeighborIndices, View, is_streamed
-from dreval.geometry.same_map import data_among, equal_maps
+from dreval.geometry.same_map import data_among
 from dreval.glossary import METRICS
-from dreval.inference.adjustment import adjust_p_values, check_adjustment, smallest_p
+from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import ADDRESS, BUNDLED, CoordinateSource, Source, as_source, stored_key
-from dreval.inputs.source_kinds import lowered_parameters, seed_of
-from dreval.records.answers import CostEstimate
-from dreval.records.base import call_forwarded
+from dreval.inputs.source import BUNDLED, CoordinateSource, Source, as_source
+from dreval.records.estimates import CostEstimate
 from dreval.records.frames import (
-    columns_by_full_name,
     curves_frame,
     differences_frame,
     groups_frame,
     notes_frame,
     nulls_frame,
+    setting_names,
     tidy_frame,
 )
 from dreval.records.notes import Note, note, note_from_error
 from dreval.records.results import MOST_LISTED, Results
-from dreval.registry import MEASURES, TESTS
+from dreval.storage.embeddings import EmbeddingCache
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Checks of names and options, the provenance of a result, and its notes.
-
-METRIC_NOTES = (
-    "source.metric_kept",
-    "source.metric_none",
-    "source.metric_unknown",
-)  # the method did not get the metric
-LARGE_P = 0.05  # p-values above it are called large
-RUN_DEFAULTS = {
-    "measures": "default",
-    "tests": "default",
-    "ci": "default",
-    "conf_level": LEVEL,
-    "n_resamples": 999,
-    "adjust": "holm",
-    "options": {},
-}  # of the arguments of Evaluation.run
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,45 +120,6 @@ class FailedSource(Source):
         raise self.error
 
 
-def source_text(source: Source, data: Data) -> str:
-    """Return a source as Python code: the name of a bundled method, a key of ``obsm``, or a variable for its kind."""
-    if source.kind == "method":
-        return repr(source.what if stored_key(source.what, data) is None else f"{BUNDLED}{source.what}")
-    if isinstance(source, CoordinateSource) and source.stored:
-        return repr(source.stored)
-    variable = re.sub(r"\W+", "_", source.name).strip("_")
-    return f"{variable or 'embedding'}_{source.kind}"
-
-
-class _SettingTexts(reprlib.Repr):
-    """Short texts of settings; of an estimator with many nested objects, whose text takes long, only the class."""
-
-    def repr_instance(self, x: Any, level: int) -> str:
-        """Return the text of an object that is not a container of Python."""
-        return f"{type(x).__name__}(...)" if is_deeply_nested(x) else super().repr_instance(x, level)
-
-
-SETTING_TEXTS = _SettingTexts()
-
-
-def run_entry(source: Source, root: int, n: int) -> dict[str, Any]:
-    """Return the origin of an embedding of n points: its kind, what was run, and the parameters of the run.
-
-    The parameters are those of the user and the defaults, or the smaller values that the method used instead.
-    """
-    seed = seed_of(stream_seed(root, "embedding", source.name))
-    settings = source.settings(source.default_components, seed)
-    settings |= {name: value for name, value in lowered_parameters(source.notes, n).items() if name in settings}
-    texts = {name: ADDRESS.sub("", SETTING_TEXTS.repr(value)) for name, value in settings.items()}
-    run: dict[str, Any] = {"kind": source.kind, "what": source.what, "parameters": texts}
-    return {**run, **metric_entry(source)}
-
-
-def metric_entry(source: Source) -> dict[str, bool]:
-    """Return the entry of a run whose method did not get the metric; an empty dict for other runs."""
-    return {"metric_passed": False} if any(note.code in METRIC_NOTES for note in source.notes) else {}
-
-
 def check_name(name: Any, names: Collection[str]) -> str:
     """Return the name if it is printable and not in ``names``; otherwise raise."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
@@ -192,147 +130,24 @@ def check_name(name: Any, names: Collection[str]) -> str:
     return name
 
 
-def check_options(options: Any) -> dict[str, dict[str, Any]]:
-    """Return the options by name of a measure, a test or a kind of interval; raise if a name is unknown."""
-    if options is None:
-        return {}
-    if not isinstance(options, Mapping):
-        hint = 'Pass {"knn_accuracy": {"n_neighbors": 10}}.'
-        raise InputError("options", "must be a dict of names to dicts", describe(options), hint)
-    names = [*MEASURES.names(), *TESTS.names(), *CI_OPTIONS]
-    for name, value in options.items():
-        check_one_of(name, names, "options", (*MEASURES.listing, *TESTS.listing))
-        if not isinstance(value, Mapping):
-            raise InputError(f"options[{name!r}]", "must be a dict", describe(value), 'Pass {"n_neighbors": 10}.')
-    return {name: dict(value) for name, value in options.items()}
-
-
-def unused_settings(arguments: Mapping[str, Any], table: pd.DataFrame) -> list[Note]:
-    """Return notes on arguments of ``run`` that differ from their defaults but were not used."""
-    unused: dict[str, list[str]] = {"no test was run": [], "no interval was asked for": []}
-    if (table["test"] == "").all():
-        unused["no test was run"] = ["n_resamples", "adjust"]
-    if arguments["ci"] in (None, "none"):
-        unused["no interval was asked for"] = ["conf_level"]
-    notes = []
-    for reason, keywords in unused.items():
-        names = tuple(f"`{name}`" for name in keywords if arguments[name] not in (RUN_DEFAULTS[name], None))
-        notes += [note("arguments.unused", names=names, count=len(names), reason=reason)] if names else []
-    return notes
-
-
-def attainable_note(table: Any, adjust: str | None, recorded: Collection[str] = ()) -> list[Note]:
-    """Return a note if no p-value of the tests can be small, because of too few permutations for so many tests.
-
-    The runs of ``recorded`` embeddings are as many as their protocols requested.
-    """
-    smallest = smallest_p(table, adjust)
-    if smallest <= LARGE_P:
-        return []
-    tested = table[table["p_value"].notna() & (table["family"] != "")]
-    n_tests, n_resamples = len(tested), int(tested["n_resamples"].max())
-    label = "p" if adjust is None else "adjusted p"
-    enough = round((n_tests if adjust == "holm" else 1) / LARGE_P) - 1
-    remedy, name = f"n_resamples={enough}", str(tested["test"].iloc[0])
-    if TESTS.card(name.partition(":")[0]).second == "method":  # has its own family and number of resamples
-        embeddings = set(tested["embedding"])
-        remedies = []
-        if not embeddings <= set(recorded):
-            remedies.append(f"options={{{name!r}: {{'n_replicates': {enough}}}}}")
-        if not embeddings.isdisjoint(recorded):
-            remedies.append(f"a source collected from a new protocol with noise={enough}")
-        remedy = " and ".join(remedies)
-    return [note("test.attainable", word=label, tests=n_tests, least=smallest, most=n_resamples, way=remedy)]
-
-
 def plain_ids(ids: pd.Index[Any]) -> npt.NDArray[Any]:
     """Return the names of points as numbers or text, which can be saved: dates and tuples become text."""
     values = ids.to_numpy()
     return values if values.dtype.kind in "iuf" else np.array([str(name) for name in ids], dtype=object)
 
 
-@cache
-def _version(name: str) -> str:
-    """Return the version of a package; it is cached, since it is read from a file."""
-    from importlib.metadata import version
-
-    return version(name)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python, dreval and the packages on which the numbers depend."""
-    from dreval import __version__
-
-    names = ("numpy", "scipy", "pandas", "numba")
-    return {"dreval": __version__, "python": platform.python_version(), **{name: _version(name) for name in names}}
-
-
-def provenance_of(evaluation: Any, adjust: str | None, seconds: float) -> dict[str, Any]:
-    """Return the provenance of a result: data, settings, sources and versions, from which it can be reproduced."""
-    data = evaluation.data
-    return {
-        "dataset": data.name,
-        "n": data.n,
-        "p": data.p,
-        "data_sha256": data.sha256,
-        "columns": None if data.columns is None or data.p is None else list(data.columns),
-        "metric": evaluation.metric,
-        "header": "auto" if data.header is None else data.header,
-        "n_neighbors": evaluation.n_neighbors,
-        "anchors": evaluation.anchors,
-        "random_state": evaluation.seed,
-        "adjust": adjust or "nothing",
-        "versions": versions(),
-        "seconds": seconds,
-        "sources": {name: run_entry(source, evaluation.seed, data.n) for name, source in evaluation.sources.items()},
-    }
-
-
-def notes_of(evaluation: Any) -> list[Note]:
-    """Return the notes on the data, the number of neighbors and each source."""
-    data = evaluation.data
-    notes = [*data.notes]
-    if evaluation.auto_neighbors and evaluation.n_neighbors != [DEFAULT_NEIGHBORS]:
-        (k,) = evaluation.n_neighbors
-        notes.append(note("neighbors.auto", k=k, n=data.n, usual=DEFAULT_NEIGHBORS, least=2 * DEFAULT_NEIGHBORS + 1))
-    for source in evaluation.sources.values():
-        dense_notes = data.dense_notes() if source.can_embed else ()
-        notes += [note.with_scope(source.name) for note in (*source.notes, *dense_notes)]
-    return notes
-
-
-def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
-    """Return the Python code of a run; ``data`` and other variable names stand for the objects that were passed."""
-    data = evaluation.data
-    sources = list(evaluation.sources.items())
-    n_simple = next((at for at, (_, source) in enumerate(sources) if source.passed_options), len(sources))
-    embeddings = ", ".join(f"{name!r}: {source_text(source, data)}" for name, source in sources[:n_simple])
-    keywords = f"data, {{{embeddings}}}" if n_simple else "data"
-    keywords += "" if data.labels is None else ", labels=labels"
-    keywords += "" if data.latent is None else ", latent=latent"
-    keywords += "" if data.batch is None else ", batch=batch"
-    keywords += ", covariates=covariates" if data.covariates else ""
-    keywords += f", covariate_types={data.covariate_types!r}" if data.covariate_types else ""
-    keywords += f", header={data.header}" if isinstance(data.header, bool) else ""
-    keywords += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
-    keywords += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"
-    keywords += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"
-    run = ", ".join(f"{key}={value!r}" for key, value in arguments.items() if value != RUN_DEFAULTS[key])
-    with_options = (", ".join(_embedding_arguments(name, source, data)) for name, source in sources[n_simple:])
-    embedding_calls = "".join(f".with_embedding({text})" for text in with_options)
-    return f"dreval.Evaluation({keywords}){embedding_calls}.run({run})"
-
-
-def _embedding_arguments(name: str, source: Source, data: Data) -> Iterator[str]:
-    """Yield the arguments of ``with_embedding`` for one embedding, including its options."""
-    yield from (repr(name), source_text(source, data))
-    yield from (f"{key}={ADDRESS.sub('', SETTING_TEXTS.repr(value))}" for key, value in source.passed_options.items())
-
-
 # The evaluation: an immutable description of data and embeddings, and ``run()``, which computes in named steps.
 
 
-@keywords_checked
+class Embedded(NamedTuple):
+    """Coordinates, errors and seconds by name of the embedding, and the sources with the notes of their runs."""
+
+    coordinates: dict[str, FloatArray]
+    errors: dict[str, DrevalError]
+    seconds: dict[str, float]
+    sources: dict[str, Source]
+
+
 class Evaluation:
     """Data and embeddings of them, with the settings of their evaluation.
 
@@ -445,6 +260,7 @@ class Evaluation:
     3        pca    procrustes_rc  0.397
     """
 
+    @keywords_checked
     def __init__(
         self,
         data: Any,
@@ -535,11 +351,8 @@ class Evaluation:
         >>> ev.with_embedding("pca", "pca").names, ev.names
         (['a', 'b', 'pca'], ['a', 'b'])
         """
-        copy = object.__new__(Evaluation)
-        vars(copy).update(vars(self))
         sources = {**self.sources, check_name(name, self.sources): self._source(name, source, options)}
-        vars(copy)["sources"] = sources
-        return copy
+        return self._with(sources=sources)
 
     @property
     def names(self) -> list[str]:
@@ -560,7 +373,9 @@ class Evaluation:
         return self.sources[check_one_of(name, self.sources, "name")]
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("Evaluation.summary", self).as_html())
+        from dreval.report.contents.record_summaries import evaluation_preview
+
+        return evaluation_preview(self).as_html()
 
     def __repr__(self) -> str:
         metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"
@@ -568,6 +383,7 @@ class Evaluation:
         embeddings = sources if self.data.obsm else list(sources)
         return f"Evaluation({self.data!r}, embeddings={embeddings}, n_neighbors={self.n_neighbors}{metric})"
 
+    @keywords_checked
     def run(
         self,
         measures: Any = "default",
@@ -635,10 +451,10 @@ class Evaluation:
             ``{"points": {"n_partitions": 8}}`` the number of random partitions that are averaged.
         store : path, optional
             A file (an SQLite journal) that stores each computed embedding as soon as it is finished, those of
-            ``ci="replicates"`` and of ``tractable_consistency`` included, and every ten seconds the state of the pass
-            of anchors. After an interrupt, a kill or a change of measures the same call reads them from this file. It
-            belongs to one data set. Where ``random_state`` is None, the seed is that of the first run. Warnings of a
-            method are not repeated for a stored embedding; its notes have them.
+            ``ci="replicates"`` and of ``tractable_consistency`` included. After an interrupt, a kill or a change of
+            measures the same call reads them from this file. It belongs to one data set. Where ``random_state`` is
+            None, the seed is that of the first run. Warnings of a method are not repeated for a stored embedding; its
+            notes have them.
         progress : bool, optional
             Progress bar on stderr; by default on a terminal, after two seconds.
 
@@ -665,66 +481,32 @@ class Evaluation:
         2         b  trustworthiness   0.83      0.74       0.91
         3         b    procrustes_rc   0.30      0.21       0.39
         """
-        level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
-        measures, tests, options = as_list(measures), as_list(tests), check_options(options)
-        plan, test_plan, intervals = self._plan(measures, tests, ci, n_resamples, options)
-        adjust = check_adjustment(adjust)
+        options = check_options(options)
+        arguments = {"measures": as_list(measures), "tests": as_list(tests), "ci": ci}
+        arguments["conf_level"] = level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
+        arguments |= {"n_resamples": n_resamples, "adjust": check_adjustment(adjust), "options": options}
+        plan = self._plan(arguments["measures"], arguments["tests"], ci, n_resamples, options)
         start = time.perf_counter()
         with EmbeddingCache(store, self.data) as cache, open_progress(progress, counts=False) as progress_bar:
-            ev, bar = self._with_seed(cache.seed(self.seed, self.has_random_seed)), Progress(progress_bar)
-            embedded, errors, seconds = ev._embed(cache, bar)
-            if bar.visible and embedded:
-                steps = ev._steps(embedded, plan, test_plan, intervals, seconds, BAR_TIE_ROWS)
-                bar.start(steps, n_threads(self.n_jobs))
-            views = ev._make_views(embedded, plan, intervals, cache, bar)
-            neighbors = ev._neighbors(next(iter(views.values()), None))
-            results = {
-                name: ev._evaluate_embedding(
-                    name, views.pop(name), plan, test_plan, intervals, level, seconds, store, bar
-                )
-                for name in list(views)
-            }
-            resampled = resampled_tasks(plan, self.data)
-            curves = [task for task in plan if task.card.curve]
-            resampling = ResampledIntervals(
-                ev.data, ev.sources, resampled, curves, intervals, ev.seed, ev.n_jobs, cache
-            )
-            resampling.add(results, embedded, bar)
+            bar = Progress(progress_bar)
+            ev = self._with(seed=cache.seed(self.seed, self.has_random_seed))
+            runs = ev._embed(cache, bar)
+            ev, embedded = ev._with(sources=runs.sources), runs.coordinates
+            ev._start_bar(bar, plan, runs)
+            views = ev._make_views(embedded, plan, bar)
+            neighbors = ev._neighbors(views)
+            outcomes = {name: ev._evaluate(name, views.pop(name), plan, level, store, bar) for name in embedded}
+            outcomes = ev._with_resampled_intervals(outcomes, embedded, plan, level, cache, bar)
+            outcomes = {name: ev._with_tests(name, outcomes[name], Y, plan, store, bar) for name, Y in embedded.items()}
             bar.close()
-
-        failed = {name: note_from_error(error) for name, error in errors.items()}
-        rows = ev._rows(results, failed, plan, test_plan)
-        reference, equal = data_among(ev.data, embedded), equal_maps(embedded)
-        leave_reference_out(rows, reference)
-        table = adjust_p_values(tidy_frame(rows), adjust)
-
-        provenance = provenance_of(ev, adjust, time.perf_counter() - start)
-        provenance["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in results}
-        provenance["conf_level"] = level
-        provenance["reference"], provenance["equal_maps"] = list(reference), [list(names) for names in equal]
-        arguments = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
-        arguments |= {"adjust": adjust, "options": options}
-        provenance["call"] = call_text(ev, arguments)
-
-        unreduced = ev._unreduced_notes(embedded, reference)
-        have_interval = set(table.loc[table["conf_low"].notna(), "embedding"])
-        recorded = [name for name, source in ev.sources.items() if source.recording is not None]
-        notes = [
-            *ev._run_notes(plan, test_plan, intervals, options),
-            *unreduced,
-            *unused_settings(arguments, table),
-            *(reason.with_scope(name) for name, reason in failed.items()),
-            *notes_of(ev),
-            *intervals.notes({name: ev.sources[name] for name in results if name in have_interval}),
-            *attainable_note(table, adjust, recorded),
-        ]
-        if self.data.p is not None and self.data.p <= 2:
-            for unreduced_note in unreduced:
-                warn(InputWarning(unreduced_note))
-        if errors:
-            warn(EmbeddingFailed(errors, len(ev.sources)))
-        ev._warn_missing_variables(plan)
-        return ev._results(table, notes_frame([{"notes": notes}, *rows]), results, embedded, provenance, neighbors)
+        failed = {name: note_from_error(error) for name, error in runs.errors.items()}
+        reference = data_among(ev.data, embedded)
+        rows = ev._rows(outcomes, runs.seconds, failed, plan, reference)
+        table = adjust_p_values(tidy_frame(rows), arguments["adjust"])
+        recipe = provenance_of(ev, arguments, plan, embedded, reference, time.perf_counter() - start)
+        notes = run_notes(ev, arguments, plan, table, failed, embedded, reference)
+        ev._warn(plan, runs, reference)
+        return ev._record(table, notes_frame([{"notes": notes}, *rows]), outcomes, embedded, recipe, neighbors)
 
     def estimate_cost(
         self,
@@ -792,22 +574,6 @@ class Evaluation:
 
     # The steps of run().
 
-    def _plan(
-        self, measures: Any, tests: Any, ci: str | None, n_resamples: int, options: dict[str, dict[str, Any]]
-    ) -> tuple[list[MeasureTask], list[TestTask], Intervals]:
-        """Return the measures, tests and intervals to compute; raise if there are none, or if the data have changed."""
-        if not self.sources:
-            raise InputError(
-                "embeddings", "must hold at least one embedding", "none", 'Use with_embedding("umap", Y) first.'
-            )
-        self.data.check_unchanged()
-        plan = plan_measures(measures, self.n_neighbors, self.data.n, self.data.variables(), options)
-        test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
-        if not plan and not test_plan:
-            hint = 'Pass measures="default", or tests with labels or covariates.'
-            raise InputError("measures", "must name something to compute", f"{measures!r} with tests={tests!r}", hint)
-        return plan, test_plan, plan_intervals(ci, self.sources, self.anchors, options)
-
     def _steps(
         self,
         embedded: Mapping[str, Any],
@@ -824,31 +590,38 @@ class Evaluation:
             self.data, rows, embedded, plan, tests, intervals, self.seed, resampled, seconds, threads, tie_rows
         )
 
-    def _with_seed(self, seed: int) -> Evaluation:
-        """Return a copy with another seed; the notes of the runs are added to the sources of the copy."""
+    def _plan(self, measures: Any, tests: Any, ci: str | None, n_resamples: int, options: Any) -> Plan:
+        """Return the measures, tests and intervals to compute; raise if there are none, or if the data have changed."""
+        arguments = {"measures": measures, "tests": tests, "ci": ci, "n_resamples": n_resamples, "options": options}
+        return plan_run(self.data, self.sources, self.n_neighbors, self.anchors, **arguments)
+
+    def _with(self, **attributes: Any) -> Evaluation:
+        """Return a copy with other attributes."""
         copy = object.__new__(Evaluation)
-        vars(copy).update({**vars(self), "seed": seed, "sources": dict(self.sources)})
+        vars(copy).update({**vars(self), **attributes})
         return copy
 
-    def _embed(
-        self, cache: EmbeddingCache, bar: Progress
-    ) -> tuple[dict[str, FloatArray], dict[str, DrevalError], dict[str, float]]:
-        """Return the coordinates, errors and seconds of the sources, by name, and add the notes of the runs to them."""
-        embedded: dict[str, FloatArray] = {}
-        errors: dict[str, DrevalError] = {}
-        seconds: dict[str, float] = {}
-        for name, source in list(self.sources.items()):
+    def _embed(self, cache: EmbeddingCache, bar: Progress) -> Embedded:
+        """Return the coordinates of the sources, or their errors."""
+        embedded = Embedded({}, {}, {}, dict(self.sources))
+        for name, source in self.sources.items():
             bar.set_description(f"embedding {name}")
             seed, columns = stream_seed(self.seed, "embedding", name), source.default_components
             embed = partial(source.noted_coordinates, self.data, n_components=columns, random_state=seed)
             try:
-                embedded[name], seconds[name], notes = cache.embedding(source, seed, embed)
+                embedded.coordinates[name], embedded.seconds[name], notes = cache.embedding(source, seed, embed)
             except DrevalError as error:
-                errors[name] = error
+                embedded.errors[name] = error
                 continue
             if notes:
-                self.sources[name] = replace(source, notes=(*source.notes, *notes))
-        return embedded, errors, seconds
+                embedded.sources[name] = replace(source, notes=(*source.notes, *notes))
+        return embedded
+
+    def _start_bar(self, bar: Progress, plan: Plan, runs: Embedded) -> None:
+        """Start the progress bar with the steps that follow the runs of the methods."""
+        if bar.visible and runs.coordinates:
+            steps = self._steps(runs.coordinates, *plan, runs.seconds, BAR_TIE_ROWS)
+            bar.start(steps, n_threads(self.n_jobs))
 
     def _anchors(self) -> IntArray:
         """Return the row numbers of the anchors, ascending."""
@@ -857,144 +630,129 @@ class Evaluation:
     def _make_views(
         self,
         embedded: dict[str, FloatArray],
-        plan: list[MeasureTask],
-        intervals: Intervals,
-        cache: EmbeddingCache,
+        plan: Plan,
         bar: Progress,
     ) -> dict[str, View]:
         """Return the view of each embedding, from one pass over the data and all embeddings."""
         if not embedded:
             return {}
         leave_one: list[int] = []
-        if intervals.names_of_kind("points"):
-            leave_one = [task.k for task in plan if task.card.without is not None and task.reads_neighbors]
+        if plan.intervals.names_of_kind("points"):
+            leave_one = [task.k for task in plan.measures if task.card.without is not None and task.reads_neighbors]
         bar.set_description(PASS)
         views = make_views(
             self.data,
             embedded,
-            plan,
+            plan.measures,
             seed=self.seed,
             n_jobs=self.n_jobs,
             rows=None if self.anchors is None else self._anchors(),
             leave_one=leave_one,
             advance=bar.part(PASS),
-            journal=cache.passes,
         )
         bar.finish(PASS)
         return {name: replace(view, progress_callback=partial(bar.report, name)) for name, view in views.items()}
 
-    def _neighbors(self, view: View | None) -> NeighborIndices | None:
+    def _neighbors(self, views: Mapping[str, View]) -> NeighborIndices | None:
         """Return the nearest points of every point in the data; None with anchors, or with too many points to store."""
+        view = next(iter(views.values()), None)
         if view is None or not len(view.rows) == self.data.n <= MOST_LISTED or not view.nearest_data.size:
             return None
         return view.nearest_data[:, : max(self.n_neighbors)].copy()
 
-    def _evaluate_embedding(
-        self,
-        name: str,
-        view: View,
-        plan: list[MeasureTask],
-        tests: list[TestTask],
-        intervals: Intervals,
-        level: float,
-        seconds: dict[str, float],
-        store: str | Path | None,
-        bar: Progress,
-    ) -> EmbeddingRows:
-        """Compute all rows of one embedding: measures of its view, measures of its method, and tests."""
+    def _evaluate(
+        self, name: str, view: View, plan: Plan, level: float, store: str | Path | None, bar: Progress
+    ) -> EmbeddingOutcome:
+        """Compute the rows of one embedding: measures of its view, and measures of its method."""
         bar.set_description(f"measures of {name}")
         start = time.perf_counter()
 
         def finished(task: MeasureTask | None) -> None:
             if task is not None:
-                bar.finish(VALUE, name, (task.name, task.parameters_text))
+                bar.finish(VALUE, name, task.key)
                 return
             for shared in (PAIR_DISTANCES_TASK, SHEPARD):
                 bar.finish(shared, name)
             bar.finish(RANKS_TASK)
 
-        source, Y = self.sources[name], view.Y
-        view_tasks = [task for task in plan if task.card.level != "algorithm"]
-        results = evaluate_where_labeled(name, view, view_tasks, intervals.kinds.get(name), self.seed, level, finished)
-        if len(self.sources) > MAX_PAIRED_EMBEDDINGS:
-            results.spreads.clear()
-        evaluate_algorithms(results, plan, source, self.data, Y, self.seed, self.n_jobs, store, bar, finished)
-        self._add_tests(results, source, Y, tests, store, bar)
-        total = seconds[name] + time.perf_counter() - start
-        for row in results.rows:
-            row["n_components"], row["seconds"] = Y.shape[1], total
-        return results
+        source, Y, ci = self.sources[name], view.Y, plan.intervals.kinds.get(name)
+        view_tasks = [task for task in plan.measures if task.card.level != "algorithm"]
+        outcome = evaluate_where_labeled(name, view, view_tasks, ci, self.seed, level, finished)
+        if len(self.sources) > MAX_PAIRED_EMBEDDINGS:  # the spreads, which take memory, would compare pairs of curves
+            outcome = replace(outcome, curves=tuple(replace(curve, spread=None) for curve in outcome.curves))
+        settings = self.seed, self.n_jobs, store
+        outcome = evaluate_algorithms(outcome, plan.measures, source, self.data, Y, *settings, bar, finished)
+        return replace(outcome, n_components=Y.shape[1], seconds=time.perf_counter() - start)
 
-    def _add_tests(
+    def _with_resampled_intervals(
         self,
-        results: EmbeddingRows,
-        source: Source,
-        Y: FloatArray,
-        tests: list[TestTask],
-        store: str | Path | None,
+        outcomes: dict[str, EmbeddingOutcome],
+        embedded: dict[str, FloatArray],
+        plan: Plan,
+        level: float,
+        cache: EmbeddingCache,
         bar: Progress,
-    ) -> None:
-        """Add the rows of the tests of one embedding: those of its coordinates, then those that re-run its method."""
+    ) -> dict[str, EmbeddingOutcome]:
+        """Return the outcomes with the intervals that need further passes or re-runs."""
+        tasks = resampled_tasks(plan.measures, self.data)
+        curves = [task for task in plan.measures if task.card.curve]
+        settings = plan.intervals, level, self.seed, self.n_jobs, cache
+        return ResampledIntervals(self.data, self.sources, tasks, curves, *settings).added_to(outcomes, embedded, bar)
+
+    def _with_tests(
+        self, name: str, outcome: EmbeddingOutcome, Y: FloatArray, plan: Plan, store: str | Path | None, bar: Progress
+    ) -> EmbeddingOutcome:
+        """Return the outcome with the tests of an embedding: of its coordinates, then those that re-run its method."""
+        start, source = time.perf_counter(), self.sources[name]
 
         def part(task: TestTask) -> Callable[[float], Any]:
-            return bar.part(TEST, source.name, (task.name, task.target))
+            return bar.part(TEST, name, (task.name, task.target))
 
-        coordinate_tests = [task for task in tests if task.kind != "method"]
-        method_tests = [task for task in tests if task.kind == "method"]
+        coordinate_tests = [task for task in plan.tests if task.kind != "method"]
         if coordinate_tests:
-            bar.set_description(f"tests of {source.name}")
-        results.rows += evaluate_tests(source.name, Y, coordinate_tests, self.seed, self.n_jobs, part)
-        for task in method_tests:
-            bar.set_description(f"{task.name} test of {source.name}")
-            row, points = method_row(task, source, self.data, Y.shape[1], self.seed, self.n_jobs, store)
-            results.rows.append(row)
-            results.reliability.update(points)
-            part(task)(1.0)
+            bar.set_description(f"tests of {name}")
+        rows = evaluate_tests(name, Y, coordinate_tests, self.seed, self.n_jobs, part)
+        reliability = dict(outcome.reliability)
+        for task in plan.tests:
+            if task.kind == "method":
+                bar.set_description(f"{task.name} test of {name}")
+                row, points = method_row(task, source, self.data, Y.shape[1], self.seed, self.n_jobs, store)
+                rows.append(row)
+                reliability |= points
+                part(task)(1.0)
+        seconds = (outcome.seconds or 0.0) + time.perf_counter() - start
+        return replace(outcome, tests=tuple(rows), reliability=reliability, seconds=seconds)
 
     def _rows(
         self,
-        results: dict[str, EmbeddingRows],
+        outcomes: dict[str, EmbeddingOutcome],
+        seconds: Mapping[str, float],
         failed: dict[str, Note],
-        plan: list[MeasureTask],
-        tests: list[TestTask],
+        plan: Plan,
+        reference: Collection[str],
     ) -> list[dict[str, Any]]:
-        """Return the rows of all embeddings in the order of the sources; rows of a failed one hold the reason."""
+        """Return the rows of the table in the order of the sources; rows of a failed embedding hold the reason."""
         rows: list[dict[str, Any]] = []
         for name in self.sources:
             if name in failed:
-                rows += [missing_row(name, task, failed[name]) for task in plan if not task.card.curve]
-                rows += [missing_test_row(name, task, failed[name]) for task in tests]
+                outcome = failed_outcome(name, plan, failed[name])
             else:
-                rows += results[name].rows
-        for row in rows:
-            row["dataset"], row["n"] = self.data.name, self.data.n
-        return rows
+                tests = leave_reference_out(outcomes[name].tests, reference)
+                total = seconds[name] + (outcomes[name].seconds or 0.0)
+                outcome = replace(outcomes[name], tests=tests, seconds=total)
+            rows += outcome.cells()
+        return [{**row, "dataset": self.data.name, "n": self.data.n} for row in rows]
 
-    def _unreduced_notes(self, embedded: Mapping[str, FloatArray], reference: Collection[str]) -> list[Note]:
-        """Return notes on embeddings that are the data (``reference``), or have at least as many columns."""
-        notes = [note("data.reference", names=reference, count=len(reference))] if reference else []
-        columns = self.data.p
-        if columns is not None:
-            names = tuple(name for name, Y in embedded.items() if Y.shape[1] >= columns and name not in reference)
-            notes += [note("data.not_reduced", names=names, count=len(names), columns=columns)] if names else []
-        return notes
-
-    def _run_notes(
-        self, plan: list[MeasureTask], tests: list[TestTask], intervals: Intervals, options: Mapping[str, Any]
-    ) -> list[Note]:
-        """Return notes on options and variables that no measure, test or interval reads."""
-        names = {*(task.name for task in plan), *(task.name for task in tests), *intervals.option_keys}
-        unused = tuple(repr(name) for name in options if name not in names)
-        notes = [note("options.unused", names=unused)] if unused else []
-        if self.data.batch is not None and plan and not any("batch" in task.card.needs for task in plan):
-            notes.append(note("batch.unused"))
-        return notes
-
-    def _warn_missing_variables(self, plan: list[MeasureTask]) -> None:
-        """Warn of every measure whose variable (labels, latent variables, batch) was not passed."""
+    def _warn(self, plan: Plan, runs: Embedded, reference: Collection[str]) -> None:
+        """Warn of embeddings that do not reduce data of few columns, of failed ones, and of missing variables."""
+        if self.data.p is not None and self.data.p <= 2:
+            for unreduced_note in unreduced_notes(self.data, runs.coordinates, reference):
+                warn(InputWarning(unreduced_note))
+        if runs.errors:
+            warn(EmbeddingFailed(runs.errors, len(self.sources)))
         for variable, values in self.data.variables().items():
-            if values is None:
-                for name in dict.fromkeys(task.name for task in plan if variable in task.card.needs):
+            if values is None:  # labels, latent variables or batch
+                for name in dict.fromkeys(task.name for task in plan.measures if variable in task.card.needs):
                     warn(InputWarning(note(f"{variable}.none", name, way=f"{variable}= to Evaluation")))
 
     def _stored_coordinates(self, name: str, Y: FloatArray) -> Any:
@@ -1002,50 +760,44 @@ class Evaluation:
         source = self.sources[name]
         return source.values_to_store() if isinstance(source, CoordinateSource) and source.sha256 else Y
 
-    def _results(
+    def _record(
         self,
         table: Any,
         notes: Any,
-        results: dict[str, EmbeddingRows],
+        outcomes: dict[str, EmbeddingOutcome],
         embedded: dict[str, FloatArray],
-        provenance: dict[str, Any],
+        recipe: dict[str, Any],
         neighbors: NeighborIndices | None,
     ) -> Results:
-        """Return the record of a run, from its table and notes and the results of each embedding."""
+        """Return the record of a run, from its table and notes and the outcome of each embedding."""
         import pandas as pd
 
-        columns = columns_by_full_name(table)
+        columns = setting_names(table)
         rows = self._anchors() if is_streamed(self.data.n, self.anchors or self.data.n) else range(self.data.n)
 
-        def frame_by_point(values: dict[str, FloatArray]) -> pd.DataFrame:
-            return pd.DataFrame({columns.get(name, name): column for name, column in values.items()}, index=rows)
+        def frame_by_point(values: Mapping[Key, FloatArray]) -> pd.DataFrame:
+            return pd.DataFrame({columns[key]: column for key, column in values.items()}, index=rows)
 
+        curves = {name: outcome.curves for name, outcome in outcomes.items()}
         return Results(
             table=table,
             notes=notes,
-            points={name: frame_by_point(result.points) for name, result in results.items()},
-            groups=groups_frame([row for result in results.values() for row in result.groups]),
-            curves=curves_frame([row for result in results.values() for row in result.curves]),
-            curve_differences=differences_frame(
-                curve_differences(
-                    {name: result.curves for name, result in results.items()},
-                    {name: result.spreads for name, result in results.items()},
-                    next((result.level for result in results.values()), LEVEL),
-                    self.seed,
-                )
-            ),
-            nulls=nulls_frame(null_histograms([row for result in results.values() for row in result.rows])),
-            shepard={name: result.shepard for name, result in results.items() if result.shepard is not None},
+            points={name: frame_by_point(outcome.points) for name, outcome in outcomes.items()},
+            groups=groups_frame([row for outcome in outcomes.values() for g in outcome.groups for row in g.cells()]),
+            curves=curves_frame([row for parts in curves.values() for curve in parts for row in curve.cells()]),
+            curve_differences=differences_frame(curve_differences(curves, recipe["conf_level"], self.seed)),
+            nulls=nulls_frame(null_histograms([row for outcome in outcomes.values() for row in outcome.tests])),
+            shepard={name: outcome.shepard for name, outcome in outcomes.items() if outcome.shepard is not None},
             embeddings={name: self._stored_coordinates(name, Y) for name, Y in embedded.items()},
             labels=None if self.data.labels is None else self.data.labels.values,
             ids=None if self.data.ids is None else plain_ids(self.data.ids),
-            recipe=provenance,
+            recipe=recipe,
             data=self.data.table,
-            left_out={name: frame_by_point(result.left_out) for name, result in results.items() if result.left_out},
+            left_out={name: frame_by_point(outcome.left_out) for name, outcome in outcomes.items() if outcome.left_out},
             data_neighbors=neighbors,
             reliability={
-                name: pd.DataFrame(result.reliability).loc[list(rows)]
-                for name, result in results.items()
-                if result.reliability
+                name: pd.DataFrame(outcome.reliability).loc[list(rows)]
+                for name, outcome in outcomes.items()
+                if outcome.reliability
             },
         )

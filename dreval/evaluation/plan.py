@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from dreval._check import check_bool, check_int, check_k, check_one_of, check_wi
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.inference.intervals import CI_WORDS, unseen_share
 from dreval.inputs.source import Source
+from dreval.records.frames import parameters_text
 from dreval.records.notes import Note, Notes, note, note_from_error
 from dreval.registry import MEASURES, TESTS
 from dreval.significance.base import in_rows_of
@@ -50,10 +51,19 @@ class MeasureTask:
         return self.function.card  # type: ignore[attr-defined]
 
     @property
+    def card_parameters(self) -> dict[str, Any]:
+        """Parameters on the card, which the table shows."""
+        return {name: value for name, value in self.parameters.items() if name in self.card.parameters}
+
+    @property
     def parameters_text(self) -> str:
         """Text of the parameters, as the table shows them."""
-        parameters = {name: value for name, value in self.parameters.items() if name in self.card.parameters}
-        return ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
+        return parameters_text(self.card_parameters)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Measure and text of the parameters, as of its row."""
+        return self.name, self.parameters_text
 
     @property
     def k(self) -> int:
@@ -470,3 +480,52 @@ def half_neighbors(k: int, n: int) -> int:
     """Return the number of neighbors that is to half of n points what k is to all of them; at least 1."""
     half = n // 2
     return min(max(1, round(k * half / n)), half - 1)
+
+
+class Plan(NamedTuple):
+    """The measures, tests and intervals of a run."""
+
+    measures: list[MeasureTask]
+    tests: list[TestTask]
+    intervals: Intervals
+
+
+def plan_run(
+    data: Any,
+    sources: Mapping[str, Source],
+    n_neighbors: Sequence[int],
+    anchors: int | None,
+    *,
+    measures: Any,
+    tests: Any,
+    ci: str | None,
+    n_resamples: int,
+    options: Options,
+) -> Plan:
+    """Return the measures, tests and intervals to compute; raise if there are none, or if the data have changed."""
+    if not sources:
+        raise InputError(
+            "embeddings", "must hold at least one embedding", "none", 'Use with_embedding("umap", Y) first.'
+        )
+    data.check_unchanged()
+    measure_tasks = plan_measures(measures, n_neighbors, data.n, data.variables(), options)
+    test_tasks = plan_tests(tests, data, check_int(n_resamples, "n_resamples", low=1), options)
+    if not measure_tasks and not test_tasks:
+        hint = 'Pass measures="default", or tests with labels or covariates.'
+        raise InputError("measures", "must name something to compute", f"{measures!r} with tests={tests!r}", hint)
+    return Plan(measure_tasks, test_tasks, plan_intervals(ci, sources, anchors, options))
+
+
+def check_options(options: Any) -> dict[str, dict[str, Any]]:
+    """Return the options by name of a measure, a test or a kind of interval; raise if a name is unknown."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        hint = 'Pass {"knn_accuracy": {"n_neighbors": 10}}.'
+        raise InputError("options", "must be a dict of names to dicts", describe(options), hint)
+    names = [*MEASURES.names(), *TESTS.names(), *CI_OPTIONS]
+    for name, value in options.items():
+        check_one_of(name, names, "options", (*MEASURES.listing, *TESTS.listing))
+        if not isinstance(value, Mapping):
+            raise InputError(f"options[{name!r}]", "must be a dict", describe(value), 'Pass {"n_neighbors": 10}.')
+    return {name: dict(value) for name, value in options.items()}

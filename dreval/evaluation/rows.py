@@ -1,13 +1,13 @@
-"""Compute the rows of an embedding: values of measures with chance levels, bounds and intervals, and curves."""
+"""Compute the rows of an embedding: the value of each measure with chance level, bounds under ties and interval."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,277 +15,203 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval._random import stream
 from dreval.errors import DrevalError, UndefinedMeasure
-from dreval.evaluation.plan import MeasureTask
+from dreval.evaluation.curves import Curve, anchor_numbers, band_numbers, curve_of
+from dreval.evaluation.plan import MeasureTask, Plan
+from dreval.evaluation.tests import TestRow, missing_test_row
 from dreval.geometry.blocks import Groups, View, is_streamed, neighbor_pass
 from dreval.geometry.distances import take
 from dreval.geometry.pairs import shepard
-from dreval.geometry.ranks import LISTED, curve_numbers
-from dreval.geometry.streaming import Journal, anchored_pass, labeled
-from dreval.inference.bands import Band, anchor_band, covered_by_anchors, max_t_band
-from dreval.inference.intervals import (
-    FREE,
-    LEVEL,
-    METHODS,
-    TARGETS,
-    Interval,
-    anchor_interval,
-    beyond_rounding,
-    bounded_interval,
-    jackknife_covariance,
-    jackknife_interval,
-    jackknife_variance,
-    student_interval,
-)
+from dreval.geometry.ranks import LISTED
+from dreval.geometry.streaming import anchored_pass, labeled
+from dreval.inference.intervals import METHODS, TARGETS, Interval, bounded_interval, jackknife_interval
 from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
 from dreval.inputs.stored import as_stored
-from dreval.measures.core import Answer, answer, chance_curve, chance_value, curve_values, tie_values
-from dreval.records.answers import Shepard
-from dreval.records.frames import full_name
-from dreval.records.notes import Note, note, note_from_error
+from dreval.measures.core import Answer, answer, chance_value, tie_values
+from dreval.records.frames import parameters_text
+from dreval.records.notes import Note, Notes, note, note_from_error
+from dreval.records.points import Shepard
 from dreval.registry import MEASURES
-
-# Curves over the number of neighbors K: their rows, intervals at each K alone, and bands for all K at once.
-
-MAX_PAIRED_EMBEDDINGS = 8  # with more embeddings no pairs of curves are compared
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Values from which the band of a curve is computed, at some numbers K.
-
-    ``numbers`` are the contributions of the anchors (m, G), or the curves without each point (1, n, G), or without each
-    group of several partitions (P, g, G). ``n`` is the number of points.
-    """
-
-    ks: IntArray
-    numbers: FloatArray
-    n: int
-
-    def band(self, values: FloatArray, bounds: tuple[float, float], level: float, rng: np.random.Generator) -> Band:
-        """Return the simultaneous band of the curve, or of a difference of two."""
-        if self.numbers.ndim == 2:
-            return anchor_band(self.numbers, self.ks, self.n, rng, bounds, level)
-        covariance = np.mean([jackknife_covariance(partition) for partition in self.numbers], axis=0)
-        return max_t_band(values, covariance, self.numbers.shape[1] - 1, rng, bounds, level)
-
-    def minus(self, other: Spread) -> Spread:
-        """Return the spread of the difference of two curves, of the same points, groups or anchors."""
-        return Spread(self.ks, self.numbers - other.numbers, self.n)
-
-
-def curve_rows(
-    name: str, view: View, task: MeasureTask, ci: str | None, root: int, level: float
-) -> tuple[list[dict[str, Any]], Spread | None]:
-    """Return the rows of a curve, and its spread if it has intervals.
-
-    The rows are at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them (``all_k``).
-    """
-    band_ks = band_numbers(view.n)
-    spread = None
-    if ci == "points" and task.card.without is not None and len(band_ks):
-        spread = Spread(band_ks, np.asarray(task.card.without(view, band_ks))[None], view.n)
-    elif ci == "anchors" and task.card.by_row is not None and len(view.rows) < view.n:
-        anchor_ks = anchor_numbers(view.n)
-        spread = Spread(anchor_ks, task.card.by_row(view, anchor_ks), view.n)
-    values, _ = curve_values(task.function, view)
-    chance = chance_curve(task.function, view, root)
-    spaced, places = curve_numbers(view.n), np.arange(len(values))
-    ks = spaced[places] if view.streamed else places + 1
-    if not (task.all_k or view.streamed):
-        places = np.r_[spaced[spaced < len(values)], len(values)] - 1
-    rows: list[dict[str, Any]] = [
-        {"embedding": name, "measure": task.name, "K": int(ks[at]), "value": float(values[at]), "chance": chance[at]}
-        for at in places
-    ]
-    if spread is not None and spread.numbers.ndim == 3:
-        se = np.sqrt(jackknife_variance(spread.numbers[0]))
-        set_band(rows, spread.ks, se, view.n - 1, task.card.bounds, level)
-    elif spread is not None:
-        limits = FREE if view.streamed else task.card.bounds
-        _set_anchored(rows, spread, task.card.bounds, limits, view.seed, level)
-    if spread is not None:
-        set_simultaneous(rows, spread, task.card.bounds, level, stream(root, "band", name, task.name))
-    return rows, spread
-
-
-def band_numbers(n: int) -> npt.NDArray[np.int64]:
-    """Return the K at which a curve has an interval, at most n / 2: beyond, leaving points out changes the scale."""
-    ks = curve_numbers(n)
-    return ks[ks <= min(n // 2, n - 3)]
-
-
-def anchor_numbers(n: int) -> npt.NDArray[np.int64]:
-    """Return the K at which the curves of all anchors have a value."""
-    ks = curve_numbers(n)
-    return ks[ks <= n - 2]
-
-
-def set_band(
-    rows: list[dict[str, Any]],
-    ks: npt.NDArray[np.int64],
-    se: npt.NDArray[np.float64],
-    freedom: float,
-    bounds: Any,
-    level: float,
-) -> None:
-    """Set the pointwise interval of a curve at each K up to the largest of ``ks``; none where the error is 0.
-
-    Between the ``ks`` the standard error is interpolated on the scale of log K.
-    """
-    for row in rows:
-        if ks[0] <= row["K"] <= ks[-1]:
-            error = beyond_rounding(float(np.interp(np.log(row["K"]), np.log(ks), se)), row["value"], bounds=bounds)
-            if error > 0:
-                row["conf_low"], row["conf_high"] = student_interval(row["value"], error, freedom, bounds, level)
-
-
-def _set_anchored(
-    rows: list[dict[str, Any]],
-    spread: Spread,
-    bounds: tuple[float, float],
-    limits: tuple[float, float],
-    seed: int,
-    level: float,
-) -> None:
-    """Set the pointwise interval of a curve for all points, from the contributions of the anchors.
-
-    It is Student's interval where the band has ends, so that it is never wider than the band. Elsewhere it is the
-    interval for bounded numbers, which also holds where few anchors differ.
-    """
-    below, above = np.full((2, len(spread.ks)), np.nan)
-    has_band = covered_by_anchors(spread.numbers, spread.ks, spread.n)
-    for at, contributions in enumerate(np.ascontiguousarray(spread.numbers.T)):
-        if has_band[at]:
-            interval: Interval | None = anchor_interval(contributions, spread.n, bounds, level=level)
-        else:
-            interval = bounded_interval(contributions, spread.n, bounds, limits, bounds[0], seed, level)
-        if interval is not None:
-            mean = float(contributions.mean())
-            below[at], above[at] = mean - interval.low, interval.high - mean
-    _set_ends(rows, spread.ks, ("conf_low", "conf_high"), below, above, bounds)
-
-
-def set_simultaneous(
-    rows: list[dict[str, Any]],
-    spread: Spread,
-    bounds: tuple[float, float],
-    level: float,
-    rng: np.random.Generator,
-) -> None:
-    """Set the ends of the band that covers the whole curve."""
-    value_of_k = {row["K"]: row["value"] for row in rows}
-    values = np.array([value_of_k.get(int(k), np.nan) for k in spread.ks])
-    band = spread.band(values, FREE, level, rng)
-    middle = spread.numbers.mean(axis=0) if spread.numbers.ndim == 2 else values
-    _set_ends(rows, spread.ks, ("band_low", "band_high"), middle - band.low, band.high - middle, bounds)
-
-
-def _set_ends(
-    rows: list[dict[str, Any]],
-    ks: IntArray,
-    columns: tuple[str, str],
-    below: FloatArray,
-    above: FloatArray,
-    bounds: tuple[float, float],
-) -> None:
-    """Set two columns from distances below and above the values, interpolated between ``ks`` on the scale of log K."""
-    logs = np.log(ks)
-    for row in rows:
-        if ks[0] <= row["K"] <= ks[-1]:
-            down, up = (float(np.interp(np.log(row["K"]), logs, gaps)) for gaps in (below, above))
-            if not np.isnan(down + up):
-                row[columns[0]] = max(row["value"] - down, bounds[0])
-                row[columns[1]] = min(row["value"] + up, bounds[1])
-
-
-def curve_differences(
-    curves: Mapping[str, Sequence[Mapping[str, Any]]],
-    spreads: Mapping[str, Mapping[str, Spread]],
-    level: float,
-    root: int,
-) -> list[dict[str, Any]]:
-    """Return a row for each pair of up to eight embeddings, curve and K: the difference and its simultaneous band.
-
-    ``curves`` are the rows and ``spreads`` the spreads by measure, of each embedding.
-    """
-    rows: list[dict[str, Any]] = []
-    pairs = itertools.combinations(spreads, 2) if len(spreads) <= MAX_PAIRED_EMBEDDINGS else ()
-    for left, right in pairs:
-        for measure, left_spread in spreads[left].items():
-            right_spread = spreads[right].get(measure)
-            if right_spread is None or right_spread.numbers.shape != left_spread.numbers.shape:
-                continue
-            ks = left_spread.ks
-            left_values, right_values = (
-                {row["K"]: row["value"] for row in curves[name] if row["measure"] == measure} for name in (left, right)
-            )
-            in_both = np.array([int(k) in left_values and int(k) in right_values for k in ks], np.bool_)
-            gaps = np.array([left_values.get(int(k), np.nan) - right_values.get(int(k), np.nan) for k in ks])
-            low, high = MEASURES.card(measure).bounds
-            rng = stream(root, "band of a difference", left, right, measure)
-            band = left_spread.minus(right_spread).band(gaps, (low - high, high - low), level, rng)
-            shared = {"measure": measure, "first": left, "second": right}
-            ends = zip(ks[in_both], gaps[in_both], band.low[in_both], band.high[in_both], strict=True)
-            rows += [
-                {**shared, "K": int(k), "difference": gap, "band_low": band_low, "band_high": band_high}
-                for k, gap, band_low, band_high in ends
-            ]
-    return rows
-
-
-# The rows of measures: the views they read, values with their intervals, missing labels, and measures of methods.
 
 WIDE_TIE_RANGE = 0.05  # difference between the best and the worst order of ties above which it matters
 MIN_EXPECTED_ANCHORS = 5  # expected number among the points that carry the error of a statistic of pairs
-ANCHOR_GROUPS = "anchors drawn without replacement, left out in groups, finite-population corrected"
+EXACT_KINDS = ("exact", "unseen")  # kinds of intervals whose standard error may be 0
+NO_TIES = (math.nan, math.nan)
+
+Key = tuple[str, str]  # a measure and the text of its parameters, by which a row is found among those of an embedding
 
 
-@dataclass
-class EmbeddingRows:
-    """Rows and values by point, group and K of one embedding; ``level`` is that of the intervals."""
+@dataclass(frozen=True)
+class MeasureRow:
+    """The value of one measure of one embedding; the value is missing where a note says why.
 
-    level: float = LEVEL
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    points: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
-    left_out: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
-    reliability: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
-    groups: list[dict[str, Any]] = field(default_factory=list)
-    curves: list[dict[str, Any]] = field(default_factory=list)
-    spreads: dict[str, Spread] = field(default_factory=dict)
-    shepard: Shepard | None = None
+    ``ties`` are the worst and the best value over all orders of ties. ``replicate`` is the number of the run of the
+    method, 0 for the first one.
+    """
+
+    embedding: str
+    measure: str
+    parameters: Mapping[str, Any]
+    value: float = math.nan
+    chance: float = math.nan
+    ties: tuple[float, float] = NO_TIES
+    interval: Interval | None = None
+    replicate: int = 0
+    n_used: int | None = None
+    n_resamples: int | None = None
+    notes: Notes = ()
+
+    @property
+    def card(self) -> Any:
+        """Card of the measure."""
+        return MEASURES.card(self.measure)
+
+    @property
+    def key(self) -> Key:
+        """Measure and text of the parameters."""
+        return self.measure, parameters_text(self.parameters)
+
+    @property
+    def has_value(self) -> bool:
+        """Whether the measure has a value."""
+        return not math.isnan(self.value)
+
+    @property
+    def chance_size(self) -> float:
+        """Absolute chance level, the scale of rounding among values near 0; 0 if there is none."""
+        return 0.0 if math.isnan(self.chance) else abs(self.chance)
+
+    def with_note(self, code: str, **values: Any) -> MeasureRow:
+        """Return the row with one more note."""
+        return replace(self, notes=(*self.notes, note(code, **values)))
+
+    def with_interval(self, interval: Interval, code_without_spread: str) -> MeasureRow:
+        """Return the row with an interval; where its error is 0 and that says nothing, with a note in its place."""
+        if interval.se == 0 and interval.kind not in EXACT_KINDS:
+            return self.with_note(code_without_spread, of="interval")
+        return replace(self, interval=interval)
+
+    def cells(self) -> dict[str, Any]:
+        """Return the cells of the row by the columns of the table, and its notes."""
+        measure, parameters = self.key
+        low, high = self.card.bounds
+        cells = {
+            "embedding": self.embedding,
+            "replicate": self.replicate,
+            "measure": measure,
+            "parameters": parameters,
+            "value": self.value,
+            "n_used": self.n_used,
+            "n_resamples": self.n_resamples,
+            "direction": self.card.direction,
+            "lower": low if math.isfinite(low) else None,
+            "upper": high if math.isfinite(high) else None,
+            "chance": self.chance,
+            "worst": self.ties[0],
+            "best": self.ties[1],
+            "notes": self.notes,
+        }
+        if self.interval is not None:
+            cells |= _interval_cells(self.interval)
+        return cells
 
 
-def missing_row(name: str, task: MeasureTask, reason: Note) -> dict[str, Any]:
-    """Return a row without a value, with the reason as its note."""
+def _interval_cells(interval: Interval) -> dict[str, Any]:
+    """Return the cells of an interval by the columns of the table."""
     return {
-        "embedding": name,
-        "measure": task.name,
-        "parameters": task.parameters_text,
-        "notes": (reason,),
-        **_card_columns(task),
+        "se": interval.se,
+        "conf_low": interval.low,
+        "conf_high": interval.high,
+        "conf_method": METHODS[interval.kind],
+        "conf_level": interval.level,
+        "n_groups": interval.n_groups,
+        "target": TARGETS[interval.kind],
     }
 
 
-def add_note(row: dict[str, Any], code: str, **values: Any) -> None:
-    """Add a note to a row."""
-    row["notes"] = (*row["notes"], note(code, **values))
+@dataclass(frozen=True)
+class GroupValues:
+    """Values of a measure behind its interval, in one array (groups,) or in one for each partition (P, groups)."""
+
+    embedding: str
+    key: Key
+    values: FloatArray
+
+    @classmethod
+    def of(cls, row: MeasureRow, values: FloatArray) -> GroupValues:
+        """Return the values behind the interval of a row."""
+        return cls(row.embedding, row.key, values)
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Return the values as rows of the table of groups."""
+        key = {"embedding": self.embedding, "measure": self.key[0], "parameters": self.key[1]}
+        if self.values.ndim == 1:
+            return [{**key, "group": group, "value": value} for group, value in enumerate(self.values)]
+        return [{**key, "partition": b, "group": g, "value": value} for (b, g), value in np.ndenumerate(self.values)]
 
 
-def set_interval(row: dict[str, Any], interval: Interval, code_without_spread: str) -> None:
-    """Set standard error and interval of a row; where the error is 0 and a note code is passed, add that note only."""
-    if interval.se == 0 and code_without_spread:
-        add_note(row, code_without_spread)
-        return
-    row.update(se=interval.se, conf_low=interval.low, conf_high=interval.high, n_groups=interval.n_groups)
-    row.update(conf_method=METHODS[interval.kind], conf_level=interval.level, target=TARGETS[interval.kind])
+@dataclass(frozen=True)
+class EmbeddingOutcome:
+    """All that is computed of one embedding: rows of measures and tests, curves, and values by point and by group.
+
+    ``replicates`` are the rows of further runs of the method. ``points`` and ``left_out`` are by measure and
+    parameters: the contribution of each point, and the value without each point. ``reliability`` holds values by point
+    of further runs.
+    """
+
+    rows: tuple[MeasureRow, ...] = ()
+    tests: tuple[TestRow, ...] = ()
+    replicates: tuple[MeasureRow, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    points: Mapping[Key, FloatArray] = field(default_factory=dict)
+    left_out: Mapping[Key, FloatArray] = field(default_factory=dict)
+    groups: tuple[GroupValues, ...] = ()
+    reliability: Mapping[str, FloatArray] = field(default_factory=dict)
+    shepard: Shepard | None = None
+    seconds: float | None = None
+    n_components: int | None = None
+
+    def joined(self, other: EmbeddingOutcome) -> EmbeddingOutcome:
+        """Return the outcome with the rows, curves and values of another one added."""
+        return replace(
+            self,
+            rows=(*self.rows, *other.rows),
+            tests=(*self.tests, *other.tests),
+            replicates=(*self.replicates, *other.replicates),
+            curves=(*self.curves, *other.curves),
+            points={**self.points, **other.points},
+            left_out={**self.left_out, **other.left_out},
+            groups=(*self.groups, *other.groups),
+            reliability={**self.reliability, **other.reliability},
+        )
+
+    def with_rows(self, rows: Mapping[Key, MeasureRow]) -> EmbeddingOutcome:
+        """Return the outcome with some rows replaced by others of the same measure and parameters."""
+        return replace(self, rows=tuple(rows.get(row.key, row) for row in self.rows))
+
+    def rows_of(self, tasks: Sequence[MeasureTask]) -> list[MeasureRow | None]:
+        """Return the row of every task; None where it has no value."""
+        row_of = {row.key: row for row in self.rows}
+        rows = (row_of[task.key] for task in tasks)
+        return [row if row.has_value else None for row in rows]
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Return the rows of the table: measures, tests, and further runs of the method."""
+        shared = {"n_components": self.n_components, "seconds": self.seconds}
+        return [{**row.cells(), **shared} for row in (*self.rows, *self.tests, *self.replicates)]
 
 
-def _card_columns(task: MeasureTask) -> dict[str, Any]:
-    """Return the columns that every row of a measure copies from its card."""
-    low, high = task.card.bounds
-    ends = {"lower": low if np.isfinite(low) else None, "upper": high if np.isfinite(high) else None}
-    return {"direction": task.card.direction, **ends}
+def missing_row(name: str, task: MeasureTask, reason: Note) -> MeasureRow:
+    """Return a row without a value, with the reason as its note."""
+    return MeasureRow(name, task.name, task.card_parameters, notes=(reason,))
+
+
+def failed_outcome(name: str, plan: Plan, reason: Note) -> EmbeddingOutcome:
+    """Return the rows of an embedding without coordinates: one for each measure and test, with the reason."""
+    return EmbeddingOutcome(
+        rows=tuple(missing_row(name, task, reason) for task in plan.measures if not task.card.curve),
+        tests=tuple(missing_test_row(name, task, reason) for task in plan.tests),
+    )
 
 
 Finished = Callable[[MeasureTask | None], Any]  # called when a measure is finished, with None for the Shepard table
@@ -293,13 +219,12 @@ Finished = Callable[[MeasureTask | None], Any]  # called when a measure is finis
 
 def evaluate_measures(
     name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float, finished: Finished
-) -> EmbeddingRows:
+) -> EmbeddingOutcome:
     """Compute value, chance level, bounds under ties and interval of every measure of one embedding.
 
     Curves and areas share their leave-one-out values (or the contributions of the anchors), which are computed first,
     in one pass.
     """
-    results = EmbeddingRows(level)
     if ci == "points":
         band_ks = band_numbers(view.n)
         for task in tasks:
@@ -310,182 +235,156 @@ def evaluate_measures(
         for task in tasks:
             if task.card.curve and task.card.by_row is not None:
                 task.card.by_row(view, anchor_numbers(view.n))
+    outcome = EmbeddingOutcome()
     for task in tasks:
-        _add_measure(results, name, view, task, tasks, ci, root)
+        outcome = outcome.joined(_evaluate_measure(name, view, task, tasks, ci, root, level))
         finished(task)
-    results.shepard = shepard(view)
+    outcome = replace(outcome, shepard=shepard(view))
     finished(None)
-    return results
+    return outcome
 
 
-def _add_measure(
-    results: EmbeddingRows,
-    name: str,
-    view: View,
-    task: MeasureTask,
-    tasks: Sequence[MeasureTask],
-    ci: str | None,
-    root: int,
-) -> None:
-    """Add the row or the curve of one measure; an error becomes a row with its reason, and the other rows stay."""
+def _evaluate_measure(
+    name: str, view: View, task: MeasureTask, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float
+) -> EmbeddingOutcome:
+    """Compute the row or the curve of one measure; an error becomes a row with its reason."""
     missing = [
         variable for variable, values in view.variables().items() if variable in task.card.needs and values is None
     ]
     if missing:
         reason = note(f"{missing[0]}.none", way=f"{missing[0]}= to Evaluation")
-        results.rows.append(missing_row(name, task, reason))
-        return
+        return EmbeddingOutcome(rows=(missing_row(name, task, reason),))
     try:
         task.card.check_metric(view.metric)
         if task.card.curve:
-            rows, spread = curve_rows(name, view, task, ci, root, results.level)
-            results.curves += rows
-            if spread is not None:
-                results.spreads[task.name] = spread
-        else:
-            results.rows.append(_measure_row(name, view, task, ci, root, results))
+            return EmbeddingOutcome(curves=(curve_of(name, view, task, ci, root, level),))
+        return _measure_outcome(name, view, task, ci, root, level)
     except DrevalError as error:
-        if not any(other.card.area_of == task.name for other in tasks):  # else the row of the area has the reason
-            results.rows.append(missing_row(name, task, note_from_error(error)))
+        if any(other.card.area_of == task.name for other in tasks):  # the row of the area has the reason
+            return EmbeddingOutcome()
+        return EmbeddingOutcome(rows=(missing_row(name, task, note_from_error(error)),))
 
 
-def _measure_row(
-    name: str, view: View, task: MeasureTask, ci: str | None, root: int, results: EmbeddingRows
-) -> dict[str, Any]:
-    """Compute one row; contributions of points and leave-a-group-out values go to their own tables of ``results``."""
+def _measure_outcome(
+    name: str, view: View, task: MeasureTask, ci: str | None, root: int, level: float
+) -> EmbeddingOutcome:
+    """Compute one row, the contributions of the points, and the values behind its interval."""
     result = answer(task.function, view, task.parameters)
-    row = {"embedding": name, "measure": task.name, "parameters": task.parameters_text, "value": result.value}
-    row["notes"] = (*result.notes, *task.card.metric_notes(view.metric))
     n_used = len(view.rows) if result.n_used is None and result.points is not None else result.n_used
-    if n_used is not None and n_used != view.n:
-        row["n_used"] = n_used
+    row = MeasureRow(
+        name,
+        task.name,
+        task.card_parameters,
+        value=result.value,
+        n_used=None if n_used == view.n else n_used,
+        notes=(*result.notes, *task.card.metric_notes(view.metric)),
+    )
     if 2 * task.parameters.get("n_neighbors", 0) >= view.n:
-        add_note(row, "neighbors.half", k=task.parameters["n_neighbors"], n=view.n)
-    row.update(_card_columns(task))
+        row = row.with_note("neighbors.half", k=task.parameters["n_neighbors"], n=view.n)
     chance = chance_value(task.function, view, task.parameters, root)
-    row["chance"] = chance.value
-    _add_ties(row, task, view)
+    row = _with_ties(replace(row, chance=chance.value), task, view)
     if chance.draws and task.card.has_closed_chance:
-        add_note(row, "chance.drawn", draws=chance.draws)
-    _add_interval(row, task, result, view, ci, results)
-    if result.points is not None:
-        column = full_name(task.name, task.parameters_text)
-        results.points[column] = result.points if view.streamed else _at_all_points(result.points, view)
-    return row
+        row = row.with_note("chance.drawn", draws=chance.draws)
+    resampling = _interval(row, task, result, view, ci, level)
+    row = replace(row, notes=(*row.notes, *resampling.notes))
+    if resampling.interval is not None:
+        row = row.with_interval(resampling.interval, "inference.fixed")
+    points = result.points
+    if points is not None and not view.streamed:
+        points = _at_all_points(points, view)
+    return EmbeddingOutcome(
+        rows=(row,),
+        points={} if points is None else {row.key: points},
+        left_out={} if resampling.left_out is None else {row.key: resampling.left_out},
+        groups=() if resampling.groups is None else (GroupValues.of(row, resampling.groups),),
+    )
 
 
-def _add_ties(row: dict[str, Any], task: MeasureTask, view: View) -> None:
-    """Add the worst and the best value over all orders of ties, or a note that ties are broken by row number."""
+def _with_ties(row: MeasureRow, task: MeasureTask, view: View) -> MeasureRow:
+    """Return the row with the worst and the best value over all orders of ties, or with a note that there are ties."""
     bounds = tie_values(task.function, view, task.parameters)
     if bounds is None:
-        has_note = any(note.code == "ties.index" for note in row["notes"])
+        has_note = any(note.code == "ties.index" for note in row.notes)
         may_depend = view.streamed if task.card.ties is not None else task.reads_neighbors
-        if may_depend and view.has_ties.any() and not has_note:
-            add_note(row, "ties.index")
-        return
+        return row.with_note("ties.index") if may_depend and view.has_ties.any() and not has_note else row
     worst, best = bounds
-    if worst != best:
-        row["worst"], row["best"] = worst, best
-        is_best_order = bool(np.isclose(row["value"], best, rtol=0, atol=1e-9))
-        add_note(row, "ties.bounds", flatters=abs(best - worst) > WIDE_TIE_RANGE and is_best_order)
+    if worst == best:
+        return row
+    is_best_order = bool(np.isclose(row.value, best, rtol=0, atol=1e-9))
+    flatters = abs(best - worst) > WIDE_TIE_RANGE and is_best_order
+    return replace(row, ties=bounds).with_note("ties.bounds", flatters=flatters)
 
 
-def _at_all_points(points: npt.NDArray[np.float64], view: View) -> npt.NDArray[np.float64]:
+def _at_all_points(points: FloatArray, view: View) -> FloatArray:
     """Return the contributions of the rows of a view as values of all points; NaN at the others."""
     values = np.full(len(view.Y), np.nan)
     values[view.rows] = points
     return values
 
 
-def _add_interval(
-    row: dict[str, Any], task: MeasureTask, result: Answer, view: View, ci: str | None, results: EmbeddingRows
-) -> None:
-    """Add standard error and interval, if ``ci`` is a kind that needs no second pass and the measure has one."""
+class _Resampling(NamedTuple):
+    """An interval, or None with a note on why there is none, and the values without each point or group behind it."""
+
     interval: Interval | None = None
+    notes: Notes = ()
+    left_out: FloatArray | None = None
+    groups: FloatArray | None = None
+
+
+def _interval(
+    row: MeasureRow, task: MeasureTask, result: Answer, view: View, ci: str | None, level: float
+) -> _Resampling:
+    """Return standard error and interval, if ``ci`` is a kind that needs no second pass and the measure has one."""
     if ci in ("points", "anchors") and not task.card.smooth:
-        add_note(row, "interval.jumps", reason=task.card.jumps)
-    elif ci == "anchors":
-        interval = _interval_from_anchors(row, task, result, view, results)
-    elif ci == "points" and task.card.without is not None:
-        interval = _interval_without_points(row, task, result, view, results)
-    elif ci == "points" and task.card.without_class is not None:
-        interval = _interval_without_classes(row, task, result, view, results)
-    if interval is None:
-        return
-    zero_is_valid = interval.kind in ("exact", "unseen")
-    set_interval(row, interval, "" if zero_is_valid else "interval.fixed")
-    if result.left_out is not None and interval.kind == "anchors" and "conf_method" in row:
-        row["conf_method"] = ANCHOR_GROUPS
+        return _Resampling(notes=(note("interval.jumps", reason=task.card.jumps),))
+    if ci == "anchors":
+        return _interval_from_anchors(task, result, view, level)
+    if ci == "points" and task.card.without is not None:
+        return _interval_without_points(row, task, view, level)
+    if ci == "points" and task.card.without_class is not None:
+        return _interval_without_classes(row, task, view, level)
+    return _Resampling()
 
 
-def _interval_from_anchors(
-    row: dict[str, Any], task: MeasureTask, result: Answer, view: View, results: EmbeddingRows
-) -> Interval | None:
-    """Return the interval for all points from the anchors; None, with a note in the row, where there is none."""
+def _interval_from_anchors(task: MeasureTask, result: Answer, view: View, level: float) -> _Resampling:
+    """Return the interval for all points from the anchors, or the note on why there is none."""
     n, m, bounds = view.n, len(view.rows), task.card.bounds
     uses_all_points = task.card.level == "global" and result.left_out is None and "full_ranks" not in task.card.needs
     if m == n or uses_all_points:
-        return Interval(0.0, result.value, result.value, "exact", m, math.inf, level=results.level)
+        return _Resampling(Interval(0.0, result.value, result.value, "exact", m, math.inf, level=level))
     if result.points is not None:
         limits, worst = task.card.limits(n), task.card.worst(n)
-        interval = bounded_interval(result.points, n, bounds, limits, worst, view.seed, results.level)
-        if interval is None:
-            add_note(row, "interval.few_carry")
-        return interval
+        interval = bounded_interval(result.points, n, bounds, limits, worst, view.seed, level)
+        return _Resampling(interval, () if interval is not None else (note("inference.unbounded", of="interval"),))
     if result.left_out is None:
-        if "full_ranks" in task.card.needs:
-            add_note(row, "interval.scale")
-        return None
+        return _Resampling(notes=(note("interval.scale"),) if "full_ranks" in task.card.needs else ())
     if result.carriers is not None and result.carriers() < MIN_EXPECTED_ANCHORS:
-        add_note(row, "interval.missed")
-        return None
+        return _Resampling(notes=(note("inference.missed", of="interval"),))
     values = result.left_out()
-    _add_groups(row, task, values, results)
-    return replace(jackknife_interval(result.value, values, bounds, level=results.level), kind="anchors")
+    interval = replace(jackknife_interval(result.value, values, bounds, level=level), kind="anchor_groups")
+    return _Resampling(interval, groups=values)
 
 
-def _interval_without_points(
-    row: dict[str, Any], task: MeasureTask, result: Answer, view: View, results: EmbeddingRows
-) -> Interval | None:
-    """Return the delete-one jackknife interval and store its values; None, with a note, where there are none."""
+def _interval_without_points(row: MeasureRow, task: MeasureTask, view: View, level: float) -> _Resampling:
+    """Return the delete-one jackknife interval and its values, or the note on why there are none."""
     try:
-        values = task.function.card.without(view, **task.parameters)  # type: ignore[attr-defined]
+        values = task.card.without(view, **task.parameters)
     except UndefinedMeasure as error:
-        add_note(row, "interval.refused", reason=note_from_error(error))
-        return None
+        return _Resampling(notes=(note("interval.refused", reason=note_from_error(error)),))
     if not np.isfinite(values).all():
-        add_note(row, "interval.undefined")
-        return None
-    results.left_out[full_name(task.name, task.parameters_text)] = values
-    return jackknife_interval(result.value, values, task.card.bounds, chance_size(row), results.level)
+        return _Resampling(notes=(note("interval.undefined"),))
+    interval = jackknife_interval(row.value, values, task.card.bounds, row.chance_size, level)
+    return _Resampling(interval, left_out=values)
 
 
-def _interval_without_classes(
-    row: dict[str, Any], task: MeasureTask, result: Answer, view: View, results: EmbeddingRows
-) -> Interval | None:
-    """Return the jackknife interval over classes and store its values as groups; None, with a note, without values."""
+def _interval_without_classes(row: MeasureRow, task: MeasureTask, view: View, level: float) -> _Resampling:
+    """Return the jackknife interval over classes and its values, or the note on why there are none."""
     try:
         values = task.card.without_class(view, **task.parameters)
     except UndefinedMeasure as error:
-        add_note(row, "interval.refused", reason=note_from_error(error))
-        return None
-    _add_groups(row, task, values, results)
-    interval = jackknife_interval(result.value, values, task.card.bounds, chance_size(row), results.level)
-    return replace(interval, kind="classes")
-
-
-def chance_size(row: dict[str, Any]) -> float:
-    """Return the absolute chance level of a row, the scale of rounding among values near 0; 0 if the row has none."""
-    size = abs(row.get("chance", 0.0))
-    return 0.0 if np.isnan(size) else float(size)
-
-
-def _add_groups(
-    row: dict[str, Any], task: MeasureTask, values: npt.NDArray[np.float64], results: EmbeddingRows
-) -> None:
-    """Store the values from which an interval is computed, for paired comparisons of embeddings."""
-    key = {"embedding": row["embedding"], "measure": task.name, "parameters": task.parameters_text}
-    results.groups += [{**key, "group": group, "value": value} for group, value in enumerate(values)]
+        return _Resampling(notes=(note("interval.refused", reason=note_from_error(error)),))
+    interval = jackknife_interval(row.value, values, task.card.bounds, row.chance_size, level)
+    return _Resampling(replace(interval, kind="classes"), groups=values)
 
 
 def tasks_needing_neighbors(tasks: Sequence[MeasureTask]) -> list[MeasureTask]:
@@ -505,7 +404,6 @@ def make_views(
     groups: Groups | None = None,
     leave_one: Sequence[int] = (),
     advance: Callable[[float], Any] | None = None,
-    journal: Journal | None = None,
 ) -> dict[str, View]:
     """Return the view of each embedding, from one pass over the data and all embeddings of the same points.
 
@@ -518,7 +416,6 @@ def make_views(
     groups : groups of points that will be left out
     leave_one : numbers of neighbors at which values without each point will be computed
     advance : called with each share of the pass that is finished
-    journal : where unfinished passes of anchors are stored
     """
     neighbor_tasks, n = tasks_needing_neighbors(tasks), data.n if part is None else len(part)
     rows = np.arange(n) if rows is None else rows
@@ -537,10 +434,10 @@ def make_views(
         settings["ranks"] |= all_ranks or any(task.card.reach is not None for task in tasks)
         narrow = {name for name, Y in embedded.items() if getattr(Y, "dtype", None) == np.float32}
         embedded = {name: as_stored(Y, name) if name in narrow else Y for name, Y in embedded.items()}
-        views = anchored_pass(data.table, embedded, rows, journal=journal, **settings)
+        views = anchored_pass(data.table, embedded, rows, **settings)
     elif len(rows) < n and neighbor_tasks:
         embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
-        views = anchored_pass(data.X, embedded, rows, journal=journal, **settings)
+        views = anchored_pass(data.X, embedded, rows, **settings)
     else:
         embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
         X = data.X if part is None else take(data.X, part, data.metric)
@@ -575,12 +472,12 @@ def view_for_measure(task: MeasureTask, view: View) -> View:
 
 def evaluate_where_labeled(
     name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float, finished: Finished
-) -> EmbeddingRows:
+) -> EmbeddingOutcome:
     """Compute every measure of one embedding; measures of labels use the labeled points, with a note in their rows."""
     if view.labels is None or bool((view.labels >= 0).all()):
         return evaluate_measures(name, view, tasks, ci, root, level, finished)
     other_tasks = [task for task in tasks if "labels" not in task.card.needs]
-    results = evaluate_measures(name, view, other_tasks, ci, root, level, finished)
+    outcome = evaluate_measures(name, view, other_tasks, ci, root, level, finished)
     label_tasks: list[MeasureTask] = []
     for task in tasks:
         if "labels" in task.card.needs:
@@ -588,75 +485,75 @@ def evaluate_where_labeled(
                 view_for_measure(task, view)
                 label_tasks.append(task)
             except UndefinedMeasure as error:
-                results.rows.append(missing_row(name, task, note_from_error(error)))
+                missing = missing_row(name, task, note_from_error(error))
+                outcome = outcome.joined(EmbeddingOutcome(rows=(missing,)))
     if label_tasks:
-        labeled_results = evaluate_measures(name, labeled(view), label_tasks, ci, root, level, finished)
-        _join_labeled(results, labeled_results, view)
-    order = {(task.name, task.parameters_text): at for at, task in enumerate(tasks)}
-    results.rows.sort(key=lambda row: order[row["measure"], row["parameters"]])
-    return results
+        labeled_outcome = evaluate_measures(name, labeled(view), label_tasks, ci, root, level, finished)
+        outcome = outcome.joined(_at_labeled_points(labeled_outcome, view))
+    order = {task.key: at for at, task in enumerate(tasks)}
+    return replace(outcome, rows=tuple(sorted(outcome.rows, key=lambda row: order[row.key])))
 
 
-def _join_labeled(results: EmbeddingRows, labeled_results: EmbeddingRows, view: View) -> None:
-    """Add the results of the labeled points to those of all points, with a note in each row.
+def _at_labeled_points(outcome: EmbeddingOutcome, view: View) -> EmbeddingOutcome:
+    """Return the outcome of the labeled points as one of all points, with a note in each row.
 
     Leaving out a point without a label does not change a value: its leave-one-out value is the value itself.
     """
     has_label, labeled_view = np.asarray(view.labels) >= 0, labeled(view)
-    value_of_column = {
-        full_name(row["measure"], row["parameters"]): row.get("value", np.nan) for row in labeled_results.rows
-    }
-    for column, left_out in labeled_results.left_out.items():
-        results.left_out[column] = np.full(len(has_label), value_of_column[column])
-        results.left_out[column][has_label] = left_out
-    for row in labeled_results.rows:
-        add_note(row, "labels.partly", labeled=int(has_label.sum()), n=len(has_label))
-        row.setdefault("n_used", int(has_label.sum()))
-    results.rows += labeled_results.rows
-    results.groups += labeled_results.groups
+    n_labeled = int(has_label.sum())
     places = has_label[view.rows] if view.streamed else has_label
-    for column, values in labeled_results.points.items():
-        labeled_values = values[labeled_view.rows] if view.streamed and not labeled_view.streamed else values
-        results.points[column] = np.full(len(places), np.nan)
-        results.points[column][places] = labeled_values
+    value_of = {row.key: row.value for row in outcome.rows}
+
+    def at_all_points(values: FloatArray, at: npt.NDArray[np.bool_], others: float) -> FloatArray:
+        extended = np.full(len(at), others)
+        extended[at] = values
+        return extended
+
+    def of_rows(values: FloatArray) -> FloatArray:
+        return values[labeled_view.rows] if view.streamed and not labeled_view.streamed else values
+
+    rows = (row.with_note("labels.partly", labeled=n_labeled, n=len(has_label)) for row in outcome.rows)
+    return replace(
+        outcome,
+        rows=tuple(replace(row, n_used=n_labeled if row.n_used is None else row.n_used) for row in rows),
+        left_out={key: at_all_points(values, has_label, value_of[key]) for key, values in outcome.left_out.items()},
+        points={key: at_all_points(of_rows(values), places, np.nan) for key, values in outcome.points.items()},
+    )
 
 
 def evaluate_algorithms(
-    results: EmbeddingRows,
+    outcome: EmbeddingOutcome,
     plan: Sequence[MeasureTask],
     source: Source,
     data: Data,
-    Y: npt.NDArray[np.float64],
+    Y: FloatArray,
     root: int,
     n_jobs: int | None,
     store: str | Path | None,
     bar: Any,
     finished: Finished,
-) -> None:
-    """Add a row for each measure of methods, and sort all rows into the order of the plan.
+) -> EmbeddingOutcome:
+    """Return the outcome with a row for each measure of methods, all rows in the order of the plan.
 
     Every measure gets the seed of the evaluation itself: transformations, folds and permutations are the same for all
     embeddings. Comparisons are therefore paired, and the numbers are those of the plain functions. Measures that only
     need coordinates read those of this run.
     """
     tasks = [task for task in plan if task.card.level == "algorithm"]
-    if not tasks:
-        return
-    coordinates = CoordinateSource(source.name, Y)
+    coordinates = CoordinateSource(source.name, Y) if tasks else source
     for task in tasks:
         bar.set_description(f"{task.name} of {source.name}")
         measured = source if "method" in task.card.needs else coordinates
         row, points = _algorithm_row(task, measured, data, Y.shape[1], root, n_jobs, store)
-        results.rows.append(row)
-        results.reliability.update(points)
+        outcome = outcome.joined(EmbeddingOutcome(rows=(row,), reliability=points))
         finished(task)
     order = {task.name: at for at, task in reversed(list(enumerate(plan)))}
-    results.rows.sort(key=lambda row: order[row["measure"]])
+    return replace(outcome, rows=tuple(sorted(outcome.rows, key=lambda row: order[row.measure])))
 
 
 def _algorithm_row(
     task: MeasureTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, store: str | Path | None
-) -> tuple[dict[str, Any], dict[str, npt.NDArray[np.float64]]]:
+) -> tuple[MeasureRow, dict[str, FloatArray]]:
     """Compute the row of one measure of methods and its values by point; an error becomes a row with its reason.
 
     An error in an option of the user is raised: it concerns all sources. The number of components is not such an
@@ -667,7 +564,7 @@ def _algorithm_row(
     if "n_components" in task.card.parameters:
         options.setdefault("n_components", d)
     for name, value in {"n_jobs": n_jobs, "store": store}.items():
-        if name in task.function.__wrapped__.__kwdefaults__:  # type: ignore[attr-defined]
+        if name in signature(task.function).parameters:
             options.setdefault(name, value)
     try:
         task.card.check_metric(data.metric)
@@ -678,13 +575,20 @@ def _algorithm_row(
             raise
         return missing_row(source.name, task, note_from_error(error)), {}
     used = result.recipe.get("parameters", {})  # holds the value of "auto", which may differ between methods
-    parameters = {key: used.get(key, value) if value == "auto" else value for key, value in task.parameters.items()}
-    text = MeasureTask(task.name, task.function, parameters).parameters_text
-    row = {"embedding": source.name, "measure": task.name, "parameters": text, **_card_columns(task)}
+    parameters = {
+        key: used.get(key, value) if value == "auto" else value for key, value in task.card_parameters.items()
+    }
     parts = tuple((key, part) for key, part in result.parts.items() if part == part and part != "")
     part_notes = (note("parts", parts=parts),) if parts else ()
-    row["notes"] = (*part_notes, *result.notes, *task.card.metric_notes(data.metric))
-    row.update(value=result.value, chance=result.chance, n_resamples=result.n_resamples)
+    row = MeasureRow(
+        source.name,
+        task.name,
+        parameters,
+        value=result.value,
+        chance=result.chance,
+        n_resamples=result.n_resamples,
+        notes=(*part_notes, *result.notes, *task.card.metric_notes(data.metric)),
+    )
     points = getattr(result, "points", None)
     if points is None:
         return row, {}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +31,64 @@ FACTOR_CHECK_ROWS = 1000  # rows on which it is checked whether low-rank factors
 MAX_MATRIX_POINTS = 2000  # largest n of n x n matrices; of more points such a test uses a random sample
 
 
-def missing_test_row(name: str, task: TestTask, *notes: Note) -> dict[str, Any]:
+@dataclass(frozen=True)
+class NullComparison:
+    """A statistic, its null distribution, and the p-value and effect size from both."""
+
+    statistic: float
+    p_value: float
+    effect_size: float
+    n_resamples: int
+    p_kind: str
+    null_mean: float
+    null_distribution: FloatArray = field(repr=False)
+
+    @classmethod
+    def of(cls, result: Any) -> NullComparison:
+        """Return the numbers of the result of a public test."""
+        numbers = result.statistic, result.p_value, result.effect_size, result.n_resamples
+        return cls(*numbers, result.p_kind, result.null_mean, result.null_distribution)
+
+
+@dataclass(frozen=True)
+class TestRow:
+    """One test of one embedding against one variable; without a comparison a note says why.
+
+    ``family`` is the family of tests with which the p-value is adjusted; "" for none.
+    """
+
+    __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
+
+    embedding: str
+    test: str
+    variable: str
+    comparison: NullComparison | None = None
+    family: str = ""
+    n_used: int | None = None
+    notes: Notes = ()
+
+    def cells(self) -> dict[str, Any]:
+        """Return the cells of the row by the columns of the table, and its notes."""
+        key = {"embedding": self.embedding, "test": self.test, "variable": self.variable, "notes": self.notes}
+        comparison = self.comparison
+        if comparison is None:
+            return key
+        return {
+            **key,
+            "statistic": comparison.statistic,
+            "p_value": comparison.p_value,
+            "effect_size": comparison.effect_size,
+            "n_resamples": comparison.n_resamples,
+            "p_kind": comparison.p_kind,
+            "chance": comparison.null_mean,
+            "family": self.family,
+            "n_used": self.n_used,
+        }
+
+
+def missing_test_row(name: str, task: TestTask, *notes: Note) -> TestRow:
     """Return a row of a test without a p-value, with the reasons as its notes."""
-    return {"embedding": name, "test": task.name, "variable": task.target, "notes": notes}
+    return TestRow(name, task.name, task.target, notes=notes)
 
 
 def evaluate_tests(
@@ -42,7 +98,7 @@ def evaluate_tests(
     root: int,
     n_jobs: int | None,
     part: Callable[[TestTask], Callable[[float], Any]],
-) -> list[dict[str, Any]]:
+) -> list[TestRow]:
     """Return one row per test of an embedding, each with its null distribution.
 
     ``part`` returns the function to call with each finished share of a test, as after each permutation.
@@ -68,7 +124,7 @@ def evaluate_tests(
 
 def method_row(
     task: TestTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, store: Any
-) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+) -> tuple[TestRow, dict[str, FloatArray]]:
     """Return the row of a test that re-runs the method, and its values by point.
 
     The seed is that of the evaluation: null data are common to all embeddings, and the numbers are those of the plain
@@ -79,10 +135,9 @@ def method_row(
         result = TESTS.get(task.name)(data, source, **reruns, **task.options)
     except DrevalError as error:
         return missing_test_row(source.name, task, note_from_error(error.named({"source": source.argument}))), {}
-    row = missing_test_row(source.name, task, *(note.named({"source": source.argument}) for note in result.notes))
-    row.update(_test_columns(result), family=task.family, p_kind=result.p_kind)
-    row.update(chance=result.null_mean, null=result.null_distribution)
-    row["variable"] = result.extra["null"]
+    notes = tuple(note.named({"source": source.argument}) for note in result.notes)
+    comparison = NullComparison.of(result)
+    row = TestRow(source.name, task.name, result.extra["null"], comparison, task.family, notes=notes)
     if result.points is None:
         return row, {}
     points = result.points.reindex(range(data.n)).astype(np.float64)
@@ -90,44 +145,35 @@ def method_row(
     return row, {names[column]: points[column].to_numpy() for column in points}
 
 
-def _test_columns(result: Any) -> dict[str, Any]:
-    """Return the columns that every result of a test fills."""
-    return {
-        "statistic": result.statistic,
-        "p_value": result.p_value,
-        "effect_size": result.effect_size,
-        "n_resamples": result.n_resamples,
-    }
-
-
-def leave_reference_out(rows: Sequence[dict[str, Any]], reference: Collection[str]) -> None:
-    """Exclude the tests of embeddings that are the data from the families of tests, with a note in their rows.
+def leave_reference_out(rows: Sequence[TestRow], reference: Collection[str]) -> tuple[TestRow, ...]:
+    """Return the rows with the tests of embeddings that are the data outside the families of tests, with a note.
 
     These embeddings are shown for reference: whether the data depend on a variable says nothing about an embedding, and
     would make the adjusted p-values of the embeddings larger.
     """
-    for row in rows:
-        if row["embedding"] in reference and row.get("test") and row.get("family"):
-            row["family"], row["notes"] = "", (*row["notes"], note("test.reference"))
+    return tuple(
+        replace(row, family="", notes=(*row.notes, note("test.reference")))
+        if row.embedding in reference and row.family
+        else row
+        for row in rows
+    )
 
 
-def null_histograms(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def null_histograms(rows: Sequence[TestRow]) -> list[dict[str, Any]]:
     """Return the histogram of the null distribution of every row of a test, a dict for each bin."""
     bins: list[dict[str, Any]] = []
     for row in rows:
-        null = row.get("null", np.empty(0))
+        null = np.empty(0) if row.comparison is None else row.comparison.null_distribution
         if not len(null):
             continue
         counts, edges = np.histogram(null, bins=min(MAX_NULL_BINS, max(5, int(len(null) ** 0.5))))
-        key = {name: row[name] for name in ("embedding", "test", "variable")}
+        key = {"embedding": row.embedding, "test": row.test, "variable": row.variable}
         cells = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
         bins += [{**key, "low": low, "high": high, "count": count} for low, high, count in cells]
     return bins
 
 
-def _test_row(
-    name: str, Y: FloatArray, task: TestTask, root: int, n_jobs: int | None, warned: set[str]
-) -> dict[str, Any]:
+def _test_row(name: str, Y: FloatArray, task: TestTask, root: int, n_jobs: int | None, warned: set[str]) -> TestRow:
     """Compute statistic, p-value and effect size of one test; an error becomes a row with its reason."""
     notes: Notes = (note("test.data"),) if task.kind == "data" else ()
     names = _argument_names(name, task)
@@ -150,12 +196,9 @@ def _test_row(
     _warn_once(caught, names, warned)
     # integers of covariates already have a note, on the types of the data
     result_notes = (note.named(names) for note in result.notes if note.code != "variable.integers")
-    row = missing_test_row(name, task, *notes, *task.notes, *variable_notes, *sample_notes, *result_notes)
-    row.update(_test_columns(result), family=task.family, p_kind=result.p_kind)
-    if len(Y) < n:
-        row["n_used"] = len(Y)
-    row.update(chance=result.null_mean, null=result.null_distribution)
-    return row
+    notes = (*notes, *task.notes, *variable_notes, *sample_notes, *result_notes)
+    n_used = len(Y) if len(Y) < n else None
+    return TestRow(name, task.name, task.target, NullComparison.of(result), task.family, n_used, notes)
 
 
 def _warn_once(caught: Sequence[warnings.WarningMessage], names: dict[str, str], warned: set[str]) -> None:
@@ -272,7 +315,7 @@ def _residual_row(
     root: int,
     n_jobs: int | None,
     advance: Callable[[float], Any],
-) -> dict[str, Any]:
+) -> TestRow:
     """Test the residual of a reconstruction of the data against the embedding, as the certificate does."""
     try:
         if TESTS.card(task.name).second == "groups":
@@ -288,13 +331,11 @@ def _residual_row(
     unused = [key for key in task.option_names if key != "n_resamples"]  # the residual bootstrap has no other option
     if unused:
         notes.append(note("test.unused", options=unused))
-    row = missing_test_row(name, task, *notes)
-    row.update(statistic=result.statistic, p_value=result.p_value, effect_size=result.effect_size, n_resamples=count)
-    row.update(family=task.family, p_kind="bootstrap")
-    if len(points.X) < task.variable.n:
-        row["n_used"] = len(points.X)
-    row.update(chance=float(result.null_distribution.mean()), null=result.null_distribution)
-    return row
+    null = result.null_distribution
+    numbers = result.statistic, result.p_value, result.effect_size, count
+    comparison = NullComparison(*numbers, "bootstrap", float(null.mean()), null)
+    n_used = len(points.X) if len(points.X) < task.variable.n else None
+    return TestRow(name, task.name, task.target, comparison, task.family, n_used, tuple(notes))
 
 
 def _argument_names(name: str, task: TestTask) -> dict[str, str]:

@@ -30,7 +30,7 @@ from dreval._check import (
 from dreval._random import stream
 from dreval.errors import DegenerateDataWarning, InputError, warn
 from dreval.geometry.distances import block_rows, pairwise_squared, power_of_two
-from dreval.records.base import Record, read_only
+from dreval.records.base import Record, Summary, read_only
 from dreval.records.notes import Notes, note
 
 # Kernel matrices and their centering.
@@ -812,6 +812,12 @@ class KernelMap(Record):
             values = radial_values(squared, "gaussian", self.scaled.bandwidth) - self.center
             out[at : at + step] = self.mean + values @ self.weights
         return out
+
+    def summary(self) -> Summary:
+        """Return the printed form: the rule, the bandwidth and the errors."""
+        from dreval.report.contents.record_summaries import map_summary
+
+        return map_summary(self)
 
 
 def embedding_map(X: Any, Y: Any, *, reg: float = EMBEDDING_RIDGE, bandwidth: float | None = None) -> KernelMap:

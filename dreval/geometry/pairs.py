@@ -18,8 +18,8 @@ from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import PAIR_DISTANCES_TASK, View, per_view, random_groups
 from dreval.geometry.distances import Space
 from dreval.geometry.streaming import AnchoredSpace, anchored_spaces
-from dreval.records.answers import Shepard
 from dreval.records.notes import Notes, note
+from dreval.records.points import Shepard
 
 # Mid ranks of many distances, with ties up to rounding, and the positions of some levels in the sorted distances.
 #

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from time import monotonic
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +18,7 @@ from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import EMBEDDINGS_KEY, Groups, NeighborIndices, RankSample, View, is_streamed, neighbor_pass
 from dreval.geometry.distances import NO_COLUMNS, Frame, Space, largest_of, power_of_two, scaled, take
 from dreval.inputs.directions import ANGULAR, direction_cells, has_near_rows, has_rows_near
-from dreval.inputs.features import AllRows, PermutedRows, digest_of, is_sparse, row_blocks, rows_of
-from dreval.inputs.source import digest
+from dreval.inputs.features import AllRows, PermutedRows, is_sparse, row_blocks, rows_of
 from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, on_workers, worker_slices
 
 # Neighbors and ranks of some points (anchors) among all points of a table that is read by row blocks, exactly.
@@ -31,7 +29,6 @@ from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, on_workers,
 # the same rows, ties included.
 
 TILE = 1 << 20  # products of a tile of anchors with a block
-SAVE_INTERVAL_SECONDS = 10.0  # between two times at which unfinished passes are saved
 MIN_SINGLE_NORM = 1e-16  # smaller squared norms vanish in products of single precision
 
 
@@ -175,8 +172,6 @@ def _values_in_chunk(chunk: Chunk, space: AnchoredSpace, anchors: IntArray, plac
 class StreamAccumulator(ABC):
     """Statistics of all points for each anchor, collected from blocks in any order; its ``state`` can be merged."""
 
-    PASS_NAME: ClassVar[str]  # key of its unfinished passes in a journal
-
     @abstractmethod
     def blank(self) -> Self:
         """Return the same accumulator without any points."""
@@ -193,24 +188,6 @@ class StreamAccumulator(ABC):
     @abstractmethod
     def merge(self, state: npt.NDArray[Any]) -> None:
         """Add the points of another ``state`` of the same anchors."""
-
-    @property
-    @abstractmethod
-    def settings(self) -> Any:
-        """The parameters that the state depends on, in addition to the table and the anchors."""
-
-    @abstractmethod
-    def possible(self, state: npt.NDArray[Any], done: int) -> bool:
-        """Return whether a state of the right form may be the state of the first ``done`` rows."""
-
-    def fits(self, state: npt.NDArray[Any], done: int, n: int) -> bool:
-        """Return whether a stored state can be the state of some of the n rows."""
-        current = self.state
-        return (
-            0 <= done <= n
-            and (state.dtype, state.shape) == (current.dtype, current.shape)
-            and self.possible(state, done)
-        )
 
     def add_rows(self, space: AnchoredSpace, rows: slice, n_jobs: int | None) -> None:
         """Add any number of consecutive rows, by blocks; workers that hold the rows do this themselves."""
@@ -250,8 +227,6 @@ def _records(**columns: npt.NDArray[Any]) -> npt.NDArray[Any]:
 class Nearest(StreamAccumulator):
     """The nearest points of each anchor, ascending, and their values, (m, k); and anchors of uncertain order."""
 
-    PASS_NAME = "Nearest"
-
     indices: IntArray
     values: FloatArray
     unsure: npt.NDArray[np.bool_]
@@ -269,17 +244,6 @@ class Nearest(StreamAccumulator):
     def state(self) -> npt.NDArray[Any]:
         """The lists, a record for each anchor."""
         return _records(indices=self.indices, values=self.values, unsure=self.unsure)
-
-    @property
-    def settings(self) -> int:
-        """The length of the lists."""
-        return int(self.values.shape[1])
-
-    def possible(self, state: npt.NDArray[Any], done: int) -> bool:
-        """Return whether lists hold only points among the first ``done`` rows, and values in ascending order."""
-        ids, values = state["indices"], state["values"]
-        is_point = (ids >= 0) & (ids < done) & (values >= 0) & (values < np.inf)
-        return bool((is_point | ((ids == -1) & (values == np.inf))).all() and (values[:, 1:] >= values[:, :-1]).all())
 
     def enter(self, space: AnchoredSpace, block: slice, n_jobs: int | None) -> None:
         """Add the points of a row block."""
@@ -321,8 +285,6 @@ class RankCounter(StreamAccumulator):
     ``order`` holds the positions of the points in the input. ``count_in_block`` adds to ``counts`` and ``tallies``.
     """
 
-    PASS_NAME = "Targets"
-
     values: FloatArray
     ids: NeighborIndices
     order: NeighborIndices
@@ -353,16 +315,6 @@ class RankCounter(StreamAccumulator):
         """Add other counts for the same targets."""
         self.counts[:] += state["counts"]
         self.tallies[:] += state["tallies"]
-
-    @property
-    def settings(self) -> str:
-        """The hash of the targets."""
-        return digest(self.ids)
-
-    def possible(self, state: npt.NDArray[Any], done: int) -> bool:
-        """Return whether counts are of at most as many points as the first ``done`` rows have."""
-        counts, tallies = state["counts"].astype(np.int64), state["tallies"]
-        return bool((counts >= 0).all() and (counts.sum(axis=1) <= done).all() and (tallies >= 0).all())
 
     def enter(self, space: AnchoredSpace, block: slice, n_jobs: int | None) -> None:
         """Count the points of a row block."""
@@ -481,53 +433,21 @@ def _ranks_within(queries: Space, points: Space, anchors: IntArray) -> npt.NDArr
     return ranks
 
 
-class Journal(Protocol):
-    """Storage of unfinished passes, by their settings and space, with the number of rows that were added."""
-
-    def load_pass(self, recipe: Mapping[str, Any], space: str) -> tuple[int, npt.NDArray[Any]] | None:
-        """Return the stored number of rows and state, if any."""
-
-    def keep_pass(self, recipe: Mapping[str, Any], space: str, done: int, state: npt.NDArray[Any]) -> None:
-        """Store a state in place of the stored one."""
-
-
 def _run_pass(
     spaces: Mapping[Any, AnchoredSpace],
     accumulators: Mapping[Any, StreamAccumulator],
     *,
     n_jobs: int | None,
     advance: Callable[[float], Any] | None,
-    journal: Journal | None,
     passes: int,
 ) -> None:
-    """Run one of ``passes`` passes over all spaces.
-
-    An interrupted pass that a journal has stored continues with the remaining rows.
-    """
+    """Run one of ``passes`` passes over all spaces."""
     data = spaces[None]
-    n, done = data.table.shape[0], dict.fromkeys(spaces, 0)
-    if journal:
-        common = {"metric": data.metric, "rows": digest(data.rows), "pass": next(iter(accumulators.values())).PASS_NAME}
-        recipes, cells = {}, {name: "data" if name is None else f"embedding {name}" for name in spaces}
-        for name, accumulator in accumulators.items():
-            table = None if name is None else digest_of(spaces[name].table)
-            recipes[name] = {**common, "table": table, "of": accumulator.settings}
-            stored = journal.load_pass(recipes[name], cells[name])
-            if stored is not None and accumulator.fits(stored[1], stored[0], n):
-                done[name] = stored[0]
-                accumulator.merge(stored[1])
-    last_save = monotonic()
     for part in row_blocks(data.table) if data.lazy is None else worker_slices(data.lazy):
         for name, accumulator in accumulators.items():
-            if done[name] < part.stop:
-                accumulator.add_rows(spaces[name], slice(max(part.start, done[name]), part.stop), n_jobs)
-                done[name] = part.stop
+            accumulator.add_rows(spaces[name], part, n_jobs)
         if advance:
-            advance((part.stop - part.start) / n / passes)
-        if journal and monotonic() - last_save >= SAVE_INTERVAL_SECONDS:
-            for name, accumulator in accumulators.items():
-                journal.keep_pass(recipes[name], cells[name], done[name], accumulator.state)
-            last_save = monotonic()
+            advance((part.stop - part.start) / data.table.shape[0] / passes)
 
 
 def anchored_pass(
@@ -541,7 +461,6 @@ def anchored_pass(
     n_jobs: int | None = None,
     advance: Callable[[float], Any] | None = None,
     metric: str = "euclidean",
-    journal: Journal | None = None,
 ) -> dict[str, View]:
     """Return a view of every embedding from some rows, by two passes over row blocks of all tables.
 
@@ -566,8 +485,6 @@ def anchored_pass(
         Called with each finished share of the passes; the shares add up to 1.
     metric : str
         The distance in the data.
-    journal : Journal, optional
-        Storage of unfinished passes.
 
     Notes
     -----
@@ -581,7 +498,7 @@ def anchored_pass(
     maps = {name: AnchoredSpace(Y, rows, lazy=lazy[name]) for name, Y in embeddings.items()} if ranks else {}
     spaces: dict[Any, AnchoredSpace] = {None: data, **maps}
     lists = {name: Nearest.none(len(rows), k_searched) for name in spaces}
-    options: dict[str, Any] = {"n_jobs": n_jobs, "advance": advance, "journal": journal, "passes": 2 if maps else 1}
+    options: dict[str, Any] = {"n_jobs": n_jobs, "advance": advance, "passes": 2 if maps else 1}
     if k:
         _run_pass(spaces, lists, **options)
     nearest = {name: near.indices[:, :k].astype(np.int32) for name, near in lists.items()}

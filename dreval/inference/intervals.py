@@ -28,6 +28,7 @@ METHODS = {
     "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
     "classes": "delete-one jackknife over classes",
     "anchors": "anchors drawn without replacement, finite-population corrected",
+    "anchor_groups": "anchors drawn without replacement, left out in groups, finite-population corrected",
     "bets": "anchors drawn without replacement, betting interval of a bounded mean, or Student's interval where wider",
     "unseen": "anchors drawn without replacement, all alike: the largest share of other points that they can miss",
     "exact": "computed from all points",
@@ -38,7 +39,7 @@ METHODS = {
 TARGETS = {  # the target of each kind of interval, a key of ``glossary.TARGETS``
     **dict.fromkeys(("points", "partitions", "subsampling"), "points"),
     "classes": "classes",
-    **dict.fromkeys(("anchors", "bets", "unseen", "exact"), "anchors"),
+    **dict.fromkeys(("anchors", "anchor_groups", "bets", "unseen", "exact"), "anchors"),
     **dict.fromkeys(("seeds", "subsamples"), "replicates"),
 }
 

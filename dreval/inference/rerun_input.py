@@ -12,10 +12,10 @@ import numpy as np
 from dreval._check import FloatArray, check_random_state, describe
 from dreval._random import root_seed
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure
-from dreval.inputs._header import Header
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source, bundled_first
 from dreval.inputs.source_kinds import Source, seed_of
+from dreval.inputs.text_tables import Header
 from dreval.inputs.variables import warn_of_guesses
 
 CANNOT_EMBED_HINT = (

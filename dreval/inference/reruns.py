@@ -27,11 +27,11 @@ from dreval.geometry.distances import take
 from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_max_columns
 from dreval.inputs._user_code import RUN_ALONE_HINT
 from dreval.inputs.data import Data
-from dreval.inputs.source import digest, identity
 from dreval.inputs.source_kinds import Source, check_embedding, seed_of
 from dreval.inputs.variables import Rows
-from dreval.journal.study import Store
 from dreval.records.notes import Note, Notes, note_from_error
+from dreval.storage.keys import work_key
+from dreval.storage.store import Store
 
 # What differs between replicates.
 
@@ -411,20 +411,10 @@ class Replicates:
     @cached_property
     def _stored_run(self) -> str:
         """The key of these runs in the journal."""
-        from dreval import __version__
-
-        store, labels = self.runner.store, self.case.data.labels if self.case.source.supervised else None
-        if store is None:
+        if self.runner.store is None:
             raise RuntimeError("there is no journal")
-        key = {
-            "data": digest(self.case.data.X),
-            "labels": None if labels is None else digest(labels.codes),
-            "source": identity(self.case.source),
-            "n_components": self.n_components,
-            "seed": self.case.root,
-            "versions": {"dreval": __version__, "numpy": np.__version__},
-        }
-        return store.open_run({**key, **self.recipe})
+        data, source, root, _ = self.case
+        return self.runner.store.open_run(work_key(data, source, self.n_components, root, self.recipe))
 
     def _finished(self, keys: Sequence[ReplicateKey], *, are_embeddings: bool) -> dict[ReplicateKey, ReplicateResult]:
         """Return the results that the journal has; raise if its content is not that of a run."""

@@ -24,7 +24,6 @@ from dreval._check import (
 )
 from dreval.errors import InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
-from dreval.inputs._header import Header, HeaderOptions, check_header
 from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
     MAX_NAMED_COLUMNS,
@@ -42,9 +41,11 @@ from dreval.inputs.features import (
     rows_of,
     symmetric_kind,
 )
-from dreval.inputs.files import UnpackedTable, check_column_names, chosen_layer, has_column, is_path, unpack
+from dreval.inputs.files import UnpackedTable, check_column_names, chosen_layer, has_column, unpack
+from dreval.inputs.kinds import PATHS, Kind, kind_of
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.stored import NOT_NUMERIC_HINT, LazyTable
+from dreval.inputs.text_tables import Header, HeaderOptions, check_header
 from dreval.inputs.variables import (
     COVARIATE_TYPES,
     DataColumn,
@@ -240,8 +241,8 @@ def as_data(
         symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name.
     header : "auto", bool or None
         Whether the first row of each text file has the names of the columns. "auto" decides it for each file
-        (``dreval.inputs._header.first_row`` states the rule), and a note reports names that are numbers. None is "auto"
-        for callers that offer no ``header``: notes advise them to read the file otherwise.
+        (``dreval.inputs.text_tables.first_row`` states the rule), and a note reports names that are numbers. None is
+        "auto" for callers that offer no ``header``: notes advise them to read the file otherwise.
     covariates_name : str
         The name of the argument ``covariates`` in the caller, for errors and notes.
     pairs : bool
@@ -377,13 +378,8 @@ def _check_not_transposed(raw: UnpackedTable, value: Any, argument: str) -> None
     This does not apply if the values of the argument have names of rows of the data.
     """
     n, p, names = len(raw.frame), len(raw.columns), getattr(value, "index", None)
-    if (
-        n == p
-        or p < MIN_TRANSPOSED
-        or isinstance(value, str | dict)
-        or not hasattr(value, "__len__")
-        or len(value) != p
-    ):
+    is_column = hasattr(value, "__len__") and kind_of(value) not in (*PATHS, Kind.TEXT, Kind.MAPPING)
+    if n == p or p < MIN_TRANSPOSED or not is_column or len(value) != p:
         return
     if raw.index is None or not isinstance(names, pd.Index) or not raw.index.map(str).isin(names.map(str)).any():
         raise transposed(f"the rows of `{argument}`", p, n)
@@ -423,7 +419,7 @@ def _extract_variable(
     if value in used:
         return raw, used[value]
     columns = {str(c) for table in (raw, raw.extra) if table is not None for c in table.columns}
-    if value not in columns and is_path(value):
+    if value not in columns and kind_of(value) in PATHS:
         return raw, value
     if value not in columns:
         raise _unknown_column(value, raw, argument, other_names)
@@ -437,7 +433,7 @@ def _unknown_column(value: str, raw: UnpackedTable, argument: str, other_names: 
     For AnnData the error suggests columns of obs, not one of its thousands of genes.
     """
     columns = sorted(map(str, raw.columns if raw.extra is None else raw.extra.columns))
-    files = dict.fromkeys(split_member(name)[0] for name in other_names if is_path(name))
+    files = dict.fromkeys(split_member(name)[0] for name in other_names if kind_of(name) in PATHS)
     paths = [f"{file}:{value}" for file in files if has_column(file, value)]
     suggestion = paths[0] if paths else nearest_name(value, columns) or nearest_file(value)
     listed = ", ".join(columns[:10]) + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")

@@ -26,22 +26,22 @@ from dreval._check import (
     vectors,
 )
 from dreval.errors import Hint, InputError
+from dreval.inputs.kinds import is_sparse as is_sparse
 from dreval.records.notes import Note, note
 
 # The matrix of features or distances: columns as float64, sparse normal form, notable properties, the metric.
 
-_COMMA = re.compile(r"\s*[+-]?\d+,\d+(e[+-]?\d+)?\s*", re.I)
-_GROUPED = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*")
-_POINTS = re.compile(r"\s*[+-]?\d{1,3}(\.\d{3})+(,\d*|\.\d{3})\s*")
-_NO_POINT = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d*)?\s*")
-_WHOLE = re.compile(r"\s*[+-]?\d+(\.\d*)?\s*")
 _VECTOR = re.compile(r"\s*[\[(]\s*[-+.\de]+([\s,]+[-+.\de]+)+,?\s*[\])]\s*", re.I)  # how a list or an array is printed
 COLUMN_SOURCE = "dreval.column"  # the key of ``DataFrame.attrs`` that holds the expression for a column of the input
 ROW_NAMES = "dreval.row_names"  # the key of ``DataFrame.attrs`` that says that the first column has the row names
 _MINUS = "\u2212"
-_MARKED = re.compile(  # numbers in other notations: with a typographic minus, a percent sign, marks between thousands
-    rf"\s*[<>~]?\s*[+\-{_MINUS}]?\s*((\d{{1,3}}([\s,']\d{{3}})+|\d+)([.,]\d*)?|[.,]\d+)(e[+\-{_MINUS}]?\d+)?\s*%?\s*",
+_OTHER_NOTATION = re.compile(  # with a decimal comma, marks between thousands, a percent sign or a typographic minus
+    rf"\s*[<>~]?\s*[+\-{_MINUS}]?\s*((\d{{1,3}}([\s,.']\d{{3}})+|\d+)([.,]\d*)?|[.,]\d+)(e[+\-{_MINUS}]?\d+)?\s*%?\s*",
     re.I,
+)
+OTHER_NOTATION_HINT = (
+    "Read it with pandas and pass the frame: pandas.read_csv has the options decimal and thousands; remove other signs "
+    "by column.str.replace."
 )
 
 
@@ -131,22 +131,16 @@ def _not_numeric(frame: pd.DataFrame, j: int, argument: str, default_hint: str, 
         if (description := _describe_vectors(frame, position)) is not None:
             return InputError(argument, requirement, f"{description[0]}{further}", description[1])
     cells = column.dropna().astype(str)
-    if (commas := _commas(cells, frame.attrs.get("separator"))) is not None:
-        cell, what, hint = commas
-        return InputError(argument, requirement, f"numbers with {what} in column {name!r} ({cell!r}){further}", hint)
     stray_rows = np.flatnonzero(pd.to_numeric(column.astype(object), errors="coerce").isna() & column.notna())
-    in_other_notation = cells.str.fullmatch(_MARKED)
+    in_other_notation = cells.str.fullmatch(_OTHER_NOTATION)
     mostly_numbers = 0 < len(stray_rows) < 0.5 * len(column) or (
         in_other_notation.any() and in_other_notation.mean() >= 0.9
     )
     if not isinstance(column.dtype, pd.CategoricalDtype) and len(stray_rows) and mostly_numbers:
         cell = str(column.iloc[stray_rows[0]])
         what, hint = "", "Repair these cells; write missing values as NA, and drop or impute them."
-        if _MARKED.fullmatch(cell) and _MINUS in cell:
-            what = ", whose minus sign is the character U+2212"
-            hint = f"Write it as '-': column.str.replace({_MINUS!a}, '-').astype(float)."
-        elif _MARKED.fullmatch(cell) and "%" in cell:
-            what, hint = ", with a percent sign", "Remove it: column.str.rstrip('% ').astype(float)."
+        if _OTHER_NOTATION.fullmatch(cell):
+            what, hint = ", a number in another notation", OTHER_NOTATION_HINT
         total = f"{len(stray_rows)} such cell{'s' * (len(stray_rows) > 1)} in all"
         received = f"{cell!r} in row {stray_rows[0]} of column {name!r}{what}, {total}{further}{ROWS_FROM_ZERO}"
         return InputError(argument, requirement, received, hint)
@@ -177,28 +171,6 @@ def _describe_vectors(frame: pd.DataFrame, j: int) -> tuple[str, str] | None:
     return None
 
 
-def _commas(cells: pd.Series[Any], separator: str | None) -> tuple[str, str, str] | None:
-    """Return the first number with a comma, the meaning of the commas, and a hint; None if there are other cells.
-
-    ``separator`` is the separator of the file, if it is known.
-    """
-    options = "decimal=','" if separator == "," else f"sep={separator or ';'!r}, decimal=','"
-    decimal = f"pandas.read_csv(path, {options})"
-    thousands = "thousands=','" if separator in (None, ",") else f"sep={separator!r}, thousands=','"
-    grouped = f"pandas.read_csv(path, {thousands})"
-    comma_hint = (
-        f"Read the file with {grouped} where the commas group digits, or with {decimal} where they are decimal commas."
-    )
-    point_hint = f"Write them with decimal points, or read the file with {decimal}."
-    point_group_hint = f"Read the file with {decimal[:-1]}, thousands='.')."
-    forms = [(_GROUPED, _WHOLE, "commas", comma_hint), (_COMMA, _WHOLE, "decimal commas", point_hint)]
-    for form, other_numbers, what, hint in [*forms, (_POINTS, _NO_POINT, "points between thousands", point_group_hint)]:
-        matches = cells.str.fullmatch(form)
-        if matches.any() and cells[~matches].str.fullmatch(other_numbers).all():
-            return str(cells[matches].iloc[0]), what, hint
-    return None
-
-
 def _kind(column: pd.Series[Any]) -> str:
     """Describe the kind of a column, with up to three of its values."""
     values = ", ".join(repr(str(value)) for value in column.dropna().astype(str).unique()[:3])
@@ -213,11 +185,6 @@ def _kind(column: pd.Series[Any]) -> str:
 
 
 DENSE_LIMIT = 8 * 2**30  # bytes
-
-
-def is_sparse(value: Any) -> bool:
-    """Check whether a value is a scipy sparse matrix or array, or has the same methods."""
-    return hasattr(value, "tocsr") and hasattr(value, "toarray")
 
 
 def check_places(matrix: Any, argument: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-import inspect
 import os
 import re
 import warnings
@@ -15,28 +14,25 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import ROWS_FROM_ZERO, check_npy, check_numeric, check_unmasked, describe, did_you_mean, nearest_name
 from dreval.errors import DrevalError, Hint, InputError, UnknownName, message_of, usable_stderr
-from dreval.inputs._header import AUTO, HeaderOptions
-from dreval.inputs._text import read_text
 from dreval.inputs._user_code import UserCode
-from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, is_sparse, native
-from dreval.inputs.paths import SUFFIXES, has_suffix, locate, split_member, stem_of
+from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, native
+from dreval.inputs.kinds import NOT_IN_MEMORY, PATHS, Kind, is_sparse, kind_of
+from dreval.inputs.paths import SUFFIXES, is_path, locate, stem_of
 from dreval.inputs.sizes import check_hdf5, check_mtx, check_npz, check_parquet, check_sparse
 from dreval.inputs.stored import (
     MIN_BLOCKWISE_BYTES,
     LazyTable,
     as_stored,
     check_obsm,
-    is_stored,
     open_cells,
     open_parquet,
     open_zarr,
 )
-from dreval.records.answers import Embedding
+from dreval.inputs.text_tables import AUTO, HeaderOptions, read_text
 from dreval.records.notes import Notes, note
 from dreval.registry import DATASETS
 
@@ -262,9 +258,8 @@ def read_table(
 
     Text files may be separated by commas, tabs, semicolons or spaces and start with a byte-order mark. A first row of
     text is the header; a first row with numbers is compared with the rows below, by the rule of
-    ``dreval.inputs._header.first_row``, unless ``reading`` decides. Every bit of a number is kept. Decimal commas, and
-    points between thousands, are read where no other meaning is possible. Pickled objects are never
-    loaded.
+    ``dreval.inputs.text_tables.first_row``, unless ``reading`` decides. Every bit of a number is kept. Next to
+    semicolons, decimal commas are read where no other meaning is possible. Pickled objects are never loaded.
 
     Parameters
     ----------
@@ -289,9 +284,9 @@ def read_table(
     UnknownName
         The file, the column or the array does not exist; the message suggests the nearest name.
     InputError
-        A folder, an empty file, a web page saved under the name of a table, ragged rows, a line of more than 2**20
-        fields, a quote that is never closed, binary or broken content, pickled objects, several arrays without a name,
-        an unknown suffix, or a reader that is not installed.
+        A folder, an empty file, a web page saved under the name of a table, comments, ragged rows, a line of more than
+        2**20 fields, a quote that is never closed, binary or broken content, pickled objects, several arrays without a
+        name, an unknown suffix, or a reader that is not installed.
 
     Warns
     -----
@@ -394,6 +389,7 @@ def find_column(columns: pd.Index[Any], name: object, argument: str, what: str) 
 # DLPack devices that numpy reads: main memory, and memory of CUDA and ROCm on the host.
 MAIN_MEMORY_DEVICES = (1, 3, 11, 13)
 TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+TABLE_HINT = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
 _CONVERSION_ERRORS = (TypeError, ValueError, RuntimeError, NotImplementedError, BufferError, AttributeError)
 
 
@@ -405,13 +401,12 @@ def as_numpy(value: Any, argument: str) -> Any:
     Gradients are detached, torch tensors are copied from their device, and bfloat16 and float8 are widened exactly.
     An array that cannot be copied to main memory raises an error.
     """
-    if isinstance(value, np.ndarray | list | tuple | pd.Series | pd.DataFrame | pd.Index):
-        return value
     try:
-        if hasattr(value, "detach") and hasattr(value, "numpy"):
-            return _from_tensor(value)
-        if hasattr(value, "__dlpack_device__"):
-            return _from_dlpack(value)
+        match kind_of(value):
+            case Kind.TENSOR:
+                return _from_tensor(value)
+            case Kind.DLPACK_ARRAY:
+                return _from_dlpack(value)
     except _CONVERSION_ERRORS as error:
         why = message_of(error)[:100]
         hint = "Copy it to main memory as a plain array first, for instance with .cpu() or .to_dense()."
@@ -449,19 +444,9 @@ def _from_dlpack(value: Any) -> Any:
     return array.astype(np.float32) if array.dtype.kind == "V" and "float" in array.dtype.name else array
 
 
-def is_table(value: Any) -> bool:
-    """Check whether a value is a table of polars or Arrow, or a column of one."""
-    return (hasattr(value, "to_pandas") or _is_lazy(value)) and not isinstance(value, np.ndarray)
-
-
-def _is_lazy(value: Any) -> bool:
-    """Check whether a value is a polars query that has not been collected."""
-    return type(value).__name__ == "LazyFrame" and hasattr(value, "collect")
-
-
 def as_pandas(value: Any, argument: str) -> Any:
     """Convert a table of polars or Arrow to a pandas frame, a column to a series; both require pyarrow."""
-    if _is_lazy(value):
+    if kind_of(value) is Kind.QUERY:
         raise InputError(argument, "must be a table", "a query that has not been run", "Pass frame.collect().")
     try:
         converted = value.to_pandas()
@@ -494,32 +479,20 @@ class Annotated:
     obsm: Mapping[str, Any]
 
 
-def is_anndata(value: Any) -> bool:
-    """Check whether a value looks like an AnnData object."""
-    return all(hasattr(value, name) for name in ("X", "obs", "obsm", "obs_names"))
-
-
-def stored_anndata(value: object) -> bool:
-    """Check whether a value is the path of a .h5ad file or of AnnData in zarr, with or without the name of an array."""
-    if not isinstance(value, str | os.PathLike):
-        return False
-    path = split_member(os.fspath(value))[0]
-    return path.lower().endswith(".h5ad") or (path.lower().endswith(".zarr") and os.path.isdir(f"{path}/obs"))
-
-
 def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
     """Return the matrix that ``layer`` names, with its names.
 
     None means X, "raw" means ``raw.X``, "obsm:key" means an array of obsm; other names are layers.
     """
     matrix, columns = _select_matrix(value, argument, layer)
-    if is_stored(matrix):
+    kind = kind_of(matrix)
+    if kind in NOT_IN_MEMORY:
         matrix = as_stored(matrix, argument)
-    elif hasattr(matrix, "to_memory"):  # a frame in a file
+    elif kind is Kind.FRAME_FILE:
         matrix = matrix.to_memory()
-    elif not isinstance(matrix, pd.DataFrame) and not hasattr(matrix, "tocsr"):
+    elif kind not in (Kind.FRAME, Kind.SPARSE):
         matrix = np.asarray(check_unmasked(matrix, argument))  # views too
-    obs = value.obs.to_memory() if hasattr(value.obs, "to_memory") else pd.DataFrame(value.obs)
+    obs = value.obs.to_memory() if kind_of(value.obs) is Kind.FRAME_FILE else pd.DataFrame(value.obs)
     return Annotated(matrix, columns, pd.Index(value.obs_names), obs, dict(value.obsm))
 
 
@@ -659,13 +632,6 @@ class UnpackedTable:
         return replace(self, frame=self.frame.iloc[:, [names.index(name) for name in self.selected]], selected=())
 
 
-def is_path(value: object) -> bool:
-    """Check whether a value is a path: a path object, an existing file, or a name with a known suffix."""
-    if isinstance(value, os.PathLike):
-        return True
-    return isinstance(value, str) and (has_suffix(value) or ("\0" not in value and os.path.isfile(value)))
-
-
 def check_column_names(names: Iterable[Any], argument: str) -> None:
     """Raise an error for columns of the same name, which could not be selected by name."""
     name, count = next(iter(Counter(map(str, names)).most_common(1)), ("", 0))
@@ -693,27 +659,38 @@ def unpack(
 
     With ``sparse`` a sparse matrix stays sparse; else it is made dense. ``reading`` has the options for text files.
     """
-    if isinstance(value, str | os.PathLike):
-        return _from_path(value, argument, layer, sparse, reading)
-    if is_anndata(value):
-        return _from_anndata(value, argument, layer, sparse)
-    if layer is not None:
+    kind = kind_of(value)
+    if layer is not None and kind not in (*PATHS, Kind.TEXT, Kind.ANNDATA):
         raise _no_layer(layer)
-    if isinstance(value, Embedding):
-        frame = value.to_frame()
-        return UnpackedTable(frame, True, row_names(frame.index), name=value.method)
-    if isinstance(value, pd.Series):
-        return _from_frame(_series_frame(value), argument, named=value.name is not None, indexed=True)
-    if isinstance(value, pd.DataFrame):
-        return _from_frame(value, argument, indexed=True)
-    if is_stored(value):
-        return _from_stored(as_stored(value, argument), argument, sparse)
-    if _is_dataset(value):
-        return _from_dataset(value, argument, sparse)
-    if is_table(value):
-        table = as_pandas(value, argument)
-        return _from_frame(_series_frame(table) if isinstance(table, pd.Series) else table, argument)
-    return _from_array(as_numpy(value, argument), argument, sparse)
+    match kind:
+        case Kind.ANNDATA_FILE:
+            return _from_anndata_file(value, argument, layer, sparse)
+        case Kind.PATH | Kind.TEXT:
+            return _from_path(value, argument, layer, sparse, reading)
+        case Kind.ANNDATA:
+            return _from_anndata(value, argument, layer, sparse)
+        case Kind.EMBEDDING:
+            frame = value.to_frame()
+            return UnpackedTable(frame, True, row_names(frame.index), name=value.method)
+        case Kind.SERIES:
+            return _from_frame(_series_frame(value), argument, named=value.name is not None, indexed=True)
+        case Kind.FRAME:
+            return _from_frame(value, argument, indexed=True)
+        case Kind.FRAME_FILE:
+            return _from_frame(value.to_memory(), argument, indexed=True)
+        case Kind.FOREIGN_TABLE | Kind.QUERY:
+            table = as_pandas(value, argument)
+            return _from_frame(_series_frame(table) if isinstance(table, pd.Series) else table, argument)
+        case Kind.DATASET:
+            return _from_dataset(value, argument, sparse)
+        case Kind.CLASS | Kind.ESTIMATOR | Kind.MODEL | Kind.FUNCTION:
+            raise InputError(argument, "must be a table of rows and columns", describe(value), TABLE_HINT)
+        case _ if kind in NOT_IN_MEMORY:
+            return _from_stored(as_stored(value, argument), argument, sparse)
+        case Kind.SPARSE:
+            return _from_sparse(value, argument, sparse)
+        case _:
+            return _from_array(as_numpy(value, argument), argument, sparse)
 
 
 def _series_frame(series: pd.Series[Any]) -> pd.DataFrame:
@@ -746,22 +723,9 @@ def _from_path(
             )
             hint = f"{suggestion}Pass an array, a DataFrame, or the path of a table file{ending}"
         raise UnknownName(argument, "must be data or an existing file", repr(value), hint)
-    name = stem_of(value)
-    located = locate(value, argument) if stored_anndata(value) else None
-    if located is not None:
-        if layer is not None and located.member is not None:
-            hint = f"Write either {located.member!r} behind the path or {{layer}}."
-            received = f"both {located.member!r} and {layer!r}"
-            raise InputError("layer", "must be named once", received, hint, layer=_keyword(layer))
-        if located.suffix == ".h5ad":
-            cells, notes = read_h5ad(located.path, argument)
-        else:
-            cells, notes = read_zarr(located.path, argument, None), ()
-        raw = _from_anndata(cells, argument, layer or located.member, sparse)
-        return replace(raw, name=name, notes=(*notes, *raw.notes))
     if layer is not None:
         raise _no_layer(layer)
-    located = locate(value, argument)
+    name, located = stem_of(value), locate(value, argument)
     stored = stored_parquet(located.path, argument) if located.suffix == ".parquet" and not located.member else None
     if stored is not None:
         table, index = stored
@@ -773,12 +737,27 @@ def _from_path(
     return replace(unpack_table(read_table(value, argument, reading=reading), argument, sparse), name=name)
 
 
+def _from_anndata_file(value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool) -> UnpackedTable:
+    """Return the matrix of AnnData in a file that ``layer``, or the text behind the path, names."""
+    located = locate(value, argument)
+    if layer is not None and located.member is not None:
+        hint = f"Write either {located.member!r} behind the path or {{layer}}."
+        received = f"both {located.member!r} and {layer!r}"
+        raise InputError("layer", "must be named once", received, hint, layer=_keyword(layer))
+    if located.suffix == ".h5ad":
+        cells, notes = read_h5ad(located.path, argument)
+    else:
+        cells, notes = read_zarr(located.path, argument, None), ()
+    raw = _from_anndata(cells, argument, layer or located.member, sparse)
+    return replace(raw, name=stem_of(value), notes=(*notes, *raw.notes))
+
+
 def unpack_table(table: Table, argument: str, sparse: bool = False) -> UnpackedTable:
     """Return the content of a file with its row names and selected column."""
     if isinstance(table.values, pd.DataFrame):
         raw = _from_frame(table.values, argument, named=table.columns is not None, indexed=table.indexed)
     else:
-        raw = _from_array(table.values, argument, sparse)
+        raw = unpack(table.values, argument, sparse=sparse)
     notes = (*table.notes, *raw.notes)  # the notes of the file come first
     return replace(raw, selected=table.selected, file=table.path, notes=notes)
 
@@ -863,13 +842,6 @@ def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) ->
     return replace(raw, index=index, reserve=None, name="data", extra=cells.obs, obsm=cells.obsm, notes=notes)
 
 
-def _is_dataset(value: Any) -> bool:
-    """Check whether a value is a data set of this package or a Bunch of scikit-learn."""
-    plain = isinstance(value, np.ndarray)
-    # ``data`` last, since a column of Arrow warns when it is accessed
-    return not plain and (hasattr(value, "labels") or hasattr(value, "target")) and hasattr(value, "data")
-
-
 def _from_dataset(value: Any, argument: str, sparse: bool) -> UnpackedTable:
     """Return the data of a data set, with its labels and latent variables; only the data of a Bunch."""
     raw = unpack(value.data, argument, sparse=sparse)
@@ -886,45 +858,41 @@ def _from_dataset(value: Any, argument: str, sparse: bool) -> UnpackedTable:
 
 def _from_stored(table: Any, argument: str, sparse: bool) -> UnpackedTable:
     """Convert a table that is not in memory; sparse rows are read and made dense where they must not stay sparse."""
-    if not isinstance(table, LazyTable) or (table.sparse and not sparse):
-        return _from_array(table.whole if isinstance(table, LazyTable) else table, argument, sparse)
+    if not isinstance(table, LazyTable):  # a matrix by columns, which was read
+        return _from_sparse(table, argument, sparse)
+    if table.sparse and not sparse:
+        return _from_sparse(table.whole, argument, sparse)
     return UnpackedTable(pd.DataFrame(index=pd.RangeIndex(len(table))), matrix=table)
 
 
+def _from_sparse(matrix: Any, argument: str, sparse: bool) -> UnpackedTable:
+    """Convert a sparse matrix to normal form, or to a dense one with a note."""
+    if sparse and len(matrix.shape) == 2 and matrix.shape[1]:
+        return UnpackedTable(pd.DataFrame(index=pd.RangeIndex(matrix.shape[0])), matrix=as_csr(matrix, argument))
+    check_real(matrix, argument)
+    dense, dense_note = densify(matrix, argument)
+    return replace(_from_array(dense, argument, sparse), notes=(dense_note,))
+
+
 def _from_array(value: Any, argument: str, sparse: bool = False) -> UnpackedTable:
-    """Convert a two-dimensional array of real numbers, or with ``sparse`` a sparse matrix."""
-    if is_stored(value):
-        return _from_stored(as_stored(value, argument), argument, sparse)
-    if sparse and is_sparse(value) and len(value.shape) == 2 and value.shape[1]:
-        return UnpackedTable(pd.DataFrame(index=pd.RangeIndex(value.shape[0])), matrix=as_csr(value, argument))
-    array, notes = _to_array(value, argument)
+    """Convert a two-dimensional array of real numbers, or anything that numpy converts to one."""
+    if is_sparse(value):  # a sparse tensor that was converted
+        return _from_sparse(value, argument, sparse)
+    value = check_unmasked(value, argument)
+    with UserCode(argument, type(value).__name__, "become a numeric array"):
+        try:
+            array = np.asarray(value)
+        except (ValueError, TypeError, RuntimeError, OverflowError) as error:
+            why = message_of(error)[:100]
+            hint = "Every row needs the same number of numbers."
+            raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", hint) from error
     array = check_numeric(array, argument) if array.ndim else array
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] == 0:
         received = describe(array) if array.ndim else describe(value)
-        hint = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
-        raise InputError(argument, "must be a table of rows and columns", received, hint)
-    return UnpackedTable(pd.DataFrame(native(array), copy=False), notes=notes)
-
-
-def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], Notes]:
-    """Return a numpy array and notes; sparse matrices are made dense."""
-    value = check_unmasked(value, argument)
-    if is_sparse(value):
-        check_real(value, argument)
-        dense, dense_note = densify(value, argument)
-        return dense, (dense_note,)
-    if inspect.isclass(value) or callable(value) or hasattr(value, "fit"):
-        hint = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
-        raise InputError(argument, "must be a table of rows and columns", describe(value), hint)
-    with UserCode(argument, type(value).__name__, "become a numeric array"):
-        try:
-            return np.asarray(value), ()
-        except (ValueError, TypeError, RuntimeError, OverflowError) as error:
-            why = message_of(error)[:100]
-            hint = "Every row needs the same number of numbers."
-            raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", hint) from error
+        raise InputError(argument, "must be a table of rows and columns", received, TABLE_HINT)
+    return UnpackedTable(pd.DataFrame(native(array), copy=False))
 
 
 def take_column(frame: pd.DataFrame, name: object, argument: str, what: str) -> tuple[pd.Series[Any], pd.DataFrame]:

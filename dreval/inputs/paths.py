@@ -53,6 +53,13 @@ def has_suffix(text: str) -> bool:
     return suffix_of(split_member(text)[0]) in SUFFIXES
 
 
+def is_path(value: object) -> bool:
+    """Check whether a value is a path: a path object, an existing file, or a name with a known suffix."""
+    if isinstance(value, os.PathLike):
+        return True
+    return isinstance(value, str) and (has_suffix(value) or ("\0" not in value and os.path.isfile(value)))
+
+
 def nearest_file(path: str) -> str | None:
     """Return the most similar name of a file in its folder, or None; without a suffix, the file of that name."""
     folder, name = os.path.split(path)

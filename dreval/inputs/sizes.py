@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import importlib
 import io
 import json
@@ -411,9 +410,6 @@ NUMBER_BYTES = 8
 OBJECT_BYTES = 150  # about the size of an object, or of an array of a few numbers
 MAX_SPARSE_SHAPE = 2**20  # largest sum of the numbers of rows and columns of a sparse matrix in any file
 MAX_TEXT_BATCH_BYTES = 1 << 25  # texts that are read at once, to measure them
-MAX_LINE_FIELDS = 2**20  # fields in a line of text
-FIELD_BYTES = 64  # bytes of a field of text, on average
-LINE_BYTES = 100  # about the memory of a line of text while it is read, in addition to its numbers
 ZARR_KEYS = {  # keys of each file of metadata
     ".zgroup": {"zarr_format"},
     ".zarray": {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters"},
@@ -427,8 +423,6 @@ ZARR_NUMBER_BYTES |= dict.fromkeys(("string", "bytes", "variable_length_utf8", "
 ZARR_TEXT_TYPES = {"fixed_length_utf32", "null_terminated_bytes", "raw_bytes"}
 SPARSE_SHAPES = ("shape", "h5sparse_shape")  # attributes with the shape of a sparse matrix; the second one is older
 HDF5_HEAP_MAGIC = b"GCOL\x01\x00\x00\x00"  # the first bytes of a heap in a file of HDF5
-LINE_ENDS = (b"\n", b"\r")
-SEPARATORS = (b",", b";", b"\t")
 
 
 def check_npz(path: Path, argument: str, names: set[str]) -> bool:
@@ -757,43 +751,3 @@ def _length(value: Any) -> int:
     if isinstance(value, np.ndarray):
         return value.nbytes
     return len(value) if isinstance(value, str | bytes) else NUMBER_BYTES
-
-
-def read_lines(path: Path, compressed: bool, argument: str) -> bytes:
-    """Return the bytes of a text file; raise an error above the limits for .gz files and for the length of lines."""
-    fields = max(MAX_LINE_FIELDS, (read_limit() or 0) / FIELD_BYTES)
-    raw, line, total, parsed = io.BytesIO(), 0, 0, 0
-    with gzip.open(path) if compressed else path.open("rb") as file:
-        while part := file.read(MAX_LINE_FIELDS):
-            raw.write(part)
-            total += len(part)
-            parsed += NUMBER_BYTES * max(map(part.count, SEPARATORS)) + LINE_BYTES * max(map(part.count, LINE_ENDS))
-            if compressed:
-                check_unpacked(max(total, parsed), path, argument)
-            ends = [part.rfind(end) for end in LINE_ENDS]
-            line = line + len(part) if max(ends) < 0 else len(part) - 1 - max(ends)
-            if line > FIELD_BYTES * fields:
-                raise _too_wide(f"a line of {line:,} bytes or more", fields, FIELD_BYTES * fields, path, argument)
-    text = raw.getvalue()
-    start = 0
-    while start < len(text) - MAX_LINE_FIELDS:  # a shorter line has fewer fields
-        end = max(text.rfind(end, start, start + MAX_LINE_FIELDS) for end in LINE_ENDS)
-        if end < 0:
-            ends = [position for end in LINE_ENDS if (position := text.find(end, start)) >= 0]
-            end = min(ends, default=len(text))
-            n_fields = 1 + max(text.count(separator, start, end) for separator in SEPARATORS)
-            if n_fields > fields:
-                raise _too_wide(f"a line of {n_fields:,} fields", fields, n_fields * FIELD_BYTES, path, argument)
-        start = end + 1
-    return text
-
-
-def _too_wide(received: str, fields: float, needed: float, path: Path, argument: str) -> InputError:
-    """Return the error for a line that is too long for a table: each field takes memory."""
-    new_limit = 2.0 * max(needed, max_unpacked_bytes(path))
-    return InputError(
-        argument,
-        f"must have at most {fields:,.0f} fields in a line, of {FIELD_BYTES} bytes on average",
-        f"{received} in {str(path)!r}",
-        f"If the file is what you expect, set the environment variable DREVAL_READ_LIMIT={new_limit:.2g}.",
-    )

@@ -50,7 +50,8 @@ from dreval.errors import (
 from dreval.inputs._user_code import UserCode
 from dreval.inputs.coordinates import read_coordinates
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.files import UnpackedTable, chosen_layer, is_anndata, is_path, stored_anndata, unpack
+from dreval.inputs.files import UnpackedTable, chosen_layer, unpack
+from dreval.inputs.kinds import Kind, kind_of
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.source_kinds import (
     CallableSource,
@@ -69,8 +70,8 @@ from dreval.inputs.source_kinds import (
     settable,
 )
 from dreval.inputs.variables import HasRows, reading_for
-from dreval.records.answers import Embedding
 from dreval.records.notes import Note, Notes, note
+from dreval.records.points import Embedding
 from dreval.registry import METHODS
 
 # Kind, parameters and code of a source: the key under which its finished runs are stored.
@@ -620,9 +621,11 @@ def _coordinate_table(value: Any, argument: str, data: Data, layer: str | None) 
     if isinstance(value, str) and value in data.obsm:
         raw = unpack(data.obsm[value], argument, layer)
         return raw if raw.index is not None else replace(raw, index=data.ids)  # its rows are the rows of the data
-    if layer is None and (is_anndata(value) or (stored_anndata(value) and split_member(os.fspath(value))[1] is None)):
+    kind = kind_of(value)
+    is_file = kind is Kind.ANNDATA_FILE and split_member(os.fspath(value))[1] is None
+    if layer is None and (kind is Kind.ANNDATA or is_file):
         path, option = "a path 'file.h5ad:obsm:X_umap'", "{use_rep} as an option of `with_embedding`"
-        form = path if stored_anndata(value) else option
+        form = path if is_file else option
         hint = f"Name its coordinates: {form}; coordinates within the data by their key, 'X_umap'."
         requirement, use_rep = "must name one array of an AnnData object", Hint("use_rep", "X_umap")
         raise InputError(argument, requirement, "the object as a whole", hint, use_rep=use_rep)
@@ -714,28 +717,28 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
 
 def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, options: dict[str, Any]) -> Source:
     """Return the source, by the kind of the value."""
-    if isinstance(value, Source):
-        no_options(options, argument, "an existing source")
-        return replace(value, name=name)
     stored = stored_key(value, data)
-    if isinstance(value, str) and value.startswith(BUNDLED):
-        return method_source(value.removeprefix(BUNDLED), name, options)
-    if stored is None and isinstance(value, str):
-        if resolve_alias(value, METHODS.names()) in METHODS and not os.path.exists(value):
-            return method_source(value, name, options)
-        if not is_path(value) and not os.path.exists(value):
+    match kind_of(value):
+        case Kind.SOURCE:
+            no_options(options, argument, "an existing source")
+            return replace(value, name=name)
+        case Kind.TEXT if value.startswith(BUNDLED):
+            return method_source(value.removeprefix(BUNDLED), name, options)
+        case Kind.TEXT if stored is None:
+            if resolve_alias(value, METHODS.names()) in METHODS:
+                return method_source(value, name, options)
             raise unknown_source(value, data, argument)
-    elif inspect.isclass(value):
-        hint = f"Pass an instance: {value.__name__}(n_components=2)."
-        raise InputError(argument, "must be an estimator, not its class", f"the class {value.__name__}", hint)
-    elif _transforms(value):
-        return estimator_source(value, name, argument, dict(options), data)
-    elif hasattr(value, "fit"):
-        hint = "Wrap it in a function (X, n_components) that returns the coordinates."
-        received = f"an instance of {type(value).__name__}"
-        raise InputError(argument, "must have fit_transform or transform", received, hint)
-    elif callable(value) and not hasattr(value, "__array__"):
-        return callable_source(value, name, argument, options)
+        case Kind.CLASS:
+            hint = f"Pass an instance: {value.__name__}(n_components=2)."
+            raise InputError(argument, "must be an estimator, not its class", f"the class {value.__name__}", hint)
+        case Kind.ESTIMATOR:
+            return estimator_source(value, name, argument, dict(options), data)
+        case Kind.MODEL:
+            hint = "Wrap it in a function (X, n_components) that returns the coordinates."
+            received = f"an instance of {type(value).__name__}"
+            raise InputError(argument, "must have fit_transform or transform", received, hint)
+        case Kind.FUNCTION:
+            return callable_source(value, name, argument, options)
     layer = chosen_layer(options.pop("layer", None), options.pop("use_rep", None))
     if stored is None:
         no_options(options, argument, "coordinates")
@@ -745,12 +748,6 @@ def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, optio
     no_options(options, argument, str(stored_note).rstrip("."))
     source = coordinate_source(stored, name, argument, data, ids, layer)
     return replace(source, stored=stored, notes=(stored_note, *source.notes))
-
-
-def _transforms(value: Any) -> bool:
-    """Check whether a value is an estimator or a map; frames have a ``transform`` too, but are arrays."""
-    names = ("fit_transform", "transform")
-    return not hasattr(value, "__array__") and any(callable(getattr(value, name, None)) for name in names)
 
 
 def embed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar, TypeGuard
@@ -34,7 +34,8 @@ from dreval.inputs._user_code import UserCode
 from dreval.inputs.coordinates import returned_coordinates
 from dreval.inputs.data import Data
 from dreval.inputs.features import PermutedRows, check_places, digest_of, is_sparse, read_blocks
-from dreval.inputs.files import as_numpy, as_pandas, is_anndata, is_table
+from dreval.inputs.files import as_numpy, as_pandas
+from dreval.inputs.kinds import Kind, kind_of
 from dreval.inputs.variables import HasRows, LabelVector, Rows
 from dreval.records.notes import Note, Notes, note
 
@@ -53,12 +54,14 @@ def read_returned(
     The rows of a frame are matched by their names, see ``returned_coordinates``. ``call`` is the Python expression that
     runs the method, for advice.
     """
-    frame = value
     try:
-        if is_table(value):
-            frame = as_pandas(value, argument)
-        if not isinstance(frame, pd.DataFrame | pd.Series):
-            return check_embedding(value, rows.n, argument, what, call), ()
+        match kind_of(value):
+            case Kind.FRAME | Kind.SERIES:
+                frame = value
+            case Kind.FOREIGN_TABLE | Kind.QUERY:
+                frame = as_pandas(value, argument)
+            case _:
+                return check_embedding(value, rows.n, argument, what, call), ()
         check_rows(len(frame), rows.n, argument)
         values, notes = returned_coordinates(frame, rows, argument, check=check)
     except InputError as error:
@@ -107,29 +110,29 @@ def wrong_result(value: Any, n: int, what: str, call: str) -> tuple[str, str] | 
     A list or a tuple of n rows may be an array. No part is taken from another tuple, a list of arrays, a mapping, an
     iterator or an object: it would be a guess which part is the embedding.
     """
-    if isinstance(value, tuple | list):
-        return _wrong_sequence(value, n, call)
     if value is None:
         return "None", f"Let {what} end with a return statement that names the embedding."
-    if isinstance(value, type):
-        return f"the class {value.__name__}", SHAPE_HINT
-    if hasattr(value, "__array__") or hasattr(value, "toarray") or is_table(value):
-        return None
-    if isinstance(value, Mapping):
-        keys = [key for key in value if _shape(value[key])[:1] == (n,)] or list(value)
-        received = f"a {type(value).__name__} with {', '.join(map(repr, list(value)[:MAX_LISTED_KEYS])) or 'no key'}"
-        return received, _part_hint(call, f"[{keys[0]!r}]", "one of its values") if keys else SHAPE_HINT
-    if isinstance(value, Iterator):
-        kind = "generator" if isinstance(value, Generator) else type(value).__name__
-        return f"a {kind}", f"Return an array of its rows: lambda X, n_components: numpy.array(list({call}))."
-    if is_anndata(value):
-        keys = [repr(str(key)) for key in value.obsm]
-        received = f"an AnnData object with {', '.join(keys[:MAX_LISTED_KEYS]) or 'nothing'} in obsm"
-        return received, _part_hint(call, f".obsm[{keys[-1]}]", "one of its arrays") if keys else SHAPE_HINT
-    if hasattr(value, "fit") or callable(value):
-        received = f"a {type(value).__name__}"
-        has_embedding = hasattr(value, "embedding_")
-        return received, _part_hint(call, ".embedding_", "its embedding") if has_embedding else SHAPE_HINT
+    match kind_of(value):
+        case Kind.LIST:
+            return _wrong_sequence(value, n, call)
+        case Kind.CLASS:
+            return f"the class {value.__name__}", SHAPE_HINT
+        case Kind.MAPPING | Kind.DATASET if isinstance(value, Mapping):
+            keys = [key for key in value if _shape(value[key])[:1] == (n,)] or list(value)
+            listed = ", ".join(map(repr, list(value)[:MAX_LISTED_KEYS])) or "no key"
+            hint = _part_hint(call, f"[{keys[0]!r}]", "one of its values") if keys else SHAPE_HINT
+            return f"a {type(value).__name__} with {listed}", hint
+        case Kind.ITERATOR:
+            kind = "generator" if isinstance(value, Generator) else type(value).__name__
+            return f"a {kind}", f"Return an array of its rows: lambda X, n_components: numpy.array(list({call}))."
+        case Kind.ANNDATA:
+            names = [repr(str(key)) for key in value.obsm]
+            received = f"an AnnData object with {', '.join(names[:MAX_LISTED_KEYS]) or 'nothing'} in obsm"
+            return received, _part_hint(call, f".obsm[{names[-1]}]", "one of its arrays") if names else SHAPE_HINT
+        case Kind.ESTIMATOR | Kind.MODEL | Kind.FUNCTION:
+            has_embedding = hasattr(value, "embedding_")
+            hint = _part_hint(call, ".embedding_", "its embedding") if has_embedding else SHAPE_HINT
+            return f"a {type(value).__name__}", hint
     return None
 
 
@@ -166,12 +169,9 @@ def _shape(part: Any) -> tuple[int, ...]:
 
 def _as_array(value: Any, argument: str) -> npt.NDArray[Any]:
     """Convert a frame, a sparse matrix, a tensor or any array-like to a numpy array."""
-    value = as_numpy(as_pandas(value, argument) if is_table(value) else value, argument)
-    if isinstance(value, pd.DataFrame):
-        value = value.to_numpy()
-    if hasattr(value, "toarray"):
-        value = value.toarray()
-    return np.asarray(value)
+    kind = kind_of(value)
+    value = as_pandas(value, argument) if kind in (Kind.FOREIGN_TABLE, Kind.QUERY) else as_numpy(value, argument)
+    return np.asarray(value.toarray() if is_sparse(value) else value)
 
 
 def check_columns(points: Any, argument: str) -> None:

@@ -25,6 +25,7 @@ from dreval._parallel import one_blas_thread
 from dreval.errors import DrevalError, InputError, UnknownName, message_of
 from dreval.glossary import printable
 from dreval.inputs.features import DENSE_LIMIT, as_csr, check_places, frame_numbers, is_sparse, row_blocks
+from dreval.inputs.kinds import Kind, kind_of, library_of
 from dreval.inputs.sizes import check_zarr
 
 MIN_BLOCKWISE_BYTES = 2**28  # size of a table above which its file is read by blocks, if possible
@@ -559,47 +560,45 @@ def _of_chunks(work: Callable[..., Any], blocks: list[Any], start: int, keep: In
     return work(Chunk(concatenate_rows(rows), start), *arguments)
 
 
-def is_stored(value: Any) -> bool:
-    """Check whether a value is a table that is not in memory, or a group of such tables."""
-    library, kind = type(value).__module__.split(".")[0], type(value).__name__
-    if isinstance(value, np.memmap):  # floats in C order are used like any other array, row by row
-        return not (value.flags.c_contiguous and value.dtype in (np.float32, np.float64))
-    lazy_types = {"h5py": ("Dataset", "Group", "File"), "zarr": ("Array", "Group"), "dask": ("Array",)}
-    return isinstance(value, LazyTable) or kind in lazy_types.get(library, ()) or _is_sparse_dataset(value)
-
-
-def _is_sparse_dataset(value: Any) -> bool:
-    """Check whether a value is a sparse matrix of AnnData in a file."""
-    is_anndata = type(value).__module__.split(".")[0] == "anndata"
-    return is_anndata and all(hasattr(value, name) for name in ("group", "format", "to_memory"))
-
-
 def as_stored(value: Any, argument: str, what: str = "") -> Any:
-    """Return a table that is not in memory as ``LazyTable``.
+    """Return a table that is not in memory as ``LazyTable``; an array in memory too.
 
     A sparse matrix that is stored by columns is read, as a scipy array.
     """
-    if isinstance(value, LazyTable):
+    kind = kind_of(value)
+    if kind is Kind.LAZY_TABLE:
         return replace(value, argument=argument, _last={})
     check_opened(value, argument)
-    if type(value).__name__ in ("Group", "File"):
+    if kind is Kind.GROUP:
         value = _only_array(value, argument)
-    library = type(value).__module__.split(".")[0]
+        kind = kind_of(value)
+    library = library_of(type(value))
     what = what or f"{'an' if library in ('anndata', 'h5py') else 'a'} {library} array"
     _check_table(value, argument)
-    if _is_sparse_dataset(value):
-        if value.format == "csr":
-            return LazyTable(_SparseRows(value, argument), what, argument)
-        needed, limit = 16 * value.group["data"].shape[0], max(DENSE_LIMIT, read_limit() or 0)
-        if needed > limit:
-            received = f"{what} stored by columns that needs {needed / 2**30:.1f} GiB"
-            hint = "Write it by rows: adata.X = adata.X.to_memory().tocsr()."
-            raise InputError(argument, "must be stored by rows (csr), to be read by blocks of rows", received, hint)
-        return value.to_memory()
-    if library == "dask":
-        return LazyTable(_Dask(value), what, argument)
-    reader = _Mapped if isinstance(value, np.ndarray) else _Zarr if library == "zarr" else _Sliced
-    return LazyTable(reader(value), what, argument)
+    match kind:
+        case Kind.SPARSE_FILE if value.format == "csr":
+            reader: Any = _SparseRows(value, argument)
+        case Kind.SPARSE_FILE:
+            return _read_by_columns(value, argument, what)
+        case Kind.DASK_ARRAY:
+            reader = _Dask(value)
+        case Kind.ZARR_ARRAY:
+            reader = _Zarr(value)
+        case Kind.HDF5_ARRAY:
+            reader = _Sliced(value)
+        case _:
+            reader = _Mapped(value)
+    return LazyTable(reader, what, argument)
+
+
+def _read_by_columns(value: Any, argument: str, what: str) -> Any:
+    """Return a sparse matrix of AnnData that is stored by columns, in memory; a large one raises an error."""
+    needed, limit = 16 * value.group["data"].shape[0], max(DENSE_LIMIT, read_limit() or 0)
+    if needed > limit:
+        received = f"{what} stored by columns that needs {needed / 2**30:.1f} GiB"
+        hint = "Write it by rows: adata.X = adata.X.to_memory().tocsr()."
+        raise InputError(argument, "must be stored by rows (csr), to be read by blocks of rows", received, hint)
+    return value.to_memory()
 
 
 def _check_table(value: Any, argument: str) -> None:
@@ -637,7 +636,7 @@ def _only_array(group: Any, argument: str, member: str | None = None) -> Any:
         hint = f"Name one of them: group[{names[0]!r}]." if names else "Write the file again."
         raise InputError(argument, "must hold one array, or name one", received, hint)
     array = group[member or names[0]]
-    return _only_array(array, argument) if type(array).__name__ == "Group" else array
+    return _only_array(array, argument) if kind_of(array) is Kind.GROUP else array
 
 
 def open_parquet(path: Path, argument: str) -> tuple[LazyTable, pd.Index[Any] | None]:

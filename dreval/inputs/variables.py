@@ -31,23 +31,20 @@ from dreval._check import (
 from dreval._inside import check_opened
 from dreval.errors import Hint, InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
-from dreval.inputs._header import Header, HeaderOptions
 from dreval.inputs._user_code import UserCode
 from dreval.inputs.features import frame_numbers, is_id_name, is_numeric, looks_like_ids, native
 from dreval.inputs.files import (
-    Table,
     UnpackedTable,
     as_numpy,
-    as_pandas,
     check_column_names,
     counting,
-    is_path,
-    is_table,
     read_table,
     take_column,
     unpack,
     unpack_table,
 )
+from dreval.inputs.kinds import Kind, kind_of
+from dreval.inputs.text_tables import Header, HeaderOptions
 from dreval.records.notes import Note, Notes, note
 
 
@@ -602,7 +599,7 @@ class DataColumn:
 
 def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tuple[LabelVector, Notes]:
     """Return labels from a vector, a column, or a file, in the order of the data, with notes."""
-    if isinstance(value, LabelVector):
+    if kind_of(value) is Kind.LABELS:
         check_rows(len(value), rows.n, argument)
         return value, ()
     series, notes = _variable(value, rows, argument)
@@ -793,34 +790,35 @@ def _aligned(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.DataF
 
 def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
     """Return a variable, from a vector, a one-column table or a file, in the row order of the data."""
-    if isinstance(value, DataColumn):
-        return value.series, ()
-    if is_path(value):
-        id_columns = () if rows.ids is None else (str(rows.ids.name),)
-        table = read_table(value, argument, id_columns, reading=reading_for(rows))
-        table = table if isinstance(rows.header, bool) else _with_first_value(table, rows.n)
-        if not isinstance(table.values, pd.DataFrame):
-            series = pd.Series(_vector(table.values, argument))
-            return series, (*table.notes, *align(len(series), None, rows, argument)[1])
-        return _one_column(unpack_table(table, argument), rows, argument)
-    if isinstance(value, str):
-        hint = "Pass a vector, a column of the data by name, or a path: 'labels.csv:species'."
-        raise UnknownName(argument, "must be one value per point", repr(value), hint)
-    if isinstance(value, pd.DataFrame | pd.Series):
-        return _one_column(unpack(value, argument), rows, argument)
-    if is_table(value):
-        table = as_pandas(value, argument)
-        named = isinstance(table, pd.DataFrame) or table.name is not None
-        return _one_column(UnpackedTable(pd.DataFrame(table), named), rows, argument)
-    check_opened(value, argument)
-    value = as_numpy(value, argument)
-    array: Any = value
-    if not isinstance(value, pd.api.extensions.ExtensionArray | pd.Index):
-        with UserCode(argument, f"an element or {type(value).__name__}", "be one value per point"):
-            array = _vector(value, argument)
-    series = pd.Series(array)
+    match kind_of(value):
+        case Kind.DATA_COLUMN:
+            return value.series, ()
+        case Kind.PATH | Kind.ANNDATA_FILE:
+            return _variable_in_file(value, rows, argument)
+        case Kind.TEXT:
+            hint = "Pass a vector, a column of the data by name, or a path: 'labels.csv:species'."
+            raise UnknownName(argument, "must be one value per point", repr(value), hint)
+        case Kind.FRAME | Kind.SERIES | Kind.FOREIGN_TABLE | Kind.QUERY:
+            return _one_column(unpack(value, argument), rows, argument)
+        case Kind.VECTOR:
+            series: pd.Series[Any] = pd.Series(value)
+        case _:
+            check_opened(value, argument)
+            value = as_numpy(value, argument)
+            with UserCode(argument, f"an element or {type(value).__name__}", "be one value per point"):
+                series = pd.Series(_vector(value, argument))
     header_hint = hint_on_header(UnpackedTable(series.to_frame()), rows)
     return series, align(len(series), None, rows, argument, header_hint=header_hint)[1]
+
+
+def _variable_in_file(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
+    """Return a variable from a file, in the row order of the data."""
+    id_columns = () if rows.ids is None else (str(rows.ids.name),)
+    table = read_table(value, argument, id_columns, reading=reading_for(rows))
+    if not isinstance(table.values, pd.DataFrame):
+        series = pd.Series(_vector(table.values, argument))
+        return series, (*table.notes, *align(len(series), None, rows, argument)[1])
+    return _one_column(unpack_table(table, argument), rows, argument)
 
 
 def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
@@ -843,16 +841,6 @@ def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
     if array.ndim != 1 or array.dtype.names is not None:
         raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.")
     return array
-
-
-def _with_first_value(table: Table, n: int) -> Table:
-    """Return a file of one column; if its first row repeats as a value, it is a value, not the header."""
-    frame, name = table.values, table.columns[0] if table.columns and len(table.columns) == 1 else None
-    if name is None or len(frame) != n - 1 or not (frame.iloc[:, 0] == name).any():
-        return table
-    value_note = note("file.first_value", row=name, file=os.path.basename(table.path))
-    values = pd.DataFrame([name, *frame.iloc[:, 0]])
-    return replace(table, values=values, columns=None, selected=(), notes=(*table.notes, value_note))
 
 
 def _one_column(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:

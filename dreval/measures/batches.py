@@ -20,7 +20,7 @@ from dreval.geometry.distances import Space, power_of_two
 from dreval.geometry.ranks import check_left_one, without_row
 from dreval.measures.classes import SEPARATION, Members, members, neighbors_of, row_blocks, silhouette_widths
 from dreval.measures.core import measure
-from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
+from dreval.records.notes import Notes, note
 
 # What the measures of single-cell integration share: the nearest points with ties shared, and parts of cards.
 
@@ -114,7 +114,6 @@ LISI: dict[str, Any] = {
     ),
     "reference": "@korsunsky2019. @luecken2022 (scale).",
 }
-REDUCED_PERPLEXITY = define("lisi.perplexity", ASSUMPTION, "perplexity {used}, which is as much as {n} points allow")
 
 
 @per_view
@@ -146,7 +145,7 @@ def lisi(view: View, perplexity: int, of: str, scale: Callable[[Any, Any], Any])
     for part in row_blocks(len(near.rows), len(classes.sizes)):
         shares = near.part(part).shares(weights[part], classes, view.n_jobs)
         effective[part] = 1.0 / (shares**2).sum(axis=1)
-    notes = () if used == perplexity else (REDUCED_PERPLEXITY(used=used, n=view.n),)
+    notes = () if used == perplexity else (note("lisi.perplexity", used=used, n=view.n),)
     return scale(effective, float(len(classes.sizes))), notes
 
 
@@ -350,18 +349,6 @@ def _joined_pieces(pieces: IntArray, codes: IntArray, starts: IntArray, ends: In
 MAX_BATCHES_OF_ALL_SUBSETS = 10  # batches of which all subsets are tried
 MIN_NEIGHBORHOODS = 10  # times that the points hold a neighborhood, below which an interval may be too short
 MIN_EXPECTED = 5.0  # expected points of each batch below which the chi-squared test is a rough one
-FEW_EXPECTED = define(
-    "kbet.few",
-    LIMIT,
-    "a neighborhood is expected to hold {least:.2g} points of the smallest batch: a rough test",
-    "Choose a larger size.",
-)
-OVERLAPPING = define(
-    "kbet.overlap",
-    LIMIT,
-    "only about {count:.0f} neighborhoods are independent: an interval may be too short",
-    "Choose a smaller size.",
-)
 
 
 @measure(
@@ -438,8 +425,8 @@ def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, N
         counts = near.part(part).shares(np.ones(near.neighbors[part].shape), batches, view.n_jobs)
         counts[np.arange(len(counts)), batches.codes[batches.rows[part]]] += 1.0  # the point itself
         p[part] = chdtrc(c - 1, ((counts - expected) ** 2 / expected).sum(axis=1))
-    notes = (FEW_EXPECTED(least=float(expected.min())),) if expected.min() < MIN_EXPECTED else ()
-    notes += (OVERLAPPING(count=view.n / size),) if view.n < MIN_NEIGHBORHOODS * size else ()
+    notes = (note("kbet.few", least=float(expected.min())),) if expected.min() < MIN_EXPECTED else ()
+    notes += (note("kbet.overlap", count=view.n / size),) if view.n < MIN_NEIGHBORHOODS * size else ()
     return (p >= alpha).astype(np.float64), notes
 
 
@@ -456,11 +443,6 @@ def _most_uneven(sizes: IntArray, k: int) -> float:
             if 0 <= k - whole <= size:
                 largest = max(largest, n / k * (whole + (k - whole) ** 2 / size) - k)
     return largest
-
-
-LABELS_LEFT_OUT = define(
-    "silhouette_batch.left", ASSUMPTION, "labels of one batch, or with one point of each, are left out: {count}"
-)
 
 
 @measure(
@@ -521,4 +503,4 @@ def silhouette_batch(view: View) -> tuple[float, Notes]:
         hint = "Pass batches that share labels; ilisi needs no labels."
         raise UndefinedMeasure("batch", "must have a label of several batches and more points", "none", hint)
     left_out = len(classes.sizes) - len(means)
-    return float(np.mean(means)), (LABELS_LEFT_OUT(count=left_out),) if left_out else ()
+    return float(np.mean(means)), (note("silhouette_batch.left", count=left_out),) if left_out else ()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dreval._check import IntArray, check_int, keywords_checked
+from dreval._check import IntArray, check_int
 from dreval._parallel import run_blocks, sum_over_rows
 from dreval._random import stream
 from dreval.errors import UndefinedMeasure
@@ -19,7 +19,7 @@ from dreval.geometry.pairs import MAX_TRIPLETS_USED
 from dreval.geometry.ranks import CANCELLATION
 from dreval.inputs.data import as_data
 from dreval.measures.core import FloatArray, measure, named_view
-from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
+from dreval.records.notes import Notes, note
 
 # What the measures of classes share: codes of the classes, their centroids, silhouette widths, and a caution.
 
@@ -336,7 +336,6 @@ def centroid_triplet_accuracy(view: View) -> float:
     return _triplets_agree(*_centroid_distances(view))
 
 
-@keywords_checked
 def centroid_triplets(X: Any, Y: Any, *, labels: Any) -> pd.DataFrame:
     """Tabulate the triples of classes: which of two is nearer to a third, in the embedding and in the data.
 
@@ -430,9 +429,6 @@ def _class_angular_distortion_without(view: View, n_triplets: int) -> FloatArray
     return np.divide(total, v * (c - 1), out=np.full(view.n, np.nan), where=(c > 1) & (v > 0))
 
 
-ANGLES_DRAWN = define("class_angular_distortion.drawn", ASSUMPTION, "{triplets} random triplets a point")
-
-
 @measure(
     symbol="CADI",
     title="Class angular distortion",
@@ -499,7 +495,9 @@ def class_angular_distortion(view: View, n_triplets: int = 200) -> tuple[FloatAr
     c, v = len(sizes), int(several.sum())
     weights = view.n * (v - several) / (v * (c - 1) * sizes)
     codes = angles.classes.codes[angles.classes.rows]
-    return weights[codes] * angles.means, (ANGLES_DRAWN(triplets=n_triplets),) if angles.drawn else ()
+    return weights[codes] * angles.means, (
+        note("class_angular_distortion.drawn", triplets=n_triplets),
+    ) if angles.drawn else ()
 
 
 class _Angles(NamedTuple):
@@ -545,13 +543,6 @@ TINY_GAP = 1e-14  # centroids at a smaller distance, as a share of the largest c
 EXACT_UP_TO = 2000  # points of a class up to which values without each of them are exact
 PAIRS = 2**21  # of classes that are compared at once
 MIN_ERRORS = 5.0  # standard errors between two centroids below which there is no interval
-NEAR_CENTROIDS = define(
-    "davies_bouldin.near",
-    LIMIT,
-    "a rough value: {pairs} {pairs:pair|pairs} of classes may have the same centroid in the population, where it is "
-    "infinite",
-    "Use silhouette, which is bounded.",
-)
 
 
 class _ClassParts(NamedTuple):
@@ -735,7 +726,7 @@ def davies_bouldin(view: View) -> tuple[float, Notes]:
     2.667
     """
     parts = _class_parts(view)
-    return float(parts.largest.mean()), (NEAR_CENTROIDS(pairs=parts.near),) if parts.near else ()
+    return float(parts.largest.mean()), (note("davies_bouldin.near", pairs=parts.near),) if parts.near else ()
 
 
 @measure(
@@ -793,13 +784,6 @@ def distance_consistency(view: View) -> FloatArray:
     return contributions
 
 
-ISOLATED = define(
-    "isolated_labels.which",
-    ASSUMPTION,
-    "{count} of {labels} labels are in {least} of {batches} batches, and none in fewer",
-)
-
-
 @measure(
     symbol="IL",
     title="Isolated labels",
@@ -847,7 +831,7 @@ def isolated_labels(view: View) -> tuple[float, Notes]:
     widths = silhouette_widths(view.Y[view.population], classes._replace(rows=np.arange(view.n)), view.n_jobs)
     means = np.bincount(classes.codes, (1.0 + widths) / 2.0) / classes.sizes
     counts = {"labels": len(present), "least": int(present.min()), "batches": len(batches.sizes)}
-    return float(np.mean(means[isolated])), (ISOLATED(count=len(isolated), **counts),)
+    return float(np.mean(means[isolated])), (note("isolated_labels.which", count=len(isolated), **counts),)
 
 
 @measure(

@@ -18,7 +18,7 @@ from dreval.geometry.distances import SharedNeighbors, take
 from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points, largest_distance_note
 from dreval.measures.classes import SEPARATION, members, unit
 from dreval.measures.core import FloatArray, measure
-from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define, note
+from dreval.records.notes import Notes, note
 
 # Clusters of the embedding by k-means, and their agreement with the classes.
 
@@ -27,18 +27,6 @@ LLOYD_STEPS = 10  # of Lloyd's algorithm before each check whether clusters stil
 MAX_LLOYD_ROUNDS = 100  # of so many steps
 EQUAL_SUMS = 1e-9  # sums of squares with a smaller relative difference are equal
 WIDE_SPREAD = 0.05  # of the values of a score over the starts, above which a note has their distribution
-STARTS = define(
-    "kmeans.starts",
-    ASSUMPTION,
-    "k-means with {k} clusters: {best} of {starts} starts {best:ends|end} at the smallest sum of squares, at which the "
-    "value is taken",
-)
-OTHER_STARTS = define(
-    "kmeans.others",
-    LIMIT,
-    "the starts of k-means give {low:.3f} to {high:.3f}, mean {mean:.3f}, sd {sd:.3f}",
-    "Use more starts, n_init.",
-)
 
 
 class Clusters(NamedTuple):
@@ -96,11 +84,11 @@ def agreement(
     """Score the agreement of classes and clusters at the best start; note a wide distribution over the starts."""
     tables, starts = contingency(view, n_clusters, n_init)
     values = np.array([score(table) for table in tables])
-    starts_note = STARTS(k=tables[starts.best].shape[1], starts=n_init, best=starts.equals)
+    starts_note = note("kmeans.starts", k=tables[starts.best].shape[1], starts=n_init, best=starts.equals)
     if np.ptp(values) <= WIDE_SPREAD:
         return float(values[starts.best]), (starts_note,)
     spread = {"low": values.min(), "high": values.max(), "mean": values.mean(), "sd": values.std(ddof=1)}
-    return float(values[starts.best]), (starts_note, OTHER_STARTS(**spread))
+    return float(values[starts.best]), (starts_note, note("kmeans.others", **spread))
 
 
 def entropy(sizes: IntArray) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,42 +40,19 @@ from dreval.measures.methods import (
     narrow_note,
     total_square,
 )
-from dreval.records.answers import MeasureRecord
-from dreval.records.notes import ASSUMPTION, LIMIT, Note, Notes, define, note
+from dreval.records.estimates import MeasureRecord
+from dreval.records.notes import Note, Notes, note
 
 CONSISTENCY_CHANCE_DRAWS = 200
 BATCH_BYTES = 8_000_000  # covariance matrices that the exact path of PCA holds at once
 MAX_EXACT_TRANSFORMATIONS = 20_000  # up to which PCA computes all n p transformations as well
 
-SUBSET_TRIED = define(
-    "tractable_consistency.tried",
-    ASSUMPTION,
-    "{tried} of {all} transformations were tried, spread evenly over the columns.",
-)
-CONSISTENCY_FAILED = define(
-    "tractable_consistency.failed",
-    LIMIT,
-    "{failed} of {tried} runs failed; the first: {first}",
-    "See the first reason.",
-)
-RESEEDS_FAILED = define(
-    "tractable_consistency.lost",
-    LIMIT,
-    "{failed} of {tried} runs with other seeds failed; the first: {first}",
-    "See the first reason.",
-)
-NO_RESEEDS = define("tractable_consistency.no_reseeds", LIMIT, "No reseed baseline: {reason}.")
-NOT_REPRODUCIBLE = define(
-    "tractable_consistency.drifts",
-    LIMIT,
-    "The embedding of {what} differs from run to run by u = {u:.3g} on the same data; give it a random_state argument.",
-    "Give the method a random_state argument.",
-)
-CONSISTENCY_CONSTANT = define(
-    "tractable_consistency.constant",
-    LIMIT,
-    "Transformed data whose embedding is constant as well have u = 0.",
-)
+SUBSET_TRIED = partial(note, "tractable_consistency.tried")
+CONSISTENCY_FAILED = partial(note, "tractable_consistency.failed")
+RESEEDS_FAILED = partial(note, "tractable_consistency.lost")
+NO_RESEEDS = partial(note, "tractable_consistency.no_reseeds")
+NOT_REPRODUCIBLE = partial(note, "tractable_consistency.drifts")
+CONSISTENCY_CONSTANT = partial(note, "tractable_consistency.constant")
 
 
 @method_measure(
@@ -445,13 +423,8 @@ def _batch(
 
 
 TRUSTABILITY_CHANCE_DRAWS = 20
-TRUSTABILITY_CONSTANT = define(
-    "trustability.constant",
-    LIMIT,
-    "The method puts all points in one place: u = 1 (TI is 0 there).",
-    "Check the coordinates that the method returns.",
-)
-TRUSTABILITY_FEWER = define("trustability.fewer", ASSUMPTION, "Run at d = {d}, not at p = {p}: {why}.")
+TRUSTABILITY_CONSTANT = partial(note, "trustability.constant")
+TRUSTABILITY_FEWER = partial(note, "trustability.fewer")
 
 
 @method_measure(

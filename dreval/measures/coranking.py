@@ -11,7 +11,7 @@ import numpy as np
 from dreval.geometry.blocks import ALL_RANKS, View
 from dreval.geometry.ranks import Coranking, coranking, coranking_without, row_curves, tied_corankings
 from dreval.measures.core import FloatArray, measure
-from dreval.records.notes import ASSUMPTION, Notes, define, note
+from dreval.records.notes import Notes, note
 
 CORANKING: dict[str, Any] = {
     "needs": ("full_ranks",),
@@ -323,7 +323,6 @@ SCALE_MEAN: dict[str, Any] = {  # means of Q_NX up to K_max and beyond
     "chance": "permutation",
     "reference": "@lee2010.",
 }
-NO_SCALE_OF_CURVE = define("q_global.none", ASSUMPTION, "K_max is n - 2: no larger scale is left")
 
 
 def _scale_notes(curves: Coranking, view: View) -> Notes:
@@ -405,5 +404,5 @@ def q_global(view: View) -> tuple[float, Notes]:
     curves = coranking(view)
     beyond = curves.q_nx()[curves.k_max() : -1]
     if len(beyond) == 0:
-        return 1.0, (*_scale_notes(curves, view), NO_SCALE_OF_CURVE())
+        return 1.0, (*_scale_notes(curves, view), note("q_global.none"))
     return float(beyond.mean()), _scale_notes(curves, view)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
-import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,28 +20,26 @@ from dreval._check import (
     check_int,
     check_k,
     check_one_of,
-    check_parameters,
     check_random_state,
-    keywords_checked,
 )
 from dreval._check import FloatArray as FloatArray
+from dreval._docs import RANDOM_PARTS, chance_text, fill_docstring, measure_docstring, value_range
 from dreval._random import root_seed, stream
+from dreval.cards import Card, defaults, register
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
-from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import VARIABLES, View, neighbor_pass, per_view
 from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import Estimate, n_pairs
 from dreval.geometry.ranks import curve_numbers, tied_ranks
-from dreval.glossary import DIRECTIONS, METRICS, block, fill_docstring
+from dreval.glossary import DIRECTIONS, METRICS, block
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source, warn_of_columns
 from dreval.inputs.variables import warn_of_guesses
 from dreval.records.base import read_only
 from dreval.records.notes import Notes, note
-from dreval.references import Cites
 from dreval.registry import MEASURES
 
-# The signature and the docstring of a measure's public function, and its card as printed, all built from the card.
+# The signature of a measure's public function, and its card as printed, both built from the card.
 
 
 def signature(card: Any) -> inspect.Signature:
@@ -52,145 +49,15 @@ def signature(card: Any) -> inspect.Signature:
     variables = [name for name in VARIABLES if name in card.needs]
     parameters += [inspect.Parameter(name, keyword) for name in variables]
     parameters += [inspect.Parameter(name, keyword, default=value) for name, value in card.parameters.items()]
-    if card.measures:
+    if card.uses_metric:
         parameters.append(inspect.Parameter("metric", keyword, default="euclidean"))
     if "pairs" in card.needs or not RANDOM_PARTS.keys().isdisjoint(card.parameters):
         parameters.append(inspect.Parameter("random_state", keyword, default=None))
     if card.ties is not None:
         parameters.append(inspect.Parameter("ties", keyword, default="index"))
-    if card.measures or variables:
+    if card.uses_metric or variables:
         parameters.append(inspect.Parameter("n_jobs", keyword, default=None))
     return inspect.Signature(parameters)
-
-
-_PARAMETER_DOCS = {
-    "X": "X : (n, p) array, DataFrame, sparse matrix or path\n    The data; rows are points.",
-    "Y": (
-        "Y : (n, d) array, DataFrame or path\n    The embedding of the same points. Frames and files with equal row "
-        "names are matched\n    by these, all others by row number. The name of a bundled method, an estimator or a "
-        "callable is run on X first."
-    ),
-    "labels": (
-        "labels : (n,) array of text, booleans or integers, column of X by name, or path\n"
-        "    Class of each point. Where some are missing the value is that of the labeled points by themselves,\n"
-        "    with a warning."
-    ),
-    "latent": "latent : (n, q) array, DataFrame or path\n    True latent variables of the points.",
-    "batch": (
-        "batch : (n,) array of text, booleans or integers, column of X by name, or path\n"
-        "    Batch of each point; none may be missing."
-    ),
-    "perplexity": (
-        "perplexity : int, default {default}\n    Effective number of neighbors, at least 2; the whole part of\n"
-        "    n / 3 where that is less."
-    ),
-    "share": "share : float, default {default}\n    Share of the points, nearest first, above 0 and at most 1.",
-    "size": (
-        "size : int, default {default}\n    Points of a neighborhood, with the point itself; at least 2, well below n."
-    ),
-    "alpha": "alpha : float, default {default}\n    Level of the tests, below 1.",
-    "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, 1 <= k < n.{auto}",
-    "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation, at least 2.",
-    "n_triplets": "n_triplets : int, default {default}\n    Triplets drawn for each point that has more, at least 2.",
-    "n_clusters": (
-        "n_clusters : int, default {default}\n    Number of clusters, at least 2; None: as many as there are classes."
-    ),
-    "n_init": "n_init : int, default {default}\n    Runs of k-means, each from other starting points, at least 2.",
-    "n_walks": "n_walks : int, default {default}\n    Number of random clusters, at least 2.",
-    "sigma": (
-        "sigma : float, default {default}\n    Width of the kernel, in squares of the largest distance; at least 1e-12."
-    ),
-    "kind": 'kind : {"normalized", "kruskal", "raw"}, default "{default}"\n    Which of the forms above.',
-    "random_state": "random_state : int, Generator or None, default None\n    Seed of {random_parts}.",
-    "ties": (
-        'ties : {"index", "bounds"}, default "index"\n    "index": ties are broken by row number, the lower first. '
-        '"bounds": also return the worst and the best\n    value over all ways of breaking ties (see Notes).'
-    ),
-    "n_jobs": "n_jobs : int, optional\n    Threads; all cores by default. The value does not depend on it.",
-}
-
-
-# The rule for ties wherever neighbors are computed or points are ranked.
-TIES_NOTE = (
-    "Ties: two successive distances from a point, in ascending order, are tied if they differ by at most\n"
-    f"{ROUNDING:g} of the larger one (Euclidean distances: if their squares do). Several of which each is tied with\n"
-    "the next are one tie."
-)
-
-# The random parts that the seed of a measure determines, by its parameter.
-RANDOM_PARTS = {
-    "n_folds": "the folds",
-    "n_init": "the starting points",
-    "n_triplets": "the triplets, of points that have more than 20,000; else nothing is drawn",
-    "n_walks": "the walks, and the points that are drawn of more than 5000",
-    "": "the pairs or points that are drawn of more than 5000 points (see Cost); of fewer nothing is drawn",
-}
-
-
-def docstring(card: Any, text: str) -> str:
-    """Return a numpydoc docstring: the text, See Also and Examples of the function, and the fields of the card."""
-    body, _, examples = text.partition("Examples\n--------\n")
-    body, _, related = body.partition("See Also\n--------\n")
-    metrics = [name for name in METRICS if name != "precomputed" or "features" not in card.needs]
-    choices = "{" + ", ".join(f'"{name}"' for name in metrics) + "}"
-    metric = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean."
-    if "features" in card.needs:
-        metric += "\n    It selects the neighbors; the coordinates of the neighborhoods are compared as they are."
-    else:
-        metric += '\n    "precomputed": X is the symmetric (n, n) matrix of distances, which count as 0 where they are'
-        metric += "\n    below 1e-12 of the largest."
-    entries = {**_PARAMETER_DOCS, "metric": f'metric : {choices}, default "euclidean"\n    {metric}'}
-    entry = entries["n_neighbors"]
-    if card.shares_neighbors:
-        auto = ' "auto": 15, or the largest number below n / 2\n    (at least 1) where that is smaller.'
-        entry = entry.replace("int or list of int", 'int, list of int or "auto"').replace("{default}", '"auto"')
-        entry = entry.replace("{auto}", auto)
-    parameter = next((name for name in RANDOM_PARTS if name in card.parameters), "")
-    entries["random_state"] = entries["random_state"].replace("{random_parts}", RANDOM_PARTS[parameter])
-    entries["n_neighbors"] = entry.replace("{auto}", " The default is n - 1 where n is too small for it.")
-    names = signature(card).parameters
-    documented = [entries[name].replace("{default}", str(card.parameters.get(name))) for name in names]
-    returns = "float\n    The value."
-    if card.curve:
-        returns = "Series\n    The values, by K."
-    elif "n_neighbors" in card.parameters:
-        returns = "float or Series\n    The value; for a list of k a Series by k."
-    if card.ties is not None:
-        returns += (
-            ' With ``ties="bounds"`` the worst value, the value and the best value: a Series,\n    or a DataFrame'
-        )
-        returns += " by k or K."
-    raises = (
-        "InputError\n    If an argument is not valid: rows that do not match, values that are missing or infinite,\n"
-    )
-    raises += "    " + "k outside 1, ..., n - 1, " * ("n_neighbors" in card.parameters)
-    raises += "an unknown option. The message says what is required and what to do."
-    if not {"features", *VARIABLES}.isdisjoint(card.needs) or card.choices:
-        raises += "\nUndefinedMeasure\n    If the measure has no value for this input; the message says why."
-    notes = [
-        f"Range: {_span(card)}; {DIRECTIONS[card.direction]}.",
-        textwrap.fill(f"Chance level: {_chance_level(card)}.", 110),
-    ]
-    uses_neighbors = not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs)
-    if uses_neighbors or card.ties is not None:
-        notes.append(TIES_NOTE + " Ties are broken by row number." * (card.ties is None))
-    if card.smooth and (uses_neighbors or "n_neighbors" in card.parameters):
-        notes.append(
-            'The interval of ``ci="points"`` is conservative, as for all measures of neighbors (``Evaluation``).'
-        )
-    notes.append(f"Cost: {card.cost}")
-    sections = {
-        "Parameters": "\n".join(documented),
-        "Returns": returns,
-        "Raises": raises,
-        "Warnings": textwrap.fill(card.caution, 110),
-        "See Also": related.rstrip(),
-        "Notes": "\n\n".join(notes),
-        "References": textwrap.fill(card.reference, 110),
-        "Examples": examples.rstrip(),
-    }
-    texts = [f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections.items() if content]
-    return "\n\n".join([body.rstrip(), *texts]) + "\n"
 
 
 def described(card: Any) -> str:
@@ -201,8 +68,8 @@ def described(card: Any) -> str:
         "question": card.question,
         "goals": ", ".join(card.goals),
         "direction": DIRECTIONS[card.direction],
-        "range": _span(card),
-        "chance level": _chance_text(card),
+        "range": value_range(card),
+        "chance level": chance_text(card),
         "caution": card.caution,
         "level": card.level + (", a value at every K" if card.curve else ""),
         "needs": ", ".join(card.needs),
@@ -217,37 +84,6 @@ def described(card: Any) -> str:
     return block(f"{card.title} ({card.symbol})", fields)
 
 
-def _span(card: Any) -> str:
-    """Return the range of the values."""
-    low, high = card.bounds
-    return f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
-
-
-def _chance_level(card: Any) -> str:
-    """Return the chance level for the docstring: its formula, then the text of the card."""
-    if card.chance_formula and not callable(card.chance):
-        return str(card.chance_formula)
-    return ", ".join(filter(None, [card.chance_formula, _chance_text(card)]))
-
-
-def _chance_text(card: Any) -> str:
-    """Return the chance level of a card: a number, an example, or how it is computed."""
-    if card.chance is None:
-        return "none, the value does not depend on which row of the embedding belongs to which point"
-    if card.chance == "permutation":
-        if card.expected is not None:
-            ties = "; where ties in the embedding change it, of 20 random ones" if card.orders_ties else ""
-            return f"mean over all permutations of the embedding's rows, in closed form{ties}"
-        fewer = " (fewer for large n)" * (card.level == "pair")
-        rows = ", each seen from 100 of the points or more" * (card.quadratic and card.level != "pair")
-        return f"mean over 20 random permutations of the embedding's rows (4 if anchors see over 50,000){fewer}{rows}"
-    if isinstance(card.chance, str):
-        return str(card.chance)
-    ties = "; where ties in the embedding change it, mean over 20 random permutations of its rows"
-    value = f"{card.chance(1000, 15):.3g} at n = 1000 and k = 15" if callable(card.chance) else f"{card.chance:g}"
-    return value + ties * card.orders_ties
-
-
 # The card of a measure, and its public function.
 
 VARIABLE_HINTS = {  # variables of the points that a measure may need, and how to pass them
@@ -260,16 +96,14 @@ TieBounds = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 
 @read_only
-@dataclass(frozen=True, repr=False)
-class MeasureCard(Cites):
-    """The declared properties of a measure; lists, contract tests, tables, reports and the command line read them.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class MeasureCard(Card):
+    """The declared properties of a measure, besides those of every ``Card``.
 
     Attributes
     ----------
-    name, symbol, title : str
-        Name in the package, symbol in formulas, name in text.
-    question : str
-        One sentence: the question that a value answers.
+    symbol : str
+        Symbol in formulas.
     level : {"point", "global", "pair", "algorithm"}
         "point": the value is the mean of contributions of the points. "global": it is a value of the whole embedding.
         "pair": it is a statistic of pairs of points; of anchors, the pairs that they are in. "algorithm": it is a value
@@ -304,8 +138,6 @@ class MeasureCard(Cites):
         Of a value that is a share: the text after "59 %"; it may hold names of parameters.
     goals : tuple of str
         Goals of ``dreval.recommend`` that it serves; reports list it under the first one.
-    parameters : dict
-        Parameters and their defaults.
     default : int or None
         Position among the default measures, None for those computed on request.
     ties : function or None
@@ -349,35 +181,36 @@ class MeasureCard(Cites):
         Of a measure that searches neighbors itself: how many it reads from the lists of anchors among many points.
     contributions : (float, float), function of n, or None
         Range of the contribution of one point, where it is not that of the value (``bounds``).
-    caution : str
-        Limits of a good value, in sentences; the card and the docstring repeat them.
-    cost : str
-        Time and memory in n.
     operations : function of the sizes and the parameters, or None
         Nanoseconds of one value on a usual processor, without the results that it shares with other measures; or a
         pair: those of the value, and of one more for the chance level. None: estimated from ``needs``
         (``evaluation/cost.py``). The sizes have the attributes n, m (rows), p, d, ``pairs`` and ``streamed``.
-    reference : str
-        Source and equation; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
     """
 
-    name: str
+    kind: ClassVar[str] = "measure"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "symbol", "question", "cost", "reference")
+    CHOICES: ClassVar[Mapping[str, Collection[str]]] = {
+        "level": ("point", "global", "pair", "algorithm"),
+        "direction": ("higher", "lower", "zero", "none"),
+        "needs": (
+            *("batch", "coordinates", "features", "full_ranks", "labels", "latent", "method", "neighbors", "pairs"),
+            *("ranks", "reconstruction"),
+        ),
+        "invariances": ("translation", "rotation", "scale", "monotone"),
+        "counted": ("all", "first", "edge"),
+    }
+
     symbol: str
-    title: str
-    question: str
     level: str
     needs: tuple[str, ...]
     direction: str
     bounds: tuple[float, float]
     chance: ChanceLevel
     invariances: frozenset[str]
-    reference: str
-    cost: str
     says: tuple[str, ...] = ()
     grades: tuple[float, float] = (0.5, 0.9)
     share: str = ""
     goals: tuple[str, ...] = ()
-    parameters: dict[str, Any] = field(default_factory=dict)
     default: int | None = None
     ties: TieBounds | None = None
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -398,7 +231,6 @@ class MeasureCard(Cites):
     reach: Callable[..., int] | None = None
     contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
     operations: Callable[..., float | tuple[float, float]] | None = None
-    caution: str = ""
 
     def __repr__(self) -> str:
         return described(self)
@@ -424,7 +256,7 @@ class MeasureCard(Cites):
         return uses_ranks or self.ties is not None
 
     @property
-    def measures(self) -> bool:
+    def uses_metric(self) -> bool:
         """Whether it depends on distances in the data, and so on their metric."""
         return not {"neighbors", "ranks", "full_ranks", "pairs"}.isdisjoint(self.needs)
 
@@ -451,7 +283,7 @@ class MeasureCard(Cites):
         """Return notes on the parts of the computation that another metric than the Euclidean one does not change."""
         if metric == "euclidean" or "features" not in self.needs:
             return ()
-        return (note("metric.neighbors" if self.measures else "metric.coordinates", metric=metric),)
+        return (note("metric.neighbors" if self.uses_metric else "metric.coordinates", metric=metric),)
 
 
 class Answer(NamedTuple):
@@ -469,23 +301,6 @@ class Answer(NamedTuple):
     carriers: Callable[[], float] | None = None
     sampling_se: float | None = None
     n_used: int | None = None
-
-
-def measure(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Turn a function ``(view, **parameters)`` into a measure.
-
-    The function returns the contributions of the points or a float, or a pair of one of these and notes, or the
-    Estimate of a statistic of pairs.
-    """
-
-    def attach(function: Callable[..., Any]) -> Callable[..., Any]:
-        parameters = {p.name: p.default for p in list(inspect.signature(function).parameters.values())[1:]}
-        if parameters.get("n_neighbors") == DEFAULT_NEIGHBORS:
-            parameters["n_neighbors"] = "auto"
-        card = MeasureCard(name=function.__name__, parameters=parameters, **fields)
-        return _public(card, function)
-
-    return attach
 
 
 def _apply(function: Callable[..., Any], view: View, **parameters: Any) -> Any:
@@ -525,7 +340,7 @@ def tie_values(function: Callable[..., Any], view: View, parameters: dict[str, A
     return None if bounds is None else (float(np.mean(bounds[0])), float(np.mean(bounds[1])))
 
 
-def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., Any]:
+def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., Any]:
     """Return the function that users call with data and an embedding."""
     import pandas as pd
 
@@ -533,9 +348,11 @@ def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., An
 
     def call(X: Any, Y: Any, **options: Any) -> Any:
         signature = public.__signature__
-        check_parameters(options, list(signature.parameters)[2:], card.name)
         variables = {name: None for name in VARIABLE_HINTS if name in card.needs}
-        bound = signature.bind(X, Y, **{**variables, **options})
+        try:
+            bound = signature.bind(X, Y, **{**variables, **options})
+        except TypeError as error:
+            raise TypeError(f"{card.name}() {error}") from None
         bound.apply_defaults()
         arguments = dict(bound.arguments)
         if multiple and "n_neighbors" not in options and not card.shares_neighbors:
@@ -563,12 +380,27 @@ def _public(card: MeasureCard, function: Callable[..., Any]) -> Callable[..., An
         return float(table["value"].iloc[0]) if single else table["value"].rename(card.name)
 
     public: Any = call
-    public.card, public.rule = card, function
+    public.rule = function
     public.__name__ = public.__qualname__ = card.name
     public.__module__ = function.__module__
     public.__signature__ = signature(card)
-    public.__doc__ = docstring(card, inspect.getdoc(function) or "")
+    public.__doc__ = measure_docstring(card, public.__signature__.parameters, inspect.getdoc(function) or "")
     return call
+
+
+def _parameters_of_view(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters of a function of a view; the default number of neighbors is that of the evaluation."""
+    parameters = defaults(function)
+    if parameters.get("n_neighbors") == DEFAULT_NEIGHBORS:
+        parameters["n_neighbors"] = "auto"
+    return parameters
+
+
+# Turns a function ``(view, **parameters)`` into a measure. The function returns the contributions of the points or a
+# float, or a pair of one of these and notes, or the Estimate of a statistic of pairs.
+measure: Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]] = register(
+    MeasureCard, MEASURES.name_of, _public, _parameters_of_view
+)
 
 
 def _row(function: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:
@@ -960,7 +792,6 @@ class Recommendation:
         return " ".join([*sentences, *([f"Needs {', '.join(needs)}."] if needs else [])])
 
 
-@keywords_checked
 def recommend(goal: str) -> Recommendation:
     """Recommend measures for a goal: what you want to read off an embedding.
 
@@ -1043,7 +874,7 @@ _GOAL_LINES = [
     f"goal : {{{', '.join(map(repr, GOALS))}}}",
     *(f"    - {name!r}: {GOALS[name].question}" for name in GOALS),
 ]
-recommend.__doc__ = fill_docstring(recommend.__doc__, {"goals": "\n".join(_GOAL_LINES)})
+recommend.__doc__ = fill_docstring(recommend.__doc__, goals="\n".join(_GOAL_LINES))
 
 
 def _cover(rates: pd.DataFrame) -> list[str]:

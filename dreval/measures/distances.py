@@ -38,10 +38,9 @@ from dreval.geometry.ranks import (
 )
 from dreval.measures.classes import row_blocks
 from dreval.measures.core import FloatArray, measure
-from dreval.records.notes import ASSUMPTION, Notes, define, note
+from dreval.records.notes import Notes, note
 
 MAX_POINTS_OF_ALL_PAIRS = 2000  # points among which all pairs are used where there are too many
-CONSTANT_DISTANCES = define("distance_correlation.constant", ASSUMPTION, "the embedding is constant: counted as 0")
 
 
 @measure(
@@ -94,7 +93,7 @@ def _correlation(pairs: Pairs) -> tuple[float, Notes]:
     """Compute the measure from the three sums of products, whose common factor cancels."""
     aa, bb, ab = _correlation_from_anchors(pairs) if pairs.ordered else _double_centered(pairs)
     if aa <= 0 or bb <= 0 or (pairs.embedding.flat and pairs.y[0] == 0):
-        return 0.0, (CONSTANT_DISTANCES(),)
+        return 0.0, (note("distance_correlation.constant"),)
     return math.sqrt(min(max(ab, 0.0) / math.sqrt(aa) / math.sqrt(bb), 1.0)), ()
 
 
@@ -211,11 +210,6 @@ def distance_order_correlation(view: View, share: float = 0.5) -> FloatArray:
 
 
 HELD_SHARES = (0.8, 0.9)
-HELD_ENERGY = define(
-    "energy_ratio.held",
-    ASSUMPTION,
-    f"{{low}} dimensions hold {HELD_SHARES[0]:.0%} and {{high}} dimensions hold {HELD_SHARES[1]:.0%} of the variance",
-)
 
 
 @measure(
@@ -257,7 +251,7 @@ def energy_ratio(view: View) -> tuple[float, Notes]:
     ratio = _energy_ratios(view.features())
     value = float(ratio[min(view.Y.shape[1], len(ratio)) - 1])
     low, high = (int(np.searchsorted(ratio, share * (1.0 - 1e-12))) + 1 for share in HELD_SHARES)
-    return value, (HELD_ENERGY(low=low, high=high),)
+    return value, (note("energy_ratio.held", low=low, high=high),)
 
 
 def _energy_ratios(X: FloatArray) -> FloatArray:
@@ -467,9 +461,6 @@ def _sammon_stress_without(view: View) -> FloatArray:
     return recomputed_without(view, _sammon_weighted, cancels(total[0], top) | cancels(total[1], bottom), values)
 
 
-EQUAL_POINTS = define("sammon_stress.equal", ASSUMPTION, "{count} pairs of equal points in the data are left out")
-
-
 @measure(
     symbol="E",
     title="Sammon stress",
@@ -517,7 +508,7 @@ def _sammon_weighted(pairs: Pairs) -> tuple[float, Notes]:
     from dreval.geometry._loops.pairs import sammon_sums
 
     top, bottom, zeros = sammon_sums(pairs.x, pairs.y, *pairs.to_one_unit())
-    notes = (EQUAL_POINTS(count=zeros),) if zeros else ()
+    notes = (note("sammon_stress.equal", count=zeros),) if zeros else ()
     return rescaled(float(top / bottom), 2 * max(pairs.shift, 0)) if bottom > 0 else 0.0, notes
 
 
@@ -741,9 +732,6 @@ def _kruskal_stress(pairs: Pairs) -> float:
 _STRESS_FORMULAS = {"normalized": _normalized_stress, "kruskal": _kruskal_stress, "raw": _raw_stress}
 
 
-ZERO_STRESS = define("stress_nonmetric.zero", ASSUMPTION, "all distances in the embedding are 0: counted as 1")
-
-
 @measure(
     symbol="S_0",
     title="Nonmetric stress",
@@ -795,7 +783,7 @@ def _to_ascending(pairs: Pairs) -> tuple[float, Notes]:
 
     size = float(products(pairs.y, pairs.y, 0.0, 0.0)[0])
     if size == 0.0:
-        return 1.0, (ZERO_STRESS(),)
+        return 1.0, (note("stress_nonmetric.zero"),)
     gap = float(ascending_gap(pairs.y[pairs.order()]))
     return min(math.sqrt(gap / size), 1.0), ()
 
@@ -872,13 +860,6 @@ def _best_scale(pairs: Pairs) -> tuple[float, Notes]:
     return min(math.sqrt(gap / xx), 1.0), ()
 
 
-COINCIDENT_NEIGHBORS = define(
-    "topographic_product.zero",
-    ASSUMPTION,
-    "distances of 0 at {count} {count:point|points} count as the smallest positive one to the same neighbors",
-)
-
-
 @measure(
     symbol="P",
     title="Topographic product",
@@ -942,7 +923,7 @@ def topographic_product(view: View, n_neighbors: int = 15) -> tuple[FloatArray, 
         total += np.log(D[:, :k] / D[:, k:])
         coincide |= zero.any(axis=1)
     means = np.cumsum(total, axis=1) / (2.0 * np.arange(1, k + 1))  # over the nearest 1, ..., k
-    notes = (COINCIDENT_NEIGHBORS(count=int(coincide.sum())),) if coincide.any() else ()
+    notes = (note("topographic_product.zero", count=int(coincide.sum())),) if coincide.any() else ()
     return means.mean(axis=1), notes
 
 
@@ -955,10 +936,6 @@ def _triplet_accuracy_without(view: View, n_triplets: int) -> FloatArray:
     """Average the shares of the triplets of other points that do not hold the point; the triplets stay the same."""
     sample = triplets(view, check_int(n_triplets, "n_triplets", low=2))
     return without_row(sample.share, sample.changes)
-
-
-TRIPLETS_DRAWN = define("triplet_accuracy.drawn", ASSUMPTION, "{triplets} random triplets a point")
-NO_TRIPLETS = define("triplet_accuracy.empty", ASSUMPTION, "{count} points without triplets to judge contribute 1")
 
 
 @measure(
@@ -1008,9 +985,9 @@ def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, Not
     0.5
     """
     sample = triplets(view, check_int(n_triplets, "n_triplets", low=2))
-    notes = [TRIPLETS_DRAWN(triplets=n_triplets)] if sample.drawn else []
+    notes = [note("triplet_accuracy.drawn", triplets=n_triplets)] if sample.drawn else []
     empty = int(np.count_nonzero(sample.used == 0))
-    notes += [NO_TRIPLETS(count=empty)] if empty else []
+    notes += [note("triplet_accuracy.empty", count=empty)] if empty else []
     return sample.share, tuple(notes)
 
 

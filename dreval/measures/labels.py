@@ -18,7 +18,7 @@ from dreval.geometry.distances import Space, nearest, pairwise_squared
 from dreval.geometry.ranks import check_left_one, doubtful_rows, hit_bounds, vote_bounds, without_row
 from dreval.measures.classes import SEPARATION, Members, as_near, centroids, members, neighbors_of, row_blocks, unit
 from dreval.measures.core import FloatArray, measure
-from dreval.records.notes import ASSUMPTION, Notes, define
+from dreval.records.notes import Notes, note
 
 # k-NN accuracy: votes of the nearest points of other folds, mostly from lists of neighbors.
 
@@ -406,11 +406,6 @@ def label_continuity(view: View) -> float:
     return 1.0 - compressions(view)[1]
 
 
-ALONE_IN_CLASS = define(
-    "label_retrieval_auc.alone", ASSUMPTION, "points that are alone in their class count 0.5: {count}"
-)
-
-
 @measure(
     symbol="AUC_L",
     title="Label retrieval",
@@ -465,7 +460,7 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
 
     run_blocks(fill_areas, row_blocks(len(rows), n), view.n_jobs)
     alone = int(np.count_nonzero(classes.sizes[classes.codes[rows]] == 1))
-    return areas, (ALONE_IN_CLASS(count=alone),) if alone else ()
+    return areas, (note("label_retrieval_auc.alone", count=alone),) if alone else ()
 
 
 MAX_NAMED_LATENTS = 10  # latent variables whose R^2 the note names
@@ -474,9 +469,6 @@ MAX_NAMED_LATENTS = 10  # latent variables whose R^2 the note names
 def _latent_r2_chance(view: View) -> float:
     """Return the rank of the centered embedding over n - 1: the mean of R^2 over all permutations of rows."""
     return _latent_basis(_unit_columns(view.Y[view.population])).shape[1] / (view.n - 1)
-
-
-EACH_LATENT = define("latent_r2.each", ASSUMPTION, "R^2 of each latent variable: {values:.3f}")
 
 
 @measure(
@@ -533,7 +525,7 @@ def latent_r2(view: View) -> tuple[float, Notes]:
     residual = Z - basis @ (basis.T @ Z)
     each = np.asarray(np.clip(1.0 - (residual**2).sum(axis=0) / (Z**2).sum(axis=0), 0.0, 1.0))
     named = [*each[:MAX_NAMED_LATENTS].tolist(), *(["..."] if len(each) > MAX_NAMED_LATENTS else [])]
-    return float(np.mean(each)), (EACH_LATENT(values=named),) if len(each) > 1 else ()
+    return float(np.mean(each)), (note("latent_r2.each", values=named),) if len(each) > 1 else ()
 
 
 def _latent_basis(Y: FloatArray) -> FloatArray:

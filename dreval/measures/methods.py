@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from dreval._check import FloatArray, keywords_checked
+from dreval._check import FloatArray
 from dreval._random import stream
-from dreval.errors import DrevalError
+from dreval.cards import defaults, register, with_caller_names
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.procrustes import disparity
 from dreval.inference.rerun_input import CALLER_NAMES as CALLED
 from dreval.inference.rerun_input import RerunInput, caller_names, recorded_options
 from dreval.inputs.source_kinds import Source
 from dreval.measures.core import MeasureCard
-from dreval.records.answers import MeasureRecord
+from dreval.records.estimates import MeasureRecord
 from dreval.records.notes import Notes, note
+from dreval.records.provenance import provenance
+from dreval.registry import MEASURES
 
 NOT_ON_CARD = ("labels", "ids", "store", "random_state", "n_jobs", "progress")  # no parameters of the measure
 ROUNDING = 1e-14  # two embeddings with a smaller disparity are equal
 
 
-def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Callable[..., MeasureRecord]]:
-    """Attach the card of a measure of a method to its public function ``(X, source, *, ...)``."""
+def _public(function: Callable[..., MeasureRecord], card: MeasureCard) -> Callable[..., MeasureRecord]:
+    """Return the function that users call: its errors name their arguments, and a recording has its own options."""
 
-    def attach(function: Callable[..., MeasureRecord]) -> Callable[..., MeasureRecord]:
-        keywords = list(inspect.signature(function).parameters.values())[2:]
-        parameters = {p.name: p.default for p in keywords if p.name not in NOT_ON_CARD}
-        card = MeasureCard(name=function.__name__, level="algorithm", parameters=parameters, smooth=False, **fields)
-        checked = keywords_checked(function)
+    @wraps(function)
+    def call(X: Any, source: Any, **options: Any) -> MeasureRecord:
+        if isinstance(source, Source):
+            options = recorded_options(card.name, card.parameters, source, options)
+        return function(X, source, **options)
 
-        @wraps(function)
-        def call(X: Any, source: Any, **options: Any) -> MeasureRecord:
-            try:
-                return checked(X, source, **_as_recorded(card, source, options))
-            except DrevalError as error:
-                raise error.named(caller_names(X, source)) from error
-
-        public: Any = call
-        public.card = card
-        return call
-
-    return attach
+    return with_caller_names(call, lambda X, source, **_: caller_names(X, source))
 
 
-def _as_recorded(card: MeasureCard, source: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options, with those of the recording for a source whose runs are recorded."""
-    return recorded_options(card.name, card.parameters, source, options) if isinstance(source, Source) else options
+def _parameters(function: Callable[..., MeasureRecord]) -> dict[str, Any]:
+    """Return the parameters of a measure of a method, without those that do not belong to its name."""
+    return {name: default for name, default in defaults(function).items() if name not in NOT_ON_CARD}
+
+
+# Attaches the card of a measure of a method to its public function ``(X, source, *, ...)``.
+method_measure = register(MeasureCard, MEASURES.name_of, _public, _parameters, level="algorithm", smooth=False)
 
 
 def narrow_note(columns: int, d: int) -> Notes:
@@ -93,17 +87,9 @@ def make_record(
     **fields: Any,
 ) -> Any:
     """Return the record of a measure, with its provenance; its notes are distinct and name the caller's arguments."""
-    from dreval import __version__
-
     card = function.card
-    recipe = {
-        "source": case.source.what if case.source.can_embed else case.source.name,
-        "n": case.data.n,
-        "p": case.data.p,
-        "random_state": case.root,
-        "parameters": parameters,
-        "versions": {"dreval": __version__, "numpy": np.__version__},
-    }
+    source = case.source.what if case.source.can_embed else case.source.name
+    recipe = provenance(parameters, source=source, n=case.data.n, p=case.data.p, random_state=case.root)
     distinct = dict.fromkeys(item.named({"Y": case.source.argument}).named(CALLED) for item in notes)
     fields |= {"recipe": recipe, "notes": tuple(distinct), "direction": card.direction}
     return kind(card.name, card.title, card.symbol, value, **fields)

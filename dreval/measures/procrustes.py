@@ -37,7 +37,7 @@ from dreval.geometry.procrustes import (
     view_disparity,
 )
 from dreval.measures.core import FloatArray, measure
-from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
+from dreval.records.notes import Notes, note
 
 SINGULAR_VALUES_COST = "O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory."
 
@@ -218,14 +218,6 @@ def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
-NARROW_EMBEDDING = define(
-    "procrustes_disparity.narrow",
-    ASSUMPTION,
-    "fewer columns than the data: the value evaluates the embedding, not its method as trustability does",
-    "Use trustability for the method.",
-)
-
-
 @measure(
     symbol="u",
     title="Procrustes disparity",
@@ -266,7 +258,7 @@ def procrustes_disparity(view: View) -> tuple[float, Notes]:
     >>> dreval.procrustes_disparity(X, 5 * X[:, ::-1]) < 1e-12
     True
     """
-    notes = (NARROW_EMBEDDING(),) if view.Y.shape[1] < view.X.shape[1] else ()
+    notes = (note("procrustes_disparity.narrow"),) if view.Y.shape[1] < view.X.shape[1] else ()
     return view_disparity(view), notes
 
 
@@ -374,14 +366,6 @@ def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
     return in_data_units(residual(within), parts)
 
 
-UNIT_DECIDES = define(
-    "procrustes_rn.unit",
-    LIMIT,
-    "more than ten times R_N,opt: the unit of the embedding decides this value, not its shape",
-    "Use procrustes_rn_opt, which does not depend on the unit.",
-)
-
-
 @measure(
     **RESIDUAL,
     symbol="R_N",
@@ -421,7 +405,7 @@ def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]
     points = relative_residual(parts)
     notes = coincident_note(parts.x2)
     if points.mean() > 10 * best_scale(parts).mean() + 1e-12:
-        notes = (*notes, UNIT_DECIDES())
+        notes = (*notes, note("procrustes_rn.unit"))
     return points, notes
 
 

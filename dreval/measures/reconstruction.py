@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,11 @@ from dreval.geometry.distances import power_of_two
 from dreval.geometry.kernels import MAX_FITTED_POINTS, RULES, HeldOut, fitted_rows, held_out, reconstruction_map
 from dreval.inference.rerun_input import open_case
 from dreval.measures.methods import make_record, method_measure
-from dreval.records.answers import MeasureRecord
-from dreval.records.notes import ASSUMPTION, LIMIT, define, note
+from dreval.records.estimates import MeasureRecord
+from dreval.records.notes import note
 
-RECONSTRUCTION_DRAWN = define("reconstruction_error.drawn", LIMIT, "Fitted on {drawn} points drawn at random.")
-TRIVIAL_RECONSTRUCTION = define(
-    "reconstruction_error.trivial",
-    ASSUMPTION,
-    "linear_bound, {bound:.3g}, is above 1, the error of the mean: with {n} points the bound says nothing.",
-    "Use more points.",
-)
+RECONSTRUCTION_DRAWN = partial(note, "reconstruction_error.drawn")
+TRIVIAL_RECONSTRUCTION = partial(note, "reconstruction_error.trivial")
 
 
 @method_measure(

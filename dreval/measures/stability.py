@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -40,63 +41,22 @@ from dreval.inference.reruns import (
 )
 from dreval.inputs.source import all_equal_maps
 from dreval.measures.methods import is_constant, make_record, method_measure
-from dreval.records.answers import Stability
-from dreval.records.notes import ASSUMPTION, LIMIT, Note, Notes, define
+from dreval.records.estimates import Stability
+from dreval.records.notes import Note, Notes, note
 
 OVER = ("auto", "seeds", "halves", "both")
 N_FIXED_POINTS = 50  # points to which distances are compared for the global variation
 CONF_LEVEL = 0.95
 MIN_HALVED_POINTS = 40  # for halves
 SHARE_OF_SMALL_OVERLAPS = 0.001  # of the pairs of halves: those with fewer common points than k is chosen for
-SAME_SEEDS = define(
-    "stability.same_seeds",
-    LIMIT,
-    "Every seed gives the same embedding: the value 1 does not refer to other samples of points.",
-    "Use over='halves'.",
-)
-HALVED = define(
-    "stability.halved",
-    ASSUMPTION,
-    "Halves refer to embeddings of n / 2 points, any two of which share a quarter of all points; the settings of the "
-    "method are those for all points.",
-)
-STABILITY_FEWER = define(
-    "stability.fewer",
-    ASSUMPTION,
-    "{k} neighbors are compared in place of {asked}: at most half of the points that two replicates share, as few as "
-    "{shared}.",
-    "Pass n_neighbors={k} to other data to compare.",
-)
-STABILITY_FAILED = define(
-    "stability.failed",
-    LIMIT,
-    "{failed} of {tried} runs failed; the first: {first}",
-    "See the first reason.",
-)
-COINCIDENT = define(
-    "stability.coincident",
-    LIMIT,
-    "{count} pairs of near points coincide in a replicate; their distance counts as a millionth of its radius.",
-)
-FEW_POINTS = define(
-    "stability.few_points",
-    LIMIT,
-    "local_variation is the median of {known} of {n} points: the other points share fewer than three "
-    "replicates with each neighbor.",
-    "Take more replicates.",
-)
-ABOVE_ONE = define(
-    "stability.above_one",
-    LIMIT,
-    "seed_share is a ratio of two estimates; above 1 it shows no variation by sampling in addition to the seeds.",
-    "Take more replicates.",
-)
-STABILITY_CONSTANT = define(
-    "stability.constant",
-    LIMIT,
-    "{count} of {runs} runs put all points in one place, and agree with no other run.",
-    "Check the coordinates that the method returns.",
-)
+SAME_SEEDS = partial(note, "stability.same_seeds")
+HALVED = partial(note, "stability.halved")
+STABILITY_FEWER = partial(note, "stability.fewer")
+STABILITY_FAILED = partial(note, "stability.failed")
+COINCIDENT = partial(note, "stability.coincident")
+FEW_POINTS = partial(note, "stability.few_points")
+ABOVE_ONE = partial(note, "stability.above_one")
+STABILITY_CONSTANT = partial(note, "stability.constant")
 
 
 @method_measure(

@@ -6,7 +6,7 @@ embedding Y (n, d) that returns a number and its gradient (n, d). It does not de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix, diags, triu
 from scipy.special import xlogy
 
 from dreval._check import check_float, check_int, check_numeric, check_one_of, check_width
+from dreval.cards import Card, keyword_defaults, register
 from dreval.errors import InputError
 from dreval.geometry.graphs import (
     IntArray,
@@ -30,7 +31,7 @@ from dreval.geometry.tsne import MOST_COLUMNS, PairList, allowed_perplexity, con
 from dreval.methods._local import barycenter_matrix
 from dreval.methods._method import FloatArray
 from dreval.methods._spectral import principal_coordinates
-from dreval.references import Cites
+from dreval.records.base import read_only
 
 COSTS: dict[str, type[Any]] = {}  # all costs by name
 
@@ -47,32 +48,35 @@ class Stage(NamedTuple):
     early: bool = False
 
 
-@dataclass(frozen=True)
-class CostCard(Cites):
-    """Properties of a cost.
+@read_only
+@dataclass(frozen=True, repr=False, kw_only=True)
+class CostCard(Card):
+    """Properties of a cost, besides those of every ``Card``.
 
     ``scale`` says whether the unit of the embedding "follows" that of the data or is "ignored" (fixed by the cost);
     ``invariance`` says which maps of the embedding do not change the cost: "rotation" (with shifts and reflections) or
     "affine".
     """
 
-    name: str
-    title: str
+    kind: ClassVar[str] = "cost"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "formula", "reference")
+    CHOICES: ClassVar[Mapping[str, Collection[str]]] = {
+        "scale": ("follows", "ignored"),
+        "invariance": ("rotation", "affine"),
+    }
+
     formula: str
     scale: str
     invariance: str
-    reference: str
 
 
-def cost(**fields: Any) -> Callable[[type[Any]], type[Any]]:
-    """Attach the card to a class and add the class to ``COSTS``."""
+def _listed(cls: type[Any], card: CostCard) -> type[Any]:
+    """Add a class to ``COSTS``."""
+    COSTS[card.name] = cls
+    return cls
 
-    def attach(cls: type[Any]) -> type[Any]:
-        cls.card = CostCard(**fields)
-        COSTS[cls.card.name] = cls
-        return cls
 
-    return attach
+cost = register(CostCard, public=_listed, parameters=keyword_defaults)
 
 
 class Cost:

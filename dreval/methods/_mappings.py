@@ -6,7 +6,6 @@ and turns a gradient in the image into a gradient in ``theta``. Costs and mappin
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,43 +14,37 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dreval._check import check_int, check_width
+from dreval.cards import Card, keyword_defaults, register
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import median_rule, radial_values
 from dreval.methods._method import FloatArray
 from dreval.methods._networks import backward, forward, initial, input_jacobian, unpack
-from dreval.references import Cites
+from dreval.records.base import read_only
 
 Pullback = Callable[[FloatArray], FloatArray]
 MAPPINGS: dict[str, type[Any]] = {}  # all mappings by name
 RELATIVE_RANK = 1e-10  # singular values of features below this, relative to the largest, count as 0
 
 
-@dataclass(frozen=True)
-class MappingCard(Cites):
-    """Properties of a mapping; ``explicit`` says whether it is defined at new points."""
+@read_only
+@dataclass(frozen=True, repr=False, kw_only=True)
+class MappingCard(Card):
+    """Properties of a mapping, besides those of every ``Card``; ``explicit``: whether it is defined at new points."""
 
-    name: str
-    title: str
+    kind: ClassVar[str] = "mapping"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "formula", "reference")
+
     formula: str
     explicit: bool
-    reference: str
 
 
-def mapping(**fields: Any) -> Callable[[type[Any]], type[Any]]:
-    """Attach the card to a class and add the class to ``MAPPINGS``."""
-
-    def attach(cls: type[Any]) -> type[Any]:
-        cls.card = MappingCard(**fields)
-        MAPPINGS[cls.card.name] = cls
-        return cls
-
-    return attach
+def _listed(cls: type[Any], card: MappingCard) -> type[Any]:
+    """Add a class to ``MAPPINGS``."""
+    MAPPINGS[card.name] = cls
+    return cls
 
 
-def options_of(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the options of a mapping or cost, which are its keyword parameters."""
-    parameters = inspect.signature(function).parameters.values()
-    return [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+mapping = register(MappingCard, public=_listed, parameters=keyword_defaults)
 
 
 class Mapping:

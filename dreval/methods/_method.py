@@ -1,11 +1,10 @@
-"""The card of a method, the base class of all methods, and the docstring entries they share."""
+"""The card of a method, and the base class of all methods."""
 
 from __future__ import annotations
 
 import inspect
 import sys
-import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Real
@@ -22,16 +21,15 @@ from dreval._check import (
     check_points,
     check_random_state,
     column_names,
-    keywords_checked,
     reorder_columns,
     resolve_alias,
     vectors,
 )
+from dreval._docs import fill_docstring, wrap_entry
+from dreval.cards import Card, register
 from dreval.errors import InputError, not_fitted
-from dreval.glossary import block, fill_docstring
-from dreval.records.answers import Embedding
-from dreval.records.base import call_forwarded, read_only_array
-from dreval.references import Cites
+from dreval.records.base import read_only, read_only_array
+from dreval.records.points import Embedding
 from dreval.registry import METHODS
 
 FloatArray = npt.NDArray[np.float64]
@@ -42,9 +40,10 @@ MAX_RELATIVE_SIZE = 1e60  # largest entry of new rows, relative to the largest e
 MAX_ENTRY = 1e300  # largest entry of new rows of a method that takes any unit
 
 
-@dataclass(frozen=True, repr=False)
-class MethodCard(Cites):
-    """Properties of a method.
+@read_only
+@dataclass(frozen=True, repr=False, kw_only=True)
+class MethodCard(Card):
+    """Properties of a method, besides those of every ``Card``.
 
     ``max_components`` is a function of n, p and the parameters of the method. ``deterministic`` means that the same
     data give the same embedding whatever the seed. ``out_of_sample`` and ``inverse`` say whether the method itself
@@ -55,25 +54,30 @@ class MethodCard(Cites):
     a meaning.
     """
 
-    name: str
+    kind: ClassVar[str] = "method"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "family", "cost", "reference")
+    CHOICES: ClassVar[Mapping[str, Collection[str]]] = {
+        "scale": ("follows", "ignored"),
+        "rotation": ("ignored", "read"),
+        "translation": ("ignored", "read"),
+    }
+
     class_name: str
-    title: str
     family: str
     deterministic: bool
     out_of_sample: bool
     inverse: bool
     supervised: bool
-    complexity: str
     max_components: Callable[[int, int, dict[str, Any]], int]
-    reference: str
     distances: bool = False
     scale: str = "ignored"
     rotation: str = "ignored"
     translation: str = "ignored"
 
-    def __repr__(self) -> str:
+    def lines(self) -> dict[str, str]:
+        """Return the printed fields."""
         yes = {True: "yes", False: "no"}
-        rows = {
+        return {
             "name": self.name,
             "class": f"dreval.methods.{self.class_name}",
             "family": self.family,
@@ -84,18 +88,24 @@ class MethodCard(Cites):
             "reads distances": yes[self.distances],
             "scale of the data": self.scale,
             "rotation of the data": self.rotation,
-            "cost": self.complexity,
+            "cost": self.cost,
             "reference": self.reference,
         }
-        return block(self.title, rows)
 
 
 MethodClass = TypeVar("MethodClass", bound="type[Method]")
 
 
+def _filled(cls: type[Method], card: MethodCard) -> type[Method]:
+    """Fill the docstring of a method."""
+    entries = {"cost": f"Cost: {card.cost}.", "reference": card.reference}
+    cls.__doc__ = fill_docstring(cls.__doc__, **{name: wrap_entry(text) for name, text in entries.items()})
+    return cls
+
+
 @dataclass_transform(eq_default=False)
 def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
-    """Make a class a method: attach its card, fill its docstring and build its constructor.
+    """Make a class a method: build its constructor, attach its card and fill its docstring.
 
     The parameters are the annotations of the class itself, as in ``dataclasses.dataclass``; a class that defines
     ``__init__`` keeps it. The name on the card is that of the class in snake case. ``fields`` are those of the card.
@@ -104,18 +114,11 @@ def method(**fields: Any) -> Callable[[MethodClass], MethodClass]:
     def attach(cls: MethodClass) -> MethodClass:
         if "__init__" not in vars(cls):
             dataclass(eq=False, repr=False)(cls)
-            cls.__init__ = keywords_checked(cls.__init__)  # type: ignore[method-assign]
-        cls.card = MethodCard(name=METHODS.name_of(cls.__name__), class_name=cls.__name__, **fields)
-        entries = {"cost": f"Cost: {cls.card.complexity}.", "reference": cls.card.reference}
-        cls.__doc__ = fill_docstring(
-            cls.__doc__, {**ENTRIES, **{name: textwrap.fill(text, 112) for name, text in entries.items()}}
-        )
-        return cls
+        return register(MethodCard, METHODS.name_of, _filled, class_name=cls.__name__)(**fields)(cls)
 
     return attach
 
 
-@keywords_checked
 class Method:
     """A method that follows the conventions of scikit-learn.
 
@@ -139,8 +142,7 @@ class Method:
 
     def __init_subclass__(cls) -> None:
         if "transform" in vars(cls):
-            cls.transform = _with_container(keywords_checked(vars(cls)["transform"]))  # type: ignore[attr-defined]
-        keywords_checked(cls)
+            cls.transform = _with_container(vars(cls)["transform"])  # type: ignore[attr-defined]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -317,7 +319,9 @@ class Method:
         )
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("Method.summary", self).as_html())
+        from dreval.report.contents.record_summaries import method_summary
+
+        return method_summary(self).as_html()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
@@ -364,148 +368,3 @@ def fix_signs(Y: FloatArray) -> FloatArray:
     rows = np.argmax(np.abs(Y), axis=0)
     signs = np.sign(Y[rows, np.arange(Y.shape[1])])
     return Y * np.where(signs == 0, 1.0, signs)
-
-
-# Entries that the docstrings of several methods share: a line ``%(name)s`` is replaced by the whole entry.
-ENTRIES: dict[str, str] = {
-    "affinities": """\
-n_affinities : int, optional
-    Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 uses all.""",
-    "bandwidth": """\
-bandwidth : float, optional
-    Length-scale sigma of the kernel, a length in the unit of the data, not a squared one; by default the median
-    rule.""",
-    "disconnected": """\
-disconnected : {"connect", "error", "largest", "separate"}
-    How to handle a graph of neighbors that is not connected. "connect": join each part to the 5 nearest by the shortest
-    links, which joins up to 6 parts all with all. "error": raise MethodFailed. "largest": embed the largest part and
-    place every other point at the nearest point of it, new points too where their nearest fitted point was left out.
-    "separate": embed each part by itself and place the parts side by side. All but "error" warn. With "largest" and
-    "separate", ``embedding_`` and ``part_`` (n,), the part of each point (-1: left out), refer to all points; the other
-    attributes below exist on ``parts_``, the copies fitted to the parts, largest first (None for a part too small).""",
-    "descent": """\
-max_iter : int
-    Iterations of L-BFGS in each stage.
-tol : float
-    Ends when an iteration lowers the cost by less than ``tol`` times the larger of its size and 1.""",
-    "far_points": """\
-far_penalty : float
-    Weight, at least 0, of the penalty P on points that are far along the data and embedded close: after the rounds a
-    search lowers R(X, Y) + ``far_penalty`` P, with P the sum over such pairs, divided by n, of the squared amounts by
-    which they are nearer than the larger of the distances of the two to the farthest of their neighbors in the data.
-far_steps : int
-    From how many edges of the graph on two points are far, at least 2.""",
-    "graph_raises": """\
-InputError
-    If a parameter is out of its range.
-MethodFailed
-    If the graph is not connected and ``disconnected="error"``.
-UnknownName
-    If an option is not one of those listed.""",
-    "graph_warns": """\
-ApproximationWarning
-    If the graph is not connected (the warning says how its parts are handled); if there are fewer other points than
-    neighbors; if with more than 7 neighbors the graph has likely short cuts between parts of the data that are far from
-    each other along the data (see ``dreval.geometry.graphs.short_cuts``).""",
-    "include_self": """\
-include_self : bool
-    Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is no other
-    point's neighbor is unconstrained, and each such point adds an eigenvector with eigenvalue 0 that is constant at all
-    other points.""",
-    "init": """\
-init : {"pca", "random"} or ndarray (n, d)
-    Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate (and 1 % of noise
-    added with "pca"); or an embedding, which is not changed.""",
-    "kernel": """\
-kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
-    Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix. "rbf" is
-    accepted for "gaussian".""",
-    "n_neighbors": """\
-n_neighbors : int or None
-    Number k of neighbors, not counting the point itself. With fewer points all others are taken, with a warning.""",
-    "n_slices": """\
-n_slices : int, optional
-    Number H of slices of a numeric response, 2 to n / 2; by default 10, or n / 2 where that is less. The points are
-    sorted by the response and cut into H runs of nearly equal size; equal responses stay in one slice, so that with
-    ties there may be fewer. Not used for classes, each of which is a slice.""",
-    "normalize": """\
-normalize : {"unit", "sqrt_n"}
-    Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).""",
-    "null_space": """\
-embedding_ : ndarray (n, d)
-    Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
-eigenvalues_ : ndarray (d,)
-    Eigenvalues of the matrix above, ascending, without the one of the constant.""",
-    "null_space_warns": """\
-Also if more than d eigenvalues besides the constant's are 0 up to rounding (at most q eps |M|_1, with q entries in the
-fullest row of M), as where a part of the data shares too few points with the rest: the embedding is then an arbitrary
-choice of d directions among more, and may show none of the directions of the data.""",
-    "perplexity": """\
-perplexity : float
-    Effective number of neighbors, at least 1. A value above (n - 1) / 3 is replaced by (n - 1) / 3, with a warning.""",
-    "perplexity_warns": """\
-ApproximationWarning
-    If the perplexity is too large for the number of points.""",
-    "embedding": """\
-embedding_ : ndarray (n, d)
-    Coordinates: centered, along their principal axes, the entry of largest size in each column positive; without
-    this normalization if ``init`` is an array.""",
-    "radius": """\
-radius : float, optional
-    In place of the k nearest, neighbors are all points within this distance, in the unit of the data (``numpy.inf``:
-    all points); pass ``n_neighbors=None`` with it. A point without another in its ball is a part of its own.""",
-    "response_raises": """\
-InputError
-    If a parameter is out of its range, or the response ``y`` is missing, constant, or has more classes than n / 2.
-    Text, booleans and integers are classes, floats are numbers, also as objects: pass integers that count or measure
-    as ``y.astype(float)``.""",
-    "response_warns": """\
-DegenerateDataWarning
-    If ``y`` holds more than 20 integers, and more than n / 10, which are taken as classes; if columns of the embedding
-    are 0, since data and response determine fewer directions.""",
-    "response_scores": """\
-embedding_ : ndarray (n, d)
-    Scores, uncorrelated with variance 1 (divisor n); in each column the entry of largest size is positive. Columns
-    beyond the rank of the centered data are 0.""",
-    "rigid_neighborhoods": """\
-n_neighbors : int or None
-    Number k of neighbors; a neighborhood is the point and its neighbors. With fewer points all others are taken, with a
-    warning.""",
-    "rigid_embedding": """\
-embedding_ : ndarray (n, d)
-    Coordinates on the scale of the data, centered, on their principal axes; in each column the entry of largest size
-    is positive.""",
-    "rounds": """\
-max_iter : int
-    Largest number of rounds of refinement, at least 0.
-tol : float
-    Rounds end when R falls by no more than this share of its start.""",
-    "settled": """\
-n_iter_ : int
-    Iterations of all stages together.
-converged_ : bool
-    Whether the last stage met ``tol``, or could not lower the cost any more, before its iterations were used up.""",
-    "settled_of_starts": """\
-n_iter_ : int
-    Iterations of the best start, of all stages together.
-converged_ : bool
-    Whether its last stage met ``tol``, or could not lower the cost any more, before its iterations were used up.""",
-    "settled_warns": """\
-ApproximationWarning
-    If the iterations were used up while the cost still fell.""",
-    "unsettled": """\
-``converged_`` says whether the search met ``tol``. There is no warning when the iterations are used up, since the cost
-of t-SNE may have no minimum and often decreases slowly for long.""",
-    "training": """\
-hidden : tuple of int
-    Widths of the hidden layers of the encoder; those of the decoder are the same backwards.
-n_epochs : int, optional
-    Rounds over the rows; by default as many as make 3000 steps, but 100 to 600.
-batch_size : int
-    Largest number of rows of one step.
-learning_rate : float
-    Length of the first steps, above 0.""",
-    "unused_seed": """\
-random_state : int, Generator or None
-    Not used: the method is deterministic.""",
-}

@@ -18,7 +18,7 @@ from dreval.methods._networks import Encoder, backward, forward
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(epochs n w) time with w weights, O(n p + w) memory",
+    cost="O(epochs n w) time with w weights, O(n p + w) memory",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@kramer1991.",
     rotation="read",

@@ -18,7 +18,7 @@ from dreval.methods._supervised import LinearScores, whiten
     out_of_sample=True,
     inverse=False,
     supervised=True,
-    complexity="O(n (p^2 + q^2)) time, O(n (p + q)) memory",
+    cost="O(n (p^2 + q^2)) time, O(n (p + q)) memory",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@hotelling1936.",
 )

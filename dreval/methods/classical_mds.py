@@ -22,7 +22,7 @@ from dreval.methods._spectral import add_by_gower, principal_coordinates
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="O(n^2 (p + d)) time, O(n^2) memory",
+    cost="O(n^2 (p + d)) time, O(n^2) memory",
     distances=True,
     scale="follows",
     max_components=lambda n, p, parameters: (

@@ -15,13 +15,7 @@ from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._local import BarycenterMethod, Groups, neighborhood_chunks
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import bottom_eigenpairs
-from dreval.records.notes import LIMIT, define
-
-UNSETTLED = define(
-    "conformal_eigenmaps.unsettled",
-    LIMIT,
-    "Conformal eigenmaps: the search for the map did not converge in {steps} steps.",
-)
+from dreval.records.notes import note
 
 MAX_STEPS = 20_000
 MAX_EXCESS_LOSS = 1e-9  # over the minimum, for a search that used up its steps; the largest curvature is 1
@@ -35,7 +29,7 @@ MIN_STEP = 1e-11  # steps end when the map moves less than this; its trace is 1
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="as for locally linear embedding, and O(n k^2 m^4) time for m functions",
+    cost="as for locally linear embedding, and O(n k^2 m^4) time for m functions",
     max_components=lambda n, _p, params: min(n - 1, check_int(params["n_functions"], "n_functions", low=1)),
     reference="@sha2005, Section 3.",
 )
@@ -135,7 +129,7 @@ class ConformalEigenmaps(BarycenterMethod):
         with few_blas_threads(m):
             P, settled = _minimize_loss(loss)
         if not settled:
-            warn(ApproximationWarning(UNSETTLED(steps=MAX_STEPS)))
+            warn(ApproximationWarning(note("conformal_eigenmaps.unsettled", steps=MAX_STEPS)))
         v = _half_vector(P)
         size = float(v @ whole @ v)
         self.loss_ = float(v @ loss @ v) / size if size > 0 else 0.0

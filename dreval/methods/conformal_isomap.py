@@ -21,7 +21,7 @@ from dreval.methods._spectral import principal_coordinates
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n^2 (k + log n + d)) time, O(n^2) memory",
+    cost="O(n^2 (k + log n + d)) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
     reference="@desilva2003, Section 3.",
 )

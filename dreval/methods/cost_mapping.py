@@ -12,7 +12,7 @@ from dreval._check import check_one_of, check_parameters, describe
 from dreval.errors import InputError
 from dreval.methods._cost_method import MapMethod
 from dreval.methods._costs import COSTS
-from dreval.methods._mappings import MAPPINGS, options_of
+from dreval.methods._mappings import MAPPINGS
 from dreval.methods._method import method
 
 
@@ -23,7 +23,7 @@ from dreval.methods._method import method
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="that of the cost, at most O(n^2) time, and of the mapping, O(n parameters), per iteration and start",
+    cost="that of the cost, at most O(n^2) time, and of the mapping, O(n parameters), per iteration and start",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@hammer2010, Section 3 and Table 2.",
 )
@@ -138,7 +138,8 @@ class CostMapping(MapMethod):
 def _check_options(options: Any, argument: str, cls: type[Any], owner: str) -> dict[str, Any]:
     """Return the options by name after a check that the cost or mapping has them."""
     if not isinstance(options, Mapping | None):
-        hint = "".join(f'Pass a dict such as {{"{name}": ...}}.' for name in options_of(cls)[:1]) or "Leave it out."
+        names = list(cls.card.parameters)
+        hint = f'Pass a dict such as {{"{names[0]}": ...}}.' if names else "Leave it out."
         raise InputError(argument, "must be a dict or None", describe(options), hint)
-    check_parameters(options or {}, options_of(cls), owner)
+    check_parameters(options or {}, list(cls.card.parameters), owner)
     return dict(options or {})

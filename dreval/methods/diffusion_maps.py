@@ -12,15 +12,7 @@ from dreval.errors import DegenerateDataWarning, InputError, warn
 from dreval.geometry.distances import nearest, pairwise_squared
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import top_eigenpairs
-from dreval.records.notes import LIMIT, define
-
-STUCK_WALK = define(
-    "diffusion_maps.stuck",
-    LIMIT,
-    "The kernel with bandwidth {bandwidth:.4g} leaves the data in parts that a walk does not leave; choose a "
-    "larger bandwidth.",
-    "Choose a larger bandwidth.",
-)
+from dreval.records.notes import note
 
 ROUNDINGS_PER_ENTRY = 4  # of the kernel: those of the entry and of the sums and roots that scale it
 CONFINED_GAP = 1e-10  # a walk whose second eigenvalue is this near to 1 does not leave a part of the data
@@ -33,7 +25,7 @@ CONFINED_GAP = 1e-10  # a walk whose second eigenvalue is this near to 1 does no
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="O(n^2 (p + d)) time, O(n^2) memory",
+    cost="O(n^2 (p + d)) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
     reference="@coifman2006.",
 )
@@ -126,7 +118,7 @@ class DiffusionMaps(Method):
         kernel -= roots[:, None] * roots  # removes the constant, whose eigenvalue is 1
         values, vectors = top_eigenpairs(kernel, self.n_components)
         if values[0] > 1 - CONFINED_GAP:
-            warn(DegenerateDataWarning(STUCK_WALK(bandwidth=self.bandwidth_)))
+            warn(DegenerateDataWarning(note("diffusion_maps.stuck", bandwidth=self.bandwidth_)))
         if not values[0] > rounding:
             received = f"{self.bandwidth_:.4g}, with which the kernel does not vary beyond rounding"
             requirement = "must be of the order of the distances in the data"

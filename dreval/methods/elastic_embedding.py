@@ -18,7 +18,7 @@ from dreval.methods._method import method
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="the neighbor search, and O(n^2) time per iteration; 4 n^2 bytes",
+    cost="the neighbor search, and O(n^2) time per iteration; 4 n^2 bytes",
     max_components=lambda n, _p, _: n - 1,
     reference="@carreira2010, Equation 5.",
 )

@@ -13,15 +13,7 @@ from dreval.errors import ApproximationWarning, InputError, warn
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._supervised import whiten
-from dreval.records.notes import LIMIT, define
-
-UNSETTLED = define(
-    "fast_ica.unsettled",
-    LIMIT,
-    "FastICA did not converge in {max_iter} rounds (the last turned a component by {moved:.2g}). Raise max_iter, "
-    "or take fewer components: Gaussian ones have no fixed direction.",
-    "Raise max_iter, or take fewer components.",
-)
+from dreval.records.notes import note
 
 MAX_HSIC_ROWS = 1000  # from which the dependence of pairs of components is estimated
 GAUSSIAN_LOG_COSH = 0.37456720749143805  # mean of log cosh of a standard normal variable
@@ -34,7 +26,7 @@ GAUSSIAN_LOG_COSH = 0.37456720749143805  # mean of log cosh of a standard normal
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n p min(n, p)) time and O(n d^2) a round, O(n p) memory",
+    cost="O(n p min(n, p)) time and O(n d^2) a round, O(n p) memory",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@hyvarinen1999.",
 )
@@ -162,7 +154,7 @@ class FastICA(Method):
             W, self.n_iter_ = new, round_
             if turn <= self.tol:
                 return W
-        warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, moved=turn)))
+        warn(ApproximationWarning(note("fast_ica.unsettled", max_iter=self.max_iter, moved=turn)))
         return W
 
     def transform(self, X: Any) -> FloatArray:

@@ -16,14 +16,7 @@ from dreval.geometry.kernels import radial_values
 from dreval.methods._cost_method import check_start
 from dreval.methods._latent import Scaled, principal_scores
 from dreval.methods._method import FloatArray, Method, fix_signs, method
-from dreval.records.notes import LIMIT, define
-
-UNSETTLED = define(
-    "gplvm.unsettled",
-    LIMIT,
-    "GPLVM used up its {max_iter} steps while the objective still fell; raise max_iter.",
-    "Raise max_iter.",
-)
+from dreval.records.notes import note
 
 START_LOG_VARIANCES = (0.0, np.log(0.1))  # logarithms of signal and noise variance, for data in units of variance 1
 MAX_LOG_VARIANCE = 7.0  # bound of the size of both logarithms
@@ -36,7 +29,7 @@ MAX_LOG_VARIANCE = 7.0  # bound of the size of both logarithms
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n^3 + n^2 d) time a step after O(n^2 p), O(n^2) memory",
+    cost="O(n^3 + n^2 d) time a step after O(n^2 p), O(n^2) memory",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@lawrence2005, Sections 2.2 and 3.1.",
 )
@@ -160,7 +153,7 @@ class GPLVM(Method):
             result = min((self._search(start, data) for start in starts), key=lambda search: search.fun)
         self.objective_, self.n_iter_ = float(result.fun), int(result.nit)
         if result.status == 1:
-            warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter)))
+            warn(ApproximationWarning(note("gplvm.unsettled", max_iter=self.max_iter)))
         n, p = data.shape
         self.signal_variance_, self.noise_variance_ = map(float, np.exp(result.x[:2]))
         Z = result.x[2:].reshape(n, -1)

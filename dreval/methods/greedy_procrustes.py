@@ -21,7 +21,7 @@ from dreval.methods._procrustes import FarPoints, Patches, greedy_embedding, pri
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n k^2 p + n^2) time, O(n k min(k, p)) memory",
+    cost="O(n k^2 p + n^2) time, O(n k min(k, p)) memory",
     scale="follows",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@goldberg2009, Sections 4.1 and 4.4.",

@@ -21,7 +21,7 @@ DEFAULT_SLICES = 5  # fewer than for means, since covariances need more points
     out_of_sample=True,
     inverse=False,
     supervised=True,
-    complexity="O(n^3) time, O(n^2) memory",
+    cost="O(n^3) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
     reference="@lee2013sufficient, Section 6.",
 )

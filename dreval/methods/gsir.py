@@ -19,7 +19,7 @@ from dreval.methods._supervised import leading_eigenpairs
     out_of_sample=True,
     inverse=False,
     supervised=True,
-    complexity="O(n^3) time, O(n^2) memory",
+    cost="O(n^3) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
     reference="@lee2013sufficient.",
 )

@@ -15,15 +15,7 @@ from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
 from dreval.methods._latent import Scaled, lattice, on_plane, per_axis, principal_scores
 from dreval.methods._method import FloatArray, Method, method
-from dreval.records.notes import LIMIT, define
-
-UNSETTLED = define(
-    "gtm.unsettled",
-    LIMIT,
-    "GTM did not converge in {max_iter} rounds (the last raised the log-likelihood of a row by {gain:.2g}); raise "
-    "max_iter or tol.",
-    "Raise max_iter or tol.",
-)
+from dreval.records.notes import note
 
 MIN_NOISE_VARIANCE = 1e-6  # of the noise, in mean variances of a column
 
@@ -35,7 +27,7 @@ MIN_NOISE_VARIANCE = 1e-6  # of the noise, in mean variances of a column
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n p q) time a round with q nodes, O(n q) memory",
+    cost="O(n p q) time a round with q nodes, O(n q) memory",
     max_components=lambda n, p, _: min(n - 1, p, 3),
     reference="@bishop1998, Sections 2 and 3.",
 )
@@ -200,7 +192,7 @@ class GTM(Method):
         self.log_likelihood_ = values[-1] + penalty - n * p * math.log(self._scaled.unit)
         if values[-1] - values[-2] > self.tol * n:
             gain = (values[-1] - values[-2]) / n
-            warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, gain=gain)))
+            warn(ApproximationWarning(note("gtm.unsettled", max_iter=self.max_iter, gain=gain)))
 
     def _posterior(self, data: FloatArray, squares: FloatArray | None = None) -> tuple[FloatArray, float]:
         """Return posterior probabilities of the nodes (q, n), and the penalized log-likelihood."""

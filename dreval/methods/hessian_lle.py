@@ -25,7 +25,7 @@ def _max_components(n: int, p: int, parameters: dict[str, Any]) -> int:
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n k (p min(k, p) + d^4)) time and a sparse factorization of n rows with about n k^2 entries",
+    cost="O(n k (p min(k, p) + d^4)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=_max_components,
     reference="@donoho2003.",
 )

@@ -15,35 +15,7 @@ from dreval.geometry.graphs import IntArray, geodesics
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._procrustes import rigid_fit
 from dreval.methods._spectral import scaled_eigenvectors
-from dreval.records.notes import ASSUMPTION, LIMIT, define
-
-PARTS = define(
-    "ikd.parts",
-    LIMIT,
-    "The correlations above the threshold leave {parts} parts that share no point. They are placed side by "
-    "side; their relative positions have no meaning.",
-    "Lower the threshold.",
-)
-LOOSE = define(
-    "ikd.loose",
-    LIMIT,
-    "{loose} of {cliques} cliques share at most {d} points with the points that were placed before them, so that "
-    "their position is not determined.",
-    "Lower the threshold.",
-)
-UNJOINED = define(
-    "ikd.unjoined",
-    LIMIT,
-    "IKD: {missing} of {pairs} pairs are not joined by correlations above the threshold; their distance is set "
-    "to the largest one, {largest:.4g} length scales.",
-    "Lower the threshold.",
-)
-CONSTANT = define(
-    "ikd.constant",
-    ASSUMPTION,
-    "IKD: {rows} of {n} rows are constant and have no correlation with other rows; they are placed at one point, "
-    "away from all other rows.",
-)
+from dreval.records.notes import note
 
 INVERSE_KERNELS = ("gamma_exponential", "gaussian", "matern", "rational_quadratic")
 BESSEL_TABLE = np.linspace(np.log(1e-3), np.log(800.0), 600)  # arguments of the Bessel function, as logarithms
@@ -143,9 +115,9 @@ def embed_by_cliques(
         placed_neighbors += joined[:, new].sum(axis=1)
         cliques.append(clique)
     if parts:
-        warn(ApproximationWarning(PARTS(parts=parts + 1)))
+        warn(ApproximationWarning(note("ikd.parts", parts=parts + 1)))
     if loose:
-        warn(ApproximationWarning(LOOSE(loose=loose, cliques=len(cliques), d=d)))
+        warn(ApproximationWarning(note("ikd.loose", loose=loose, cliques=len(cliques), d=d)))
     return Y, cliques
 
 
@@ -178,8 +150,7 @@ DEFAULT_SQUARED = 1.0  # squared distance, in length scales, if no two points ar
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n^2 p) and, with e pairs above the threshold, O(n e) or where these are many O(n^3) time, "
-    "O(n^2) memory",
+    cost="O(n^2 p) and, with e pairs above the threshold, O(n e) or where these are many O(n^3) time, O(n^2) memory",
     rotation="read",
     translation="read",
     max_components=lambda n, _p, _: n - 1,
@@ -353,7 +324,7 @@ class IKD(Method):
             largest = float(squared[~missing].max()) or DEFAULT_SQUARED
             squared[missing] = largest
             pairs = {"missing": missing.sum() // 2, "pairs": missing.size // 2 - len(squared) // 2}
-            warn(ApproximationWarning(UNJOINED(**pairs, largest=float(np.sqrt(largest)))))
+            warn(ApproximationWarning(note("ikd.unjoined", **pairs, largest=float(np.sqrt(largest)))))
         self.reference_point_ = self._reference(squared)
         self.embedding_, self.eigenvalues_ = _coordinates_of_squared(squared, self.reference_point_, self.n_components)
 
@@ -411,7 +382,7 @@ def row_correlations(X: FloatArray, variance: str) -> FloatArray:
     correlations = np.minimum(centered @ centered.T, 1.0)
     if constant.any():
         correlations[np.ix_(constant, constant)] = 1.0
-        warn(DegenerateDataWarning(CONSTANT(rows=constant.sum(), n=len(X))))
+        warn(DegenerateDataWarning(note("ikd.constant", rows=constant.sum(), n=len(X))))
     np.fill_diagonal(correlations, 1.0)
     return correlations
 

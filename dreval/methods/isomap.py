@@ -20,7 +20,7 @@ from dreval.methods._spectral import add_by_gower, principal_coordinates
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="O(n^2 (k + log n + d)) time, O(n^2) memory",
+    cost="O(n^2 (k + log n + d)) time, O(n^2) memory",
     scale="follows",
     max_components=lambda n, _p, _: n - 1,
     reference="@tenenbaum2000.",

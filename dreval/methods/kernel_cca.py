@@ -17,7 +17,7 @@ from dreval.methods._method import FloatArray, method
     out_of_sample=True,
     inverse=False,
     supervised=True,
-    complexity="O(n^3) time, O(n^2) memory",
+    cost="O(n^3) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
     reference="@bach2002, Section 3.2.",
 )

@@ -31,7 +31,7 @@ PRODUCT_KERNELS = ("polynomial", "sigmoid", "cosine")
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n^2 (p + d)) time, O(n^2) memory",
+    cost="O(n^2 (p + d)) time, O(n^2) memory",
     max_components=lambda n, _p, _: n - 1,
     reference="@scholkopf1998.",
 )

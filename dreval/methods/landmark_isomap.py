@@ -27,7 +27,7 @@ def _count(n: int, n_landmarks: int | None) -> int:
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="O(m n (k + log n + d)) time, O(m n) memory for m landmarks",
+    cost="O(m n (k + log n + d)) time, O(m n) memory for m landmarks",
     scale="follows",
     max_components=lambda n, _p, parameters: _count(n, parameters["n_landmarks"]) - 1,
     reference="@desilva2003, Section 4.",

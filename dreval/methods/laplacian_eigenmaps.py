@@ -25,7 +25,7 @@ MIN_SECOND_EIGENVALUE = 1e-13  # a second eigenvalue below this is 0 up to round
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="the neighbor search, and a sparse factorization of n rows with about n k entries",
+    cost="the neighbor search, and a sparse factorization of n rows with about n k entries",
     max_components=lambda n, _p, _: n - 1,
     reference="@belkin2003, Section 2.",
 )

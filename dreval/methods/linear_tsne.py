@@ -18,7 +18,7 @@ from dreval.methods._method import FloatArray, method
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="the neighbor search, and O(n^2 + n p d) time per iteration and start",
+    cost="the neighbor search, and O(n^2 + n p d) time per iteration and start",
     max_components=lambda n, p, _: min(n, p),
     reference="@hammer2010, Section 3 and Figure 1.",
 )

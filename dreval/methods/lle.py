@@ -17,7 +17,7 @@ from dreval.methods._method import method
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
+    cost="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=lambda n, _p, _: n - 1,
     reference="@roweis2000.",
 )

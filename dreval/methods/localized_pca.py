@@ -20,7 +20,7 @@ from dreval.methods._method import FloatArray, Method, method
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n p m (d + min(n, p))) time a round for m regions, O(n (p + m)) memory",
+    cost="O(n p m (d + min(n, p))) time a round for m regions, O(n (p + m)) memory",
     scale="follows",
     max_components=lambda n, p, _: min(n, p),
     reference="@kambhatla1997, Section 3.",

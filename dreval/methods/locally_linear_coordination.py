@@ -18,7 +18,7 @@ from dreval.methods._method import method
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="the neighbor search, k-means, O(n q^2 + q^3) time with q = n_charts (1 + local_components)",
+    cost="the neighbor search, k-means, O(n q^2 + q^3) time with q = n_charts (1 + local_components)",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@teh2003, Equations 2-7.",
 )

@@ -29,24 +29,9 @@ from dreval.inputs.features import check_defined, check_distances
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import metric_scaling
 from dreval.methods._supervised import check_invertible
-from dreval.records.notes import LIMIT, define
+from dreval.records.notes import note
 
 _ALL = "All points were taken as skeletal: the embedding is metric scaling of graph distances."
-EVERY_BOUNDARY = define(
-    "lsdr.every_boundary",
-    LIMIT,
-    f"LSDR: Every point is on the boundary of the graph. {_ALL}",
-    "Choose a larger n_neighbors.",
-)
-NO_BOUNDARY = define(
-    "lsdr.no_boundary", LIMIT, f"LSDR: No point is on the boundary. {_ALL}", "Choose another n_neighbors."
-)
-FEW_SKELETAL = define(
-    "lsdr.few_skeletal",
-    LIMIT,
-    f"LSDR: Only {{skeletal}} points are skeletal, for {{d}} coordinates. {_ALL}",
-    "Choose a smaller n_neighbors.",
-)
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -166,7 +151,7 @@ DELAUNAY_COLUMNS = 6  # largest number of columns for which "auto" is the Delaun
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="O(n^2 (log n + d)) time for few columns, up to O(n^3) for the Gabriel graph of many; O(n^2) memory",
+    cost="O(n^2 (log n + d)) time for few columns, up to O(n^3) for the Gabriel graph of many; O(n^2) memory",
     distances=True,
     scale="follows",
     max_components=lambda n, _p, _: n - 1,
@@ -375,10 +360,10 @@ class LSDR(Method):
         skeletal = np.flatnonzero(depth >= depth[near].max(axis=1))
         if depth.any() and len(skeletal) > self.n_components:
             return skeletal
-        note = EVERY_BOUNDARY() if boundary.all() else NO_BOUNDARY()
+        reason = note("lsdr.every_boundary") if boundary.all() else note("lsdr.no_boundary")
         if depth.any():
-            note = FEW_SKELETAL(skeletal=len(skeletal), d=self.n_components)
-        warn(ApproximationWarning(note))
+            reason = note("lsdr.few_skeletal", skeletal=len(skeletal), d=self.n_components)
+        warn(ApproximationWarning(reason))
         return np.arange(n)
 
     def _means(self, points: FloatArray, places: FloatArray, interpolate: bool = False) -> FloatArray:

@@ -19,7 +19,7 @@ from dreval.methods._method import FloatArray, method
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n k p min(k, p)) time and a sparse factorization of n rows with about n k^2 entries",
+    cost="O(n k p min(k, p)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=lambda n, p, parameters: min(p, max_neighbors(n, parameters, 2) - 1),
     reference="@zhang2004, Section 5.",
 )

@@ -48,7 +48,7 @@ class Atlas(NamedTuple):
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n c p d + n c^2 d^2 + c^3 d^3) time for c charts, O(n c d) memory",
+    cost="O(n c p d + n c^2 d^2 + c^3 d^3) time for c charts, O(n c d) memory",
     scale="follows",
     max_components=lambda n, p, parameters: min(n - 1, p, check_int(parameters["n_neighbors"], "n_neighbors", low=1)),
     reference="@brand2003.",

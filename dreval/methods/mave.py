@@ -24,7 +24,7 @@ BANDWIDTH_FACTOR = 2.34  # the bandwidth is this times n^(-1 / (m + 6)) in m dir
     out_of_sample=True,
     inverse=False,
     supervised=True,
-    complexity="O(n^2 p^2) time a round, O(n^2 + n p^2) memory",
+    cost="O(n^2 p^2) time a round, O(n^2 + n p^2) memory",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@xia2002, Section 3.",
 )

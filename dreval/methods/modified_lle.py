@@ -21,7 +21,7 @@ RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in sc
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
+    cost="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=lambda n, _p, parameters: max_neighbors(n, parameters, 2) - 1,
     reference="@zhang2006.",
 )

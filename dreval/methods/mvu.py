@@ -16,14 +16,7 @@ from dreval.geometry.kernels import center
 from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import scaled_eigenvectors
-from dreval.records.notes import LIMIT, define
-
-INACCURATE = define(
-    "mvu.inaccurate",
-    LIMIT,
-    "MVU: the program was solved to an accuracy of {accuracy:.2g}, not tol={tol:g}, with distances={distances!r}.",
-    "Raise max_iter, or tol.",
-)
+from dreval.records.notes import note
 
 MAX_STEPS = 80
 TARGET_ERROR = 1e-10  # the steps end at this error, or earlier because of rounding
@@ -209,7 +202,7 @@ WORST_ACCURACY = 0.01  # a worse accuracy raises an error
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(c^3 + n^3) time a step with c edges, 20 to 60 steps; O(c^2 + n^2) memory",
+    cost="O(c^3 + n^3) time a step with c edges, 20 to 60 steps; O(c^2 + n^2) memory",
     scale="follows",
     max_components=lambda n, _p, _: n - 1,
     reference="@weinberger2006.",
@@ -347,8 +340,8 @@ class MVU(GraphMethod):
                 f'Choose distances="at_most", or another {reach.argument}.',
             )
         if self.accuracy_ > self.tol:
-            note = INACCURATE(accuracy=self.accuracy_, tol=self.tol, distances=self.distances)
-            warn(ApproximationWarning(note))
+            inaccurate = note("mvu.inaccurate", accuracy=self.accuracy_, tol=self.tol, distances=self.distances)
+            warn(ApproximationWarning(inaccurate))
 
 
 def _merge_copies(graph: csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:

@@ -19,7 +19,7 @@ from dreval.methods._method import method
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="the neighbor search, and O(n^2 + n weights) time per iteration and start",
+    cost="the neighbor search, and O(n^2 + n weights) time per iteration and start",
     max_components=lambda n, _p, _: n - 1,
     reference="@vandermaaten2009.",
     rotation="read",

@@ -17,7 +17,7 @@ from dreval.methods._method import FloatArray, Method, fix_signs, method
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n p min(n, p)) time, O(n p) memory",
+    cost="O(n p min(n, p)) time, O(n p) memory",
     max_components=lambda n, p, _: min(n, p),
     reference="@tipping1999, Section 3.",
 )

@@ -24,7 +24,7 @@ from dreval.registry import METHODS
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n k d min(k, p)) time a round, O(n k min(k, p)) memory",
+    cost="O(n k d min(k, p)) time a round, O(n k min(k, p)) memory",
     scale="follows",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@goldberg2009, Section 4.4.",

@@ -19,7 +19,7 @@ from dreval.methods._method import FloatArray, method
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n^2 (p + d iterations)) time, 4 n^2 bytes",
+    cost="O(n^2 (p + d iterations)) time, 4 n^2 bytes",
     scale="follows",
     max_components=lambda n, p, _: min(n, p),
     reference="@sammon1969.",

@@ -18,7 +18,7 @@ from dreval.methods._supervised import SlicedMethod
     out_of_sample=True,
     inverse=False,
     supervised=True,
-    complexity="O(n p min(n, p)) time, O(n p) memory",
+    cost="O(n p min(n, p)) time, O(n p) memory",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="@cook1991.",
 )

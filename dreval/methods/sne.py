@@ -21,7 +21,7 @@ COSTS = {False: "sne", True: "symmetric_sne"}
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="the neighbor search, and O(n^2) time per iteration; O(n perplexity) memory",
+    cost="the neighbor search, and O(n^2) time per iteration; O(n perplexity) memory",
     max_components=lambda n, _p, _: n - 1,
     reference="@hinton2003, Equations 2-5.",
 )

@@ -29,7 +29,7 @@ NEIGHBOR_DISTANCE = {"rectangular": 1.5, "hexagonal": 1.1}  # nearer units are n
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="O(n p u) time a round with u units, O(n + u p + u^2) memory",
+    cost="O(n p u) time a round with u units, O(n + u p + u^2) memory",
     max_components=lambda n, p, _: min(n - 1, p, 3),
     reference="@kohonen2001, Chapter 3.",
 )

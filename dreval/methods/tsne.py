@@ -18,7 +18,7 @@ from dreval.methods._method import method
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="the neighbor search; per iteration O(n^2) up to 5000 points, then O(n perplexity + m log m) with m "
+    cost="the neighbor search; per iteration O(n^2) up to 5000 points, then O(n perplexity + m log m) with m "
     "nodes of a lattice under the embedding",
     max_components=lambda n, _p, _: n - 1,
     reference="@vandermaaten2008, Equations 1-5 of Section 3.",

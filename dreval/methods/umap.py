@@ -164,7 +164,7 @@ MANY_POINTS = 10_000  # the default number of epochs is smaller beyond
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="the neighbor search, and O(epochs n k s d) time with s random pushes, O(n (k + p)) memory",
+    cost="the neighbor search, and O(epochs n k s d) time with s random pushes, O(n (k + p)) memory",
     max_components=lambda n, _p, _: n - 1,
     reference="@mcinnes2018, Algorithms 1 to 5.",
 )

@@ -23,10 +23,10 @@ from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.procrustes import MIN_REPLICATES, TRANSFORMATIONS, check_amplitude, transform_count
 from dreval.glossary import printable
-from dreval.inputs._header import HeaderOptions
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.source import digest, sketch
+from dreval.inputs.text_tables import HeaderOptions
 from dreval.measures.stability import MIN_HALVED_POINTS
 from dreval.records.base import write_atomic
 from dreval.significance.noise import NULLS

@@ -27,19 +27,19 @@ from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.procrustes import make_transformations, transform_count
 from dreval.inference.reruns import ORIGINAL, Over, RunSpec
-from dreval.inputs._header import HeaderOptions
-from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
 from dreval.inputs.source import RecordedRun, RecordedRuns, RecordedSource, as_source, warn_of_columns
+from dreval.inputs.text_tables import HeaderOptions, warn_of_first_rows
 from dreval.inputs.variables import Rows, align, as_ids, warn_of_guesses
 from dreval.measures.consistency import RESEEDS, full_components, tractable_consistency, transformed_data
 from dreval.measures.stability import HALVES, SEEDS
 from dreval.protocol import folder as folders
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash, place_in
-from dreval.records.base import Record, read_only
+from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Note, Notes, note
+from dreval.records.provenance import versions
 from dreval.significance.noise import ORIGINAL_OF_NULL, null_data, null_replicates
 
 # Embeddings that a tool has returned: read, checked, in the row order of the data; and the status of a folder.
@@ -156,7 +156,7 @@ def check_base(folder: Path, manifest: Manifest) -> None:
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class ProtocolStatus(Record):
+class ProtocolStatus(TableRecord):
     """State of every task of a protocol folder.
 
     Attributes
@@ -224,6 +224,12 @@ class ProtocolStatus(Record):
         if self.round < self.rounds:
             return "Export the folder again: that writes the transformed data of round 2."
         return "Collect the folder."
+
+    def summary(self) -> Summary:
+        """Return the printed form: the state of each task, and the next step."""
+        from dreval.report.contents.record_summaries import protocol_summary
+
+        return protocol_summary(self)
 
     def __repr__(self) -> str:
         back = f"{len(self.returned)} of {len(self.table)} files returned"
@@ -313,8 +319,6 @@ def _first_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[
 
 def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
     """Return the manifest without tasks."""
-    from dreval import __version__
-
     names, ids = folders.usable_names(data.columns), folders.usable_ids(data.ids)
     id_name = None if ids is None or data.ids is None else data.ids.name
     return folders.Manifest(
@@ -328,7 +332,7 @@ def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> 
         settings=settings,
         random_state=root,
         tasks=(),
-        versions={"dreval": __version__, "numpy": np.__version__, "pandas": pd.__version__},
+        versions=versions("numpy", "pandas"),
     )
 
 
@@ -427,7 +431,6 @@ def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: b
 # The protocol: re-runs of a tool outside Python, exchanged with it by files in two rounds.
 
 
-@keywords_checked
 class Protocol:
     """Files for a tool outside Python, so that measures that re-run a method can be computed for it.
 
@@ -515,6 +518,7 @@ class Protocol:
     (0.003, 6, 0)
     """
 
+    @keywords_checked
     def __init__(
         self,
         data: Any,

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import MAX_TEXT_LENGTH, check_path, check_unpacked, describe, keywords_checked, read_npy
+from dreval._check import MAX_TEXT_LENGTH, check_path, check_unpacked, describe, read_npy
 from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
-from dreval.records.answers import Shepard
 from dreval.records.base import whole_file
 from dreval.records.frames import (
     NOTE_KEYS,
@@ -28,6 +27,8 @@ from dreval.records.frames import (
     tidy_frame,
 )
 from dreval.records.notes import Note
+from dreval.records.points import Shepard
+from dreval.records.provenance import to_plain
 from dreval.records.results import Results
 from dreval.records.sweep import TABLE_COLUMNS, Sweep, sweep_frame
 
@@ -65,9 +66,7 @@ def save_results(results: Results, path: str | Path) -> Path:
         "curves.csv": results.curves.to_csv(index=False),
         "nulls.csv": results.nulls.to_csv(index=False),
         "notes.json": json.dumps(plain_notes(results.notes), indent=1, ensure_ascii=False),
-        "shepard.json": json.dumps(
-            {name: table.plain() for name, table in results.shepard.items()}, ensure_ascii=False
-        ),
+        "shepard.json": json.dumps(to_plain(results.shepard), ensure_ascii=False),
     }
     if len(results.curve_differences):
         members["curve_differences.csv"] = results.curve_differences.to_csv(index=False)
@@ -88,7 +87,7 @@ def save_results(results: Results, path: str | Path) -> Path:
         buffer = io.BytesIO()
         np.save(buffer, results.data_neighbors, allow_pickle=False)
         members["neighbors.npy"] = buffer.getvalue()
-    about = {"recipe": _plain(results.recipe), "embeddings": names}
+    about = {"recipe": to_plain(results.recipe), "embeddings": names}
     return _write(path, {**about, "labels": _pack_vector(results.labels), "ids": _pack_vector(results.ids)}, members)
 
 
@@ -102,10 +101,10 @@ def save_sweep(sweep: Sweep, path: str | Path) -> Path:
     members: dict[str, str | bytes] = {
         "table.csv": table.to_csv(index=False),
         "values.csv": sweep.values.to_csv(index=False),
-        "notes.json": json.dumps([note.plain() for note in sweep.notes], indent=1, ensure_ascii=False),
-        "settings.json": json.dumps([_plain(setting) for setting in sweep.settings], indent=1, ensure_ascii=False),
+        "notes.json": json.dumps(to_plain(sweep.notes), indent=1, ensure_ascii=False),
+        "settings.json": json.dumps(to_plain(sweep.settings), indent=1, ensure_ascii=False),
     }
-    about = {"kind": SWEEP, "recipe": _plain(sweep.recipe), "over": sweep.over, "alpha": sweep.alpha}
+    about = {"kind": SWEEP, "recipe": to_plain(sweep.recipe), "over": sweep.over, "alpha": sweep.alpha}
     return _write(path, about, members)
 
 
@@ -130,7 +129,6 @@ def _hash(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-@keywords_checked
 def load_results(path: str | Path) -> Any:
     """Read a file that ``Results.save`` or ``Sweep.save`` wrote; the numbers are equal to the last bit.
 
@@ -438,22 +436,9 @@ def _pack_vector(values: Any) -> dict[str, Any] | None:
     if values is None:
         return None
     kind = "object" if values.dtype.kind not in PLAIN_KINDS else values.dtype.str
-    return {"dtype": kind, "values": [_plain(value) for value in values.tolist()]}
+    return {"dtype": kind, "values": to_plain(values)}
 
 
 def _unpack_vector(saved: dict[str, Any] | None) -> Any:
     """Return the vector that ``_pack_vector`` wrote."""
     return None if saved is None else np.array(saved["values"], dtype=saved["dtype"])
-
-
-def _plain(value: Any) -> Any:
-    """Return the value in types that JSON can store."""
-    if isinstance(value, dict) or hasattr(value, "items"):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

@@ -1,9 +1,8 @@
-"""The base class of records: methods that forward, read-only attributes, and atomic writes of files."""
+"""The base class of records, their read-only attributes, and atomic writes of files."""
 
 from __future__ import annotations
 
 import errno
-import inspect
 import os
 import re
 import secrets
@@ -12,90 +11,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
-from importlib import import_module
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import attribute_error, keywords_checked
+from dreval._check import attribute_error
 from dreval.errors import DrevalError, InputError
 
-# The methods of records whose functions are in higher folders, each with that function.
-#
-# Only this table names modules of higher folders: a record prints, draws and compares itself for its user's
-# convenience. Code of the package calls the functions, never these methods.
-
-FORWARDED_METHODS = {
-    "Certificate.summary": "dreval.report.contents.tests:certificate_summary",
-    "Certificate.verdict": "dreval.report.contents.tests:certificate_verdict",
-    "Comparison.bibtex": "dreval.report.contents.methods:bibtex",
-    "Comparison.paragraph": "dreval.report.contents.paragraph:paragraph",
-    "Comparison.plot": "dreval.report.plot:plot_comparison",
-    "Comparison.report": "dreval.report.comparison_reports:write_comparison",
-    "Comparison.summary": "dreval.report.contents.comparison:comparison_summary",
-    "CostEstimate.summary": "dreval.report.contents.record_summaries:cost_summary",
-    "Dataset.summary": "dreval.report.contents.record_summaries:dataset_summary",
-    "Embedding.embedding_map": "dreval.geometry.kernels:embedding_map",
-    "Embedding.reconstruction_map": "dreval.geometry.kernels:reconstruction_map",
-    "Embedding.summary": "dreval.report.contents.record_summaries:embedding_summary",
-    "Evaluation.summary": "dreval.report.contents.record_summaries:evaluation_preview",
-    "IndependenceTest.plot": "dreval.report.figures.nulls:null_histogram",
-    "IndependenceTest.summary": "dreval.report.contents.tests:test_summary",
-    "IntrinsicDimension.plot": "dreval.report.figures.curves:draw_intrinsic_dimension",
-    "IntrinsicDimension.summary": "dreval.report.contents.record_summaries:intrinsic_dimension_summary",
-    "KernelMap.summary": "dreval.report.contents.record_summaries:map_summary",
-    "LocalDistortion.summary": "dreval.report.contents.record_summaries:scores_summary",
-    "MeasureRecord.summary": "dreval.report.contents.record_summaries:measure_summary",
-    "Method.summary": "dreval.report.contents.record_summaries:method_summary",
-    "ParallelAnalysis.plot": "dreval.report.figures.curves:draw_parallel_analysis",
-    "ParallelAnalysis.summary": "dreval.report.contents.record_summaries:parallel_analysis_summary",
-    "PerplexityCurve.plot": "dreval.report.figures.curves:draw_perplexity_curve",
-    "PerplexityCurve.summary": "dreval.report.contents.record_summaries:perplexity_summary",
-    "PerturbationScore.summary": "dreval.report.contents.record_summaries:scores_summary",
-    "PointScores.plot": "dreval.report.figures.maps:scores_map",
-    "ProtocolStatus.summary": "dreval.report.contents.record_summaries:protocol_summary",
-    "NoiseTest.plot": "dreval.report.figures.maps:noise_map",
-    "NoiseTest.summary": "dreval.report.contents.tests:noise_summary",
-    "Results.bibtex": "dreval.report.contents.methods:bibtex",
-    "Results.certificate": "dreval.significance._certificate:certify",
-    "Results.compare": "dreval.comparison.compare:compare",
-    "Results.data": "dreval.inputs.data:as_data",
-    "Results.paragraph": "dreval.report.contents.paragraph:paragraph",
-    "Results.plot": "dreval.report.plot:plot",
-    "Results.ranking": "dreval.comparison.compare:ranking",
-    "Results.report": "dreval.report.page:write_report",
-    "Results.save": "dreval.records.archive:save_results",
-    "Results.summary": "dreval.report.contents.evaluation:summarize",
-    "Results.to_anndata": "dreval.records.results:write_to_anndata",
-    "Results.to_html": "dreval.report.contents.evaluation:to_html",
-    "Results.to_latex": "dreval.report.contents.evaluation:to_latex",
-    "Results.to_markdown": "dreval.report.contents.evaluation:to_markdown",
-    "Sensitivity.plot": "dreval.report.figures._lines:sensitivity_curve",
-    "Sensitivity.summary": "dreval.report.contents.tests:sensitivity_summary",
-    "SingularityScore.summary": "dreval.report.contents.record_summaries:scores_summary",
-    "Stability.plot": "dreval.report.figures.maps:stability_figure",
-    "Stability.summary": "dreval.report.contents.record_summaries:measure_summary",
-    "Study.plot": "dreval.report.plot:plot_study",
-    "Study.report": "dreval.report.comparison_reports:write_study",
-    "StudyStatus.summary": "dreval.report.contents.record_summaries:study_summary",
-    "Sweep.plot": "dreval.report.figures.curves:draw_sweep",
-    "Sweep.report": "dreval.report.comparison_reports:write_sweep",
-    "Sweep.save": "dreval.records.archive:save_sweep",
-    "Sweep.summary": "dreval.report.contents.record_summaries:sweep_summary",
-}
-
-
-def call_forwarded(method: str, *arguments: Any, **options: Any) -> Any:
-    """Call the function behind a method of a record; its module is imported only now."""
-    return forwarded_function(method)(*arguments, **options)
-
-
-def forwarded_function(method: str) -> Any:
-    """Return the function behind a method of a record."""
-    module, _, name = FORWARDED_METHODS[method].partition(":")
-    return getattr(import_module(module), name)
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Summary(Protocol):
@@ -118,7 +45,6 @@ class Summary(Protocol):
         ...
 
 
-@keywords_checked
 class Record:
     """A computed result: ``print`` shows its summary, and a notebook shows it as HTML."""
 
@@ -137,8 +63,7 @@ class Record:
         >>> str(dreval.embed(X, "pca").summary()).splitlines()[0].strip()
         'Embedding'
         """
-        summary: Summary = call_forwarded(f"{type(self).__name__}.summary", self)
-        return summary
+        raise NotImplementedError  # each record forwards to its function in report/
 
     if not TYPE_CHECKING:  # type checkers should still report missing attributes
 
@@ -152,25 +77,38 @@ class Record:
         return self.summary().as_html()
 
 
-# Records that cannot be changed: their attributes return protected views or copies.
+class TableRecord(Record):
+    """A record whose content is one table; the class documents its columns under ``table``."""
+
+    table: pd.DataFrame
+
+    def tidy(self) -> pd.DataFrame:
+        """Return the table, a row for each observation; changes of it have no effect on the record.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> x = np.linspace(-1, 1, 40)
+        >>> curve = dreval.kappa_curve(x, x**2, kappas=[0.01, 0.1], n_resamples=99, random_state=0)
+        >>> curve.tidy()[["kappa", "p_value"]]
+           kappa  p_value
+        0   0.01     0.01
+        1   0.10     0.01
+        """
+        return self.table
+
+
+# Records that cannot be changed: arrays are frozen once, at construction, and frames are handed out as copies.
 
 RecordClass = TypeVar("RecordClass", bound=type)
-
-
-def read_only_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a view of an array that cannot be written to; the array itself does not change."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def read_only(record: RecordClass) -> RecordClass:
     """Decorate a frozen dataclass so that the caller cannot change the contents of its public attributes.
 
-    Attributes return arrays as read-only views, tables as copies that share their memory until they are written to,
-    dicts of arrays and tables as read-only mappings, and other dicts and lists, at any depth, as read-only dicts and
-    lists. An access takes the same time whatever the size. Internal attributes (with an underscore) are not protected.
-    With pandas before version 3 tables are copied as a whole, but for the names of rows.
+    At construction arrays become read-only views, and dicts and lists read-only copies, at any depth. Frames and sparse
+    matrices are handed out as copies that share their memory until they are written to (with pandas before version 3 as
+    full copies). Internal attributes (with an underscore) are not protected.
 
     Examples
     --------
@@ -184,83 +122,103 @@ def read_only(record: RecordClass) -> RecordClass:
     ...
     ValueError: assignment destination is read-only
     """
-    text = inspect.cleandoc(record.__doc__ or "")
+    initialize = record.__init__  # type: ignore[misc]
+
+    @wraps(initialize)
+    def initialize_frozen(self: Any, *arguments: Any, **options: Any) -> None:
+        initialize(self, *arguments, **options)
+        _set_frozen(self, vars(self))
+
+    record.__init__ = initialize_frozen  # type: ignore[misc]
+    record.__setstate__ = _set_frozen  # type: ignore[attr-defined]
     for field in fields(record):
-        if not field.name.startswith("_"):
-            entry = re.search(rf"^(?:\w+, )*{field.name}(?:, \w+)* : .*(?:\n    .*)*", text, re.MULTILINE)
-            setattr(record, field.name, _ProtectedAttribute(field.name, entry[0] if entry else ""))
-    record.__setstate__ = _restore_state  # type: ignore[attr-defined]
-    return keywords_checked(record)
+        kind = str(field.type)
+        if kind == "Any" or ("DataFrame" in kind and not kind.startswith(("dict", "Mapping"))):
+            setattr(record, field.name, CopiedAttribute(field.name))
+    return record
 
 
-def _restore_state(record: Any, state: dict[str, Any]) -> None:
-    """Fill a record that was pickled or copied."""
-    vars(record).update({name: value if name.startswith("_") else _frozen_copy(value) for name, value in state.items()})
+def _set_frozen(record: Any, state: dict[str, Any]) -> None:
+    """Set the attributes of a new, copied or unpickled record."""
+    vars(record).update({name: value if name.startswith("_") else freeze(value) for name, value in state.items()})
 
 
-class _ProtectedAttribute:
-    """An attribute of a record. Its value is in the record's ``__dict__``; access returns a protected view."""
+class CopiedAttribute:
+    """An attribute that may be a frame or a sparse matrix, and hands out a copy."""
 
-    def __init__(self, name: str, entry: str) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.__doc__ = entry  # of the class docstring: what help(Record.attribute) prints
+        self.__doc__ = None  # the docstring of the record describes its attributes
 
     def __get__(self, record: Any, owner: type | None = None) -> Any:
         if record is None:
             return self
         try:
-            value = vars(record)[self.name]
+            return handed_out(vars(record)[self.name])
         except KeyError:
             raise AttributeError(f"{type(record).__name__!r} object has no attribute {self.name!r}") from None
-        return _protected_view(value)
 
     def __set__(self, record: Any, value: Any) -> None:
         """Set the value. Only ``__init__`` calls this: a frozen dataclass refuses all other assignments."""
-        vars(record)[self.name] = _frozen_copy(value)
+        vars(record)[self.name] = value
 
 
-def _frozen_copy(value: Any) -> Any:
-    """Return a value as a record stores it: dicts, lists and tuples are copies that cannot be changed."""
-    if isinstance(value, _ProtectedItems):
-        return value
-    if isinstance(value, Mapping):
-        if any(isinstance(item, np.ndarray) or hasattr(item, "iloc") or is_dataclass(item) for item in value.values()):
-            return _ProtectedItems(dict(value))
-        return FixedDict({key: _frozen_copy(item) for key, item in value.items()})
-    if isinstance(value, list):
-        return FixedList(map(_frozen_copy, value))
-    if isinstance(value, tuple):
-        parts = tuple(map(_frozen_copy, value))
-        return type(value)(*parts) if hasattr(value, "_fields") else parts
-    return _protected_view(value) if isinstance(value, np.ndarray) else value
-
-
-def _protected_view(value: Any) -> Any:
-    """Return a protected view, so that callers cannot modify the record."""
-    if isinstance(value, np.ndarray):
-        return read_only_array(value)
+def handed_out(value: Any) -> Any:
+    """Return a copy of a frame or a sparse matrix that shares its memory until it is written to; else the value."""
     if hasattr(value, "iloc"):
         import pandas as pd
 
         return value.copy(deep=int(pd.__version__.partition(".")[0]) < 3)
-    if getattr(value, "format", "") in ("csr", "csc") and hasattr(value, "indptr"):
-        parts = tuple(read_only_array(part) for part in (value.data, value.indices, value.indptr))
-        return type(value)(parts, shape=value.shape)
+    return _sparse_matrix(value, value.data, value.indices, value.indptr) if _is_sparse(value) else value
+
+
+def freeze(value: Any) -> Any:
+    """Return a value as a record stores it: arrays are read-only, and dicts and lists copies that cannot be changed."""
+    if isinstance(value, np.ndarray):
+        return read_only_array(value)
+    if _is_sparse(value):
+        return _sparse_matrix(value, *map(read_only_array, (value.data, value.indices, value.indptr)))
+    if isinstance(value, FrozenItems):
+        return value
+    if isinstance(value, Mapping):
+        if any(isinstance(item, np.ndarray) or hasattr(item, "iloc") or is_dataclass(item) for item in value.values()):
+            return FrozenItems(value)
+        return FixedDict({key: freeze(item) for key, item in value.items()})
+    if isinstance(value, list):
+        return FixedList(map(freeze, value))
+    if isinstance(value, tuple):
+        parts = tuple(map(freeze, value))
+        return type(value)(*parts) if hasattr(value, "_fields") else parts
     return value
 
 
-class _ProtectedItems(Mapping[str, Any]):
-    """A dict of arrays, tables or records, each protected when it is looked up."""
+def read_only_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view of an array that cannot be written to; the array itself does not change."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
-    def __init__(self, items: dict[str, Any]) -> None:
-        self._values = items
+
+def _is_sparse(value: Any) -> bool:
+    """Return whether a value is a sparse matrix in compressed form."""
+    return getattr(value, "format", "") in ("csr", "csc") and hasattr(value, "indptr")
+
+
+def _sparse_matrix(matrix: Any, *parts: npt.NDArray[Any]) -> Any:
+    """Return a sparse matrix like another one with these arrays of its data."""
+    return type(matrix)(parts, shape=matrix.shape)
+
+
+class FrozenItems(Mapping[str, Any]):
+    """A dict of arrays, frames or records that cannot be changed; tables that are not in memory are read on access."""
+
+    def __init__(self, items: Mapping[str, Any]) -> None:
+        self._values = {name: freeze(value) for name, value in items.items()}
 
     def __getitem__(self, name: str) -> Any:
         value = self._values[name]
-        stored = hasattr(value, "__array__") and hasattr(value, "__getitem__") and not hasattr(value, "iloc")
-        if stored and not isinstance(value, np.ndarray):  # a table that is not in memory is read on access
-            value = np.asarray(value)
-        return _protected_view(value)
+        is_lazy = hasattr(value, "__array__") and hasattr(value, "__getitem__") and not hasattr(value, "iloc")
+        return read_only_array(np.asarray(value)) if is_lazy else handed_out(value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -14,7 +14,7 @@ import pandas as pd
 from dreval._check import check_bool, check_one_of, check_path
 from dreval.errors import InputError
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS
-from dreval.records.base import Record, Summary, call_forwarded, read_only
+from dreval.records.base import Record, Summary, read_only
 from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame
 from dreval.records.notes import Notes
 from dreval.records.results import Results
@@ -201,8 +201,9 @@ class Comparison(Record):
         >>> str(comparison.summary()).splitlines()[0].strip()
         'Comparison of embeddings'
         """
-        summary: Summary = call_forwarded("Comparison.summary", self, check_bool(full, "full"))
-        return summary
+        from dreval.report.contents.comparison import comparison_summary
+
+        return comparison_summary(self, check_bool(full, "full"))
 
     def tidy(self) -> pd.DataFrame:
         """Return one row per measure, pair and test; full precision.
@@ -217,7 +218,7 @@ class Comparison(Record):
                    measure first second  advantage  p_value
         0  trustworthiness     a      b     -0.098    0.176
         """
-        return self.pairs.copy()
+        return self.pairs
 
     def glance(self) -> pd.DataFrame:
         """Return one row per measure and embedding, the best first: value, mean rank and letters.
@@ -233,7 +234,7 @@ class Comparison(Record):
         0  trustworthiness         b  0.826       a
         1  trustworthiness         a  0.728       a
         """
-        return self.standing.copy()
+        return self.standing
 
     def wins(self, measure: str | None = None) -> pd.DataFrame:
         """Return the number of data sets on which the embedding of the row is better than that of the column.
@@ -274,10 +275,10 @@ class Comparison(Record):
         >>> comparison.paragraph()[:48]
         'Trustworthiness (T), higher is better, k = 5: 2 '
         """
+        from dreval.report.contents.paragraph import paragraph
+
         part = check_one_of(part, PAPER_PARTS, "part", aliases=True)
-        return str(
-            call_forwarded("Comparison.paragraph", self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True))
-        )
+        return paragraph(self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True))
 
     def bibtex(self) -> str:
         """Return the works behind the measures and tests of the comparison, and dreval itself, as BibTeX entries.
@@ -293,7 +294,9 @@ class Comparison(Record):
         >>> [line for line in comparison.bibtex().splitlines() if line.startswith("@")][1:3]
         ['@book{efron1982,', '@article{holm1979,']
         """
-        return str(call_forwarded("Comparison.bibtex", self))
+        from dreval.report.contents.methods import bibtex
+
+        return bibtex(self)
 
     def plot(self, kind: str | None = None, ax: Any = None, figsize: Any = None, **options: Any) -> Any:
         """Draw a figure of the comparison.
@@ -344,7 +347,9 @@ class Comparison(Record):
         >>> ev.run("continuity").compare().plot("difference_map", pair=("b", "a"))
         <Figure size ...>
         """
-        return call_forwarded("Comparison.plot", self, kind, ax, figsize, **options)
+        from dreval.report.plot import plot_comparison
+
+        return plot_comparison(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
@@ -363,7 +368,9 @@ class Comparison(Record):
         ...     path.name, path.exists()
         ('page.html', True)
         """
-        return Path(call_forwarded("Comparison.report", self, check_path(path, "path"), title=title))
+        from dreval.report.comparison_reports import write_comparison
+
+        return write_comparison(self, check_path(path, "path"), title=title)
 
     def __repr__(self) -> str:
         names = list(dict.fromkeys(self.standing["embedding"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
@@ -149,6 +150,17 @@ def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
         return table
     means = table.groupby(keys, sort=False)["value"].transform("mean")
     return table.assign(value=means).drop_duplicates(keys)
+
+
+def parameters_text(parameters: Mapping[str, Any]) -> str:
+    """Return parameters as tables show them, without those that are None.
+
+    Examples
+    --------
+    >>> parameters_text({"n_neighbors": 15, "kind": None, "n_folds": 5})
+    'n_neighbors=15, n_folds=5'
+    """
+    return ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
 
 
 def full_name(measure: str, parameters: str) -> str:

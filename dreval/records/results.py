@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_bool, check_one_of, check_parameters, check_path, describe
+from dreval._check import check_bool, check_one_of, check_path, describe, keywords_checked
 from dreval.errors import InputError
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS
-from dreval.records.answers import Embedding
-from dreval.records.base import Record, Summary, call_forwarded, forwarded_function, read_only
+from dreval.records.base import Record, Summary, read_only
 from dreval.records.frames import (
     curves_frame,
     differences_frame,
@@ -28,12 +26,15 @@ from dreval.records.frames import (
     setting_names,
 )
 from dreval.records.notes import FAILURE, Note
+from dreval.records.points import Embedding
+from dreval.records.provenance import to_plain
 from dreval.registry import MEASURES, METHODS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dreval.records.answers import Certificate, Shepard
+    from dreval.records.points import Shepard
+    from dreval.records.tests import Certificate
 
 # Export to AnnData: columns of ``obs`` with the values of each cell, and one entry of ``uns``.
 
@@ -86,7 +87,8 @@ def write_to_anndata(results: Results, adata: Any, key_added: str = "dreval", *,
         values = np.full(target.n_obs, np.nan)
         values[order] = results.of_all_points(name)[part].to_numpy(np.float64)
         target.obs[column] = values
-    target.uns[key] = {"table": results.tidy(), "columns": columns, "recipe": _recipe(results)}
+    recipe = json.dumps(to_plain(results.recipe), ensure_ascii=False)
+    target.uns[key] = {"table": results.tidy(), "columns": columns, "recipe": recipe}
     return target
 
 
@@ -153,11 +155,6 @@ def _delete_earlier(adata: Any, key: str) -> None:
     for column in [] if columns is None else columns["column"]:
         if column in adata.obs:
             del adata.obs[column]
-
-
-def _recipe(results: Results) -> str:
-    """Return the recipe as one JSON text."""
-    return json.dumps(dict(results.recipe), ensure_ascii=False, default=str)
 
 
 MOST_LISTED = 5000  # largest number of points whose neighbors in the data a result stores
@@ -325,7 +322,7 @@ class Results(Record):
         0         a  trustworthiness  n_neighbors=5  0.728
         1         b  trustworthiness  n_neighbors=5  0.826
         """
-        return self.table.copy()
+        return self.table
 
     def glance(self) -> pd.DataFrame:
         """Return one row per embedding: n, number of columns, the value of every measure, seconds, and failures.
@@ -498,7 +495,9 @@ class Results(Record):
         seed = recipe.get("random_state")
         return Embedding(self.embeddings[name], name, {}, seed, ids, data_shape=shape, data=data, columns=columns)
 
-    def transform(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
+    def transform(
+        self, name: str, points: Any, *, data: Any = None, reg: float = 1e-6, bandwidth: float | None = None
+    ) -> npt.NDArray[np.float64]:
         """Return the coordinates (m, d) of new points in one embedding, from any source; see ``Embedding``.
 
         A loaded result needs its ``data``.
@@ -512,9 +511,18 @@ class Results(Record):
         >>> res.transform("a", X[:2]).shape
         (2, 2)
         """
-        return self.embedding(name, data=data).transform(points, **options)
+        return self.embedding(name, data=data).transform(points, reg=reg, bandwidth=bandwidth)
 
-    def inverse_transform(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
+    def inverse_transform(
+        self,
+        name: str,
+        points: Any,
+        *,
+        data: Any = None,
+        rule: str = "ridge",
+        reg: float | None = None,
+        bandwidth: float | None = None,
+    ) -> npt.NDArray[np.float64]:
         """Return data (m, p) at coordinates (m, d) of one embedding, from any source; see ``Embedding``.
 
         A loaded result needs its ``data``.
@@ -528,9 +536,20 @@ class Results(Record):
         >>> res.inverse_transform("a", [[0.0, 0.0]]).shape
         (1, 4)
         """
-        return self.embedding(name, data=data).inverse_transform(points, **options)
+        embedding = self.embedding(name, data=data)
+        return embedding.inverse_transform(points, rule=rule, reg=reg, bandwidth=bandwidth)
 
-    def certificate(self, name: str, *, data: Any = None, **options: Any) -> Certificate:
+    def certificate(
+        self,
+        name: str,
+        *,
+        data: Any = None,
+        rule: str = "ridge",
+        n_resamples: int = 199,
+        n_folds: int = 5,
+        random_state: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> Certificate:
         """Test whether the residual of one embedding is independent of the embedding (Roy 2021, Definition 1).
 
         Parameters
@@ -539,9 +558,16 @@ class Results(Record):
             The embedding.
         data : array, DataFrame or path, optional
             The data of the evaluation, for results that were loaded.
-        **options
-            ``rule="ridge"``, ``n_resamples=199``, ``n_folds=5``, ``random_state`` (by default that of the evaluation,
-            with the same folds as ``reconstruction_error``) and ``n_jobs``.
+        rule : {"ridge", "theorem3", "theorem3_printed"}
+            The reconstruction of the data from the embedding; see ``Embedding.reconstruction_map``.
+        n_resamples : int
+            Number of bootstrap resamples.
+        n_folds : int
+            Number of folds of the held-out error.
+        random_state : int or Generator, optional
+            Seed; by default that of the evaluation, with the same folds as ``reconstruction_error``.
+        n_jobs : int, optional
+            Number of threads.
 
         Returns
         -------
@@ -558,12 +584,13 @@ class Results(Record):
         >>> res.certificate("a", n_resamples=19).verdict
         'Nothing here speaks against Definition 1; that is no proof of it.'
         """
-        certify = forwarded_function("Results.certificate")
-        check_parameters(options, tuple(signature(certify).parameters)[1:], "certificate")
-        certificate: Certificate = certify(
-            self.embedding(name, data=data), **{"random_state": self.recipe.get("random_state"), **options}
-        )
-        return certificate
+        from dreval.significance._certificate import certify
+
+        embedding = self.embedding(name, data=data)
+        if random_state is None:
+            random_state = self.recipe.get("random_state")
+        options: Any = {"rule": rule, "n_resamples": n_resamples, "n_folds": n_folds}
+        return certify(embedding, **options, random_state=random_state, n_jobs=n_jobs)
 
     def _dense_data(self, data: Any) -> npt.NDArray[np.float64]:
         """Return the data of the evaluation: from memory, or passed by the caller and equal by their hash."""
@@ -579,10 +606,12 @@ class Results(Record):
 
     def _checked_data(self, data: Any) -> Any:
         """Return data in normal form; raise if they are not those of the evaluation, as after a change in place."""
+        from dreval.inputs.data import as_data
+
         header = self.recipe.get("header")
         options = {"metric": self.recipe.get("metric", "euclidean")}
         options |= {"header": header} if isinstance(header, bool) else {}  # "auto" warns of doubtful headers
-        checked = call_forwarded("Results.data", data, **options)
+        checked = as_data(data, **options)
         if checked.sha256 != self.recipe.get("data_sha256", checked.sha256):
             hint = "Pass the same rows and columns in the same order."
             raise InputError("data", "must be the data of the evaluation", "data with another hash", hint)
@@ -715,9 +744,11 @@ class Results(Record):
         k = 5; no intervals; seed 0
         ...
         """
-        summary: Summary = call_forwarded("Results.summary", self, check_bool(full, "full"))
-        return summary
+        from dreval.report.contents.evaluation import summarize
 
+        return summarize(self, check_bool(full, "full"))
+
+    @keywords_checked
     def compare(
         self,
         names: Sequence[str] | None = None,
@@ -790,8 +821,10 @@ class Results(Record):
                first    second  advantage     better
         0  first two  last two       0.31  first two
         """
-        options = {"measure": measure, "baseline": baseline, "margin": margin, "rope": rope}
-        return call_forwarded("Results.compare", self, names, **options, alpha=alpha, adjust=adjust)
+        from dreval.comparison.compare import compare
+
+        options: Any = {"measure": measure, "baseline": baseline, "margin": margin, "rope": rope}
+        return compare(self, names, **options, alpha=alpha, adjust=adjust)
 
     def ranking(self, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
         """Rank the embeddings by each measure, the best first, with the set not distinguishable from the best.
@@ -854,8 +887,9 @@ class Results(Record):
         1     2        pca         True
         2     3   last two        False
         """
-        ranking: pd.DataFrame = call_forwarded("Results.ranking", self, measure, alpha=alpha)
-        return ranking
+        from dreval.comparison.compare import ranking
+
+        return ranking(self, measure, alpha=alpha)
 
     def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
         """Draw a figure of all embeddings or of some; an embedding has the same color in all of them.
@@ -966,7 +1000,9 @@ class Results(Record):
         >>> res.plot("map", measure="continuity", n_neighbors=5)
         <Figure size ...>
         """
-        return call_forwarded("Results.plot", self, kind, ax, figsize, **options)
+        from dreval.report.plot import plot
+
+        return plot(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
@@ -986,7 +1022,9 @@ class Results(Record):
         ...     path.name, path.exists()
         ('page.html', True)
         """
-        return Path(call_forwarded("Results.report", self, check_path(path, "path"), title=title))
+        from dreval.report.page import write_report
+
+        return write_report(self, check_path(path, "path"), title=title)
 
     def save(self, path: str | Path) -> Path:
         """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it.
@@ -1002,7 +1040,9 @@ class Results(Record):
         ...     dreval.load_results(res.save(f"{folder}/a.dreval")).names
         ['a', 'b']
         """
-        return Path(call_forwarded("Results.save", self, path))
+        from dreval.records.archive import save_results
+
+        return save_results(self, path)
 
     def to_latex(self, measures: Any = None, *, rows: str = "auto", label: str | None = None) -> str:
         r"""Return the table for a paper: values with intervals, the best set bold, chance levels; for ``\input``.
@@ -1043,7 +1083,9 @@ class Results(Record):
         >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("T ")))
         T ↑ & \textbf{0.728 ± .098} & \textbf{0.826 ± .088} & 0.523 \\
         """
-        return str(call_forwarded("Results.to_latex", self, measures, rows=rows, label=label))
+        from dreval.report.contents.evaluation import to_latex
+
+        return to_latex(self, measures, rows=rows, label=label)
 
     def to_markdown(self, measures: Any = None, *, rows: str = "auto") -> str:
         r"""Return the table of ``to_latex`` as GitHub-flavored Markdown.
@@ -1058,7 +1100,9 @@ class Results(Record):
         | :-- | --: | --: | --: |
         | Trustworthiness ↑ | 0.728 | **0.826** | 0.523 |
         """
-        return str(call_forwarded("Results.to_markdown", self, measures, rows=rows))
+        from dreval.report.contents.evaluation import to_markdown
+
+        return to_markdown(self, measures, rows=rows)
 
     def to_html(self, measures: Any = None, *, rows: str = "auto") -> str:
         """Return the table of ``to_latex`` as a part of a page, in the colors around it.
@@ -1071,7 +1115,9 @@ class Results(Record):
         >>> ev.run("trustworthiness", tests=None, ci=None).to_html().count("<strong>")
         1
         """
-        return str(call_forwarded("Results.to_html", self, measures, rows=rows))
+        from dreval.report.contents.evaluation import to_html
+
+        return to_html(self, measures, rows=rows)
 
     def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the keyword of Protocol.export
         r"""Write the findings in 150 words at most, or the methods in 250, with the works they cite, for a paper.
@@ -1106,10 +1152,10 @@ class Results(Record):
         >>> res.paragraph("methods", "latex")
         '2 embeddings (a and b) of 40 points in 4 dimensions were evaluated with dreval ...~\\cite{dreval}. ...'
         """
+        from dreval.report.contents.paragraph import paragraph
+
         part = check_one_of(part, PAPER_PARTS, "part", aliases=True)
-        return str(
-            call_forwarded("Results.paragraph", self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True))
-        )
+        return paragraph(self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True))
 
     def bibtex(self) -> str:
         """Return the works behind all computed numbers, and dreval itself, as BibTeX entries.
@@ -1134,7 +1180,9 @@ class Results(Record):
         >>> [line for line in res.bibtex().splitlines() if line.startswith("@")][:2]
         ['@software{dreval,', '@book{efron1982,']
         """
-        return str(call_forwarded("Results.bibtex", self))
+        from dreval.report.contents.methods import bibtex
+
+        return bibtex(self)
 
     def to_anndata(self, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
         """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key_added]``.
@@ -1155,7 +1203,7 @@ class Results(Record):
         >>> list(res.to_anndata(cells).obs)
         ['dreval_trustworthiness_a', 'dreval_trustworthiness_b']
         """
-        return call_forwarded("Results.to_anndata", self, adata, key_added, copy=copy)
+        return write_to_anndata(self, adata, key_added, copy=copy)
 
     def __repr__(self) -> str:
         return str(self.summary())

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dreval._check import check_one_of, check_path
 from dreval.glossary import printable
-from dreval.records.base import Record, call_forwarded, read_only
+from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Notes, join_notes
 from dreval.registry import MEASURES
 
@@ -31,7 +31,7 @@ def sweep_frame(rows: list[dict[str, Any]], settings: Sequence[Mapping[str, Any]
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class Sweep(Record):
+class Sweep(TableRecord):
     """Settings of a method, evaluated over replicates, with the set that is not distinguishable from the best.
 
     Attributes
@@ -39,7 +39,10 @@ class Sweep(Record):
     settings : tuple of dict
         The settings, in the order of the grid.
     table : DataFrame
-        One row per measure and setting: see ``tidy``.
+        One row per measure and setting: ``measure``, ``parameters``, a column for each option, ``mean`` over
+        replicates, its standard error ``se`` and interval ``conf_low``, ``conf_high``, ``n_replicates`` (those that
+        did not fail), ``in_best_set``, ``p_value`` (of the test that it is the best, adjusted for the choice among the
+        settings), ``note``. A setting whose run fails is not evaluated: it has ``<NA>`` and its reason.
     values : DataFrame
         One row per measure, setting and replicate: ``measure``, ``parameters``, ``setting`` (its number), ``replicate``
         and ``value``, NaN where the run failed.
@@ -60,8 +63,14 @@ class Sweep(Record):
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-    >>> dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+    >>> result = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+    >>> result
     Sweep(isomap: 3 settings, 5 halves)
+    >>> result.tidy()[["n_neighbors", "in_best_set"]]
+       n_neighbors  in_best_set
+    0            0         <NA>
+    1            8         True
+    2           12         True
     """
 
     settings: tuple[Mapping[str, Any], ...]
@@ -106,27 +115,6 @@ class Sweep(Record):
         rows = self._rows()
         name = next(iter(rows)) if measure is None else check_one_of(measure, list(rows), "measure", aliases=True)
         return rows[name].reset_index(drop=True)
-
-    def tidy(self) -> pd.DataFrame:
-        """Return one row per measure and setting.
-
-        ``measure``, ``parameters``, a column for each option, ``mean`` over replicates, its standard error ``se`` and
-        interval ``conf_low``, ``conf_high``, ``n_replicates`` (those that did not fail), ``in_best_set``, ``p_value``
-        (of the test that it is the best, adjusted for the choice among the settings), ``note``. A setting that is not
-        evaluated, as 0 below, whose run fails, has ``<NA>`` and its reason.
-
-        Examples
-        --------
-        >>> import numpy as np, dreval
-        >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
-        >>> result = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
-        >>> result.tidy()[["n_neighbors", "in_best_set"]]
-           n_neighbors  in_best_set
-        0            0         <NA>
-        1            8         True
-        2           12         True
-        """
-        return self.table.copy()
 
     def glance(self) -> pd.DataFrame:
         """Return one row per measure: numbers of settings and replicates, size of the best set, and the best value.
@@ -217,7 +205,9 @@ class Sweep(Record):
         >>> dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0).plot()
         <Figure size ...>
         """
-        return call_forwarded("Sweep.plot", self, measure, ax, figsize)
+        from dreval.report.figures.curves import draw_sweep
+
+        return draw_sweep(self, measure, ax, figsize)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
@@ -235,7 +225,9 @@ class Sweep(Record):
         ...     path.name, path.exists()
         ('page.html', True)
         """
-        return Path(call_forwarded("Sweep.report", self, check_path(path, "path"), title=title))
+        from dreval.report.comparison_reports import write_sweep
+
+        return write_sweep(self, check_path(path, "path"), title=title)
 
     def save(self, path: str | Path) -> Path:
         """Save everything in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it.
@@ -253,7 +245,15 @@ class Sweep(Record):
         ...     dreval.load_results(result.save(f"{folder}/a.dreval")).best_set()
         [{'n_neighbors': 12}, {'n_neighbors': 8}]
         """
-        return Path(call_forwarded("Sweep.save", self, path))
+        from dreval.records.archive import save_sweep
+
+        return save_sweep(self, path)
+
+    def summary(self) -> Summary:
+        """Return the printed form: the settings and their values, the best first."""
+        from dreval.report.contents.record_summaries import sweep_summary
+
+        return sweep_summary(self)
 
     @property
     def call(self) -> str:

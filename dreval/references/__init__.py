@@ -23,6 +23,7 @@ INFERENCE: dict[str, tuple[str, ...]] = {  # works behind intervals, tests and a
     "partitions": _GROUPS,
     "classes": _GROUPS,
     "anchors": ("cochran1977",),
+    "anchor_groups": ("cochran1977",),
     "bets": ("waudby2024",),
     "subsampling": ("politis1999",),
     "subsamples": ("politis1999",),
@@ -203,20 +204,6 @@ class Citation(str):
         citation = super().__new__(cls, _KEY.sub(lambda match: str(reference(match[1])), text))
         citation.works = tuple(dict.fromkeys(_KEY.findall(text)))
         return citation
-
-
-class Cites:
-    """A card with a ``reference``, in which ``@key`` cites a work."""
-
-    reference: str
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "reference", Citation(self.reference))
-
-    @property
-    def works(self) -> tuple[str, ...]:
-        """Keys of the works that the reference cites; see ``dreval.references``."""
-        return self.reference.works if isinstance(self.reference, Citation) else ()
 
 
 def bibliography(references: Iterable[Reference]) -> str:

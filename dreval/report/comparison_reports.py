@@ -14,7 +14,6 @@ from dreval._check import DEFAULT_ANCHORS, MAX_POINTS_WITHOUT_ANCHORS
 from dreval.comparison.compare import compare
 from dreval.errors import DrevalError, InputError
 from dreval.glossary import format_number, format_p
-from dreval.journal.study import STATES, StudyFile, read_study_table
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
 from dreval.records.sweep import Sweep
@@ -88,6 +87,7 @@ from dreval.report.result_view import (
     parameter_text,
     without_parameter,
 )
+from dreval.storage.study_file import STATES, StudyFile, read_study_table
 
 # The report of a comparison: standings, overall tests, pairs, and the page.
 

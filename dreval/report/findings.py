@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dreval.measures.core import GOALS
-from dreval.records.answers import LEVEL
 from dreval.records.frames import of_method
 from dreval.records.results import Results
+from dreval.records.tests import LEVEL
 from dreval.report.format import count_noun, format_fixed, join_and, number_word, p_text, percent, without_zero
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import (

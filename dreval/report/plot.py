@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from dreval._check import check_names, check_one_of, check_parameters
-from dreval.comparison.base import names_hint
 from dreval.comparison.compare import compare, contenders
+from dreval.comparison.families import names_hint
 from dreval.errors import DrevalWarning, InputError, warn
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results

@@ -18,8 +18,9 @@ from dreval._random import root_seed, stream
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.kernels import MAX_FITTED_POINTS, RULES, Refit, fitted_rows, held_out
-from dreval.records.answers import Certificate, Embedding, ResidualTest
 from dreval.records.notes import Notes, note
+from dreval.records.points import Embedding
+from dreval.records.tests import Certificate, ResidualTest
 from dreval.registry import TESTS
 
 PERMUTATIONS = 99  # of the observed residual, for effects relative to a null mean

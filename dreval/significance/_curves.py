@@ -12,7 +12,7 @@ from dreval._check import check_float, check_one_of
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.inputs.variables import warn_of_guesses
-from dreval.records.answers import IndependenceTest, Sensitivity
+from dreval.records.tests import IndependenceTest, Sensitivity
 from dreval.registry import TESTS
 from dreval.significance.base import gather
 

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import FloatArray, check_int, check_points, keywords_checked
+from dreval._check import FloatArray, check_int, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.inputs.variables import warn_of_guesses
 from dreval.significance.base import integer_notes, matched_rows, per_variable, refuse_path
 
 
-@keywords_checked
 def dependence_ranking(
     X: Any, y: Any, *, n_features: int | None = None, kernel: str | tuple[str, str] = "gaussian"
 ) -> pd.DataFrame:

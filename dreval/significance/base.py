@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
-from typing import Any, ClassVar, ParamSpec, Protocol, cast
+from typing import Any, ClassVar, ParamSpec
 
 import numpy as np
 import numpy.typing as npt
@@ -19,22 +18,24 @@ from dreval._check import (
     check_one_of,
     check_rows,
     check_unmasked,
-    keywords_checked,
     numbers_from_objects,
     resolve_alias,
 )
+from dreval._docs import fill_docstring
 from dreval._parallel import n_threads
 from dreval._random import root_seed
-from dreval.errors import DrevalError, InputError
+from dreval.cards import Card, register, with_caller_names
+from dreval.errors import InputError
 from dreval.geometry.kernels import KERNELS, MEDIAN_ROWS, TRACE_TOLERANCE, LowRank, low_rank_kernel, some_rows
-from dreval.glossary import METRICS, block, fill_docstring
+from dreval.glossary import METRICS
 from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
 from dreval.inference.rerun_input import caller_names
 from dreval.inputs.files import as_numpy, counting, row_names
 from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
-from dreval.records.answers import IndependenceTest
+from dreval.records.base import read_only
 from dreval.records.notes import Note, Notes, note
-from dreval.references import Cites
+from dreval.records.provenance import provenance
+from dreval.records.tests import IndependenceTest
 from dreval.registry import TESTS
 
 # Kernels of several tests: as matrices or low-rank factors, and their inner product under permutations.
@@ -350,32 +351,6 @@ def class_notes(value: Any, argument: str) -> Notes:
 
 P = ParamSpec("P")
 
-# Entries that the docstrings of several tests share: a line ``%(name)s`` of a docstring is replaced by the entry.
-ENTRIES: dict[str, str] = {
-    "coinciding_rows": """\
-DegenerateDataWarning
-    More than half of the pairs of rows coincide, so that the median of the distances is 0.""",
-    "permutations": """\
-permutation : {"free", "within", "blocks", "cyclic"}
-    Which permutations of rows are drawn: all; those within blocks; those of whole ``blocks`` of equal size; or cyclic
-    shifts, for a stationary time series. It states which rows are exchangeable under the null hypothesis, which is
-    then that of independence within blocks for "within": differences between blocks do not count.
-blocks : (n,) array of classes, optional
-    The block of each row, for ``permutation="within"`` and ``"blocks"``; a series or frame follows the row names of
-    ``x``.
-n_resamples : int
-    Number B of permutations, at least 1. When there are at most B different ones (n! <= B), all of them are
-    enumerated and p is exact.""",
-    "draws": """\
-stop_after : int, optional
-    Stop as soon as so many permuted statistics have reached the observed one (Besag & Clifford 1991): p remains
-    valid, with fewer permutations where it is large.
-random_state : int, numpy Generator or None
-    Seed; permutation b depends on the seed and b only. In ``Evaluation`` the seed of a test also depends on the
-    names of embedding, test and variable, so that ``run(tests=...)`` draws other permutations than this function.
-n_jobs : int, optional
-    Number of threads, all cores by default; the numbers do not depend on it.""",
-}
 HYPOTHESES = {
     "variable": "the variables are independent",
     "groups": "both samples have one distribution",
@@ -389,14 +364,16 @@ SCHEME_HYPOTHESES = {  # the null hypothesis that the permutations of a scheme t
 }
 
 
-@dataclass(frozen=True, repr=False)
-class TestCard(Cites):
-    """Everything the package knows about a test of independence.
+@read_only
+@dataclass(frozen=True, repr=False, kw_only=True)
+class TestCard(Card):
+    """The declared properties of a test of independence, besides those of every ``Card``.
+
+    The function is ``<name>_test``. Tests of variables share one question, their hypothesis; their cost follows from
+    ``operations`` and ``memory``.
 
     Attributes
     ----------
-    name, title : str
-        Name in the package (the function is ``<name>_test``), name in text.
     variables : {"2", "many"}
         How many variables it tests.
     null : tuple of str
@@ -417,35 +394,36 @@ class TestCard(Cites):
         Share of a kernel's trace that its factors may leave.
     operations : function of (n, B, whole) or None
         Nanoseconds of a test of n rows with B permutations on a typical processor; ``whole``: of n x n matrices.
-    question, cost : str
-        Of a test of a method: the question that it answers, and its time in n and in the number of null data sets.
-        Tests of variables share one question, their hypothesis; their cost follows from ``operations`` and ``memory``.
-    reference : str
-        Source; ``@key`` cites a work of ``dreval.references``, and ``works`` has the keys.
     """
 
     __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
+    kind: ClassVar[str] = "test"
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "statistic", "effect_size", "reference")
+    CHOICES: ClassVar[Mapping[str, Collection[str]]] = {
+        "variables": ("2", "many"),
+        "null": ("permutation", "bootstrap", "parametric_bootstrap", "asymptotic", "chi2", "gamma"),
+        "needs": ("kernel", "distances", "coordinates", "method"),
+        "second": tuple(HYPOTHESES),
+        "nulls": ("columns", "gaussian"),
+        "memory": ("matrices", "factors", "columns"),
+    }
 
-    name: str
-    title: str
     variables: str
     null: tuple[str, ...]
     statistic: str
     effect_size: str
     needs: tuple[str, ...]
-    reference: str
     second: str = "variable"
     nulls: tuple[str, ...] = ()
     memory: str = "matrices"
     tolerance: float | None = None
     operations: Callable[[int, int, bool], float] | None = None
-    question: str = ""
-    cost: str = ""
 
-    def __repr__(self) -> str:
-        fields = {
+    def lines(self) -> dict[str, str]:
+        """Return the printed fields."""
+        return {
             "name": self.name,
-            **({"question": self.question} if self.question else {}),
+            "question": self.question,
             "hypothesis": HYPOTHESES[self.second],
             "variables": self.variables,
             "null data": ", ".join(self.nulls),
@@ -453,49 +431,20 @@ class TestCard(Cites):
             "statistic": self.statistic,
             "effect size": self.effect_size,
             "needs": ", ".join(self.needs),
-            **({"cost": self.cost} if self.cost else {}),
+            "cost": self.cost,
             "reference": self.reference,
         }
-        return block(self.title, fields)
 
 
-class CardedTest(Protocol[P]):
-    """A test function with its card."""
-
-    card: TestCard
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> IndependenceTest:
-        """Test the variables."""
-
-
-def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[P]]:
-    """Attach the card to a test function and fill its docstring; its name is the function's, without ``_test``."""
-
-    def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
-        function.__doc__ = fill_docstring(function.__doc__, ENTRIES)
-        checked_function = keywords_checked(function)
-        if fields.get("second") == "method":
-            checked_function = _with_names_of_caller(checked_function)
-        carded = cast(CardedTest[P], checked_function)
-        carded.card = TestCard(name=TESTS.name_of(function.__name__), **fields)
-        return carded
-
-    return attach
+def _public(function: Callable[P, IndependenceTest], card: TestCard) -> Callable[P, IndependenceTest]:
+    """Return the function that users call, with its docstring; errors of a test of a method name their arguments."""
+    function.__doc__ = fill_docstring(function.__doc__)
+    if card.second != "method":
+        return function
+    return with_caller_names(function, lambda *args, **kwargs: caller_names(*args[:2], **kwargs))
 
 
-def _with_names_of_caller(function: Callable[P, IndependenceTest]) -> Callable[P, IndependenceTest]:
-    """Return the function with errors that name its arguments as the caller does."""
-
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> IndependenceTest:
-        try:
-            return function(*args, **kwargs)
-        except DrevalError as error:
-            raise error.named(caller_names(*args[:2], **kwargs)) from error  # type: ignore[arg-type]
-
-    return call
-
-
+test = register(TestCard, TESTS.name_of, _public)  # the name on the card is that of the function, without ``_test``
 vars(test)["__test__"] = False  # nor here
 
 
@@ -634,9 +583,6 @@ def make_record(
 
     ``alternative`` follows the null hypothesis where the test has power against some dependence only.
     """
-    from dreval import __version__
-
-    result.null.setflags(write=False)
     is_cyclic = resampling.permutation == "cyclic"  # no shift of a series is exact
     return IndependenceTest(
         test=card.name,
@@ -649,16 +595,15 @@ def make_record(
         effect_size_name=effect_size_name or card.effect_size,
         p_interval=result.p_interval,
         extra=extra,
-        recipe={
-            "test": card.name,
-            "n": n,
-            "variables": names,
-            "labels": labels or names,
-            "random_state": resampling.root,
-            "parameters": {**parameters, **resampling.parameters()},
-            "hypothesis": null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
-            "versions": {"dreval": __version__, "numpy": np.__version__},
-        },
+        recipe=provenance(
+            {**parameters, **resampling.parameters()},
+            test=card.name,
+            n=n,
+            variables=names,
+            labels=labels or names,
+            random_state=resampling.root,
+            hypothesis=null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
+        ),
         notes=(*notes, *resampling.notes, *_permutation_notes(card, result, resampling)),
         p_kind="permutation" if is_cyclic else result.p_kind,
     )

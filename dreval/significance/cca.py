@@ -10,16 +10,9 @@ from dreval._check import FloatArray, check_one_of, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import delta_codes, is_classes, unit_scaled
 from dreval.inference.permutation import PermutationNull
-from dreval.records.answers import IndependenceTest
-from dreval.records.notes import LIMIT, Notes, define
+from dreval.records.notes import Notes, note
+from dreval.records.tests import IndependenceTest
 from dreval.significance.base import Resampling, entries_by_variable, gather, make_record, test
-
-CHI2 = define(
-    "cca.chi2",
-    LIMIT,
-    "p is an approximation: chi-square with {freedom} degrees of freedom, for normal variables.",
-    "Use permutations.",
-)
 
 
 @test(
@@ -137,7 +130,7 @@ def cca_test(
     if method == "chi2":
         result = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), "asymptotic")
         moments = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
-        notes: Notes = (CHI2(freedom=p * q),)
+        notes: Notes = (note("cca.chi2", freedom=p * q),)
     else:
         result, notes, moments = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}
     return make_record(

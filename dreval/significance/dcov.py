@@ -11,8 +11,8 @@ from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
 from dreval.inputs.features import check_signs
-from dreval.records.answers import IndependenceTest
-from dreval.records.notes import FAILURE, define
+from dreval.records.notes import note
+from dreval.records.tests import IndependenceTest
 from dreval.significance.base import (
     Resampling,
     entries_by_variable,
@@ -24,8 +24,6 @@ from dreval.significance.base import (
 )
 
 METRICS = ("euclidean", "precomputed")
-
-FLAT = define("dcov.flat", FAILURE, "The effect size has no value: the U-centered distances of `{argument}` are all 0.")
 
 
 @test(
@@ -132,7 +130,7 @@ def dcov_test(
         for name, variance, side in zip("xy", variances, pair.sides, strict=True)
         if variance * n**2 <= 1e-12 * side.square
     ]
-    notes = [FLAT(argument=name) for name in flat]
+    notes = [note("dcov.flat", argument=name) for name in flat]
     return make_record(
         dcov_test.card,
         result,

@@ -11,8 +11,8 @@ from dreval._check import FloatArray, check_one_of
 from dreval.errors import InputError
 from dreval.geometry.kernels import TRACE_TOLERANCE, Gram, LowRank, center, gram_matrix
 from dreval.inference.permutation import PermutationNull
-from dreval.records.answers import IndependenceTest
-from dreval.records.notes import LIMIT, Notes, define
+from dreval.records.notes import Notes, note
+from dreval.records.tests import IndependenceTest
 from dreval.significance.base import (
     EXACT_ROWS,
     Pair,
@@ -32,20 +32,6 @@ from dreval.significance.base import (
 )
 
 METHODS = ("auto", "exact", "lowrank", "gamma")
-GAMMA = define(
-    "hsic.gamma",
-    LIMIT,
-    "p is an approximation: a gamma distribution with the mean and variance of all permutations. Of independent normal "
-    "variables it rejects about 1.3 % at the 1 % level and 5.8 % at 5 % (n = 30); with heavy tails or outliers more.",
-    "Use permutations.",
-)
-ALL_VALUES = define("hsic.all_values", LIMIT, "The kernels have no small factor: all {n} x {n} values were used.")
-FACTORS = define(
-    "hsic.factors",
-    LIMIT,
-    "Kernels were approximated by factors of rank {rank_x} and {rank_y}, which leaves shares of {left_x:.1e} and "
-    "{left_y:.1e} of their traces: at these bandwidths the statistic is too small by at most {bound:.2g}.",
-)
 
 
 @test(
@@ -201,7 +187,7 @@ def hsic_test(
     if method == "gamma":
         result, moments = gamma_null(pair)
         extra |= moments
-        notes = (*notes, GAMMA())
+        notes = (*notes, note("hsic.gamma"))
     else:
         result = resampling.run(pair.hsic, scheme, "hsic", 1e-14 * pair.size, floor=0.0)
     cka = float(np.clip(result.observed / pair.size, 0.0, 1.0))
@@ -232,7 +218,7 @@ def _measured(
         )
         notes = tuple(note for gram in grams for note in gram.notes)
         if variables.n > EXACT_ROWS and method != "exact":
-            notes = (*notes, ALL_VALUES(n=variables.n))
+            notes = (*notes, note("hsic.all_values", n=variables.n))
         return exact_pair(center(grams[0].matrix), center(grams[1].matrix)), extra, notes
     pair, bound = low_rank_pair(*factors)
     ranks = [factor.factor.shape[1] for factor in factors]
@@ -241,7 +227,7 @@ def _measured(
         "rank", ranks, names
     )
     left = [factor.left / factor.trace for factor in factors]
-    approximated = FACTORS(rank_x=ranks[0], rank_y=ranks[1], left_x=left[0], left_y=left[1], bound=bound)
+    approximated = note("hsic.factors", rank_x=ranks[0], rank_y=ranks[1], left_x=left[0], left_y=left[1], bound=bound)
     return pair, extra, (*(note for factor in factors for note in factor.notes), approximated)
 
 

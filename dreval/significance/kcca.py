@@ -11,8 +11,8 @@ import numpy as np
 from dreval._check import FloatArray, IntArray, check_float, check_one_of
 from dreval.errors import InputError
 from dreval.geometry.kernels import MEDIAN_ROWS, Gram, LowRank, center, gram_matrix
-from dreval.records.answers import IndependenceTest
-from dreval.records.notes import LIMIT, Notes, define
+from dreval.records.notes import Notes, note
+from dreval.records.tests import IndependenceTest
 from dreval.significance.base import (
     MAX_EXACT_ROWS,
     Resampling,
@@ -31,16 +31,6 @@ TRACE_TOLERANCE = 1e-6  # of low-rank factors; the rest of the trace over n kapp
 MAX_DIRECTIONS = 128  # leading directions of each variable that the permutations use
 MIN_SHARE = 1e-6  # directions with a smaller w / (w + k) add less than its square over rho
 PAIRWISE = ", against pairwise dependence"
-PAIRWISE_ONLY = define(
-    "kcca.pairwise",
-    LIMIT,
-    "Only pairwise dependence is detected; hsic_test also detects joint dependence of three and more variables.",
-    "Use hsic_test.",
-)
-FACTORS = define("kcca.factors", LIMIT, "Kernels were approximated by factors: rho is wrong by at most {bound:.1e}.")
-LEADING_ONLY = define(
-    "kcca.leading", LIMIT, "Permutations use {directions} directions of a variable: rho is {lower:.1e} lower."
-)
 
 
 @test(
@@ -173,13 +163,13 @@ def kcca_test(
     result = resampling.run(permuted, scheme, "kcca", 1e-13, factors=len(names) - 1)
     notes = (*variables.notes, *(note for spectrum in spectra for note in spectrum.notes))
     if others:
-        notes = (*notes, PAIRWISE_ONLY())
+        notes = (*notes, note("kcca.pairwise"))
     if "error_bound" in extra and variables.n > MEDIAN_ROWS:
-        notes = (*notes, FACTORS(bound=extra["error_bound"]))
+        notes = (*notes, note("kcca.factors", bound=extra["error_bound"]))
     if leading != spectra:
         rho = float(full(np.tile(np.arange(variables.n), (1, len(names) - 1, 1)))[0])
         extra["truncation"] = rho - result.observed
-        notes = (*notes, LEADING_ONLY(directions=MAX_DIRECTIONS, lower=rho - result.observed))
+        notes = (*notes, note("kcca.leading", directions=MAX_DIRECTIONS, lower=rho - result.observed))
         result = replace(result, observed=rho)
     mean = float(result.null.mean())
     return make_record(

@@ -12,8 +12,8 @@ from dreval._check import FloatArray, check_classes, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.inputs.files import row_names
-from dreval.records.answers import IndependenceTest
 from dreval.records.notes import Notes
+from dreval.records.tests import IndependenceTest
 from dreval.significance.base import (
     FRAME_TYPES,
     Resampling,

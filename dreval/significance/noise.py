@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import unwrap
 from typing import Any
 
@@ -44,8 +45,9 @@ from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.classes import members, silhouette_widths
 from dreval.measures.clusters import clusters
 from dreval.measures.core import answer
-from dreval.records.answers import NoiseTest
-from dreval.records.notes import ASSUMPTION, LIMIT, Note, define, note_from_error
+from dreval.records.notes import Note, note, note_from_error
+from dreval.records.provenance import provenance
+from dreval.records.tests import NoiseTest
 from dreval.registry import MEASURES
 from dreval.significance.base import test
 
@@ -61,71 +63,18 @@ HYPOTHESES = {
     "columns": "the columns of the data are independent",
     "gaussian": "the data are one Gaussian cloud",
 }
-COLUMNS = define(
-    "noise.columns",
-    LIMIT,
-    "A small p says that the columns are not independent, as those of one correlated Gaussian cloud are not; it does "
-    "not say that clusters or a curve are real.",
-    "Pass n_clusters= for clusters, which are compared with those of one Gaussian cloud.",
-)
-GAUSSIAN = define(
-    "noise.gaussian",
-    LIMIT,
-    "The Gaussian clouds have the mean and covariance of the data, so that the level of p is approximate (a parametric "
-    "bootstrap).",
-)
-WIDE = define(
-    "noise.wide",
-    LIMIT,
-    "With as many columns as points or more (n = {n}, p = {p}) the level of the Gaussian null is not known.",
-    "Use null='columns', or embed the leading principal components of fewer columns.",
-)
-PLUG_IN = define(
-    "noise.plug_in",
-    LIMIT,
-    "q of a point is a plug-in estimate: scores of one null data set are dependent, so that no false discovery rate is "
-    "guaranteed; p_family_wise holds for the claim that any point stands out.",
-)
-RESOLUTION = define(
-    "noise.resolution",
-    LIMIT,
-    "With {replicates} null data sets no p is below {least:.2g}, and a test at {alpha} has a smaller level than that.",
-    "Use n_replicates so that (n_replicates + 1) * alpha is a whole number.",
-)
-FAILED = define(
-    "noise.failed",
-    LIMIT,
-    "{failed} of {tried} runs on null data failed and count as reaching the statistic; the first: {first}",
-    "See why the method fails on data without structure.",
-)
-UNRUN = define(
-    "noise.unrun",
-    LIMIT,
-    "At {failed} of {settings} settings the method fails on the data: they have no p, and cannot be the largest. The "
-    "first: {first}",
-)
-DRAWN = define("noise.drawn", ASSUMPTION, "Scored at {drawn:,} of {n:,} points, drawn at random.")
-EQUAL_SCORES = define(
-    "noise.equal",
-    LIMIT,
-    "The score is the same for the data and all null data: the test has no result.",
-    "Choose another statistic or a smaller n_neighbors.",
-)
-BLIND = define(
-    "noise.blind",
-    LIMIT,
-    "A large p says that this score is no larger than in null data, not that there is no structure. This score does "
-    "not detect clusters: pass n_clusters= for these.",
-    "Pass n_clusters= to test for clusters.",
-)
-UNASKED = define(
-    "noise.unasked",
-    LIMIT,
-    "A large p says that this score is no larger than in null data, not that there is no structure. This score does "
-    "not detect clusters and does not use their number, {clusters}: pass statistic='silhouette' for these.",
-    "Pass statistic='silhouette' to test for clusters.",
-)
-LABELS = define("noise.labels", ASSUMPTION, "Of the labels only their number of classes, {classes}, is used.")
+COLUMNS = partial(note, "noise.columns")
+GAUSSIAN = partial(note, "noise.gaussian")
+WIDE = partial(note, "noise.wide")
+PLUG_IN = partial(note, "noise.plug_in")
+RESOLUTION = partial(note, "noise.resolution")
+FAILED = partial(note, "noise.failed")
+UNRUN = partial(note, "noise.unrun")
+DRAWN = partial(note, "noise.drawn")
+EQUAL_SCORES = partial(note, "noise.equal")
+BLIND = partial(note, "noise.blind")
+UNASKED = partial(note, "noise.unasked")
+LABELS = partial(note, "noise.labels")
 
 
 @test(
@@ -350,8 +299,6 @@ def noise_test(
         "alpha": level,
         "metric": metric,
     }
-    from dreval import __version__
-
     return NoiseTest(
         test="noise",
         title="Noise test",
@@ -369,17 +316,16 @@ def noise_test(
             "n_failed": len(scores.failures),
             "alpha": level,
         },
-        recipe={
-            "test": "noise",
-            "n": data.n,
-            "p": data.p,
-            "source": case.source.what,
-            "variables": ("data", "source"),
-            "random_state": root,
-            "parameters": parameters,
-            "hypothesis": HYPOTHESES.get(kind, f"the data come from {kind}"),
-            "versions": {"dreval": __version__, "numpy": np.__version__},
-        },
+        recipe=provenance(
+            parameters,
+            test="noise",
+            n=data.n,
+            p=data.p,
+            source=case.source.what,
+            variables=("data", "source"),
+            random_state=root,
+            hypothesis=HYPOTHESES.get(kind, f"the data come from {kind}"),
+        ),
         notes=tuple(dict.fromkeys(note.named(CALLER_NAMES) for note in notes)),
         p_kind="permutation" if kind == "columns" else "parametric_bootstrap",
         points=result.points,

@@ -35,35 +35,36 @@ from dreval.comparison.compare import compare
 from dreval.datasets._dataset import simulate
 from dreval.datasets.files import load_dataset
 from dreval.errors import DrevalError, EmbeddingFailed, Hint, InputError, MethodFailed
-from dreval.evaluation.evaluation import Evaluation, check_name, check_options, metric_entry, versions
-from dreval.evaluation.plan import as_list, plan_measures
+from dreval.evaluation.evaluation import Evaluation, check_name
+from dreval.evaluation.plan import as_list, check_options, plan_measures
+from dreval.evaluation.provenance import metric_entry
 from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
 from dreval.inference.reruns import Outcome, Runner
-from dreval.inputs._header import check_header
-from dreval.inputs._text import warn_of_first_rows
 from dreval.inputs._user_code import UserCode
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.files import is_path
-from dreval.inputs.paths import stem_of
-from dreval.inputs.source import BUNDLED, Source, as_source, digest, identity
-from dreval.journal.study import (
+from dreval.inputs.paths import is_path, stem_of
+from dreval.inputs.source import BUNDLED, Source, as_source
+from dreval.inputs.text_tables import check_header, warn_of_first_rows
+from dreval.records.base import Record, Summary, read_only
+from dreval.records.frames import notes_frame, notes_of_table, of_whole, rows_with_notes
+from dreval.records.notes import Note, Notes, note
+from dreval.records.provenance import versions
+from dreval.registry import DATASETS, MEASURES, METHODS
+from dreval.storage.keys import data_key, source_key
+from dreval.storage.store import Claims
+from dreval.storage.study_file import (
     NOTE_KEYS,
     STATES,
     STUDY_DATASETS,
     STUDY_METHODS,
     Cell,
-    Claims,
     StudyFile,
     is_new,
     is_study,
     no_states,
     with_waiting,
 )
-from dreval.records.base import Record, call_forwarded, read_only
-from dreval.records.frames import notes_frame, notes_of_table, of_whole, rows_with_notes
-from dreval.records.notes import Note, Notes, note
-from dreval.registry import DATASETS, MEASURES, METHODS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,23 +94,10 @@ def make_methods(methods: Any, data: Data) -> dict[str, Source]:
     return {name: _method(name, value, data) for name, value in by_name.items()}
 
 
-def about_data(data: Data) -> dict[str, Any]:
-    """Return the description of a data set in the file: its size and hashes."""
-    return {
-        "n": data.n,
-        "p": data.p,
-        "sha256": data.sha256,
-        "labels": None if data.labels is None else digest(data.labels.values.astype(str)),
-        "latent": None if data.latent is None else digest(data.latent),
-        "batch": None if data.batch is None else digest(data.batch.values.astype(str)),
-    }
-
-
 def about_method(source: Source) -> dict[str, Any]:
-    """Return the description of a method in the file: name, parameters, version, and a hash of unpackaged code."""
-    card = source.card
-    deterministic = bool(getattr(card, "deterministic", False))
-    return {**identity(source), "deterministic": deterministic, **metric_entry(source)}
+    """Return the description of a method in the file: its key, and facts for the status."""
+    deterministic = bool(getattr(source.card, "deterministic", False))
+    return {**source_key(source), "deterministic": deterministic, **metric_entry(source)}
 
 
 def _by_name(values: Any, argument: str, example: str) -> dict[str, Any]:
@@ -412,7 +400,9 @@ def _missing_rows(spec: CellSpec, reason: Note) -> list[dict[str, Any]]:
     """Return a row without a value for each requested measure."""
     data, settings = spec.data, spec.settings
     plan = plan_measures(settings.measures, settings.n_neighbors, data.n, data.variables(), settings.options)
-    return [{**missing_row(spec.cell.method, task, reason), "n": data.n} for task in plan if not task.card.curve]
+    return [
+        {**missing_row(spec.cell.method, task, reason).cells(), "n": data.n} for task in plan if not task.card.curve
+    ]
 
 
 def _stored_row(row: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
@@ -475,10 +465,10 @@ class StudyRun:
     active: dict[Cell, CellSpec] = field(default_factory=dict)
 
     def work(self, bar: Any) -> None:
-        """Repeat passes over the cells until a pass computes none, since other processes may release some."""
+        """Repeat passes over the cells until a pass computes none, and all other cells are those of live processes."""
         bar.reset(total=len(self.cells))
         bar.update(len(self.cells) - len(self._remaining()))
-        while self._pass(bar):
+        while self._pass(bar) or self._wait(bar):
             continue
 
     def _remaining(self) -> list[Cell]:
@@ -502,6 +492,13 @@ class StudyRun:
         except BrokenProcessPool as error:
             raise self._process_error() from error
         return self.n_started > before
+
+    def _wait(self, bar: Any) -> bool:
+        """Wait for a cell of another process, if that process may have been killed; return whether one was released."""
+        if self.limit is not None and self.n_started >= self.limit:
+            return False
+        bar.set_description("cells of other processes")
+        return self.claims.wait_for_others([cell.name for cell in self._remaining()])
 
     def _process_error(self) -> MethodFailed:
         """Return the error for a method that ended its process, as compiled code may."""
@@ -579,6 +576,12 @@ class StudyStatus(Record):
         """Seconds of computing so far, over all processes."""
         return float(self.cells["seconds"].sum())
 
+    def summary(self) -> Summary:
+        """Return the printed form: the number of cells in each state, failures and warnings."""
+        from dreval.report.contents.record_summaries import study_summary
+
+        return study_summary(self)
+
     def __repr__(self) -> str:
         counts = ", ".join(f"{self.count(state)} {state}" for state in STATES)
         return f"StudyStatus({self.name!r}: {len(self.cells)} cells, {counts})"
@@ -605,10 +608,6 @@ def why_missing(cells: pd.DataFrame, what: str, key: tuple[str, str, int, int]) 
     return what, "It was not kept; make a new study with keep_embeddings=True."
 
 
-NUMERICAL_PACKAGES = ("dreval", "numpy", "scipy", "numba")  # values depend on the versions of these
-
-
-@keywords_checked
 class Study:
     """Run and evaluate methods on data sets, with replicates, in one resumable file.
 
@@ -697,6 +696,7 @@ class Study:
     >>> folder.cleanup()
     """
 
+    @keywords_checked
     def __init__(
         self,
         path: str | Path,
@@ -805,8 +805,8 @@ class Study:
 
         Notes
         -----
-        Killing the process loses only the cells in progress. Cells that another process is computing are left to it;
-        those of a process that has ended are taken over.
+        Killing the process loses only the cells in progress. Cells that another process is computing are left to it.
+        Those of a killed process are taken over, at the end of a run, a minute after the kill at the latest.
 
         Examples
         --------
@@ -833,7 +833,7 @@ class Study:
         with StudyFile(self.path, self._provenance(settings)) as file:
             self._check(file)
             for name, data in self.datasets.items():
-                file.add_part(STUDY_DATASETS, name, about_data(data))
+                file.add_part(STUDY_DATASETS, name, data_key(data))
             for name, source in self.methods.items():
                 file.add_part(STUDY_METHODS, name, about_method(source))
             self._check(file)
@@ -1005,7 +1005,9 @@ class Study:
         <Figure size ...>
         >>> folder.cleanup()
         """
-        return call_forwarded("Study.plot", self, kind, ax, figsize, **options)
+        from dreval.report.plot import plot_study
+
+        return plot_study(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write a self-contained page (.html), or a document (.md, .tex) with a folder of figures next to it.
@@ -1023,7 +1025,9 @@ class Study:
         'page.html'
         >>> folder.cleanup()
         """
-        return Path(call_forwarded("Study.report", self, check_path(path, "path"), title=title))
+        from dreval.report.comparison_reports import write_study
+
+        return write_study(self, check_path(path, "path"), title=title)
 
     def recipe(self) -> dict[str, Any]:
         """Return the settings, data sets and methods of the file, with their hashes and versions.
@@ -1050,7 +1054,7 @@ class Study:
         return str(self.status())
 
     def _repr_html_(self) -> str:
-        return str(call_forwarded("StudyStatus.summary", self.status()).as_html())
+        return self.status()._repr_html_()
 
     # The steps of run().
 
@@ -1071,14 +1075,13 @@ class Study:
 
     def _provenance(self, settings: Settings) -> dict[str, Any]:
         """Return the settings that a file stores; data sets, methods, components and replicates may be added later."""
-        installed = versions()
-        return {"format": 1, **asdict(settings), "versions": {name: installed[name] for name in NUMERICAL_PACKAGES}}
+        return {"format": 1, **asdict(settings), "versions": versions()}
 
     def _check(self, file: StudyFile) -> None:
         """Check that the file was begun with the same settings, data sets and methods."""
         file.check_recipe(self._provenance(self._check_can_run()))
         for name, data in self.datasets.items():
-            file.check_part(STUDY_DATASETS, name, about_data(data), f"datasets[{name!r}]")
+            file.check_part(STUDY_DATASETS, name, data_key(data), f"datasets[{name!r}]")
         for name, source in self.methods.items():
             file.check_part(STUDY_METHODS, name, about_method(source), f"methods[{name!r}]")
 

@@ -21,8 +21,10 @@ from dreval._check import (
     check_k,
     check_one_of,
     describe,
+    keywords_checked,
 )
 from dreval._random import stream, stream_seed
+from dreval.analyses._analysis import analysis
 from dreval.errors import DrevalError, InputError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask, plan_measures
 from dreval.evaluation.rows import make_views, view_for_measure
@@ -39,16 +41,16 @@ from dreval.inference.reruns import (
     choose_over,
     failed_error,
 )
-from dreval.inputs.analysis import analysis
 from dreval.inputs.data import Data
-from dreval.inputs.source import all_equal_maps, digest, identity
+from dreval.inputs.source import all_equal_maps, digest
 from dreval.inputs.source_kinds import Source
-from dreval.journal.study import cell_key
 from dreval.measures.core import answer
-from dreval.records.answers import reproducing_call
 from dreval.records.notes import Note, Notes, join_notes, note, note_from_error
+from dreval.records.provenance import provenance, reproducing_call
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.registry import METHODS
+from dreval.storage.keys import source_key
+from dreval.storage.store import key_hash
 
 OVER = ("auto", "seeds", "halves")
 MIN_REPLICATES = 3
@@ -70,7 +72,7 @@ class _Setting:
     @property
     def key(self) -> str:
         """Key of the runs of this setting in a journal."""
-        return cell_key({"source": identity(self.source), D: self.d})
+        return key_hash({"source": source_key(self.source), D: self.d})
 
 
 @analysis(
@@ -83,6 +85,7 @@ class _Setting:
     cost="H R runs of the method for H settings and R replicates, and R passes over the data, O(n^2 p) time each.",
     reference="@hsu1981 for the set.",
 )
+@keywords_checked
 def sweep(
     X: Any,
     source: Any,
@@ -211,7 +214,7 @@ def sweep(
     >>> result.best_set()
     [{'n_neighbors': 12}, {'n_neighbors': 8}]
     """
-    grid = [{key: _plain(value) for key, value in options.items()} for options in expand_grid(param_grid)]
+    grid = [{key: _python_number(value) for key, value in options.items()} for options in expand_grid(param_grid)]
     if n_components is not None and any(D in options for options in grid):
         hint = f"Leave out {D}=, or the option of the grid."
         raise InputError(D, "must be set once", "an argument and an option of param_grid", hint)
@@ -263,8 +266,6 @@ def sweep(
             value_rows += [{**columns, "setting": h, "replicate": r, "value": values[t, h, r]} for r in range(R)]
     arguments = {"measures": measures, "over": kind, "n_replicates": R, "n_components": n_components}
     arguments |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric}
-    from dreval import __version__
-
     what = case.source.what
     variables = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source", repr(param_grid)]
     keywords = {**arguments, "header": header, "random_state": root}
@@ -274,15 +275,14 @@ def sweep(
         values=pd.DataFrame(value_rows),
         over=kind,
         alpha=1 - level,
-        recipe={
-            "n": n,
-            "p": data.p,
-            "source": what,
-            "random_state": root,
-            "parameters": {"param_grid": param_grid, **arguments},
-            "call": reproducing_call("dreval.sweep", variables, keywords, sweep),
-            "versions": {"dreval": __version__, "numpy": np.__version__},
-        },
+        recipe=provenance(
+            {"param_grid": param_grid, **arguments},
+            n=n,
+            p=data.p,
+            source=what,
+            random_state=root,
+            call=reproducing_call("dreval.sweep", variables, keywords, sweep),
+        ),
         notes=_notes(case, embedded, tasks, values, data_at, level),
     )
 
@@ -385,7 +385,7 @@ def _values(
                 except DrevalError as error:
                     undefined.setdefault((t, h), []).append(note_from_error(error))
                 if math.isnan(values[t, h, r]) and (t, h) not in undefined:
-                    undefined[t, h] = [note("best.no_value")]
+                    undefined[t, h] = [note("inference.no_value", embeddings=())]
     return values, undefined, reference
 
 
@@ -439,7 +439,7 @@ def _few_replicates(R: int, settings: int, alpha: float) -> list[Note]:
     return [note("sweep.few", replicates=R, settings=settings, needed=needed, **values)]
 
 
-def _plain(value: Any) -> Any:
+def _python_number(value: Any) -> Any:
     """Return a number of numpy as a number of Python, so that settings are printed and compared as numbers."""
     return value.item() if isinstance(value, np.generic) else value
 

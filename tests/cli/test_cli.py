@@ -17,8 +17,8 @@ from cli_runs import EVALUATE, Y, without_call
 from each import each
 
 import dreval
-from dreval.journal.study import Store
 from dreval.measures.core import VARIABLE_HINTS
+from dreval.storage.store import Store
 
 # evaluate
 

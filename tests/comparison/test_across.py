@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import dreval
-from dreval.comparison.base import bayesian_signed_rank, region_shares
+from dreval.comparison.pair_tests import bayesian_signed_rank, region_shares
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS, STANDING_COLUMNS
 from dreval.records.frames import PAIR_NOTE_KEYS, notes_by_row, notes_of_table
@@ -64,6 +64,7 @@ def test_tables_have_the_closed_columns():
     assert dict(comparison.pairs["test"].value_counts()) == dict.fromkeys(["nemenyi", "wilcoxon", "bayes", "mixed"], 3)
 
 
+@pytest.mark.slow
 def test_results_files_and_frames_are_one_table(tmp_path):
     """Results, their saved files and their tidy tables give the same comparison; the card has the direction."""
     results = [small(seed) for seed in range(3)]

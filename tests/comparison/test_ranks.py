@@ -17,17 +17,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import wilcoxon
 
 import dreval
-from dreval.comparison.base import (
+from dreval.comparison.pair_tests import walsh_interval
+from dreval.comparison.ranks import (
     block_ranks,
     critical_difference,
     friedman,
-    letter_display,
     nemenyi,
     permutation_p,
     skillings_mack,
     skillings_mack_p,
-    walsh_interval,
 )
+from dreval.comparison.tables import letter_display
 
 ORACLE = json.loads(Path(__file__).parents[1].joinpath("validation", "oracles", "comparison.json").read_text("utf-8"))
 NAN = math.nan
@@ -126,25 +126,27 @@ def test_the_rank_biserial_correlation_by_hand():
 
 def test_skillings_mack_on_its_published_example():
     """15.493049 and p = 0.001440296302, as R's Skillings.Mack prints for the assembly times of the paper (15.49)."""
-    value, p, freedom = skillings_mack(-ASSEMBLY)
+    test = skillings_mack(-ASSEMBLY)
 
-    assert (round(value, 6), freedom) == (15.493049, 3)
-    assert p == pytest.approx(0.001440296302, abs=1e-12)
+    assert (round(test.statistic, 6), test.df) == (15.493049, 3)
+    assert test.p_value == pytest.approx(0.001440296302, abs=1e-12)
 
 
 def test_skillings_mack_is_durbins_test_on_a_balanced_incomplete_table():
     """Statistic, p and degrees of freedom of scikit-posthocs' test_durbin."""
     oracle = ORACLE["durbin"]
     table = np.array(oracle["table"], dtype=float)
-    value, p, freedom = skillings_mack(table)
+    test = skillings_mack(table)
 
-    assert_allclose([p, value, freedom], oracle["result"], rtol=1e-10)
+    assert_allclose([test.p_value, test.statistic, test.df], oracle["result"], rtol=1e-10)
 
 
 @given(hnp.arrays(np.float64, st.tuples(st.integers(2, 8), st.integers(3, 5)), elements=st.floats(0, 1), unique=True))
 def test_skillings_mack_is_friedmans_test_without_missing_cells(table):
     """Without missing cells and ties the two chi-squares are one."""
-    assert_allclose(skillings_mack(table)[:2], friedman(table), rtol=1e-9, atol=1e-12)
+    general, special = skillings_mack(table), friedman(table)
+    for name in ("statistic", "p_value", "df"):
+        assert_allclose(getattr(general, name), getattr(special, name), rtol=1e-9, atol=1e-12)
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.integers(3, 4)), elements=st.integers(-9, 9)))
@@ -222,12 +224,12 @@ def test_equal_embeddings_do_not_differ(table):
 def test_the_exact_p_is_the_share_of_all_arrangements(table):
     """The share over every arrangement of every row, with or without ties, of scipy's chi-square."""
     ranks = block_ranks(table.astype(float))
-    p, count = permutation_p(ranks, np.random.default_rng(0))
+    test = permutation_p(ranks, np.random.default_rng(0))
     orders = [list(itertools.permutations(row)) for row in ranks]
     spread = [np.square(np.sum(rows, axis=0)).sum() for rows in itertools.product(*orders)]
 
-    assert count
-    assert_allclose(p, np.mean(np.array(spread) >= np.square(ranks.sum(axis=0)).sum() - 1e-9), rtol=1e-12)
+    assert test.p_kind == "exact"
+    assert_allclose(test.p_value, np.mean(np.array(spread) >= np.square(ranks.sum(axis=0)).sum() - 1e-9), rtol=1e-12)
 
 
 def test_exact_p_values_are_those_of_published_tables():
@@ -241,13 +243,14 @@ def test_exact_p_values_are_those_of_published_tables():
 def test_random_arrangements_agree_with_enumerated_ones(monkeypatch):
     """The same table by enumeration and by random draws, within four standard errors; the same seed, the same p."""
     table = np.random.default_rng(4).normal(size=(8, 4)) + 0.3 * np.arange(4)
-    exact, count = permutation_p(block_ranks(table), np.random.default_rng(0))
-    monkeypatch.setattr("dreval.comparison.base.MAX_EXACT_SUMS", 0)
+    exact = permutation_p(block_ranks(table), np.random.default_rng(0))
+    monkeypatch.setattr("dreval.comparison.ranks.MAX_EXACT_SUMS", 0)
     draws = [permutation_p(block_ranks(table), np.random.default_rng(1)) for _ in range(2)]
+    p = exact.p_value
 
-    assert (count, draws[0][1]) == (True, False)
+    assert (exact.p_kind, draws[0].p_kind) == ("exact", "permutation")
     assert draws[0] == draws[1]
-    assert abs(draws[0][0] - exact) < 4 * math.sqrt(exact * (1 - exact) / 9_999) + 1e-4
+    assert abs(draws[0].p_value - p) < 4 * math.sqrt(p * (1 - p) / 9_999) + 1e-4
 
 
 def test_the_paragraph_reports_the_deciding_test():
@@ -313,19 +316,20 @@ def test_skillings_mack_enumerates_permutations_within_data_sets(seed, n, levels
     statistics = []
     for rows in itertools.product(*orders):
         filled = np.array([[row.get(j, NAN) for j in range(3)] for row in rows])
-        statistics.append(skillings_mack(filled)[0])
-    expected = np.mean(np.array(statistics) >= skillings_mack(values)[0] - 1e-9)
-    p, count = skillings_mack_p(values, rng)
-    assert count
-    assert_allclose(p, expected, rtol=1e-12)
+        statistics.append(skillings_mack(filled).statistic)
+    expected = np.mean(np.array(statistics) >= skillings_mack(values).statistic - 1e-9)
+    test = skillings_mack_p(values, rng)
+    assert test.p_kind == "exact"
+    assert_allclose(test.p_value, expected, rtol=1e-12)
 
 
 def test_skillings_mack_by_permutation_is_friedman_by_arrangements_without_missing_cells():
     """Both are enumerated with ties; if drawn, they agree within the error of 9,999 draws."""
     rng = np.random.default_rng(5)
     tied = rng.integers(3, size=(4, 3)).astype(float)
-    assert_allclose(skillings_mack_p(tied, rng)[0], permutation_p(block_ranks(tied), rng)[0], rtol=1e-12)
+    expected = permutation_p(block_ranks(tied), rng).p_value
+    assert_allclose(skillings_mack_p(tied, rng).p_value, expected, rtol=1e-12)
     continuous = rng.normal([0, 0.4, 0.8], size=(9, 3))
-    (p, count), (exact, _) = skillings_mack_p(continuous, rng), permutation_p(block_ranks(continuous), rng)
-    assert not count
-    assert abs(p - exact) <= 4 * math.sqrt(exact * (1 - exact) / 9999) + 1e-4
+    drawn, exact = skillings_mack_p(continuous, rng), permutation_p(block_ranks(continuous), rng).p_value
+    assert drawn.p_kind == "permutation"
+    assert abs(drawn.p_value - exact) <= 4 * math.sqrt(exact * (1 - exact) / 9999) + 1e-4

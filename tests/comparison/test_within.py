@@ -248,7 +248,7 @@ def test_a_measure_without_interval_has_its_reason(comparison):
 
     assert rows[["p_value", "conf_level"]].isna().all(axis=None)
     notes = comparison.notes[comparison.notes["measure"] == "average_local_error"]
-    assert set(notes["code"]) == {"pair.no_interval"}
+    assert set(notes["code"]) == {"inference.no_interval"}
     assert list(notes["text"]) == list(rows["note"])
     assert [values["embeddings"] for values in notes["values"]] == list(zip(rows["first"], rows["second"], strict=True))
     assert (comparison.of(comparison.standing, "average_local_error")["letters"] == "").all()
@@ -278,7 +278,7 @@ def test_anchors_are_compared_by_their_differences():
     assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(d.mean() / se), 39))
     assert row["p_kind"] == "asymptotic"
     everyone = dreval.Evaluation(X, sources, n_neighbors=6, anchors=90, random_state=0).run("trustworthiness", None)
-    assert "and therefore exact" in everyone.compare().pairs["note"][0]
+    assert "exact: computed from all points" in everyone.compare().pairs["note"][0]
     result = dreval.Evaluation(X, sources, anchors=40, random_state=0).run("procrustes_disparity", None)
     pair, table = result.compare().pairs.iloc[0], result.ranking()
     assert_allclose(pair[["se", "conf_low", "conf_high"]].astype(float), [0, pair["advantage"], pair["advantage"]])
@@ -344,6 +344,7 @@ def test_invalid_comparisons_raise_an_error(results):
         results.compare(adjust="hom")
 
 
+@pytest.mark.slow
 def test_notes_on_pairs_are_joined():
     """Without any interval one note names the measures; where only some pairs have no test, these are named."""
     rng = np.random.default_rng(0)

@@ -16,10 +16,10 @@ from dreval.datasets._dataset import Dataset, DatasetCard
 from dreval.errors import InputError, UnknownName
 from dreval.registry import DATASETS
 
-LOADERS = [name for name in DATASETS.names() if DATASETS.card(name).kind == "loader"]
+LOADERS = [name for name in DATASETS.names() if DATASETS.card(name).origin == "loader"]
 NAMES = [name for name in DATASETS.names() if name not in LOADERS]
-BUNDLED = [name for name in NAMES if DATASETS.card(name).kind == "bundled"]
-SIMULATED = [name for name in NAMES if DATASETS.card(name).kind == "simulated"]
+BUNDLED = [name for name in NAMES if DATASETS.card(name).origin == "bundled"]
+SIMULATED = [name for name in NAMES if DATASETS.card(name).origin == "simulated"]
 
 
 def _load(name):

@@ -12,9 +12,9 @@ import dreval
 from dreval.cli._main import _parser
 from dreval.evaluation.plan import CI_OPTIONS
 from dreval.methods._costs import COSTS
-from dreval.methods._mappings import MAPPINGS, options_of
-from dreval.records.answers import Embedding
+from dreval.methods._mappings import MAPPINGS
 from dreval.records.comparison import Comparison
+from dreval.records.points import Embedding
 from dreval.registry import DATASETS, FIGURES, METHODS
 
 # Synonyms: the first of each group is the keyword of dreval.
@@ -78,7 +78,7 @@ def keywords() -> dict[str, dict[str, Any]]:
             result[parameter.name][name] = parameter.default
     several = [(name, DATASETS.card(name).parameters) for name in DATASETS]
     several += [(f"plot {card.name}", dict.fromkeys(card.options)) for card in FIGURES.cards()]
-    several += [(name, dict.fromkeys(options_of(component))) for name, component in {**COSTS, **MAPPINGS}.items()]
+    several += [(name, dict.fromkeys(component.card.parameters)) for name, component in {**COSTS, **MAPPINGS}.items()]
     several += [(f"options {name}", options) for name, options in CI_OPTIONS.items()]
     several += [("command line", dict.fromkeys(_flags(_parser())))]
     for name, options in several:

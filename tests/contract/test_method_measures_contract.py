@@ -12,7 +12,7 @@ from strategies import pairs
 
 import dreval
 from dreval.errors import MethodFailed
-from dreval.records.answers import MeasureRecord
+from dreval.records.estimates import MeasureRecord
 from dreval.records.frames import notes_of_table
 from dreval.registry import MEASURES
 

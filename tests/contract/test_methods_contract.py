@@ -99,11 +99,11 @@ def _is_plain(draw):
 
 @every_method
 def test_the_card_is_complete(name):
-    """Title, family, complexity and reference exist; name and class agree with the registry."""
+    """Title, family, cost and reference exist; name and class agree with the registry."""
     card = METHODS.card(name)
     assert card.name == name
     assert getattr(dreval.methods, card.class_name) is METHODS.get(name)
-    assert all([card.title, card.family, card.complexity, card.reference])
+    assert all([card.title, card.family, card.cost, card.reference])
     assert issubclass(METHODS.get(name), Method)
 
 

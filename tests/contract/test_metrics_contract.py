@@ -22,7 +22,7 @@ from dreval.registry import MEASURES
 
 METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]
 NAMES = [name for name in MEASURES if name not in METHODS]
-MEASURING = [name for name in NAMES if MEASURES.card(name).measures]
+MEASURING = [name for name in NAMES if MEASURES.card(name).uses_metric]
 DISTANCE_ONLY = [name for name in MEASURING if "features" not in MEASURES.card(name).needs]
 LABELS = np.arange(40) % 3
 

@@ -15,7 +15,7 @@ from dreval.datasets import _dataset
 from dreval.errors import InputError
 from dreval.registry import DATASETS
 
-BUNDLED = [name for name in DATASETS if DATASETS.card(name).kind == "bundled"]
+BUNDLED = [name for name in DATASETS if DATASETS.card(name).origin == "bundled"]
 ORACLES = {"wdbc": load_breast_cancer, "digits": load_digits}
 
 

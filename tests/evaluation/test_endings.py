@@ -112,6 +112,7 @@ def test_others_are_evaluated(kind: str, tmp_path: Path) -> None:
         assert len(results.summary().as_text()) > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["SystemExit", "GeneratorExit", "a group with SystemExit", "a panic of another language"]
 )

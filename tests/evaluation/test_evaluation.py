@@ -158,6 +158,7 @@ def test_measures_are_chosen_by_name(requested: Any, expected: list[str]) -> Non
     assert names(evaluation().run(requested)) == expected
 
 
+@pytest.mark.slow
 def test_default_and_all_measures() -> None:
     """The default are the cards with a place, in its order; "all" has them first and then every other one."""
     default = sorted((c for c in MEASURES.cards() if c.default is not None), key=lambda c: c.default)

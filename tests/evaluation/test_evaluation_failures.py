@@ -103,6 +103,7 @@ def test_one_failure_does_not_affect_the_others(kind: str) -> None:
         results.augment("bad")
 
 
+@pytest.mark.slow
 def test_all_failing_is_a_table_of_reasons() -> None:
     """If no embedding can be computed, the result is a table of reasons, which prints and raises no exception."""
     results = run({name: source for name, (source, _) in FAILURES.items()})
@@ -202,6 +203,7 @@ def test_missing_labels_are_reported_in_a_row() -> None:
     assert table["value"].notna().tolist() == [False, True]
 
 
+@pytest.mark.slow
 def test_a_latent_that_is_missed_is_a_warning_and_all_is_none() -> None:
     """A measure requested by name has a row with the reason; "all" leaves it out."""
     ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=[3, 5])

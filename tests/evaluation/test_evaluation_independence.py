@@ -223,6 +223,7 @@ def many():
     return dreval.Evaluation(points, {"two": points[:, :2], "six": points}, covariates={"age": age}, random_state=0)
 
 
+@pytest.mark.slow
 def test_many_points_are_all_tested_where_kernels_have_small_factors(many):
     """Above 2000 points: all of them by low-rank kernels or by columns, a random 2000 where matrices are needed."""
     table = many.run(None, ["hsic", "kcca", "cca", "dcov"], n_resamples=9).tidy().set_index(["embedding", "test"])

@@ -19,7 +19,6 @@ from strategies import neighbor_counts, pairs
 import dreval
 from dreval._random import stream
 from dreval.errors import InputError, InputWarning, UndefinedMeasure
-from dreval.evaluation.rows import ANCHOR_GROUPS
 from dreval.geometry.blocks import random_groups
 from dreval.geometry.distances import nearest
 from dreval.inference.intervals import METHODS, TARGETS
@@ -343,7 +342,7 @@ def test_anchors(measures: str | tuple[str, ...]) -> None:
         if card.level == "pair" and card.smooth:
             stored = row["measure"] in set(results.groups["measure"])
             assert (row["se"] > 0) == stored
-            assert row["conf_method"] == (ANCHOR_GROUPS if stored else "")
+            assert row["conf_method"] == (METHODS["anchor_groups"] if stored else "")
             assert stored or "the error may come from so few points" in row["note"]
             continue
         if card.level != "point":

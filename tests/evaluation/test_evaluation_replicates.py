@@ -111,7 +111,7 @@ def test_runs_that_fail_have_their_reason() -> None:
     assert row_of_unseeded["conf_low"].isna().all()
     assert "no interval: of several runs only the first succeeded; 3 of 4 runs failed" in row_of_unseeded["note"][0]
     assert "never again" in row_of_unseeded["note"][0]
-    assert "fewer than two runs" not in res.compare().pairs["note"][0]
+    assert "of several runs" not in res.compare().pairs["note"][0]
     assert res.compare().pairs["se"][0] == pytest.approx(rows["se"][0])
 
 
@@ -147,7 +147,7 @@ def test_equal_runs_have_no_interval() -> None:
     assert np.isnan(row["se"])
     assert np.isnan(row["conf_low"])
     assert row["note"] == "no interval: every run gave the same value"
-    assert res.compare().pairs["note"][0] == "no test: every run of both gave the same value"
+    assert res.compare().pairs["note"][0] == "no test: every run gave the same difference"
 
 
 def test_unused_replicates_are_not_run() -> None:
@@ -358,7 +358,7 @@ def test_other_targets_are_not_compared(mixed: dreval.Results) -> None:
     compared_pairs = evaluation(pca="pca", xy=X[:, :2]).run("continuity", None, options=OPTIONS).compare().pairs
 
     assert pairs.loc[("pca", "xy", "trustworthiness"), "note"] == "no test: no interval of xy"
-    assert compared_pairs["note"].tolist() == ["no test: their intervals refer to different targets"]
+    assert compared_pairs["note"].tolist() == ["no test: the intervals refer to different targets"]
     assert compared_pairs["advantage"].notna().all()
     assert "Pairs: not tested" in str(mixed.compare().summary())
     assert "3 differences could not be tested." in mixed.compare().paragraph()

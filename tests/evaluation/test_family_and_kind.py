@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from statsmodels.stats.multitest import multipletests
 
 import dreval
-from dreval.evaluation.evaluation import attainable_note
+from dreval.evaluation.provenance import attainable_note
 from dreval.inference.adjustment import adjust_p_values
 from dreval.report.contents import tests as _tested
 from dreval.report.result_view import read_results
@@ -123,6 +123,7 @@ def test_notes_have_no_effect_in_a_comparison(result, missing):
     assert "permutation p" in replace(comparison, overall=comparison.overall.assign(p_kind=kinds)).paragraph()
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.floats(0, 1) | st.just(np.nan)), max_size=12),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 import dreval
 from dreval.evaluation import evaluation, rows
-from dreval.geometry import blocks, streaming
+from dreval.geometry import blocks
 from dreval.measures import coranking
 
 N, M = 1200, 120
@@ -116,6 +114,7 @@ def test_measures_that_need_all_ranks_raise_an_error_by_name() -> None:
     assert result.loc[(slice(None), ["trustworthiness"]), "value"].notna().all()
 
 
+@pytest.mark.slow
 def test_tests_of_permuted_embeddings_run() -> None:
     """Statistics are those of the pass in memory, and p-values of an unrelated map are not small."""
     requested = ["kcca", "hsic"]
@@ -135,84 +134,6 @@ def test_chance_levels_may_use_a_part_of_many_anchors(monkeypatch: Any) -> None:
     chance = by_measure(table(["knn_accuracy", "procrustes_rc"], 1000))["chance"]
     assert chance["none", "knn_accuracy"] == pytest.approx(0.25, abs=0.15)
     assert chance["none", "procrustes_rc"] > 0.5
-
-
-class Interrupted(Exception):
-    """Represent a kill."""
-
-
-@pytest.mark.parametrize("stop", [3, 5, 11, 14, 100])
-def test_a_run_that_was_stopped_in_a_pass_continues(stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Finished blocks are not read a second time, and the numbers are those of one run."""
-    X, embeddings, labels = clouds()
-    embeddings = {name: embeddings[name] for name in ("some", "tied")}
-    monkeypatch.setattr(streaming, "SAVE_INTERVAL_SECONDS", 0.0)
-    monkeypatch.setattr(streaming, "row_blocks", lambda _, part=None: blocks_of_300(part or slice(0, N)))
-    for place in (blocks, rows, coranking):
-        monkeypatch.setattr(place, "ALL_RANKS", 1000, raising=False)
-    entered: list[tuple[str, slice]] = []
-    for kind in (streaming.Nearest, streaming.RankCounter):
-
-        def enter(self: Any, view: Any, part: slice, n_jobs: Any, original: Any = kind.enter) -> None:
-            if len(entered) == stop:
-                raise Interrupted
-            entered.append((type(self).__name__, part))
-            original(self, view, part, n_jobs)
-
-        monkeypatch.setattr(kind, "enter", enter)
-
-    def run(**store: Any) -> Any:
-        ev = dreval.Evaluation(X, embeddings, labels=labels, anchors=M, random_state=0)
-        return ev.run(["trustworthiness", "r_nx_auc", "knn_accuracy"], None, **store).tidy().drop(columns="seconds")
-
-    path = tmp_path / "run.journal"
-    with suppress(Interrupted):
-        result = run(store=path)
-    before, stop = len(entered), -1
-    repeated = run(store=path)
-    all_rows, stored = 2 * 3 * 4, 3 * (before // 3)  # passes, spaces and blocks; whole rounds are stored
-    assert len(entered) - before == all_rows - stored
-    entered.clear()
-    expected = run()
-    assert len(entered) == all_rows
-    pd.testing.assert_frame_equal(repeated, expected, check_exact=True)
-    if before == 24:
-        pd.testing.assert_frame_equal(result, expected, check_exact=True)
-    entered.clear()
-    embeddings["some"] = embeddings["some"][::-1].copy()
-    recomputed = run(store=path)
-    assert len(entered) == 4 + 2 * 4  # its neighbors, and ranks of other points in both; the rest is as it was
-    pd.testing.assert_frame_equal(recomputed, run(), check_exact=True)
-
-
-def blocks_of_300(part: slice) -> list[slice]:
-    """Blocks of rows."""
-    return [slice(at, min(at + 300, part.stop)) for at in range(part.start, part.stop, 300)]
-
-
-@pytest.mark.parametrize(("field", "bad"), [("indices", N), ("indices", -2), ("values", np.nan), ("values", -1.0)])
-def test_impossible_lists_in_a_file_are_not_used(field: str, bad: Any) -> None:
-    """They would be read from outside the table; the valid lists are used."""
-    X, _, _ = clouds()
-    observed = streaming.AnchoredSpace(X, np.arange(M))
-    made_of_half = streaming.Nearest.none(M, 5)
-    made_of_half.add_rows(observed, slice(0, N // 2), 1)
-    state = made_of_half.state
-    blank = made_of_half.blank()
-    assert blank.fits(state, N // 2, N)
-    assert not blank.fits(state, 10, N)
-    assert not blank.fits(state, N + 1, N)
-    assert not blank.fits(state[:-1], N // 2, N)
-    assert not streaming.Nearest.none(M, 6).fits(state, N // 2, N)
-    state[field][3, 2] = bad
-    assert not blank.fits(state, N // 2, N)
-    targets = streaming.RankCounter.of(observed, made_of_half.indices.astype(np.int32))
-    targets.add_rows(observed, slice(0, N // 2), 1)
-    state = targets.state
-    assert targets.fits(state, N // 2, N)
-    assert not targets.fits(state, 10, N)
-    state["tallies"][3, 2, 0] = -1
-    assert not targets.fits(state, N // 2, N)
 
 
 def test_an_embedding_is_freed_before_the_next_one_is_measured() -> None:

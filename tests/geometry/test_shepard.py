@@ -12,7 +12,7 @@ import dreval
 from dreval.geometry import pairs as owner
 from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.pairs import BUCKET, CELLS, STEPS, pairs_of, shepard
-from dreval.records.answers import Shepard
+from dreval.records.points import Shepard
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 4))

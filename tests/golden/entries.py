@@ -23,6 +23,27 @@ RENAMED: dict[str, str] = {}
 # Values of notes with another name in the package than in the stored files: name in the package -> in the files.
 RENAMED_VALUES = {"received": "got"}
 
+# Codes of notes with another name in the package than in the stored files: (code, its value ``of``) in the package ->
+# code in the files, which have no ``of``.
+RENAMED_CODES = {
+    ("inference.exact", ""): "pair.exact",
+    ("inference.few_runs", "interval"): "interval.one_run",
+    ("inference.few_runs", "pair"): "pair.few_runs",
+    ("inference.fixed", "interval"): "interval.fixed",
+    ("inference.fixed", "pair"): "pair.fixed",
+    ("inference.missed", "interval"): "interval.missed",
+    ("inference.missed", "pair"): "pair.few_carry",
+    ("inference.no_interval", "pair"): "pair.no_interval",
+    ("inference.no_value", ""): "pair.no_value",
+    ("inference.same_halves", "interval"): "interval.same_halves",
+    ("inference.same_halves", "pair"): "pair.fixed",
+    ("inference.same_runs", "interval"): "interval.same_runs",
+    ("inference.same_runs", "pair"): "pair.same_runs",
+    ("inference.targets", "pair"): "pair.targets",
+    ("inference.unbounded", "interval"): "interval.few_carry",
+    ("inference.unbounded", "pair"): "pair.unbounded",
+}
+
 # These columns are not stored: texts for readers, times and row numbers.
 WORDINGS = frozenset(
     {"note", "conf_method", "effect_size_name", "effect_name", "seconds", "failed", "reason", "warnings", "id"}
@@ -85,13 +106,15 @@ class Entries:
     def notes(self, name: Sequence[Any], notes: Iterable[Any]) -> None:
         """Add a row for each note: its code, and its values that are numbers or names."""
         for note in notes:
-            self.row([*name, "note", note.code, note.scope], note_values(dict(note.values)))
+            code, values = stored_code(note.code, dict(note.values))
+            self.row([*name, "note", code, note.scope], note_values(values))
 
     def note_table(self, name: Sequence[Any], table: pd.DataFrame) -> None:
         """Add a row for each note of a table of notes."""
         for _, row in table.iterrows():
             keys = [row[key] for key in NOTE_KEYS if key in table and row[key] != 0]
-            self.row([*name, *keys, row["code"], row["scope"]], note_values(dict(row["values"])))
+            code, values = stored_code(row["code"], dict(row["values"]))
+            self.row([*name, *keys, code, row["scope"]], note_values(values))
 
     def results(self, results: Any, label: str = "", *, points: bool = True) -> None:
         """Add the tables of an evaluation: values, points, ranking, curves, null distributions, neighbors, notes."""
@@ -190,6 +213,14 @@ def is_sentence(value: Any) -> bool:
     return isinstance(value, str) and " " in value.strip()
 
 
+def stored_code(code: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the code and the values of a note as the stored files name them."""
+    key = (code, str(values.get("of", "")))
+    if key not in RENAMED_CODES:
+        return code, values
+    return RENAMED_CODES[key], {name: value for name, value in values.items() if name != "of"}
+
+
 def note_values(values: Mapping[str, Any]) -> dict[str, Value]:
     """Return the values of a note that are numbers or names; of a note within a note, its code and values."""
     return dict(_note_values("", values))
@@ -199,8 +230,9 @@ def _note_values(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, 
     for key, value in values.items():
         name = f"{prefix}{RENAMED_VALUES.get(key, key)}"
         if hasattr(value, "code"):
-            yield f"{name} code", value.code
-            yield from _note_values(f"{name} ", dict(value.values))
+            code, inner_values = stored_code(value.code, dict(value.values))
+            yield f"{name} code", code
+            yield from _note_values(f"{name} ", inner_values)
         elif isinstance(value, list | tuple):
             yield from _note_values(f"{name} ", {str(place): part for place, part in enumerate(value)})
         elif not is_sentence(value):

@@ -699,10 +699,10 @@ def protocol_in_two_rounds(entries: Entries) -> None:
 def simulated_data_sets(entries: Entries) -> None:
     """Every simulated data set of 64 points, and sums of the bundled ones."""
     for name in dreval.list_datasets():
-        kind = dreval.card(name, "dataset").kind
-        if kind == "loader":
+        origin = dreval.card(name, "dataset").origin
+        if origin == "loader":
             continue
-        dataset = dreval.simulate(name, 64, random_state=0) if kind == "simulated" else dreval.load_dataset(name)
+        dataset = dreval.simulate(name, 64, random_state=0) if origin == "simulated" else dreval.load_dataset(name)
         entries.array(["dataset", name, "data"], dataset.data)
         for part in ("labels", "latent"):
             if getattr(dataset, part) is not None:

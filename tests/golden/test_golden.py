@@ -28,12 +28,18 @@ from golden.stored import (
 )
 
 import dreval
-from dreval.registry import DIMENSIONS
+from dreval.registry import ANALYSES
 
 MAX_BYTES = 2_000_000  # of all stored entries
 N_SCENARIOS = 40
-ANALYSES = (  # public functions with numbers that no registry lists
-    "bandwidth_curve", "centroid_triplets", "dependence_ranking", "kappa_curve", "perplexity_curve", "recommend",
+ABOVE_ONE_SECOND = {
+    "anchors_of_many_points", "angles_between_rows", "batches_and_latent_variables", "certificates_and_maps",
+    "classes_of_digits", "coordinates_of_searches", "labels_with_gaps", "local_shapes", "neighbors_of_digits",
+    "noise_of_null_data", "pairs_of_points", "precomputed_distances", "sparse_data", "sums_over_columns",
+    "tests_against_data_and_residual", "ties_everywhere",
+}  # fmt: skip
+FUNCTIONS = (  # public functions with numbers that no registry lists
+    "bandwidth_curve", "centroid_triplets", "dependence_ranking", "kappa_curve", "recommend",
 )  # fmt: skip
 
 
@@ -43,7 +49,9 @@ def same() -> bool:
     return same_machine(read("header"), machine())
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in ABOVE_ONE_SECOND else ()) for name in SCENARIOS]
+)
 def test_numbers_are_the_stored_ones(name: str, same: bool) -> None:
     """Every entry of the scenario is equal on the machine of the stored ones, and equal but for rounding elsewhere."""
     changes = list(differences(SCENARIOS[name], read(name), SCENARIOS[name].run(), exact=same))
@@ -93,9 +101,9 @@ def test_every_measure_method_test_and_score_has_entries() -> None:
     assert {f"coordinates | {name}" for name in dreval.list_methods()} <= finite
     assert {f"tidy | {name}" for name in dreval.list_tests()} <= {" | ".join(row[1:3]) for row in _rows()}
     assert {*dreval.list_tests()} <= beginnings
-    assert {*dreval.list_scores(), *DIMENSIONS, *ANALYSES} <= beginnings
+    assert {*dreval.list_scores(), *ANALYSES, *FUNCTIONS} <= beginnings
     assert {name for name in dreval.list_measures() if dreval.card(name, "measure").level == "point"} <= points
-    simulated = {name for name in dreval.list_datasets() if dreval.card(name, "dataset").kind != "loader"}
+    simulated = {name for name in dreval.list_datasets() if dreval.card(name, "dataset").origin != "loader"}
     assert {f"dataset | {name}" for name in simulated} <= finite
 
 

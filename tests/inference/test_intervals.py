@@ -162,7 +162,7 @@ def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
 
 def test_every_kind_has_its_text():
     """Each kind of interval has a method and a target."""
-    anchors = {"anchors", "bets", "unseen", "exact"}
+    anchors = {"anchors", "anchor_groups", "bets", "unseen", "exact"}
     kinds = {"points", "partitions", "classes", "subsampling", "seeds", "subsamples"}
     assert METHODS.keys() == TARGETS.keys() == anchors | kinds
     assert {TARGETS[kind] for kind in anchors} == {"anchors"}

@@ -1,4 +1,4 @@
-"""Lines that begin with # at the top of a text file, as ``numpy.savetxt`` writes a header."""
+"""A line that begins with # at the top of a text file: names of columns, as of ``numpy.savetxt``, or an error."""
 
 from __future__ import annotations
 
@@ -12,33 +12,46 @@ from dreval.errors import InputError
 from dreval.inputs.files import read_table
 
 Y = np.random.default_rng(0).normal(size=(8, 2)).round(4)
-CASES: dict[str, tuple[str, str, str, tuple[str, ...] | None, int]] = {
-    "commas": ("a.csv", ",", "x,y", ("x", "y"), 0),
-    "spaces": ("a.csv", " ", "x y", ("x", "y"), 0),
-    "tabs": ("a.tsv", "\t", "x\ty", ("x", "y"), 0),
-    "semicolons": ("a.csv", ";", "x;y", ("x", "y"), 0),
-    "spaces in tsv": ("a.tsv", " ", "x y", ("x", "y"), 0),
-    "commas above spaces": ("a.csv", " ", "x,y", ("x", "y"), 0),
-    "two lines": ("a.csv", ",", "made by me\nx,y", ("x", "y"), 1),
-    "three lines": ("a.csv", " ", "made by me, today\n\nx y", ("x", "y"), 2),
-    "title": ("a.csv", ",", "only one title", None, 1),
-    "title above spaces": ("a.csv", " ", "one title of many words", None, 1),
-    "numbers": ("a.csv", ",", "1.5,2.5", None, 1),
-    "quoted names": ("a.csv", ",", '"x, first",y', ("x, first", "y"), 0),
+HEADERS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
+    "commas": ("a.csv", ",", "x,y", ("x", "y")),
+    "spaces": ("a.csv", " ", "x y", ("x", "y")),
+    "tabs": ("a.tsv", "\t", "x\ty", ("x", "y")),
+    "semicolons": ("a.csv", ";", "x;y", ("x", "y")),
+    "spaces in tsv": ("a.tsv", " ", "x y", ("x", "y")),
+    "quoted names": ("a.csv", ",", '"x, first",y', ("x, first", "y")),
+}
+COMMENTS = {
+    "commas above spaces": (" ", "x,y"),
+    "two lines": (",", "made by me\nx,y"),
+    "three lines": (" ", "made by me, today\n\nx y"),
+    "title": (",", "only one title"),
+    "title above spaces": (" ", "one title of many words"),
+    "numbers": (",", "1.5,2.5"),
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_every_number_is_read_and_the_header_names_the_columns(case: str, tmp_path: Path) -> None:
-    """The values are those that numpy wrote; a note counts the lines that are not the header."""
-    name, delimiter, header, names, left_out = CASES[case]
+@pytest.mark.parametrize("case", HEADERS)
+def test_a_marked_header_names_the_columns(case: str, tmp_path: Path) -> None:
+    """The values are those that numpy wrote."""
+    name, delimiter, header, names = HEADERS[case]
     np.savetxt(tmp_path / name, Y, delimiter=delimiter, header=header)
     table = read_table(tmp_path / name)
 
     np.testing.assert_array_equal(np.asarray(table.values, dtype=float), Y)
     assert table.columns == names
-    notes = {note.code: dict(note.values) for note in table.notes}
-    assert notes.get("file.comments", {}).get("lines", 0) == left_out
+
+
+@pytest.mark.parametrize("case", COMMENTS)
+def test_other_comments_raise_an_error_whose_call_reads_the_file(case: str, tmp_path: Path) -> None:
+    """The hint names the option of pandas that leaves them out."""
+    delimiter, header = COMMENTS[case]
+    np.savetxt(tmp_path / "a.csv", Y, delimiter=delimiter, header=header)
+    with pytest.raises(
+        InputError, match=r"must not have comments.*Read it with pandas and pass the frame.*comment='#'"
+    ):
+        read_table(tmp_path / "a.csv")
+    frame = pd.read_csv(tmp_path / "a.csv", comment="#", header=None, sep=delimiter)
+    np.testing.assert_array_equal(frame.to_numpy(), Y)
 
 
 def test_row_names_below_a_comment_as_r_writes_them(tmp_path: Path) -> None:
@@ -58,15 +71,15 @@ def test_colors_are_not_comments(tmp_path: Path) -> None:
 
 
 def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
-    """Lines that were left out count."""
-    Path(tmp_path / "bad.csv").write_text("# made by me\n# x,y\n1,2\n3,4\n5,6,7\n")
-    with pytest.raises(InputError, match="3 in line 5"):
+    """The marked header counts."""
+    Path(tmp_path / "bad.csv").write_text("# x,y\n1,2\n3,4\n5,6,7\n")
+    with pytest.raises(InputError, match="3 in line 4"):
         read_table(tmp_path / "bad.csv")
 
 
 def test_a_byte_order_mark_and_other_line_ends(tmp_path: Path) -> None:
     """Windows writes both."""
-    Path(tmp_path / "w.csv").write_bytes(b"\xef\xbb\xbf# made by me\r\n# x,y\r\n1,2\r\n3,4\r\n")
+    Path(tmp_path / "w.csv").write_bytes(b"\xef\xbb\xbf# x,y\r\n1,2\r\n3,4\r\n")
     table = read_table(tmp_path / "w.csv")
     assert table.columns == ("x", "y")
     np.testing.assert_array_equal(table.values, [[1, 2], [3, 4]])

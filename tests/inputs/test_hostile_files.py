@@ -52,7 +52,7 @@ def test_an_oversized_line_raises_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, line: bytes
 ) -> None:
     """Too many fields or bytes in a line raise an error during reading; the value in the error allows to read it."""
-    monkeypatch.setattr("dreval.inputs.sizes.MAX_LINE_FIELDS", 40)
+    monkeypatch.setattr("dreval.inputs.text_tables.MAX_LINE_FIELDS", 40)
     path = tmp_path / f"wide{suffix}"
     path.write_bytes(gzip.compress(b"a\n1\n" + line) if suffix.endswith(".gz") else b"a\n1\n" + line)
     with pytest.raises(InputError, match="must have at most 40 fields in a line") as error:

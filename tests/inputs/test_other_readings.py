@@ -22,8 +22,8 @@ from dreval.errors import EmbeddingFailed, InputError, InputWarning
 from dreval.inputs import data as module
 from dreval.inputs.data import as_data
 from dreval.inputs.files import unpack
+from dreval.inputs.kinds import NOT_IN_MEMORY, kind_of
 from dreval.inputs.source import as_source
-from dreval.inputs.stored import is_stored
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)) + np.repeat([0, 1, 2], 20)[:, None]
@@ -97,7 +97,7 @@ def test_a_graph_that_is_not_in_memory(graph, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "N_ROWS_CHECKED", 30)
     np.save(tmp_path / "g.npy", np.asfortranarray(GRAPHS[graph]().toarray()))
     table = np.load(tmp_path / "g.npy", mmap_mode="r")
-    assert is_stored(table)
+    assert kind_of(table) in NOT_IN_MEMORY
     with pytest.raises(InputError, match="not a graph"):
         as_data(table)
 

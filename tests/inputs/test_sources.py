@@ -24,7 +24,7 @@ from dreval.errors import DrevalError, MethodFailed, UndefinedMeasure, UnknownNa
 from dreval.inputs import source as source_module
 from dreval.inputs.data import as_data
 from dreval.inputs.source import Source, as_source, embed
-from dreval.records.answers import Embedding
+from dreval.records.points import Embedding
 
 X = np.random.default_rng(1).normal(size=(12, 4)) * [4, 3, 2, 1]
 DATA = as_data(X, labels=[0, 1, 2] * 4)

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import dreval
+from dreval.analyses.tsne_scores import data_and_map
 from dreval.errors import InputWarning
-from dreval.scores import data_and_map
 
 N = 60
 RNG = np.random.default_rng(0)

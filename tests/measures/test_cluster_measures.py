@@ -426,6 +426,7 @@ def test_few_classes_have_no_interval_or_no_value():
             call(Y, Y, labels=labels > 0)
 
 
+@pytest.mark.slow
 def test_chance_of_centroids_is_one_half_for_classes_of_equal_size():
     """The mean over all 720 orders of six rows is 1/2, with equal points or without."""
     X = np.array([0.0, 0.3, 1.1, 1.7, 3.2, 3.9])[:, None]

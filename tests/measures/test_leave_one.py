@@ -310,6 +310,7 @@ def test_influences_of_ranks_agree_with_leaving_points_out(n, kind, monkeypatch)
     assert np.corrcoef(near, exact)[0, 1] > 0.99
 
 
+@pytest.mark.slow
 def test_influences_are_derivatives_also_by_shares_of_many_numbers():
     """Finite differences, to 1e-4 of their spread where sums by number are read to 2^-16 of all numbers."""
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 import dreval
 from dreval.errors import InputError, UndefinedMeasure
-from dreval.records.answers import LocalDistortion
+from dreval.records.points import LocalDistortion
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5))

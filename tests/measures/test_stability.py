@@ -98,6 +98,7 @@ def test_points_that_move_are_detected():
         record.plot("cloud of points")
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_value_of_many_replicates():
     truth = float(dreval.stability(data(), noisy, n_replicates=60, random_state=99))
     inside = 0

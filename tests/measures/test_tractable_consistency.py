@@ -366,6 +366,7 @@ def lines(path: Path) -> int:
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
+@pytest.mark.slow
 def test_a_killed_run_continues_where_it_stopped(tmp_path):
     """After kill -9 the next call gives the numbers of an undisturbed run, and repeats no finished run.
 

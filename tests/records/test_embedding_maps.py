@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 import dreval
 from dreval.errors import InputError
 from dreval.geometry.kernels import embedding_map, reconstruction_map
-from dreval.records.answers import Embedding
+from dreval.records.points import Embedding
 from dreval.registry import METHODS
 
 

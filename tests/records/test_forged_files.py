@@ -20,8 +20,8 @@ from each import each
 
 import dreval
 from dreval.errors import DrevalError, InputError
-from dreval.journal.study import Claims, Store, _sha256, cell_row, running
 from dreval.records import archive
+from dreval.storage.store import Claims, Store, _sha256, cell_row
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 LONG = 10_000_000
@@ -340,7 +340,7 @@ def test_claims_where_many_places_lead_to_a_page(tmp_path: Path) -> None:
     lead_to_one_page(path, "tasks", 12)
     with Store(path, "path") as store:
         with pytest.raises(InputError, match="repeatedly"):
-            running(store, "r")
+            store.running("r")
         with pytest.raises(InputError, match="must be a file that dreval can use"), Claims(store, "r") as claims:
             claims.claim("c")
 
@@ -385,7 +385,7 @@ def test_names_of_cells_that_are_none(cell: Any, study: Path, fresh_folder: Call
     path.write_bytes(study.read_bytes())
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DELETE FROM tasks")
-        db.execute("INSERT INTO tasks VALUES ('study cells', ?, NULL)", (cell,))
+        db.execute("INSERT INTO tasks VALUES ('study cells', ?, NULL, NULL)", (cell,))
     with pytest.raises(InputError, match="`path` must") as error:
         dreval.Study.open(path).status()
     assert len(str(error.value)) < 1500

@@ -6,8 +6,6 @@ import ast
 import json
 import re
 import string
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,61 +15,51 @@ import pytest
 import dreval
 from dreval.errors import DegenerateDataWarning, Hint, InputError, MissingFile, UndefinedMeasure
 from dreval.records.frames import notes_of_table
-from dreval.records.notes import ASSUMPTION, CODES, FAILURE, LIMIT, Note, join_notes, note, note_from_error
-from dreval.registry import MEASURES, METHODS, TESTS
+from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note, codes, join_notes, note, note_from_error
 
 PACKAGE = Path(dreval.__file__).parent
 FILES = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
-for _registry in (MEASURES, TESTS, METHODS):
-    _registry.cards()  # their files add the codes that they alone raise
+EXAMPLES = {"parts": (("size", 2),), "lacking": "pair", "quantity": "best set"}  # values by their format
 
 
 def test_every_code_has_a_sentence_that_renders() -> None:
     """With a number for each field the sentence has no template left, and severity is one of three names."""
-    for code, kind in CODES.items():
+    for code, kind in codes().items():
         fields = [(name, spec) for _, name, spec, _ in string.Formatter().parse(kind.sentence) if name]
-        text = str(note(code, **{name: (("size", 2),) if spec == "parts" else 2 for name, spec in fields}))
+        text = str(note(code, **{name: EXAMPLES.get(spec or "", 2) for name, spec in fields}))
         assert text, code
         assert not set("{}|") & set(text), code
         assert kind.severity in (ASSUMPTION, LIMIT, FAILURE), code
         assert kind.hint == "" or (kind.hint[0].isupper() and kind.hint.endswith(".")), code
-    cured = [bool(kind.hint) for code, kind in CODES.items() if kind.severity != ASSUMPTION]
+    cured = [bool(kind.hint) for code, kind in codes().items() if kind.severity != ASSUMPTION]
     assert sum(cured) >= 0.75 * len(cured)  # the others are facts that the user cannot change
 
 
 def test_every_code_is_raised_somewhere() -> None:
-    """Each code is a string of a file other than the table, or its last part follows the first in an f-string."""
-    used = [text for path, text in FILES.items() if path.name != "notes.py"]
-    for code in CODES:
+    """Each code is a string of a file, or its last part follows the first in an f-string."""
+    for code in codes():
         prefix, _, last = code.partition(".")
-        is_named = [f'"{code}"' in text or (f'f"{prefix}.{{' in text and f'"{last}"' in text) for text in used]
-        assert any(is_named) or prefix in ("cases", "refused"), code  # the second is raised by the file of the table
-
-
-@pytest.mark.slow  # a process for each code
-@pytest.mark.skipif(sys.platform == "win32", reason="children of a process that has imported, as POSIX has them")
-def test_a_new_process_knows_codes_that_things_share() -> None:
-    """A result can be loaded in a new process: codes in files of several measures are found too."""
-    entry_names = {*MEASURES.names(), *TESTS.names(), *METHODS.names()}
-    table = FILES[PACKAGE / "records" / "notes.py"]
-    shared = [
-        code for code in CODES if f'"{code}"' not in table and code.partition(".")[0] not in {*entry_names, "cases"}
-    ]
-    assert {"kmeans.starts", "lisi.perplexity"} <= {*shared}
-    program = "\n".join(
-        [
-            "import os",
-            "from dreval.records.notes import CODES, _code",
-            f"for code in {shared!r}:",
-            "    child = os.fork()",
-            "    if not child:",
-            "        assert code not in CODES",
-            "        _code(code)",
-            "        os._exit(0)",
-            "    assert os.waitpid(child, 0)[1] == 0, code",
+        is_named = [
+            f'"{code}"' in text or (f'f"{prefix}.{{' in text and f'"{last}"' in text) for text in FILES.values()
         ]
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
+        assert any(is_named), code
+
+
+def test_every_code_in_the_source_has_a_sentence() -> None:
+    """Each text that is passed to ``note`` as its code is in the table; an unknown code raises an error."""
+    calls = re.compile(r"""\b(?:note|add_note)\((?:row, |partial\(note, )?"([a-z_]+(?:\.[a-z_]+)*)\"""")
+    used = {code for text in FILES.values() for code in calls.findall(text)}
+
+    assert len(used) > 200
+    assert used <= set(codes())
+    with pytest.raises(KeyError, match="nowhere"):
+        note("nowhere.written")
+
+
+def test_one_reason_has_one_code() -> None:
+    """A reason that intervals, pairs and best sets share has one code; its value ``of`` names what is missing."""
+    texts = [str(note("inference.fixed", of=of)) for of in ("interval", "pair", "best set")]
+    assert [text.partition(":")[0] for text in texts] == ["no interval", "no test", "not decided"]
 
 
 def test_values_render_by_number() -> None:
@@ -81,7 +69,7 @@ def test_values_render_by_number() -> None:
     inner = note_from_error(UndefinedMeasure("labels", "must be classes", "numbers", "Pass text."))
     several = note("runs.failed", failed=2, runs=3, reasons=[inner, inner])
     assert str(several).endswith("all means: " + " / ".join([str(inner)] * 2))
-    assert join_notes([note("interval.fixed"), note("data.repeated", rows=1)]).count(";") == 1
+    assert join_notes([note("inference.fixed", of="interval"), note("data.repeated", rows=1)]).count(";") == 1
 
 
 def test_an_argument_is_renamed_by_its_field() -> None:

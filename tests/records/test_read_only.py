@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-import pydoc
 import time
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
@@ -17,8 +16,7 @@ import pytest
 from scipy import sparse
 
 import dreval
-from dreval.records.answers import Embedding, IndependenceTest
-from dreval.records.comparison import Comparison
+from dreval.records.points import Embedding
 
 X = np.random.default_rng(0).normal(size=(24, 3))
 Y = X[:, :2].copy()
@@ -193,7 +191,7 @@ def test_dicts_and_lists_of_a_record_are_as_any_others_but_for_changes() -> None
         assert copy == recipe
     with pytest.raises(TypeError, match="this dict belongs to a record, which cannot be changed; copy it first"):
         recipe["call"] = ""
-    with pytest.raises(TypeError, match="'_ProtectedItems' object does not support item assignment"):
+    with pytest.raises(TypeError, match="'FrozenItems' object does not support item assignment"):
         results.points["a"] = None
 
 
@@ -212,11 +210,19 @@ def test_tables_are_handed_out_without_copying_them() -> None:
         assert min(seconds) < 1e-3
 
 
-def test_help_on_an_attribute_is_its_entry_in_the_docstring():
-    """``help(Results.table)`` describes the table; the attributes of public records have an entry each."""
-    for record in (dreval.Results, Comparison, IndependenceTest, Embedding):
-        entries = {
-            field.name: vars(record)[field.name].__doc__ for field in dataclasses.fields(record) if field.name[0] != "_"
-        }
-        assert all(name in entry and len(entry.splitlines()) > 1 for name, entry in entries.items()), entries
-    assert "The tidy table" in pydoc.render_doc(dreval.Results.table, renderer=pydoc.plaintext)
+def test_arrays_are_frozen_once() -> None:
+    """An attribute is the same read-only array at each access; the array that was passed can still be written to."""
+    coordinates = Y.copy()
+    record = Embedding(coordinates, "example")
+    for copy in (record, deepcopy(record), pickle.loads(pickle.dumps(record)), dataclasses.replace(record)):
+        assert copy.coordinates is copy.coordinates
+        assert not copy.coordinates.flags.writeable
+    coordinates[0, 0] = 77
+    assert record.coordinates[0, 0] == 77
+
+
+def test_a_sparse_matrix_is_handed_out_as_a_copy() -> None:
+    """Other entries of the matrix of a result are not those of the result."""
+    results = dreval.Evaluation(sparse.csr_array(np.abs(X)), {"a": Y}, n_neighbors=5).run("continuity", None)
+    results.data.data = np.zeros(X.size)
+    np.testing.assert_array_equal(results.data.toarray(), np.abs(X))

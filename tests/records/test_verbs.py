@@ -14,7 +14,7 @@ import pytest
 
 import dreval
 from dreval.errors import EmbeddingFailed, InputError, UnknownName
-from dreval.records.answers import MeasureRecord
+from dreval.records.estimates import MeasureRecord
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 EV = dreval.Evaluation(X, {"first": X[:, :2], "wide": X[:, 1:], "bad": X[:5]}, n_neighbors=[3, 5], random_state=0)

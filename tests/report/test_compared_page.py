@@ -93,6 +93,7 @@ def test_posterior_probabilities_have_a_separate_table(tmp_path):
     assert page.partition('<section id="pairs"')[2].partition("</section>")[0].count("<tr>") == 1 + 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["within", "across"])
 def test_the_page_is_self_contained_and_reproducible(kind, tmp_path, request):
     """The page loads no file, shows names literally, has one script, and two reports have the same bytes."""

@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 
 import dreval
-from dreval.comparison.base import letter_display
+from dreval.comparison.tables import letter_display
 from dreval.errors import InputError, UnknownName
 from dreval.report._svg import inline_svg
 from dreval.report.contents.comparison import letter_text

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from report_cases import make_results, measure_row, simulated_results
 
 from dreval.errors import DrevalWarning, InputError, UnknownName
-from dreval.records.answers import IndependenceTest
+from dreval.records.tests import IndependenceTest
 from dreval.report import _style
 from dreval.report._svg import inline_svg
 from dreval.report.figures._lines import spread_labels

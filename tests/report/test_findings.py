@@ -401,6 +401,7 @@ def test_a_grade_holds_for_every_order_of_equal_distances(values, chance):
     )
 
 
+@pytest.mark.slow
 def test_sentences_of_a_measure_come_from_its_card():
     """A perfect value holds and one near chance fails, in the sentences of the card, for every measure with grades."""
     for card in MEASURES.cards():

@@ -71,8 +71,8 @@ def test_every_kind_has_a_card_and_the_pages_of_plot_agree_with_it():
     for name, card in cards.items():
         text = repr(dreval.card(name, "figure"))
         assert all(name_or_key in text for name_or_key in (f"name: {name}", *card.aliases, *card.options))
-        assert card.sentence[0].islower()
-        assert not card.sentence.endswith(".")
+        assert card.title[0].islower()
+        assert not card.title.endswith(".")
     for record, part in ((Results, cards), (Comparison, kinds("comparison"))):
         page = record.plot.__doc__
         kind_names = {name_or_key for name_or_key in re.findall(r'"(\w+)"', page) if name_or_key in part}
@@ -83,7 +83,7 @@ def test_every_kind_has_a_card_and_the_pages_of_plot_agree_with_it():
                 assert all(re.search(rf"\b{option}( :|, )", page) for option in card.options)
     page = " ".join(Results.plot.__doc__.replace("`", "").split())
     for name in re.findall(r'- "(\w+)" ?(?:\(or "\w+"\))?:', page):
-        assert " ".join(cards[name].sentence.replace("`", "").split()[:6]) in page
+        assert " ".join(cards[name].title.replace("`", "").split()[:6]) in page
 
 
 @pytest.mark.parametrize("kind", SINGLE_KINDS)
@@ -462,6 +462,7 @@ def test_figures_over_data_sets_raise_an_error_for_a_result(three_embeddings):
         assert cut_off(figure) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 12])
 def test_titles_over_few_ranks_stay_on_the_paper(k):
     """For two or twelve embeddings, long names or short, no text is cut off."""

@@ -145,6 +145,7 @@ def reports(tmp_path_factory):
     return Reports()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_pages_are_well_formed(reports, case):
     """Tags close in order, ids are unique, headings descend by one, and the page has a language and a title."""
@@ -220,6 +221,7 @@ def test_awkward_names_are_shown_literally(reports):
     assert rows[1]["title"] == 'a "quoted" & name'
 
 
+@pytest.mark.slow
 def test_control_characters_do_not_break_a_report(tmp_path):
     """Characters that XML or UTF-8 cannot represent become spaces."""
     results = simulated_results(("a\x00b", "e\ufffef", "two\nlines"), ks=(5, 15))
@@ -523,6 +525,7 @@ def test_formulas_become_mathml():
     assert _formula(r"a < \frac") == r"a &lt; \frac"
 
 
+@pytest.mark.slow
 def test_a_text_has_the_pairs_of_few_embeddings(tmp_path):
     """A text has the paired differences of few embeddings, with one heading per measure, and none of many."""
     rng = np.random.default_rng(0)

@@ -215,6 +215,7 @@ def test_rows_of_tests_mark_missing_results() -> None:
     assert "p not adjusted;" in text
 
 
+@pytest.mark.slow
 def test_shared_notes_are_printed_once() -> None:
     """A note that many rows share is one note with the names it concerns, and ends with one full stop."""
     text = results("e", "f").summary(full=True).as_text()
@@ -226,6 +227,7 @@ def test_shared_notes_are_printed_once() -> None:
     assert re.findall(r"\[(\d+)\]", notes) == [str(i + 1) for i in range(len(re.findall(r"\[(\d+)\]", notes)))]
 
 
+@pytest.mark.slow
 def test_no_time_is_printed() -> None:
     """Two runs print the same text."""
     assert str(evaluate(["e"]).summary(full=True)) == str(evaluate(["e"]).summary(full=True))

@@ -51,6 +51,7 @@ def ax() -> Iterator[mpl.axes.Axes]:
     plt.close(figure)
 
 
+@pytest.mark.slow
 def test_every_kind_of_one_panel_is_drawn_into_axes(results: dreval.Results, across: dreval.Comparison) -> None:
     """The figure is drawn on the Axes and returns them; no panel is added, and the other Axes stay empty."""
     assert {*SINGLE_PANEL_OPTIONS, "difference_map", "critical_difference", "wins"} == set(kinds())

@@ -11,7 +11,7 @@ import pytest
 
 import dreval
 from dreval.errors import InputError
-from dreval.journal.study import StudyFile
+from dreval.storage.study_file import StudyFile
 
 AWKWARD = "<b>&\"' long $name_of$ a method | in words"
 
@@ -66,6 +66,7 @@ def test_every_number_equals_the_table(study: dreval.Study, tmp_path: Path) -> N
         assert row.count("**") == 2
 
 
+@pytest.mark.slow
 def test_the_page_has_all_parts(study: dreval.Study, tmp_path: Path) -> None:
     """Ranks, values, progress, cautions, notes and recipe are in this order; each comparison has one figure."""
     page = report_text(study, tmp_path)

@@ -88,6 +88,7 @@ def test_nulls_equal_those_of_a_separate_test(results):
     assert rows["count"].tolist() == np.histogram(null, edges)[0].tolist()
 
 
+@pytest.mark.slow
 def test_nulls_and_sources_are_saved(results, tmp_path):
     """A loaded result draws the same page, byte by byte."""
     loaded = dreval.load_results(results.save(tmp_path / "r.dreval"))

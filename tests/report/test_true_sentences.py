@@ -163,6 +163,7 @@ def test_the_first_of_equal_maps_leads_by_every_measure(five):
     assert not re.search(r"(^|\. )mds is (better|not distinguishable)[^.]*pca", text)
 
 
+@pytest.mark.slow
 def test_every_text_has_the_same_order_by_mean_rank(twelve):
     """The order is that of the mean of the ranks of values over all measures; ties share their rank."""
     table = twelve.tidy()
@@ -300,6 +301,7 @@ def test_every_borderline_difference_is_named_or_counted(twelve):
             )
 
 
+@pytest.mark.slow
 def test_the_smallest_p_is_named_if_a_sentence_uses_it():
     """Summary and paragraph have the limit of p with its number of permutations, unless p is larger."""
     for seed, expected in ((0, True), (1, True)):
@@ -319,6 +321,7 @@ def test_the_smallest_p_is_named_if_a_sentence_uses_it():
     assert "is the smallest" not in str(results.summary())
 
 
+@pytest.mark.slow
 def test_the_data_are_excluded_from_adjustment_and_counts():
     """The adjusted p-values of the embeddings exclude the data, whose row has only an unadjusted p."""
     without, with_reference = (evaluated(3, with_data=flag, tests=["hsic"], n_resamples=99) for flag in (False, True))

@@ -44,6 +44,7 @@ def results_list():
     return [random_results(seed, k, with_data=seed % 2 == 1) for k, seed in cases]
 
 
+@pytest.mark.slow
 def test_the_best_of_a_sentence_is_best_by_all_its_measures(results_list):
     """The named embeddings are the best set by each column of the sentence, never an intersection of several."""
     kinds = set()
@@ -92,6 +93,7 @@ def test_the_best_has_the_best_value_or_is_in_the_best_set(results_list):
             assert part.loc[list(results.reference), "in_best_set"].isna().all()
 
 
+@pytest.mark.slow
 def test_a_best_set_that_compare_does_not_confirm_is_borderline(results_list):
     """The text has both p-values, and no difference that ``compare`` finds is called borderline."""
     n_borderline = 0
@@ -147,6 +149,7 @@ def test_the_phrase_of_a_borderline_result():
     raise AssertionError("no borderline result among thirty")
 
 
+@pytest.mark.slow
 def test_the_other_embedding_requires_two_embeddings(results_list):
     """ "The other" and "both others" need the right number of embeddings; the data do not count."""
     for results in results_list:

@@ -10,7 +10,8 @@ import pytest
 import dreval
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.kernels import Refit
-from dreval.records.answers import Certificate, Embedding
+from dreval.records.points import Embedding
+from dreval.records.tests import Certificate
 from dreval.registry import TESTS
 from dreval.significance._certificate import certify
 
@@ -37,6 +38,7 @@ def test_true_latents_with_independent_noise_pass():
     assert result.residual_mean < 0.3
 
 
+@pytest.mark.slow
 def test_noise_that_follows_the_latent_is_detected():
     """A residual whose size depends on the embedding is an objection, with the effect size before p."""
     result = certificate(*latents_and_data(n=150, dependent=True))
@@ -108,6 +110,7 @@ def test_a_seed_is_a_seed_and_threads_have_no_effect():
     assert certificate(Y, X, random_state=1, n_resamples=8).tests[0].null_distribution.tolist() != single.tolist()
 
 
+@pytest.mark.slow
 def test_theorem_3_leaves_a_structure_that_is_detected():
     """With the true latents Theorem 3 leaves a nonlinear part, which the test reports; kernel ridge does not."""
     Y, X = latents_and_data(n=150, noise=0.05)
@@ -147,17 +150,20 @@ def test_units_have_no_effect():
 
 
 def test_invalid_options_are_named():
-    """An unknown rule raises an error with the valid ones, from results and from records."""
+    """An unknown rule raises an error with the valid ones, and an unknown keyword the error of Python."""
     Y, X = latents_and_data(n=40)
     results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=0).run("procrustes_disparity", ci=None)
-    with pytest.raises(dreval.errors.UnknownName, match="Did you mean 'n_folds'"):
+    with pytest.raises(dreval.errors.UnknownName, match=r"`rule`.*Did you mean 'ridge'"):
+        results.certificate("sheet", rule="ridg")
+    with pytest.raises(TypeError, match="'folds'"):
         results.certificate("sheet", folds=3)
-    with pytest.raises(dreval.errors.UnknownName, match=r"`parameter of transform`.*Known: bandwidth, reg"):
+    with pytest.raises(TypeError, match="'sigma'"):
         results.embedding("sheet").transform(X, sigma=3)
-    with pytest.raises(dreval.errors.UnknownName, match=r"`parameter of inverse_transform`"):
+    with pytest.raises(TypeError, match="'sigma'"):
         results.embedding("sheet").inverse_transform(Y, sigma=3)
 
 
+@pytest.mark.slow
 def test_it_prints():
     """Errors first, effect before p, the verdict as the first note; frame and representation."""
     result = certificate(*latents_and_data(n=40), n_resamples=9)

@@ -20,7 +20,7 @@ from snapshot import RowNote, Snapshots, error_text
 import dreval
 from dreval import _check
 from dreval.cli._main import main
-from dreval.records.answers import Embedding
+from dreval.records.points import Embedding
 from dreval.registry import METHODS
 
 X = np.arange(24.0).reshape(8, 3) ** 2

@@ -20,7 +20,7 @@ from each import each
 
 import dreval
 from dreval.errors import DrevalError, InputError
-from dreval.journal.study import cell_row
+from dreval.storage.store import cell_row
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 

@@ -35,7 +35,7 @@ def write_figures(folder: Path) -> None:
     ]
     for card in sorted(kinds().values(), key=lambda card: (card.of != "results", card.several)):
         drawn = inline_svg(_figure(card), card.name.replace("_", ""), f"A figure of the kind {card.name}")
-        pieces += [title(card.name, "-"), _sentence(card.sentence), _options(card)]
+        pieces += [title(card.name, "-"), _sentence(card.title), _options(card)]
         pieces.append(raw(f'<div class="drawn" tabindex="0">{drawn}</div>'))
     write(folder / "figures.rst", page(*pieces))
 

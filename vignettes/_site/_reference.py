@@ -28,15 +28,15 @@ CITATION = Path(__file__).resolve().parents[2] / "CITATION.cff"
 # The records that functions return; users never construct them.
 RECORDS = (
     "dreval.records.comparison.Comparison",
-    "dreval.records.answers.Certificate",
-    "dreval.records.answers.MeasureRecord",
-    "dreval.records.answers.LocalDistortion",
-    "dreval.records.answers.SingularityScore",
-    "dreval.records.answers.PerturbationScore",
-    "dreval.records.answers.PerplexityCurve",
-    "dreval.records.answers.Embedding",
-    "dreval.records.answers.IntrinsicDimension",
-    "dreval.records.answers.ParallelAnalysis",
+    "dreval.records.tests.Certificate",
+    "dreval.records.estimates.MeasureRecord",
+    "dreval.records.points.LocalDistortion",
+    "dreval.records.points.SingularityScore",
+    "dreval.records.points.PerturbationScore",
+    "dreval.records.estimates.PerplexityCurve",
+    "dreval.records.points.Embedding",
+    "dreval.records.estimates.IntrinsicDimension",
+    "dreval.records.estimates.ParallelAnalysis",
     "dreval.records.sweep.Sweep",
     "dreval.datasets._dataset.Dataset",
     "dreval.measures.core.Recommendation",
@@ -181,7 +181,7 @@ def _datasets() -> str:
     }
     pieces = [title("Data")]
     for kind, words in kinds.items():
-        found = [card for card in cards if card.kind == kind]
+        found = [card for card in cards if card.origin == kind]
         pieces += [title(words, "-"), how[kind], raw(_panels(found)) if kind == "simulated" else ""]
         rows = ((f"``{c.name}``", _described(c), f"{c.n} x {c.p}", plain(c.reference)) for c in found)
         pieces.append(table(["name", "title", "n x p", "reference"], rows, "18 34 12 36"))

@@ -10,14 +10,14 @@ from itertools import groupby, takewhile
 from typing import Any
 
 from dreval._check import check_names, check_one_of
-from dreval.comparison.base import names_hint
 from dreval.comparison.compare import comparable
+from dreval.comparison.families import names_hint
 from dreval.errors import InputError
 from dreval.glossary import DIRECTIONS, format_number, format_p
-from dreval.records.answers import LEVEL
 from dreval.records.frames import independence_rows, notes_of_table, of_whole, over_replicates
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.results import Results
+from dreval.records.tests import LEVEL
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import CODES, TERMINAL_COLUMNS, BestCell, Table, TextCell, same_digits, significance_stars
 from dreval.report.findings import (

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dreval.evaluation.evaluation import versions
 from dreval.glossary import format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, of_method
+from dreval.records.provenance import versions
 from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS

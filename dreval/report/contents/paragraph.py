@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison.base import critical_difference, critical_level
 from dreval.comparison.compare import comparable
+from dreval.comparison.ranks import critical_difference
+from dreval.comparison.tables import critical_level
 from dreval.glossary import true_minus
 from dreval.inference.adjustment import ADJUSTMENTS, smallest_p
 from dreval.inference.ties import is_tie

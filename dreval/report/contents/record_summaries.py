@@ -14,25 +14,18 @@ from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.kernels import KernelMap
 from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
-from dreval.journal.study import STATES
 from dreval.protocol.protocol import ProtocolStatus
-from dreval.records.answers import (
-    CostEstimate,
-    Embedding,
-    IntrinsicDimension,
-    MeasureRecord,
-    ParallelAnalysis,
-    PerplexityCurve,
-    PointScores,
-)
+from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
 from dreval.records.frames import notes_of_table
 from dreval.records.notes import Note, Notes
+from dreval.records.points import Embedding, PointScores
 from dreval.records.sweep import Sweep
-from dreval.registry import DIMENSIONS, MEASURES, METHODS
+from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.document import BestCell, Table, format_duration, same_digits
 from dreval.report.format import count_noun, join_and, p_text, percent
 from dreval.report.render.summary import Summary
 from dreval.report.result_view import title_in_sentence
+from dreval.storage.study_file import STATES
 from dreval.study.study import StudyStatus, shortened_reason
 
 # What is printed of the number of dimensions of data: an intrinsic dimension, and a parallel analysis.
@@ -62,7 +55,7 @@ def intrinsic_dimension_summary(record: IntrinsicDimension) -> Summary:
         ]
         columns = ["", "5 %", "25 %", "median", "75 %", "95 %"]
         tables.append(Table("Local dimensions of the points", columns, [["dimension", *quantiles]]))
-    notes = [*record.notes, DIMENSIONS.card("intrinsic_dimension").caution]
+    notes = [*record.notes, ANALYSES.card("intrinsic_dimension").caution]
     answer = [intrinsic_dimension_answer(record)]
     return Summary("Intrinsic dimension", [h for h in header if h[0]], tables, notes, record.call, answer)
 
@@ -100,7 +93,7 @@ def parallel_analysis_summary(record: ParallelAnalysis) -> Summary:
         else ""
     )
     tables = [Table("Eigenvalues of the correlation matrix", columns, rows, foot=foot)]
-    notes = [*record.notes, DIMENSIONS.card("parallel_analysis").caution]
+    notes = [*record.notes, ANALYSES.card("parallel_analysis").caution]
     answer = [parallel_analysis_answer(record)]
     return Summary("Parallel analysis", header, tables, notes, record.call, answer)
 

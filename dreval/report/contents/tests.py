@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dreval.glossary import format_number, format_p, true_minus
-from dreval.records.answers import LEVEL, MIN_EMPTY_ERROR, Certificate, IndependenceTest, NoiseTest, Sensitivity
+from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, IndependenceTest, NoiseTest, Sensitivity
 from dreval.registry import MEASURES
 from dreval.report.document import CODES, MISSING_VALUE, Cell, Head, PageTable, Table, same_digits, significance_stars
 from dreval.report.findings import (

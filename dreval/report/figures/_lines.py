@@ -17,8 +17,8 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from dreval._check import FloatArray
 from dreval.glossary import DIRECTIONS
 from dreval.inference.bands import better_ranges
-from dreval.records.answers import Sensitivity
 from dreval.records.results import Results
+from dreval.records.tests import Sensitivity
 from dreval.registry import MEASURES
 from dreval.report._style import LIGHT, draw_for_reader, embedding_color, math_text, one_axes
 from dreval.report.figures._panels import SOFT_TEXT

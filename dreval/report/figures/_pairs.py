@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dreval._check import FloatArray
-from dreval.records.answers import Shepard
+from dreval.records.points import Shepard
 from dreval.report._style import LIGHT, PLAIN_COLOR, bar_axes
 from dreval.report.figures._panels import SOFT_TEXT
 from dreval.report.format import plain_numbers

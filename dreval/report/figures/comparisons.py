@@ -15,7 +15,8 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from dreval._check import FloatArray, IntArray, check_int
 from dreval._random import stream
-from dreval.comparison.base import critical_difference, critical_level, single_letters
+from dreval.comparison.ranks import critical_difference
+from dreval.comparison.tables import critical_level, single_letters
 from dreval.errors import InputError
 from dreval.geometry.ranks import coranking_cells, rank_edges
 from dreval.glossary import printable

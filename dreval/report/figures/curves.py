@@ -16,7 +16,7 @@ from dreval._check import FloatArray, check_int, check_one_of
 from dreval._random import stream, stream_seed
 from dreval.errors import InputError
 from dreval.glossary import format_number
-from dreval.records.answers import IntrinsicDimension, ParallelAnalysis, PerplexityCurve
+from dreval.records.estimates import IntrinsicDimension, ParallelAnalysis, PerplexityCurve
 from dreval.records.results import Results
 from dreval.records.sweep import Sweep
 from dreval.registry import MEASURES

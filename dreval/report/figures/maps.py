@@ -24,10 +24,12 @@ from dreval.geometry.procrustes import broken_edges, local_stretch
 from dreval.glossary import printable
 from dreval.inputs.features import densify, is_sparse
 from dreval.measures.classes import centroid_triplets
-from dreval.records.answers import NoiseTest, PointScores, Stability
 from dreval.records.comparison import Comparison
+from dreval.records.estimates import Stability
 from dreval.records.frames import columns_by_full_name, setting_names
+from dreval.records.points import PointScores
 from dreval.records.results import MOST_LISTED, Results
+from dreval.records.tests import NoiseTest
 from dreval.registry import MEASURES
 from dreval.report._style import (
     CLASS_COLORS,

@@ -15,8 +15,8 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 from dreval._check import FloatArray, check_one_of
 from dreval.errors import InputError
 from dreval.glossary import printable, true_minus
-from dreval.records.answers import IndependenceTest
 from dreval.records.results import Results
+from dreval.records.tests import IndependenceTest
 from dreval.registry import TESTS
 from dreval.report._style import LIGHT, draw_for_reader, embedding_color, figure_style, one_axes, panel_grid
 from dreval.report._svg import inline_svg

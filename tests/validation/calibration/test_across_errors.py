@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import rankdata
 
 import dreval
-from dreval.comparison.base import nemenyi
+from dreval.comparison.ranks import nemenyi
 from dreval.inference.adjustment import over_blocks
 
 MEASURES, METHODS, LEVEL = 9, 4, 0.05

@@ -158,9 +158,7 @@ def _evaluation_intervals(name: str, measures: list[str], seed: int) -> list[Int
     X, Y, labels = DATA[name]()
     ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=M, random_state=seed)
     table = ev.run(measures, None).tidy().set_index("measure").loc[measures]
-    kinds = table["conf_method"].map(
-        {text: kind for kind, text in METHODS.items()} | {evaluation_rows.ANCHOR_GROUPS: "groups"}
-    )
+    kinds = table["conf_method"].map({text: kind for kind, text in METHODS.items()})
     return [
         None if math.isnan(row["conf_low"]) else Interval(row["se"], row["conf_low"], row["conf_high"], kind, M, M - 1)
         for kind, (_, row) in zip(kinds, table.iterrows(), strict=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dreval
-from dreval.records.answers import Embedding
+from dreval.records.points import Embedding
 from dreval.significance._certificate import certify
 
 N, RESAMPLES = 100, 39

@@ -167,6 +167,7 @@ def test_a_degraded_region_is_detected(n_simulations):
     assert (power >= naive_power - 3 * np.sqrt(0.5 / size)).all()
 
 
+@pytest.mark.slow
 def test_the_size_quickly():
     """The fast subset: of 25 exchangeable pairs at most 5 differ at 5 % (more than 5 has probability .001)."""
     p = simulate(np.random.default_rng(9), 25, n=80, names=MEASURES[:3])[0]

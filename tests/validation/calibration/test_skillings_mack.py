@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dreval.comparison.base import skillings_mack, skillings_mack_p
+from dreval.comparison.ranks import skillings_mack, skillings_mack_p
 
 N, K, DRAWS = 6, 4, 499
 
@@ -18,9 +18,9 @@ def rates(size, gain, tied, seed=0):
         values = rng.normal(size=(N, K)) + gain * np.arange(K)
         values = np.round(values) if tied else values
         values[rng.uniform(size=values.shape) < 0.2] = np.nan
-        chi_square, p, rank = skillings_mack(values)
-        if rank == K - 1 and np.isnan(values).any() and np.isfinite(chi_square):
-            p_values.append((skillings_mack_p(values, rng, DRAWS)[0], p))
+        test = skillings_mack(values)
+        if test.df == K - 1 and np.isnan(values).any() and np.isfinite(test.statistic):
+            p_values.append((skillings_mack_p(values, rng, DRAWS).p_value, test.p_value))
     return np.mean(np.array(p_values) <= 0.05, axis=0)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval.journal.study import Store, cell_key
+from dreval.storage.store import Store, key_hash
 
 VERSIONS = ("dreval", "numpy", "scipy", "scikit-learn")
 COMPARISON = "Beside the paper"
@@ -83,7 +83,7 @@ def collect(
     with Store(options.store or ":memory:") as journal:
         run = journal.open_run({"table": name, **{tool: version(tool) for tool in VERSIONS}})
         for arguments in cells:
-            key = cell_key(arguments)
+            key = key_hash(arguments)
             cell = journal.get(run, key)
             if cell is None and options.found:
                 continue

@@ -212,6 +212,7 @@ def test_figure_5_the_order_of_clusters_depends_on_the_start():
     assert (table["ratio"] < 2.5).all()
 
 
+@pytest.mark.slow
 def test_figure_5_ours_keeps_the_order_from_principal_components():
     """The middle cluster is in the middle for ten or more of twelve seeds, and for fewer from random places.
 

@@ -99,7 +99,7 @@ def test_short_lists_are_recomputed(how: str, monkeypatch: pytest.MonkeyPatch) -
     """Without stored neighbors beyond k, a new search for the points without a group gives the same numbers."""
     X = points("torus")[:120]
     default = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
-    monkeypatch.setattr(sys.modules["dreval.dimension"], "extra_neighbors", lambda *_: 0)
+    monkeypatch.setattr(sys.modules["dreval.analyses.intrinsic_dimension"], "extra_neighbors", lambda *_: 0)
     repeated = dreval.intrinsic_dimension(X, random_state=0, **SETTINGS[how])
     assert repeated.se == pytest.approx(default.se, rel=1e-9)
     assert repeated.value == default.value
@@ -258,7 +258,7 @@ def test_too_many_neighbors_for_groups_leave_the_estimate_without_interval() -> 
         (lambda X: dreval.intrinsic_dimension(X[[0, 1, 2] * 4]), InputError, "`X` must have at least 4 different rows"),
         (lambda X: dreval.intrinsic_dimension(X[:3]), InputError, "`X` must have at least 4 rows"),
         (lambda X: dreval.intrinsic_dimension(X * np.nan), InputError, "`X` must"),
-        (lambda X: dreval.intrinsic_dimension(X, k=3), UnknownName, "Did you mean 'n_neighbors'"),
+        (lambda X: dreval.intrinsic_dimension(X, k=3), TypeError, "unexpected keyword argument 'k'"),
     ],
 )
 def test_errors(call, kind, message) -> None:

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from dreval.errors import InputError
-from dreval.journal.study import Store, cell_key
 from dreval.records.base import is_journal
+from dreval.storage.store import Store, key_hash
 
 RECIPE = {"method": "pca", "n": 3}
 WRITER = """
 import sys
-from dreval.journal.study import Store
+from dreval.storage.store import Store
 with Store(sys.argv[1]) as store:
     run = store.open_run({"method": "pca", "n": 3})
     for i in range(100):
@@ -56,7 +56,7 @@ def test_runs_are_separate_and_the_first_result_stays(tmp_path: Path) -> None:
         store.put(run, "a", {"u": 2.0})
         assert store.cells(run) == {"a": ({"u": 1.0}, None)}
         assert store.cells(other_run) == {}
-        assert run == cell_key(RECIPE) != other_run
+        assert run == key_hash(RECIPE) != other_run
 
 
 def test_four_processes_write_at_once(tmp_path: Path) -> None:
@@ -132,14 +132,14 @@ def test_a_transaction_is_atomic(tmp_path: Path) -> None:
     """Writes before an error within a transaction are not kept."""
 
     def write_and_fail(store: Store) -> None:
-        with store.transaction() as db:
+        with store._transaction() as db:
             db.execute("INSERT INTO runs VALUES ('a', 'b')")
             raise ZeroDivisionError
 
     with Store(tmp_path / "cells") as store:
         with pytest.raises(ZeroDivisionError):
             write_and_fail(store)
-        assert store.rows("SELECT * FROM runs") == []
+        assert store._rows("SELECT * FROM runs") == []
 
 
 def test_a_journal_is_recognized_by_its_first_bytes(tmp_path: Path) -> None:
@@ -162,10 +162,11 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_many_processes_begin_a_file_at_once(tmp_path: Path) -> None:
     """The first process creates the file; no process fails because another one is creating it."""
     code = (
-        "import sys, time; from dreval.journal.study import Store; time.sleep(max(0, float(sys.argv[2]) - time.time()))"
+        "import sys, time; from dreval.storage.store import Store; time.sleep(max(0, float(sys.argv[2]) - time.time()))"
     )
     code += "\nfor i in range(40):\n    with Store(f'{sys.argv[1]}{i}') as store: store.put('run', sys.argv[3], {})"
     at = str(time.time() + 3)

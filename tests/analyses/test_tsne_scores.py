@@ -16,7 +16,7 @@ import dreval
 import dreval.geometry.tsne as tsne_loss
 from dreval.errors import ApproximationWarning, InputError, UndefinedMeasure, UnknownName
 from dreval.geometry.tsne import NeighborAffinities, PairAffinities, conditional_affinities, loss_parts
-from dreval.records.answers import SingularityScore
+from dreval.records.points import SingularityScore
 
 X = np.random.default_rng(0).normal(size=(70, 5)) + 3 * (np.arange(70) % 2)[:, None]
 CLOUD = np.random.default_rng(0).normal(size=(90, 4))

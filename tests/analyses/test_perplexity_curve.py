@@ -12,9 +12,9 @@ from scipy.stats import t as student
 
 import dreval
 from dreval._random import stream_seed
+from dreval.analyses.perplexity_curve import _seed_interval
 from dreval.errors import InputError, UndefinedMeasure, UnknownName
-from dreval.records.answers import PerplexityCurve
-from dreval.scores import _seed_interval
+from dreval.records.estimates import PerplexityCurve
 
 X = np.random.default_rng(0).normal(size=(90, 4))
 
@@ -70,7 +70,7 @@ def test_a_store_holds_runs_and_processes_have_no_effect(
     stored = dreval.perplexity_curve(X, [25], n_jobs=2, **passed)
     expected = curve.values[curve.values["perplexity"] == 25]["value"].to_numpy()
     assert_allclose(stored.values["value"], expected, rtol=0, atol=0)
-    monkeypatch.setattr("dreval.scores.SCORES", None)
+    monkeypatch.setattr("dreval.analyses.perplexity_curve.singularity_score", None)
     repeated = dreval.perplexity_curve(X, [25], **passed)
     assert_allclose(repeated.values["value"], expected, rtol=0, atol=0)
 

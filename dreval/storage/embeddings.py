@@ -1,0 +1,96 @@
+"""The journal of an evaluation: its finished embeddings, so that an interrupted run can resume."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Self
+
+from dreval._check import FloatArray, IntArray
+from dreval.errors import InputError
+from dreval.inputs.data import Data
+from dreval.inputs.source import digest
+from dreval.inputs.source_kinds import Source, check_embedding
+from dreval.records.notes import Note, Notes
+from dreval.storage.keys import work_key
+from dreval.storage.store import Store
+
+RUN = "evaluation"  # run of the journal that holds the data and the seed
+EMBEDDING = "embedding"  # cell of a run that holds an embedding
+
+
+class EmbeddingCache:
+    """Journal of the finished embeddings of one data set; without a path nothing is stored.
+
+    A journal belongs to one data set, which is identified by its hash; other data raise an error. It holds the seed of
+    the first evaluation that used it, for evaluations without a seed.
+
+    Parameters
+    ----------
+    path : str, Path or None
+        The journal; it is created if it does not exist.
+    data : Data
+        The data.
+    """
+
+    def __init__(self, path: str | Path | None, data: Data) -> None:
+        self.path, self.data = path, data
+        self._stack = ExitStack()
+        self._store = None if path is None else self._stack.enter_context(Store(path))
+        if self._store is None:
+            return
+        try:
+            is_empty = self._store.is_empty  # read first: another process may begin the same run now
+            stored = self._store.get(RUN, "data")
+            if stored is None and not is_empty:
+                received = f"{str(path)!r}, the file of a study"
+                raise InputError("store", "must be a store of an evaluation", received, "Choose a new file.")
+            if stored is not None and stored[0].get("sha256") != data.sha256:
+                received = f"{str(path)!r}, which is of other data (sha256 {str(stored[0].get('sha256'))[:12]})"
+                raise InputError("store", "must be of the data that are evaluated", received, "Choose a new file.")
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def seed(self, seed: int, is_random: bool) -> int:
+        """Return the seed of a run: that of the journal if the user passed none (``seed`` is random)."""
+        if self._store is None:
+            return seed
+        self._store.put(RUN, "data", {"sha256": self.data.sha256, "seed": seed})
+        stored = self._store.get(RUN, "data")
+        with self._store.as_written():
+            return int(stored[0]["seed"]) if is_random and stored is not None else seed
+
+    def embedding(
+        self, source: Source, seed: int, embed: Callable[[], tuple[FloatArray, Notes]], part: IntArray | None = None
+    ) -> tuple[FloatArray, float, Notes]:
+        """Return the embedding of the data (or of a ``part`` of the points), its seconds and its notes.
+
+        They are read from the journal if they are stored there; otherwise ``embed`` is called, and its result stored.
+        """
+        if self._store is None or not source.can_embed or source.recording is not None:
+            start = time.perf_counter()
+            Y, notes = embed()
+            return Y, time.perf_counter() - start, notes
+        settings = {"part": None if part is None else digest(part)}
+        run = self._store.open_run(work_key(self.data, source, source.default_components, seed, settings))
+        stored = self._store.get(run, EMBEDDING)
+        if stored is not None and stored[1] is not None:
+            n = self.data.n if part is None else len(part)
+            with self._store.as_written():
+                notes = tuple(Note.of_plain(note) for note in stored[0].get("notes", ()))
+                return check_embedding(stored[1], n, source.argument, source.what), float(stored[0]["seconds"]), notes
+        start = time.perf_counter()
+        Y, notes = embed()
+        seconds = time.perf_counter() - start
+        facts = {"notes": [note.plain() for note in notes]} if notes else {}
+        self._store.put(run, EMBEDDING, {"seconds": seconds, **facts}, Y)
+        return Y, seconds, notes
