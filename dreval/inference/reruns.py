@@ -204,12 +204,20 @@ class Runner:
         Progress bar on stderr; by default after two seconds, on a terminal.
     bar : progress bar, optional
         An open bar that is shared with other runs; without it each kind of runs opens a bar.
+    one_thread : bool
+        Whether each run uses one thread, so that no number depends on the number of parallel runs.
     """
 
     def __init__(
-        self, store: Any = None, n_jobs: int | None = None, progress: bool | None = None, bar: Any = None
+        self,
+        store: Any = None,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+        bar: Any = None,
+        *,
+        one_thread: bool = True,
     ) -> None:
-        self._path, self.n_jobs, self.progress, self.bar = store, n_jobs, progress, bar
+        self._path, self.n_jobs, self.progress, self.bar, self.one_thread = store, n_jobs, progress, bar, one_thread
         self.store: Store | None = None
         self._stack = ExitStack()
         self._passed_on: set[tuple[type[Warning], str]] = set()
@@ -332,8 +340,8 @@ class Replicates:
         What differs between replicates.
     n : int
         Number of replicates of each kind.
-    n_components : int
-        Number of columns of the embeddings, unless a setting has another.
+    n_components : int or None
+        Largest number of columns of the embeddings, unless a setting has another; None: those that the method returns.
     recipe : mapping
         Settings of the runs that belong to their key in the journal, in addition to data, method and seed, which it may
         replace.
@@ -344,7 +352,7 @@ class Replicates:
     case: RerunInput
     over: Over | tuple[Over, ...]
     n: int
-    n_components: int
+    n_components: int | None
     recipe: Mapping[str, Any] = field(default_factory=dict)
     runner: Runner = field(default_factory=Runner)
 
@@ -365,7 +373,7 @@ class Replicates:
         without it the result is Y. ``base`` is by default the data of the replicate. It is called in the process of the
         run. A failed run has a note as its result, and is not written to the journal.
         """
-        keys, arguments = self.keys, (self.case, self.n_components, base, compare)
+        keys, arguments = self.keys, (self.case, self.n_components, self.runner.one_thread, base, compare)
         if not keys:
             return ReplicateResults(())
         results = self._finished(keys, are_embeddings=compare is None)
@@ -399,7 +407,7 @@ class Replicates:
             if key not in finished:
                 start = time.perf_counter()
                 with _collected_warnings() as caught:
-                    Y = embed_once(self.case, self._spec(key), self.n_components)
+                    Y = embed_once(self.case, self._spec(key), self.n_components, one_thread=self.runner.one_thread)
                 self.runner.pass_on(_plain_warnings(caught))
                 finished[key] = ReplicateResult(key, {}, Y, time.perf_counter() - start)
                 self._write(finished[key])
@@ -445,22 +453,28 @@ class Replicates:
             self.runner.store.put(self._stored_run, result.key.cell, numbers, result.values)
 
 
-def embed_once(case: RerunInput, spec: RunSpec, d: int) -> FloatArray:
-    """Run the method once, with at most d columns, in one thread: no number depends on the number of parallel runs."""
+def embed_once(case: RerunInput, spec: RunSpec, n_components: int | None, *, one_thread: bool = True) -> FloatArray:
+    """Run the method once, with at most ``n_components`` columns; None: those that the method returns."""
     from threadpoolctl import threadpool_limits
 
     labels = case.data.labels
     if labels is not None and spec.rows is not None:
         labels = replace(labels, codes=labels.codes[spec.rows])
-    source, d = spec.setting.source or case.source, spec.setting.n_components or d
-    with threadpool_limits(limits=1):
-        rows = case.data if spec.rows is None else Rows.of(case.data, spec.rows)
-        return check_max_columns(case, source.embed(spec.X, d, spec.seed, labels, rows), d)
+    source, d = spec.setting.source or case.source, spec.setting.n_components or n_components
+    rows = case.data if spec.rows is None else Rows.of(case.data, spec.rows)
+    with threadpool_limits(limits=1) if one_thread else nullcontext():
+        Y = source.embed(spec.X, d or source.default_components, spec.seed, labels, rows)
+    return Y if d is None else check_max_columns(case, Y, d)
 
 
 def _compared(
-    case: RerunInput, d: int, base: FloatArray | None, compare: Compare | None, spec: RunSpec
+    case: RerunInput,
+    n_components: int | None,
+    one_thread: bool,
+    base: FloatArray | None,
+    compare: Compare | None,
+    spec: RunSpec,
 ) -> FloatArray | dict[str, Any]:
     """Return the result of one run."""
-    Y = embed_once(case, spec, d)
+    Y = embed_once(case, spec, n_components, one_thread=one_thread)
     return Y if compare is None else compare(spec.X if base is None else base, Y)
