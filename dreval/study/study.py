@@ -180,7 +180,7 @@ def _data(name: str, value: Any, labels: Any, metric: str, header: Any, root: in
 
 def _bundled(name: str, parameters: dict[str, Any], root: int) -> Any:
     """Return a bundled or simulated data set; a simulation uses the seed of the study unless it has its own."""
-    if DATASETS.card(name).kind == "simulated":
+    if DATASETS.card(name).origin == "simulated":
         return simulate(name, **{"random_state": root, **parameters})
     check_parameters(parameters, (), name)
     return load_dataset(name)
