@@ -31,6 +31,7 @@ __all__ = [
     "check_float",
     "check_int",
     "check_k",
+    "check_magnitude",
     "check_names",
     "check_npy",
     "check_numeric",
@@ -652,10 +653,12 @@ def check_points(
     columns: Sequence[object] | None = None,
     min_rows: int = MIN_POINTS,
     copy: bool = False,
+    part: bool = False,
 ) -> FloatArray:
     """Return a finite (n, p) float64 C-ordered array with at least ``min_rows`` rows; a vector becomes one column.
 
-    With ``own`` the result shares no memory with ``value``; otherwise it may be the caller's array itself.
+    With ``copy`` the result shares no memory with ``value``; otherwise it may be the caller's array itself. The
+    numbers of a ``part``, new rows next to a table that was checked, may be as small as they are.
     """
     array = check_numeric(value, argument)
     if array.ndim == 1:
@@ -674,31 +677,47 @@ def check_points(
     with np.errstate(over="ignore"):
         points = np.array(array, dtype=np.float64, order="C", copy=True if copy else None)
     check_finite(points, argument, columns)
+    check_magnitude(max(float(points.max(initial=0.0)), -float(points.min(initial=0.0))), argument, part)
     return points
 
 
-NO_UNDERFLOW_SHARE = (
-    2.0**-450
-)  # entries above this share of the largest have squares that do not underflow relative to its square
+SMALLEST_MAGNITUDE = 1e-60  # of the largest absolute value: fourth powers of distances do not underflow
+LARGEST_MAGNITUDE = 1e60  # of the largest absolute value: sums of fourth powers of distances do not overflow
+SMALLEST_DIFFERENCE = 2.0**-500  # of rows that count as different: its square is a number
+EXACT_MAGNITUDE = 2.0**-450  # different numbers of this size differ by more than SMALLEST_DIFFERENCE, and so do rows
+
+
+def check_magnitude(largest: float, argument: str, part: bool = False) -> None:
+    """Check that the largest absolute value of a table is 0 or a size whose fourth power is a number.
+
+    Computations then need no scaling: squares of distances, and products of such squares, neither overflow nor
+    underflow. The values of a ``part`` of a table may be as small as they are.
+    """
+    if largest == 0 or ((part or largest >= SMALLEST_MAGNITUDE) and largest <= LARGEST_MAGNITUDE):
+        return
+    requirement = f"must have magnitudes between {SMALLEST_MAGNITUDE:g} and {LARGEST_MAGNITUDE:g}"
+    received = f"a largest absolute value of {largest:.3g}"
+    hint = f"Divide it by {10.0 ** math.floor(math.log10(largest)):.0e}, which moves all points alike."
+    raise InputError(argument, requirement, received, hint)
 
 
 def check_spread(points: Any, argument: str) -> None:
-    """Check that different rows differ by more than 2 ** -500 of the largest entry.
+    """Check the magnitude of a table, and that rows that differ have a distance above 0.
 
-    The squares of smaller differences underflow relative to it, so that such rows would count as equal points.
+    The squares of differences up to 2 ** -500 underflow, so that such rows would count as equal points.
     """
     sparse = hasattr(points, "indptr")
     size = np.abs(points.data if sparse else points)
-    largest = float(size.max(initial=0.0))
-    if float(size.min(initial=np.inf, where=size > 0)) > largest * NO_UNDERFLOW_SHARE:
+    check_magnitude(float(size.max(initial=0.0)), argument)
+    if float(size.min(initial=np.inf, where=size > 0)) > EXACT_MAGNITUDE:
         return
     coarse = points.copy()
-    (coarse.data if sparse else coarse)[size <= largest * 2.0**-500] = 0.0
+    (coarse.data if sparse else coarse)[size <= SMALLEST_DIFFERENCE] = 0.0
     count = _count_distinct_rows(points) - _count_distinct_rows(coarse)
     if count > 0:
-        requirement = "must have rows that differ by more than 2 ** -500 of its largest entry"
-        received = f"{count} rows that differ by less, with an entry of size {largest:.3g}"
-        raise InputError(argument, requirement, received, "Check the largest entry, or rescale the columns.")
+        requirement = f"must have rows that differ by more than {SMALLEST_DIFFERENCE:.0e}, or not at all"
+        received = f"{count} rows that differ by less"
+        raise InputError(argument, requirement, received, "Multiply small columns by a number, or round them to 0.")
 
 
 def _count_distinct_rows(points: Any) -> int:

@@ -39,7 +39,7 @@ import dreval
 from dreval.errors import DrevalError, DrevalWarning
 from dreval.registry import MEASURES, METHODS, TESTS
 
-N, POWERS = 26, (-500, -250, -60, 60, 250, 500)
+N, POWERS = 26, (-250, -190, -60, 60, 190, 250)
 WIDTHS = {"X": 3, "Y": 2, "x": 3, "y": 3, "new": 3}
 TWO_SETS = ("cca", "gsir", "kernel_cca")  # supervised methods that take a response of several columns
 DEGREES = {"procrustes_r", "procrustes_rpca"}  # doubling both spaces multiplies them by four

@@ -165,11 +165,11 @@ CURES = {
     "file by its stem": (lambda: dreval.embed(X, "Lab"), r"Did you mean the file 'lab.csv'"),
     "file by its path": (lambda: dreval.embed(X, "lba.csv"), r"Did you mean 'lab.csv'"),
     "two methods": (lambda: dreval.embed(X, "proc"), "'procrustes_refinement' or the method 'procrustes_subspaces_al"),
-    "data set": (lambda: dreval.Study("s.dreval", ["s22"], ["pca"], "stress"), r"Did you mean the data set 's2'\? P"),
+    "data set": (lambda: dreval.Study("s.journal", ["s22"], ["pca"], "stress"), r"Did you mean the data set 's2'\? P"),
     "simulation": (lambda: dreval.simulate("swiss_roll", m=100), "Known: n, noise, random_state, spacing"),
-    "few points": (lambda: dreval.Study("s.dreval", {"x": X}, ["pca"], "stress", subsample=0.01),
+    "few points": (lambda: dreval.Study("s.journal", {"x": X}, ["pca"], "stress", subsample=0.01),
                    r"`subsample` must leave at least 4 points: got 0.01 of 24 \(data set 'x'\)"),
-    "no points": (lambda: dreval.Study("s.dreval", {"x": X}, ["pca"], "stress", subsample=0), "`subsample` .* > 0.0"),
+    "no points": (lambda: dreval.Study("s.journal", {"x": X}, ["pca"], "stress", subsample=0), "`subsample` .* > 0.0"),
     "no labels": (lambda: dreval.silhouette(X, Y, labels=[None] * 24), r"missing values\. Check how the column was"),
     "numbers": (lambda: dreval.silhouette(X, Y, labels=X[:, 0]), "Pass numbers as `covariates` .*, or as `resp"),
 }  # fmt: skip
@@ -263,7 +263,7 @@ def _compared() -> Comparison:
 def _study(folder: Path) -> dreval.Study:
     """Two methods on two small data sets."""
     data, run = {"x": X, "y": X[::-1] ** 3}, {"n_neighbors": 5, "random_state": 0}
-    return dreval.Study(folder / "a.dreval", data, ["pca", "classical_mds"], "stress", **run).run()
+    return dreval.Study(folder / "a.journal", data, ["pca", "classical_mds"], "stress", **run).run()
 
 
 def test_the_errors_of_the_call_itself_stay() -> None:
@@ -317,7 +317,7 @@ def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
     [
         ("evaluate x.csv --perms 5", "--n-resamples"),
         ("evaluate x.csv --Metrics=L1", "--metric"),
-        ("study run a.dreval --replicates 3", "--n-replicates"),
+        ("study run a.journal --replicates 3", "--n-replicates"),
         ("protocol export x.csv folder --n-replicate 3", "--n-replicates"),
         ("list measures --jsn", "--json"),
         ("evaluate x.csv --bogus", None),

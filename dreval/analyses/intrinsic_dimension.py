@@ -14,7 +14,7 @@ from dreval._random import root_seed, stream
 from dreval.analyses._analysis import CALLER_NAMES, analysis
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.blocks import Groups, extra_neighbors, random_groups
-from dreval.geometry.distances import first_outside, nearest, power_of_two
+from dreval.geometry.distances import first_outside, nearest
 from dreval.inference.intervals import METHODS, partitions_interval
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.variables import warn_of_guesses
@@ -199,8 +199,8 @@ def intrinsic_dimension(
 
 
 def _different_points(points: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return the different rows in order of occurrence, scaled by a power of two, and the place of each row."""
-    points = points * power_of_two(points) + 0.0  # -0.0 becomes 0.0
+    """Return the different rows in order of occurrence, and the place of each row."""
+    points = points + 0.0  # -0.0 becomes 0.0
     _, first_rows, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first_rows)
     rank = np.empty(len(first_rows), np.int64)

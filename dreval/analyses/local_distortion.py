@@ -121,13 +121,12 @@ def local_distortion(
         hint = f"Pass n_neighbors={d} or more, better {3 * d}."
         raise InputError("n_neighbors", "must be at least the number of dimensions", f"{k} for d = {d}", hint)
     stretch = local_stretch(view, k)
-    maps = np.ldexp(stretch.maps, stretch.power)
     unit = usual_stretch(stretch.sizes)
     areas, ratios = log_areas(stretch.sizes, unit), log_anisotropies(stretch.sizes)
     median_area = float(np.nanmedian(areas)) if np.isfinite(areas).any() else 0.0
     errors, broken = jackknife_errors(view, k), broken_edges(view, k)
     dimensions = np.isfinite(stretch.sizes).sum(axis=1)
-    absolute_areas = areas + dimensions * (math.log(unit) + stretch.power * math.log(2.0))
+    absolute_areas = areas + dimensions * math.log(unit)
     return LocalDistortion(
         area=np.exp(areas - median_area),
         anisotropy=np.exp(ratios),
@@ -137,7 +136,7 @@ def local_distortion(
         log_anisotropy_se=errors[1],
         n_broken=np.bincount(broken.ravel(), minlength=n),
         coordinates=view.Y,
-        matrices=maps.transpose(0, 2, 1) @ maps,
+        matrices=stretch.maps.transpose(0, 2, 1) @ stretch.maps,
         broken=broken,
         median_area=math.exp(float(np.nanmedian(absolute_areas))) if np.isfinite(absolute_areas).any() else math.nan,
         recipe=provenance({"n_neighbors": k, "metric": metric}, n=n, p=view.X.shape[1]),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import FloatArray, check_float, check_int
+from dreval._check import SMALLEST_DIFFERENCE, FloatArray, check_float, check_int
 from dreval._parallel import n_threads, one_blas_thread, open_progress, run_blocks
 from dreval._random import root_seed, stream
 from dreval.analyses._analysis import CALLER_NAMES, analysis
@@ -152,15 +152,13 @@ def _standardized(points: FloatArray, names: Any) -> FloatArray:
     """Return the columns scaled to mean 0 and variance 1; raise if one is constant."""
     low, high = points.min(axis=0), points.max(axis=0)
     size = np.maximum(np.abs(low), np.abs(high))
-    exponent = np.frexp(np.where(size > 0, size, 1.0))[1]
-    scaled = np.ldexp(points, -exponent)  # squares neither overflow nor vanish
-    flat = np.flatnonzero(np.ldexp(high, -exponent) - np.ldexp(low, -exponent) <= FLAT_RANGE)
+    flat = np.flatnonzero(high - low <= np.maximum(FLAT_RANGE * size, SMALLEST_DIFFERENCE))
     if len(flat):
         column = repr(names[flat[0]]) if names else str(flat[0])
         further = f" and {len(flat) - 1} more" if len(flat) > 1 else ""
         hint = "Leave constant columns out, as by X[:, np.ptp(X, axis=0) > 0]: they have no correlation."
         raise InputError("X", "must have no constant column", f"column {column}{further}", hint)
-    centered = scaled - scaled.mean(axis=0)
+    centered = points - points.mean(axis=0)
     return np.ascontiguousarray(centered / np.sqrt((centered**2).mean(axis=0)))
 
 

@@ -14,7 +14,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -24,10 +24,11 @@ from pkgutil import iter_modules
 from typing import Any, NoReturn
 
 from dreval import __version__
-from dreval._check import did_you_mean, nearest_name, resolve_alias
+from dreval._check import did_you_mean, nearest_name
+from dreval.cli._arguments import one_of
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS, printable
-from dreval.inputs.paths import SUFFIXES, split_member
+from dreval.inputs.paths import split_member
 from dreval.records.base import FixedDict, refuse_journal
 from dreval.records.frames import notes_of_table, rows_with_notes
 from dreval.records.notes import FIRST_ROW_CODES, Note, join_notes
@@ -39,7 +40,6 @@ INCOMPLETE = 1
 INVALID_INPUT = 2
 INTERNAL_ERROR = 3
 INTERRUPTED = 130
-DATA = f"data file, rows are points: {' '.join(suffix for suffix in SUFFIXES if not suffix.endswith('.gz'))}"
 FIGURES = (".png", ".svg", ".pdf")
 Printer = Callable[[str], None]
 
@@ -143,68 +143,6 @@ def paragraphs(record: Any, form: str) -> str:
     from dreval.report.contents.paragraph import paragraph
 
     return "\n\n".join(paragraph(record, part, form) for part in PAPER_PARTS)
-
-
-def names(text: str) -> str | list[str]:
-    """Return names separated by commas as a list; "default" and "all" are returned unchanged."""
-    return text if text in ("default", "all") else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def names_or_none(text: str) -> str | list[str] | None:
-    """Return names separated by commas as a list, or None for "none"."""
-    return None if text == "none" else names(text)
-
-
-def integers(text: str) -> list[int]:
-    """Return integers separated by commas as a list."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be integers separated by commas: got {text!r}") from None
-
-
-def one_of(options: Collection[str]) -> dict[str, Any]:
-    """Return the settings of an option with fixed choices, which may also be written in capitals or as an alias."""
-    return {"type": partial(resolve_alias, options=options), "choices": options}
-
-
-def add_header(arguments: Any, default: str | None = "auto") -> None:
-    """Add the option ``--header``, with the values of the Python argument ``header``."""
-    arguments.add_argument(
-        "--header", type=_header, default=default, metavar="WORD",
-        help="the first row of each text file has the column names (yes), is data (no), or auto",
-    )  # fmt: skip
-
-
-def _header(text: str) -> bool | str:
-    """Return whether the first row has names: yes, no or auto."""
-    values: dict[str, bool | str] = {"auto": "auto", "yes": True, "true": True, "no": False, "false": False}
-    if text.lower() not in values:
-        raise argparse.ArgumentTypeError(f"must be yes, no or auto: got {text!r}")
-    return values[text.lower()]
-
-
-def anchors(text: str) -> int | str:
-    """Return a number of anchors, "auto" or "none"."""
-    if text in ("auto", "none"):
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be an integer, auto or none: got {text!r}") from None
-
-
-def neighbors(text: str) -> list[int] | str:
-    """Return integers separated by commas as a list, or "auto"."""
-    return text if text == "auto" else integers(text)
-
-
-def pairs(text: str, form: str = "NAME=VALUE separated by commas") -> dict[str, str]:
-    """Return NAME=VALUE pairs separated by commas as a dict; the error describes the required ``form``."""
-    parts = [part.partition("=") for part in text.split(",")]
-    if not all(name and equals and value for name, equals, value in parts):
-        raise argparse.ArgumentTypeError(f"must be {form}: got {text!r}")
-    return {name.strip(): value.strip() for name, _, value in parts}
 
 
 def check_output(path: Path | None, argument: str, read: Iterable[str | None], suffixes: Sequence[str] = ()) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dreval.cli._arguments import add_arguments, pairs
 from dreval.cli._main import (
     DONE,
     FIGURES,
@@ -18,8 +19,6 @@ from dreval.cli._main import (
     check_output,
     check_report,
     json_text,
-    names,
-    pairs,
     paragraphs,
     with_command,
     write_files,
@@ -28,14 +27,14 @@ from dreval.records.base import whole_file
 from dreval.records.frames import plain_notes
 
 ARGUMENTS = (
-    "names", "measure", "baseline", "margin", "rope", "direction", "tests", "columns", "alpha", "adjust",
+    "names", "measure", "baseline", "margin", "direction", "tests", "rope", "columns", "alpha", "adjust",
     "random_state",
 )  # fmt: skip
 EPILOG = """examples:
   dreval compare iris.dreval wine.dreval table.csv --rope 0.01
   dreval compare wine.dreval --measure trustworthiness --plot forest.svg
-  dreval compare study.dreval --paragraph latex
-  dreval compare study.dreval --report out.html
+  dreval compare study.journal --paragraph latex
+  dreval compare study.journal --report out.html
 
 One saved result is compared by its points. A study, several files, or a table
 with the columns dataset, embedding and value are compared across data sets.
@@ -43,40 +42,39 @@ with the columns dataset, embedding and value are compared across data sets.
 exit codes: 0 done, 2 invalid input"""
 
 
+def _directions(text: str) -> str | dict[str, str]:
+    """Return one direction for all measures, or one for each."""
+    return pairs(text) if "=" in text else text
+
+
+def _margin(text: str) -> float | dict[str, float]:
+    """Return one margin, or one for each measure."""
+    try:
+        return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
+    except ValueError:
+        requirement = "must be a number with a decimal point, or NAME=NUMBER separated by commas"
+        raise argparse.ArgumentTypeError(f"{requirement}: got {text!r}") from None
+
+
+SHELL = {
+    "measure": {"type": str, "action": "append", "metavar": "NAME", "help": "a measure; repeat for several (all)"},
+    "baseline": {"metavar": "NAME"},
+    "margin": {"type": _margin, "metavar": "M", "help": "one data set: margin of equivalence, or NAME=M,..."},
+    "direction": {"type": _directions, "metavar": "WORD",
+                  "help": "higher, lower, or NAME=lower,... (from the card of the measure)"},
+    "tests": {"help": "default, all, or of: friedman, nemenyi, wilcoxon, mixed, bayes"},
+    "random_state": {"sentence": "seed of the draws of bayes and of friedman"},
+    "columns": {"type": pairs, "metavar": "NAME=COLUMN,...", "help": "names of the columns of tables"},
+}  # fmt: skip
+
+
 def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
     parser = add("compare", _compare, "Compare embeddings on one data set, or across data sets.", EPILOG)
-    parser.add_argument("results", nargs="+", help="saved results and studies (.dreval), tables (.csv .tsv .parquet)")
-    parser.add_argument("--names", type=names, metavar="NAME[,...]", help="the embeddings to compare (all)")
-    parser.add_argument("--measure", action="append", metavar="NAME", help="a measure; repeat for several (all)")
-    parser.add_argument("--baseline", metavar="NAME", help="compare all embeddings with this one only")
     parser.add_argument(
-        "--margin", type=_margin, metavar="M", help="one data set: margin of equivalence, or NAME=M,..."
+        "results", nargs="+", help="saved results (.dreval), studies (.journal), tables (.csv .tsv .parquet)"
     )
-    parser.add_argument(
-        "--direction",
-        type=_directions,
-        metavar="WORD",
-        help="higher, lower, or NAME=lower,... (from the card of the measure)",
-    )
-    parser.add_argument(
-        "--tests",
-        type=names,
-        metavar="TEST[,...]",
-        help="default, all, or of: friedman, nemenyi, wilcoxon, mixed, bayes",
-    )
-    parser.add_argument(
-        "--rope",
-        type=float,
-        metavar="R",
-        help="several data sets: half-width of the region of practical equivalence; adds bayes",
-    )
-    parser.add_argument("--columns", type=pairs, metavar="NAME=COLUMN,...", help="names of the columns of tables")
-    parser.add_argument(
-        "--alpha", type=float, default=0.05, help="significance level (0.05); intervals of differences at 1 - alpha"
-    )
-    parser.add_argument("--adjust", default="holm", help="adjustment of p-values: holm, benjamini_hochberg or none")
-    parser.add_argument("--random-state", type=int, metavar="SEED", help="seed of the draws of bayes (0)")
+    add_arguments(parser, "dreval.comparison.compare:compare", ARGUMENTS, **SHELL)
     parser.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
     parser.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
     output = add_answer(parser, "recipe, pairs, overall, standing, notes", with_quiet=True)
@@ -85,11 +83,6 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     output.add_argument("--bibtex", action="store_true", help="print the works that the methods cite, for BibTeX")
     output.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     output.add_argument("--latex", action="store_true", help="print the tables as LaTeX")
-
-
-def _directions(text: str) -> str | dict[str, str]:
-    """Return one direction for all measures, or one for each."""
-    return pairs(text) if "=" in text else text
 
 
 def _compare(options: Any, say: Printer) -> int:
@@ -137,17 +130,7 @@ def _comparison(options: Any) -> Any:
     """Compare one saved result by its points, or several across data sets."""
     from dreval.comparison.compare import compare
 
-    arguments = {name: getattr(options, name) for name in ARGUMENTS if getattr(options, name) is not None}
-    return compare(options.results, **arguments)
-
-
-def _margin(text: str) -> float | dict[str, float]:
-    """Return one margin, or one for each measure."""
-    try:
-        return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
-    except ValueError:
-        requirement = "must be a number with a decimal point, or NAME=NUMBER separated by commas"
-        raise argparse.ArgumentTypeError(f"{requirement}: got {text!r}") from None
+    return compare(options.results, **{name: getattr(options, name) for name in ARGUMENTS})
 
 
 def _document(comparison: Any) -> str:

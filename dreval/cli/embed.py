@@ -8,16 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dreval.cli._arguments import DATA, add_arguments, names
 from dreval.cli._main import (
-    DATA,
     DONE,
     CommandParser,
     Printer,
     add_answer,
-    add_header,
     check_output,
     json_text,
-    names,
     with_option_name,
 )
 from dreval.records.base import write_atomic
@@ -32,6 +30,16 @@ Other parameters of methods can be set from Python: dreval.embed.
 
 exit codes: 0 done, 2 invalid input"""
 
+ARGUMENTS = ("labels", "response", "header", "layer", "use_rep", "random_state")
+SHELL = {
+    "labels": {"sentence": "classes, for supervised methods: a column of the data (then not a feature), or a file"},
+    "response": {
+        "metavar": "COLUMN[,...]",
+        "type": names,
+        "sentence": "numbers, for supervised methods: columns of the data, or a file",
+    },
+}
+
 
 def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
@@ -39,23 +47,12 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     parser.add_argument("data", help=DATA)
     parser.add_argument("method", help=f"one of {len(METHODS.names())}, see: dreval list methods")
     parser.add_argument("output", type=Path, help="file for the coordinates: .csv or .npy")
-    parser.add_argument("-d", "--n-components", type=int, default=2, metavar="D", help="columns of the embedding (2)")
+    add_arguments(parser, "dreval.inputs.source:embed", ("n_components",))
     parser.add_argument(
         "-k", "--n-neighbors", type=int, metavar="K", help="number of neighbors, for methods that use them"
     )
     parser.add_argument("--ids", metavar="COLUMN", help="column with the row names; written to a .csv")
-    parser.add_argument(
-        "--labels",
-        help="classes, for supervised methods: a column of the data (then not a feature), or file.csv[:column]",
-    )
-    parser.add_argument(
-        "--response", type=names, metavar="COLUMN[,...]",
-        help="numbers, for supervised methods: columns of the data, or a file",
-    )  # fmt: skip
-    add_header(parser)
-    parser.add_argument("--layer", help="of a .h5ad file: a layer, or raw, in place of X")
-    parser.add_argument("--use-rep", metavar="KEY", help="of a .h5ad file: an array of obsm, in place of X")
-    parser.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
+    add_arguments(parser, "dreval.inputs.source:embed", ARGUMENTS, **SHELL)
     add_answer(parser, "method, n, n_components, parameters, random_state, notes, output")
 
 

@@ -8,34 +8,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dreval.cli._arguments import DATA, add_arguments, pairs
 from dreval.cli._main import (
-    DATA,
     DONE,
     FIGURES,
     INCOMPLETE,
     CommandParser,
     Printer,
     add_answer,
-    add_header,
     add_paragraph,
-    anchors,
     check_different,
     check_output,
     check_report,
     json_text,
-    names,
-    names_or_none,
-    neighbors,
-    one_of,
-    pairs,
     paragraphs,
     with_command,
     with_option_names,
     write_files,
 )
 from dreval.errors import InputError
-from dreval.glossary import METRICS
-from dreval.inference.intervals import CI_WORDS
 from dreval.inputs.paths import split_member
 from dreval.records.base import whole_file
 from dreval.records.frames import plain_notes
@@ -54,6 +45,18 @@ Saved results are read by dreval compare and by dreval.load_results.
 exit codes: 0 done, 1 some embedding failed, or no embedding has a value of a
 measure or test that was requested by name, 2 invalid input"""
 
+EVALUATION = "dreval.evaluation.evaluation:Evaluation"
+VARIABLES = ("labels", "batch", "latent", "covariates", "ids", "header", "layer", "use_rep")
+SETTINGS = ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
+REQUESTED = ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust")
+SHELL = {
+    "measures": {"help": f"default, all, none, or of: {', '.join(MEASURES)}"},
+    "tests": {
+        "help": f"default, all, none, or of: {', '.join(TESTS)}; each with :labels, :data or :COVARIATE appended, "
+        "noise with :columns or :gaussian"
+    },
+}
+
 
 def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
@@ -64,10 +67,18 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         help="a file of coordinates (of its columns x and y: file.csv:x,y), a bundled method, or a key of obsm; "
         "repeat for several",
     )  # fmt: skip
-    _add_variables(parser)
-    _add_analysis(parser)
-    parser.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
-    parser.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
+    add_arguments(parser.add_argument_group("variables of the points"), EVALUATION, VARIABLES)
+    analysis = parser.add_argument_group("measures, tests and intervals")
+    add_arguments(analysis, EVALUATION, SETTINGS)
+    add_arguments(analysis, f"{EVALUATION}.run", REQUESTED, **SHELL)
+    analysis.add_argument(
+        "--n-replicates", type=int, metavar="R", help="re-runs of each method with --ci replicates (10)"
+    )
+    analysis.add_argument(
+        "--estimate-cost",
+        action="store_true",
+        help="only estimate seconds and MiB of this evaluation; no method is run",
+    )
     files = parser.add_argument_group("output files")
     files.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
     files.add_argument(
@@ -75,74 +86,10 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         help="write a figure, as scatter=map.png (kinds: dreval list figures); repeat for several",
     )  # fmt: skip
     files.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
-    files.add_argument(
-        "--store",
-        type=Path,
-        metavar="PATH",
-        help="store finished embeddings here; the same command continues after a stop",
-    )
+    add_arguments(files, f"{EVALUATION}.run", ("store",))
     output = add_answer(parser, "recipe, table (the columns of Results.tidy()), notes")
     output.add_argument("--full", action="store_true", help="print every value, interval, test and note")
     add_paragraph(output)
-
-
-def _add_variables(parser: CommandParser) -> None:
-    """Add the arguments for variables of the points."""
-    variables = parser.add_argument_group("variables of the points")
-    variables.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
-    variables.add_argument("--batch", help="batch of each point, as labels: a column of the data, or file.csv[:column]")
-    variables.add_argument("--latent", metavar="PATH", help="true latent variables of the points, as a file")
-    variables.add_argument(
-        "--covariates", type=names, metavar="COLUMN[:TYPE][,...]",
-        help="variables to test against: columns of the data, a.csv:x,a.csv:y of a file, or a whole file; numbers are "
-        "numeric and text is classes, unless :number or :class is appended to a column",
-    )  # fmt: skip
-    variables.add_argument("--ids", metavar="COLUMN", help="column with the row names, by which files are aligned")
-    add_header(variables)
-    variables.add_argument("--layer", help="of a .h5ad file: a layer, or raw, in place of X")
-    variables.add_argument("--use-rep", metavar="KEY", help="of a .h5ad file: an array of obsm, in place of X")
-
-
-def _add_analysis(parser: CommandParser) -> None:
-    """Add the arguments for measures, tests and intervals."""
-    analysis = parser.add_argument_group("measures, tests and intervals")
-    analysis.add_argument(
-        "-k",
-        "--n-neighbors",
-        type=neighbors,
-        default="auto",
-        metavar="K[,K...]",
-        help="numbers of neighbors (auto: 15, or fewer where that is half of the points)",
-    )
-    analysis.add_argument(
-        "--metric", **one_of(METRICS), default=METRICS[0], metavar="METRIC",
-        help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
-    )  # fmt: skip
-    analysis.add_argument(
-        "--measures", type=names_or_none, default="default", metavar="MEASURE[,...]",
-        help=f"default, all, none, or of: {', '.join(MEASURES)}",
-    )  # fmt: skip
-    analysis.add_argument(
-        "--tests", type=names_or_none, default="default", metavar="TEST[,...]",
-        help=f"default, all, none, or of: {', '.join(TESTS)}; each with :labels, :data or :COVARIATE appended, "
-        "noise with :columns or :gaussian",
-    )  # fmt: skip
-    analysis.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")
-    analysis.add_argument(
-        "--n-replicates", type=int, metavar="R", help="re-runs of each method with --ci replicates (10)"
-    )
-    analysis.add_argument(
-        "--anchors", type=anchors, default="auto", metavar="M",
-        help="evaluate at M random points, against all points; auto (default): 2000 beyond 20,000 points; none: all",
-    )  # fmt: skip
-    analysis.add_argument("--conf-level", type=float, default=0.95, metavar="L", help="level of the intervals (0.95)")
-    analysis.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations per test (999)")
-    analysis.add_argument(
-        "--estimate-cost",
-        action="store_true",
-        help="only estimate seconds and MiB of this evaluation; no method is run",
-    )
-    analysis.add_argument("--adjust", default="holm", help="adjustment of p-values: holm, benjamini_hochberg or none")
 
 
 def _named_source(text: str) -> tuple[str, str]:
@@ -246,9 +193,7 @@ def _evaluation(options: Any, sources: list[tuple[str, str]]) -> tuple[Any, dict
     """Return the evaluation of these options, and the requested measures, tests and intervals."""
     from dreval.evaluation.evaluation import Evaluation
 
-    arguments = ("labels", "batch", "latent", "covariates", "ids", "layer", "use_rep", "header")
-    arguments += ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
-    evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in arguments})
+    evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in (*VARIABLES, *SETTINGS)})
     for name, source in sources:
         evaluation = evaluation.with_embedding(name, source)
     replicates = {"replicates": {"n_replicates": options.n_replicates}} if options.n_replicates is not None else None

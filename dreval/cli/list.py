@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dreval.cli._main import DONE, CommandParser, Printer, add_answer, json_text, one_of
+from dreval.cli._arguments import one_of
+from dreval.cli._main import DONE, CommandParser, Printer, add_answer, json_text
 from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
 
 REGISTRIES = {registry.plural: registry for registry in (MEASURES, METHODS, TESTS, DATASETS, FIGURES, SCORES)}

@@ -7,11 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dreval.cli._main import DATA, DONE, INCOMPLETE, CommandParser, Printer, add_answer, add_header, json_text
+from dreval.cli._arguments import DATA, add_arguments
+from dreval.cli._main import DONE, INCOMPLETE, CommandParser, Printer, add_answer, json_text
 from dreval.errors import DrevalError
 from dreval.records.notes import note_from_error
 from dreval.registry import MEASURES, TESTS
 
+PROTOCOL = "dreval.protocol.protocol:Protocol"
+TRANSFORMED = ("transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
+SETTINGS = ("noise", "null", "seeds", "halves", "labels", "ids", "header", "random_state")
+SHELL = {
+    "amplitude": {"sentence": "size of the transformations"},
+    "n_transformations": {"sentence": "number of transformed data sets, or all"},
+    "kernel": {"sentence": "kernel of the transformations"},
+    "labels": {"sentence": "column of the data that is not a feature"},
+    "ids": {"sentence": "column with the row names, by which returned rows are matched"},
+    "seeds": {"sentence": "runs with other seeds, for stability; none by default"},
+    "halves": {"sentence": "runs on random halves of the points, for stability; none by default"},
+    "embedding": {"metavar": "FILE", "sentence": "embedding of the data, if it exists already"},
+    "random_state": {"sentence": "seed; by default one is drawn, and stored in the folder"},
+}
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
 COLLECTED = ("trustability", "tractable_consistency", "stability", "noise")  # each if its runs were exported
 
@@ -61,35 +76,17 @@ def add_command(add: Callable[..., CommandParser]) -> None:
 def _add_export(step: CommandParser) -> None:
     step.add_argument("data", help=DATA)
     step.add_argument("folder", type=Path, help="new folder, or one with the returned embedding (second round)")
-    step.add_argument("-d", "--n-components", type=int, metavar="D", help="columns of the embedding (2)")
-    step.add_argument("--transformation", help="perturbation or definition (perturbation)")
-    step.add_argument("--amplitude", type=float, metavar="A", help="size of the transformations (0.5)")
-    step.add_argument("--n-transformations", type=_count, metavar="M", help="transformed data sets, or all (200)")
-    step.add_argument("--kernel", help="gaussian, laplace or rational_quadratic (gaussian)")
-    step.add_argument("--n-replicates", type=int, metavar="R", help="runs with other seeds (5)")
-    step.add_argument("--noise", type=int, metavar="R", help="null data sets, for the noise test (0)")
-    step.add_argument("--null", help="columns or gaussian: the null data (columns)")
-    step.add_argument("--seeds", type=int, metavar="R", help="runs with other seeds, for stability (0)")
-    step.add_argument("--halves", type=int, metavar="R", help="runs on random halves of the points, for stability (0)")
-    step.add_argument("--labels", help="column of the data that is not a feature")
-    step.add_argument("--ids", help="column with the row names, by which returned rows are matched")
-    add_header(step)
-    step.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and stored in the folder)")
-    step.add_argument("--format", help="csv or parquet (csv)")
-    step.add_argument("--embedding", metavar="FILE", help="embedding of the data, if it exists already")
+    add_arguments(step, PROTOCOL, ("n_components",))
+    add_arguments(step, "dreval.measures.methods:tractable_consistency", TRANSFORMED, defaults=False, **SHELL)
+    add_arguments(step, PROTOCOL, SETTINGS, **SHELL)
+    add_arguments(step, f"{PROTOCOL}.export", ("format", "embedding"), **SHELL)
     add_answer(step, KEYS)
-
-
-def _count(text: str) -> int | str:
-    return text if text == "all" else int(text)
 
 
 def _export(options: Any, say: Printer) -> int:
     from dreval.protocol.protocol import Protocol
 
-    names = ("n_components", "transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
-    names += ("noise", "null", "seeds", "halves")
-    settings = {name: getattr(options, name) for name in (*names, "labels", "ids", "header", "random_state")}
+    settings = {name: getattr(options, name) for name in ("n_components", *TRANSFORMED, *SETTINGS)}
     protocol = Protocol(options.data, **settings)
     status = protocol.export(options.folder, format=options.format, embedding=options.embedding)
     say(_status_document(status) if options.json else str(status))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dreval._check import check_one_of
+from dreval.cli._arguments import add_arguments
 from dreval.cli._main import (
     DONE,
     INCOMPLETE,
@@ -16,42 +17,36 @@ from dreval.cli._main import (
     CommandParser,
     Printer,
     add_answer,
-    add_header,
-    anchors,
     check_output,
     check_report,
-    integers,
     json_text,
-    names,
-    one_of,
     option,
 )
 from dreval.errors import InputError, MissingFile
-from dreval.glossary import METRICS
 from dreval.records.base import write_atomic
-from dreval.registry import MEASURES, METHODS
+from dreval.registry import METHODS
 
 ABOUT = "Run methods on data sets, with replicates, into one resumable file."
 CODES = "exit codes: 0 all cells done, 1 some failed or are not done, 2 invalid input"
 COUNTS = "file, cells, done, failed, running, waiting, seconds"
 STEPS = f"""steps:
-  dreval study run study.dreval -x wdbc -x data.csv -m pca -m isomap -r 5
-  dreval study status study.dreval
-  dreval study report study.dreval report.html
-  dreval compare study.dreval --rope 0.01
+  dreval study run study.journal -x wdbc -x data.csv -m pca -m isomap -r 5
+  dreval study status study.journal
+  dreval study report study.journal report.html
+  dreval compare study.journal --rope 0.01
 
 {CODES},
 130 stopped by Ctrl-C"""
 RUN = f"""examples:
-  dreval study run study.dreval -x wdbc -x data.csv -m pca -m isomap -r 5
-  dreval study run study.dreval -x mine=kinds.csv --labels mine=kind -m pca
+  dreval study run study.journal -x wdbc -x data.csv -m pca -m isomap -r 5
+  dreval study run study.journal -x mine=kinds.csv --labels mine=kind -m pca
   dreval study run study.toml --n-jobs 4
 
 The same command repeated continues where the last one stopped; several
 processes may run on one file at the same time. study.toml holds the arguments
 of dreval.Study; its paths are relative to the working folder:
 
-  path = "study.dreval"            # default: the name of the .toml
+  path = "study.journal"           # default: the name of the .toml
   datasets = ["wdbc", "mine.csv"]
   n_replicates = 5
   random_state = 0
@@ -62,15 +57,26 @@ of dreval.Study; its paths are relative to the working folder:
 {CODES},
 130 stopped by Ctrl-C"""
 STATUS = f"""examples:
-  dreval study status study.dreval
-  dreval study status study.dreval --table values.csv
+  dreval study status study.journal
+  dreval study status study.journal --table values.csv
 
 {CODES}"""
 REPORT = """examples:
-  dreval study report study.dreval report.html
-  dreval study report study.dreval report.md --title "Two methods"
+  dreval study report study.journal report.html
+  dreval study report study.journal report.md --title "Two methods"
 
 exit codes: 0 done, 2 invalid input"""
+
+STUDY = "dreval.study.study:Study"
+ARGUMENTS = (
+    "datasets", "methods", "labels", "measures", "n_replicates", "n_components", "n_neighbors", "subsample", "metric",
+    "header", "anchors", "random_state",
+)  # fmt: skip
+SHELL = {
+    "labels": {"action": "append", "metavar": "NAME=LABELS", "help": "a column, or file.csv[:column]"},
+    "n_replicates": {"short": "-r"},
+    "random_state": {"sentence": "seed; by default one is drawn, and stored in the file"},
+}
 
 
 def add_command(add: Callable[..., CommandParser]) -> None:
@@ -78,9 +84,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     step = add("study", None, ABOUT, STEPS).steps("STEP")
     parser = step("run", _run, "Compute the cells that are missing.", RUN)
     _add_arguments(parser)
-    parser.add_argument("--n-jobs", type=int, metavar="J", help="processes (1)")
-    parser.add_argument("--limit", type=int, metavar="N", help="stop after this number of cells")
-    parser.add_argument("--retry-failed", action="store_true", help="recompute failed cells")
+    add_arguments(parser, f"{STUDY}.run", ("n_jobs", "limit", "retry_failed"))
     add_answer(parser, f"{COUNTS}, states (a row for each cell)")
     parser = step("status", _status, "Print the state of all cells.", STATUS)
     parser.add_argument("file", type=Path, help="file of a study")
@@ -157,43 +161,7 @@ def _add_arguments(parser: CommandParser) -> None:
         "-m", "--methods", action="append", metavar="[NAME=]METHOD",
         help=f"one of {len(METHODS.names())}, see: dreval list methods",
     )  # fmt: skip
-    arguments.add_argument("--labels", action="append", metavar="NAME=LABELS", help="a column, or file.csv[:column]")
-    arguments.add_argument(
-        "--measures",
-        type=names,
-        metavar="MEASURE[,...]",
-        help=f"default, all, or of {len(MEASURES.names())}: see dreval list measures",
-    )
-    arguments.add_argument("-r", "--n-replicates", type=int, metavar="R", help="runs of a method on a data set (1)")
-    arguments.add_argument("-d", "--n-components", type=integers, metavar="D[,D...]", help="columns of embeddings (2)")
-    arguments.add_argument("-k", "--n-neighbors", type=integers, metavar="K[,K...]", help="numbers of neighbors (15)")
-    arguments.add_argument("--subsample", type=float, metavar="S", help="share of the points in each replicate")
-    arguments.add_argument(
-        "--metric", **one_of(METRICS), metavar="METRIC",
-        help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
-    )  # fmt: skip
-    add_header(arguments, default=None)
-    arguments.add_argument(
-        "--anchors", type=anchors, metavar="M",
-        help="evaluate at M random points, against all points; auto (default): 2000 beyond 20,000 points; none: all",
-    )  # fmt: skip
-    arguments.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and stored in the file)")
-
-
-ARGUMENTS = (
-    "datasets",
-    "methods",
-    "labels",
-    "measures",
-    "n_replicates",
-    "n_components",
-    "n_neighbors",
-    "subsample",
-    "metric",
-    "header",
-    "anchors",
-    "random_state",
-)
+    add_arguments(arguments, STUDY, ARGUMENTS[2:], defaults=False, **SHELL)
 
 
 def _study_arguments(options: Any) -> tuple[Path, dict[str, Any]]:
@@ -253,4 +221,4 @@ def _read_toml(path: Path) -> tuple[Path, dict[str, Any]]:
     for name in ("datasets", "methods"):
         if name not in arguments:
             raise InputError(str(path), f"must have {name}", "none", f'Write {name} = ["..."].')
-    return Path(arguments.pop("path", path.with_suffix(".dreval"))), arguments
+    return Path(arguments.pop("path", path.with_suffix(".journal"))), arguments

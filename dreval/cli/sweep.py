@@ -9,28 +9,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dreval.cli._arguments import CLASSES, DATA, add_arguments
 from dreval.cli._main import (
-    DATA,
     DONE,
     FIGURES,
     INCOMPLETE,
     CommandParser,
     Printer,
     add_answer,
-    add_header,
     check_different,
     check_output,
     check_report,
     json_text,
-    names,
-    neighbors,
-    one_of,
     write_files,
 )
 from dreval.errors import InputError
-from dreval.glossary import METRICS
 from dreval.records.base import write_atomic
-from dreval.registry import MEASURES, METHODS
+from dreval.registry import METHODS
 
 CODES = "exit codes: 0 done, 1 some setting failed, 2 invalid input,\n130 stopped by Ctrl-C"
 EPILOG = f"""examples:
@@ -46,6 +41,15 @@ With --store, the same command repeated continues where the last one stopped.
 if TYPE_CHECKING:
     from dreval.records.sweep import Sweep
 
+ARGUMENTS = (
+    "measures", "over", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "header", "labels", "metric",
+    "random_state", "n_jobs", "store",
+)  # fmt: skip
+SHELL = {
+    "n_replicates": {"short": "-r"},
+    "labels": {"sentence": f"{CLASSES} (then not a feature)"},
+    "store": {"type": str},
+}
 CONSTANTS = {"none": None, "true": True, "false": False}
 
 
@@ -60,30 +64,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         "--grid", type=_values, action="append", required=True, metavar="OPTION=VALUE[,...]",
         help="values of an option of the method; for several options every combination is run",
     )  # fmt: skip
-    parser.add_argument(
-        "--measures", type=names, default="r_nx_auc", metavar="MEASURE[,...]",
-        help=f"the first decides (r_nx_auc), of {len(MEASURES.names())}: see dreval list measures",
-    )  # fmt: skip
-    parser.add_argument(
-        "--over", **one_of(("auto", "seeds", "halves")), default="auto",
-        help="replicates: other seeds, halves of the points, or auto: seeds where they matter",
-    )  # fmt: skip
-    parser.add_argument("-r", "--n-replicates", type=int, default=5, metavar="R", help="runs at each setting (5)")
-    parser.add_argument("-d", "--n-components", type=int, metavar="D", help="columns of the embeddings (2)")
-    parser.add_argument(
-        "-k", "--n-neighbors", type=neighbors, default="auto", metavar="K[,K...]",
-        help="numbers of neighbors of the measures (15, or fewer of few points)",
-    )  # fmt: skip
-    parser.add_argument("--alpha", type=float, default=0.05, help="one minus the level of the best set (0.05)")
-    parser.add_argument("--ids", metavar="COLUMN", help="column with the row names")
-    add_header(parser)
-    parser.add_argument("--labels", help="classes: a column of the data (then not a feature), or file.csv[:column]")
-    parser.add_argument(
-        "--metric", **one_of(METRICS), default=METRICS[0], metavar="METRIC", help=f"distance in the data ({METRICS[0]})"
-    )
-    parser.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
-    parser.add_argument("--n-jobs", type=int, metavar="J", help="processes (1)")
-    parser.add_argument("--store", metavar="PATH", help="store finished runs in this file, and continue from it")
+    add_arguments(parser, "dreval.study.sweep:sweep", ARGUMENTS, **SHELL)
     parser.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
     parser.add_argument("--save", type=Path, metavar="PATH", help="save the sweep (read by dreval.load_results)")
     parser.add_argument("--table", type=Path, metavar="PATH", help="write all values to this file (.csv)")
@@ -130,9 +111,7 @@ def _sweep(options: Any, say: Printer) -> int:
     if options.save:
         check_saved(options.save, "--save")
 
-    names = ("measures", "over", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "labels", "metric")
-    names += ("header", "random_state", "n_jobs", "store")
-    arguments = {name: getattr(options, name) for name in names}
+    arguments = {name: getattr(options, name) for name in ARGUMENTS}
     progress = False if options.quiet or options.json else None
     result = sweep(options.data, options.method, dict(options.grid), progress=progress, **arguments)
     if options.json:

@@ -450,7 +450,7 @@ class Evaluation:
             ``{"subsampling": {"n_splits": 20}}`` set the number of runs, or of splits into halves, of an interval, and
             ``{"points": {"n_partitions": 8}}`` the number of random partitions that are averaged.
         store : path, optional
-            A file (an SQLite journal) that stores each computed embedding as soon as it is finished, those of
+            A file, as ``run.journal``, that stores each computed embedding as soon as it is finished, those of
             ``ci="replicates"`` and of ``tractable_consistency`` included. After an interrupt, a kill or a change of
             measures the same call reads them from this file. It belongs to one data set. Where ``random_state`` is
             None, the seed is that of the first run. Warnings of a method are not repeated for a stored embedding; its

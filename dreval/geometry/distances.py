@@ -1,7 +1,6 @@
 """Compute distances between rows, and neighbors from them: nearest, mutual and shared.
 
-This file owns distances: every metric, in the units of the data, without overflow. Numbers that differ by rounding only
-are ties.
+This file owns distances: every metric, in the units of the data. Numbers that differ by rounding only are ties.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray, check_int
 from dreval._parallel import run_blocks
-from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
 from dreval.inputs.directions import ANGULAR, has_near_rows, precise_unit_rows
 from dreval.inputs.features import is_sparse, rows_of
@@ -33,69 +31,23 @@ from dreval.inputs.features import is_sparse, rows_of
 #
 # All values are the definitions of ``scipy.spatial.distance``.
 
-MAX_SQUARABLE_EXPONENT = 500  # a float holds the square of 2 to this power
-
-
-def largest_entry(points: Any) -> float:
-    """Return the largest absolute value.
-
-    It makes no array of absolute values, which would cost more than searching twice.
-    """
-    values = points.data if is_sparse(points) else points
-    return max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
-
-
-def largest_of(table: Any, part: slice) -> float:
-    """Return the largest absolute value of some rows of a table."""
-    return largest_entry(rows_of(table, part))
-
-
-def power_of_two(points: Any) -> float:
-    """Return the power of two that scales the largest entry to [1/2, 1) without rounding; 1 for all zeros."""
-    largest = largest_entry(points)
-    return 2.0 ** -int(np.clip(np.frexp(largest)[1], -1000, 1000)) if largest > 0 else 1.0
-
-
-def rescaled(values: Any, exponent: int) -> Any:
-    """Return a number, or numbers that are averaged, times 2 ** exponent; raise if its square is not finite.
-
-    Otherwise a measure that depends on the unit would be infinite for large data and a perfect 0 for small data, and a
-    value whose square overflows has no standard error.
-    """
-    with np.errstate(over="ignore", under="ignore"):
-        result = np.ldexp(values, exponent)
-        total, before = float(np.sum(result)), float(np.sum(values))
-    if exponent and before and not 2.0**-MAX_SQUARABLE_EXPONENT <= abs(total) <= 2.0**MAX_SQUARABLE_EXPONENT:
-        limits = f"2 ** -{MAX_SQUARABLE_EXPONENT} and 2 ** {MAX_SQUARABLE_EXPONENT}"
-        requirement = f"must have a unit in which the value of this measure lies between {limits}"
-        hint = "Multiply data and embedding by one number, or use a measure that does not depend on the unit."
-        raise UndefinedMeasure("data", requirement, f"about 2 ** {int(np.frexp(before)[1]) + exponent}", hint)
-    return result if isinstance(values, np.ndarray) else float(result)
-
 
 class Frame(NamedTuple):
-    """The scale and the center of some points, and whether single precision is enough for their products.
+    """The center of some points, and whether single precision is enough for their products.
 
     ``precise``: rows of norm 1 need twice the digits.
     """
 
-    scale: float
     center: FloatArray
     single: bool
     precise: bool = False
 
 
-def scaled(points: Any, metric: str, scale: float | None = None) -> tuple[Any, float]:
-    """Return the points scaled for a metric, and the factor from distances of the data to those of scaled points."""
+def prepared(points: Any, metric: str) -> Any:
+    """Return the points from which the direct values of a metric are computed."""
     if metric in ANGULAR:
-        return unit_rows(points, metric == "correlation"), 1.0
-    if metric == "hamming":
-        return points, 1.0
-    scale = power_of_two(points) if scale is None else scale
-    points = points * scale
-    if metric == "precomputed":
-        points += 0.0  # -0.0, which is sorted by its bits, becomes 0
-    return points, scale
+        return unit_rows(points, metric == "correlation")
+    return points + 0.0 if metric == "precomputed" else points  # -0.0, which is sorted by its bits, becomes 0
 
 
 def unit_rows(points: Any, center: bool = False) -> Any:
@@ -108,7 +60,6 @@ def unit_rows(points: Any, center: bool = False) -> Any:
         return points
     out = np.array(points, order="C")
     if center:
-        out *= power_of_two(out)
         out -= out[:, :1].copy()  # before the mean, so that rows far from 0 keep their digits
         out -= out.mean(axis=1, keepdims=True)
     n, p = out.shape
@@ -157,6 +108,8 @@ DIRECT_COLUMNS = 12  # up to this many columns direct differences cost no more t
 NO_COLUMNS = np.empty((0, 0))
 TIE_CHECK_ROWS = 4  # rows in which ties are counted
 MAX_TIED_SHARE = 1 / 8  # with a larger share of ties in these rows, all distances are direct
+MIN_SINGLE_NORM = 1e-28  # smallest squared norm above 0 whose products in single precision have all their digits
+MAX_SINGLE_NORM = 1e30  # largest squared norm whose products in single precision do not overflow
 BLOCK_BYTES = 8_000_000  # size of a row block, large enough for an efficient matrix product
 
 
@@ -174,13 +127,11 @@ class Space:
     """Points prepared for distances of a metric.
 
     Direct values are computed from ``points``: squared differences of an array or of sparse rows, or the values of
-    another metric (``dreval.geometry.distances``). They are the input times a power of two that scales the largest
-    entry to about 1, so that squares neither overflow nor vanish and the order of distances is the same; or rows of
-    norm 1. Products use ``centered`` and ``norms``; a product differs from the direct value by at most ``gamma *
-    (norm_i + norm_j)``, and ``gamma`` is 0 if no product is used. ``columns`` (p, n) are the points stored by column,
-    for direct squared differences (else empty). ``centered`` is in single precision if neighbors are far enough apart
-    for that to decide nearly every order. ``scale`` is the factor from distances of the data to those of the points,
-    ``width`` the number of columns.
+    another metric (``dreval.geometry.distances``). They are the input, or rows of norm 1. Products use ``centered`` and
+    ``norms``; a product differs from the direct value by at most ``gamma * (norm_i + norm_j)``, and ``gamma`` is 0 if
+    no product is used. ``columns`` (p, n) are the points stored by column, for direct squared differences (else empty).
+    ``centered`` is in single precision if neighbors are far enough apart for that to decide nearly every order.
+    ``width`` is the number of columns.
     """
 
     points: Any
@@ -188,7 +139,6 @@ class Space:
     centered: Any
     norms: FloatArray
     gamma: float
-    scale: float
     metric: str = "euclidean"
     width: int = 0
 
@@ -228,14 +178,14 @@ class Space:
         ``frame`` is the frame of all points if these are a part of them. ``block`` compares points of one frame.
         """
         table = points if is_sparse(points) else np.asarray(points, np.float64)  # tables are read
-        points, scale = scaled(table, metric, None if frame is None else frame.scale)
+        points = prepared(table, metric)
         low: FloatArray | None = None
         if metric in ANGULAR and (has_near_rows(points) if frame is None else frame.precise):
             points, low = precise_unit_rows(table, metric == "correlation")
         if is_sparse(points):
-            return cls._sparse(points, scale, metric, frame is None, low)
+            return cls._sparse(points, metric, frame is None, low)
         if metric in ("manhattan", "hamming", "precomputed"):
-            return cls._measured(np.ascontiguousarray(points), scale, metric)
+            return cls._measured(np.ascontiguousarray(points), metric)
         points = np.ascontiguousarray(points)
         if metric != "euclidean":  # rows of norm 1
             from dreval.geometry._loops import rows as loops
@@ -246,29 +196,25 @@ class Space:
             )
             p = points.shape[1]
             if p <= DIRECT_COLUMNS:
-                return cls(rows, NO_COLUMNS, points, np.zeros(len(points)), 0.0, 1.0, metric, p)
-            return cls(rows, NO_COLUMNS, *_for_products(points, frame, low), 1.0, metric, p)
+                return cls(rows, NO_COLUMNS, points, np.zeros(len(points)), 0.0, metric, p)
+            return cls(rows, NO_COLUMNS, *_for_products(points, frame, low), metric, p)
         n, p = points.shape
         if p <= DIRECT_COLUMNS:
-            return cls(points, _columns(points), points, np.zeros(n), 0.0, scale, width=p)
-        return cls(points, NO_COLUMNS, *_for_products(points, frame), scale, width=p)
+            return cls(points, _columns(points), points, np.zeros(n), 0.0, width=p)
+        return cls(points, NO_COLUMNS, *_for_products(points, frame), width=p)
 
     @classmethod
-    def _measured(cls, points: FloatArray, scale: float, metric: str) -> Space:
+    def _measured(cls, points: FloatArray, metric: str) -> Space:
         """Prepare dense points of another metric, all of whose values are direct."""
         from dreval.geometry._loops import rows as loops
 
         n, p = points.shape
         kind = {"manhattan": loops.ABSOLUTE, "hamming": loops.DIFFERING, "precomputed": loops.GIVEN}[metric]
         columns = NO_COLUMNS if metric == "precomputed" else _columns(points)
-        return cls(
-            loops.Measured(points, columns, kind), NO_COLUMNS, points, np.zeros(n), 0.0, scale, metric=metric, width=p
-        )
+        return cls(loops.Measured(points, columns, kind), NO_COLUMNS, points, np.zeros(n), 0.0, metric, p)
 
     @classmethod
-    def _sparse(
-        cls, points: Any, scale: float, metric: str, alone: bool = True, low: FloatArray | None = None
-    ) -> Space:
+    def _sparse(cls, points: Any, metric: str, alone: bool = True, low: FloatArray | None = None) -> Space:
         """Prepare sparse points; products, which are not centered, have as many terms as the fullest row has entries.
 
         Points that are compared with other spaces (not ``alone``) keep their empty columns. ``low`` holds the rounding
@@ -282,10 +228,10 @@ class Space:
         values = used.data if low is None else np.concatenate([used.data, low])
         rows = loops.SparseRows(values, used.indices, used.indptr, kind)
         if kind in (loops.ABSOLUTE, loops.DIFFERING):
-            return cls(rows, NO_COLUMNS, None, np.zeros(used.shape[0]), 0.0, scale, metric=metric, width=width)
+            return cls(rows, NO_COLUMNS, None, np.zeros(used.shape[0]), 0.0, metric, width)
         norms = np.asarray(used.multiply(used).sum(axis=1), np.float64).reshape(-1)
         gamma = (4 * int(np.diff(used.indptr).max()) + 32) * 2.0**-53
-        return cls(rows, NO_COLUMNS, (used, used.T.tocsr()), norms, gamma, scale, metric=metric, width=width)
+        return cls(rows, NO_COLUMNS, (used, used.T.tocsr()), norms, gamma, metric, width)
 
     def block(self, rows: IntArray, out: FloatArray, queries: Space | None = None) -> FloatArray:
         """Write values of the query rows (by default rows of this space) and all points into ``out``, and return them.
@@ -385,7 +331,7 @@ class Space:
             loops.fill_measured(queries, rows, self.points, out)
 
     def listed(self, first: npt.NDArray[Any], second: npt.NDArray[Any], n_jobs: int | None = None) -> FloatArray:
-        """Return distances of listed pairs in the metric's own definition, times ``scale``; by blocks."""
+        """Return distances of listed pairs in the metric's own definition; by blocks."""
         from dreval.geometry._loops import rows as loops
 
         out = np.empty(len(first))
@@ -399,7 +345,7 @@ class Space:
         return out
 
     def to_distances(self, values: FloatArray) -> None:
-        """Turn direct values into distances in the metric's own definition, in place; times ``scale``."""
+        """Turn direct values into distances in the metric's own definition, in place."""
         if self.metric == "euclidean":
             np.sqrt(values, out=values)
         elif self.metric in ("cosine", "correlation"):
@@ -408,14 +354,14 @@ class Space:
             values /= self.width
 
     def query(self, points: FloatArray) -> Space:
-        """Return a space of other points in the scale and center of this space."""
-        scaled = np.ascontiguousarray(points * self.scale)
+        """Return a space of other points in the center of this space."""
+        points = np.ascontiguousarray(points)
         if self.gamma == 0.0:
-            return Space(scaled, NO_COLUMNS, scaled, np.zeros(len(scaled)), 0.0, self.scale)
+            return Space(points, NO_COLUMNS, points, np.zeros(len(points)), 0.0)
         center = self.points.mean(axis=0)
-        centered = scaled - center
+        centered = points - center
         norms = np.einsum("ij,ij->i", centered, centered)
-        return Space(scaled, NO_COLUMNS, centered.astype(self.centered.dtype), norms, self.gamma, self.scale)
+        return Space(points, NO_COLUMNS, centered.astype(self.centered.dtype), norms, self.gamma)
 
 
 def block_rows(n: int) -> int:
@@ -432,7 +378,7 @@ def distance_matrix(points: FloatArray, metric: str, queries: FloatArray | None 
     space = Space.of(all_points, metric)
     distances = space.direct_block(np.arange(0 if queries is None else len(points), len(all_points)))
     space.to_distances(distances)
-    return np.asarray(distances[:, : len(points)] / space.scale)
+    return np.asarray(distances[:, : len(points)])
 
 
 def pairwise_squared(points: FloatArray, targets: FloatArray | None = None) -> FloatArray:
@@ -468,17 +414,21 @@ def _for_products(
 def _single_is_enough(centered: FloatArray, norms: FloatArray) -> bool:
     """Return whether products in single precision decide nearly every order, estimated from neighbors of a few points.
 
-    Only the speed depends on this: direct differences decide the orders that products cannot decide. Products of points
-    so near the center that they vanish in single precision need double precision.
+    Only the speed depends on this: direct differences decide the orders that products cannot decide.
     """
     n, p = centered.shape
-    if norms.max() == 0 or norms[norms > 0].min() < 1e-16:
+    if norms.max() == 0 or not within_single(norms):
         return False
     sample = np.linspace(0, n - 1, min(n, 16)).astype(np.int64)
     rank, squared = min(5, n - 1), norms[sample, None] + norms - 2 * (centered[sample] @ centered.T)
     squared = np.partition(squared, rank, axis=1)[:, rank]
     margins = (2 * p + 16) * 2.0**-24 * (norms[sample] + norms.max())
     return bool(np.median(squared / margins) > 50)
+
+
+def within_single(norms: FloatArray) -> bool:
+    """Return whether products of points with these squared norms neither overflow nor vanish in single precision."""
+    return bool(((norms == 0.0) | ((norms >= MIN_SINGLE_NORM) & (norms <= MAX_SINGLE_NORM))).all())
 
 
 def _columns(points: FloatArray) -> FloatArray:
@@ -550,7 +500,7 @@ def nearest(
     indices : ndarray (m, k) of int64
         Neighbors, nearest first; ties (equal up to rounding) by row number.
     squared_distances : ndarray (m, k)
-        Their squared Euclidean distances by direct differences; infinite where no float holds them.
+        Their squared Euclidean distances by direct differences.
 
     Notes
     -----
@@ -601,8 +551,7 @@ def nearest(
 
     size = block_rows(n)
     run_blocks(run_block, [open_rows[start : start + size] for start in range(0, len(open_rows), size)], n_jobs)
-    with np.errstate(over="ignore"):
-        return indices, squared / space.scale / space.scale
+    return indices, squared
 
 
 def _by_tree(

@@ -178,13 +178,12 @@ def radius_graph(X: FloatArray, radius: float) -> csr_matrix:
         pairs = pairs[pairs[:, 0] < pairs[:, 1]]
     lengths = space.listed(pairs[:, 0], pairs[:, 1])
     inside_ball = lengths**2 <= limit
-    return _symmetric(len(X), pairs[inside_ball, 0], pairs[inside_ball, 1], lengths[inside_ball] / space.scale)
+    return _symmetric(len(X), pairs[inside_ball, 0], pairs[inside_ball, 1], lengths[inside_ball])
 
 
-def _squared_radius(radius: float, space: Space) -> float:
+def _squared_radius(radius: float) -> float:
     """Return the largest direct value of two points within the radius."""
-    scaled = radius * space.scale
-    return scaled * scaled * (1 + ROUNDING)  # infinite where no float holds it
+    return radius * radius * (1 + ROUNDING)  # infinite where no float holds it
 
 
 def neighbor_graph(X: FloatArray, reach: Reach) -> csr_matrix:
@@ -572,13 +571,13 @@ def near_new(X: FloatArray, reach: Reach, new: FloatArray) -> list[tuple[IntArra
     if reach.radius is None:
         return [(np.arange(len(new)), *nearest(X, int(reach.k or 0), new))]
     space = Space.of(X)
-    queries, limit = space.query(new), _squared_radius(reach.radius, space)
+    queries, limit = space.query(new), _squared_radius(reach.radius)
     lists: list[tuple[IntArray, FloatArray]] = []
     for part in np.array_split(np.arange(len(new)), -(-len(new) // block_rows(len(X)))):
         for row in queries.direct_to(space, part):
             order = np.argsort(row, kind="stable")
             order = order[: max(int(np.sum(row <= limit)), 1)]
-            lists.append((order, row[order] / space.scale / space.scale))
+            lists.append((order, row[order]))
     sizes = np.array([len(members) for members, _ in lists])
     groups = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
     return [(rows, np.array([lists[i][0] for i in rows]), np.array([lists[i][1] for i in rows])) for rows in groups]
@@ -791,7 +790,7 @@ def spanning_tree(space: Space) -> tuple[IntArray, FloatArray]:
     edges : ndarray (n - 1, 2)
         In ascending order, i < j in each. The tree is unique where no distances are tied.
     lengths : ndarray (n - 1,)
-        Their lengths, times ``space.scale``; all minimum spanning trees have the same ones. Duplicates are joined by
+        Their lengths; all minimum spanning trees have the same ones. Duplicates are joined by
         edges of length 0.
 
     Notes

@@ -17,6 +17,7 @@ from dreval._check import (
     check_classes,
     check_finite,
     check_float,
+    check_magnitude,
     check_numeric,
     check_one_of,
     check_points,
@@ -29,7 +30,7 @@ from dreval._check import (
 )
 from dreval._random import stream
 from dreval.errors import DegenerateDataWarning, InputError, warn
-from dreval.geometry.distances import block_rows, pairwise_squared, power_of_two
+from dreval.geometry.distances import block_rows, pairwise_squared
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.notes import Notes, note
 
@@ -107,7 +108,7 @@ _SCALED = (*RADIAL_KERNELS, *_DOT)
 KERNELS = (*_SCALED, "linear", "delta", "precomputed")
 _MIN_VARIATION = 1e-12  # relative variation below which a kernel matrix is constant
 _MAX_SQUARED_DEVIATION = 1e8  # in squared bandwidths, of the binomial kernel
-_MAX_ENTRY = 1e140  # entries beyond this, or below its inverse, would overflow or vanish in products
+_MAX_ENTRY = 1e140  # of an exponential kernel: products of larger entries would overflow
 
 
 @dataclass(frozen=True)
@@ -201,14 +202,9 @@ def gram_matrix(
         if has_whole_numbers(numbers_from_objects(np.atleast_1d(value))):
             notes = (*notes, note("labels.floats", argument=argument))
         return Gram((codes[:, None] == codes[None, :]).astype(np.float64), "delta", None, notes)
-    deviations = check_points(value, argument, columns=getattr(value, "columns", None))
-    unit_scaled(deviations, argument)
-    deviations = deviations - deviations.mean(axis=0)
-    with np.errstate(over="ignore", under="ignore"):
-        matrix = deviations @ deviations.T
-    largest = float(np.max(np.abs(matrix)))
-    if not 1 / _MAX_ENTRY < largest < _MAX_ENTRY:
-        raise InputError(argument, "must have a usual scale", f"inner products up to {largest:.3g}", "Rescale it.")
+    points = varying_points(value, argument)
+    deviations = points - points.mean(axis=0)
+    matrix = deviations @ deviations.T
     _check_varies(_off_diagonal(matrix), argument)
     return Gram(matrix, kernel, None)
 
@@ -230,15 +226,15 @@ def length_scale(points: FloatArray, argument: str, kernel: str, bandwidth: floa
     evaluation request them in turn.
     """
     fixed = _check_bandwidth(bandwidth)
-    scaled, exponent = unit_scaled(points, argument)
-    median_sigma, is_replaced, low, high = _distance_summary(np.ascontiguousarray(scaled).tobytes(), scaled.shape[1])
+    _check_differ(points, argument)
+    median_sigma, is_replaced, low, high = _distance_summary(np.ascontiguousarray(points).tobytes(), points.shape[1])
     sigma, notes = median_sigma, (note("bandwidth.smallest", argument=argument),) if is_replaced else ()
     if fixed is not None:
-        sigma, notes = _in_unit(fixed, exponent), ()
+        sigma, notes = fixed, ()
     _warn(notes)
     with np.errstate(over="ignore", under="ignore"):
         _check_varies(_RADIAL[kernel](np.array([low, high]) / sigma / sigma), argument, fixed)
-    return float(np.ldexp(sigma, exponent)), notes
+    return sigma, notes
 
 
 @lru_cache(maxsize=4)
@@ -248,11 +244,6 @@ def _distance_summary(content: bytes, columns: int) -> tuple[float, bool, float,
 
     squared = pdist(np.frombuffer(content).reshape(-1, columns), "sqeuclidean")
     return *_median_scale(squared, overwrite=True), float(squared.min()), float(squared.max())
-
-
-def _in_unit(bandwidth: float, exponent: int) -> float:
-    """Return a bandwidth over a power of two, above 0."""
-    return max(float(np.ldexp(bandwidth, -exponent)), np.finfo(float).tiny)
 
 
 def radial_columns(kernel: str) -> Callable[[FloatArray, FloatArray], FloatArray] | None:
@@ -344,16 +335,15 @@ def cross_gram(new: FloatArray, points: FloatArray, kernel: str, bandwidth: floa
 
 
 def _scaled_gram(value: Any, argument: str, kernel: str, bandwidth: float | None) -> Gram:
-    """Return a kernel with a length-scale, in units of a power of two so that squares neither overflow nor vanish."""
+    """Return a kernel with a length-scale."""
     from scipy.spatial.distance import pdist, squareform
 
-    points = check_points(value, argument, columns=getattr(value, "columns", None))
-    points, exponent = unit_scaled(points, argument)
+    points = varying_points(value, argument)
     squared = pdist(points, "sqeuclidean") if bandwidth is None or kernel in _RADIAL else np.zeros(0)
     if bandwidth is None:
         sigma, notes = median_bandwidth(squared, argument)
     else:
-        sigma, notes = _in_unit(bandwidth, exponent), ()
+        sigma, notes = bandwidth, ()
     if kernel in _RADIAL:
         with np.errstate(over="ignore", under="ignore"):
             squared /= sigma
@@ -376,19 +366,20 @@ def _scaled_gram(value: Any, argument: str, kernel: str, bandwidth: float | None
             raise InputError(argument, f"must have no far outliers where its kernel is {kernel!r}", received, hint)
         values = _off_diagonal(matrix)
     _check_varies(values, argument, bandwidth)
-    return Gram(matrix, kernel, float(np.ldexp(sigma, exponent)), notes)
+    return Gram(matrix, kernel, sigma, notes)
 
 
-def unit_scaled(points: FloatArray, argument: str) -> tuple[FloatArray, int]:
-    """Return the points over a power of two that brings deviations from the first row below 1, and its exponent."""
-    with np.errstate(over="ignore"):
-        largest = float(np.max(np.abs(points - points[0])))
-    if largest == 0.0:
+def varying_points(value: Any, argument: str) -> FloatArray:
+    """Return the numbers of a variable (n, p) after checking that two rows differ."""
+    points = check_points(value, argument, columns=getattr(value, "columns", None))
+    _check_differ(points, argument)
+    return points
+
+
+def _check_differ(points: FloatArray, argument: str) -> None:
+    """Check that two rows differ."""
+    if not (points != points[0]).any():
         raise InputError(argument, "must vary", f"{len(points)} equal rows", "A constant is independent of everything.")
-    if not np.isfinite(largest):
-        raise InputError(argument, "must have finite differences", "an overflow", "Rescale the variable.")
-    exponent = int(np.frexp(largest)[1])
-    return np.ldexp(points, -exponent), exponent
 
 
 def _check_varies(values: FloatArray, argument: str, bandwidth: float | None = None) -> None:
@@ -439,8 +430,7 @@ def _precomputed(value: Any, argument: str, indefinite: bool) -> FloatArray:
     largest = float(np.max(np.abs(matrix)))
     if float(np.max(np.abs(matrix - matrix.T))) > 1e-8 * largest:
         raise InputError(argument, requirement, "a matrix that is not symmetric", "Average it with its transpose.")
-    if not 1 / _MAX_ENTRY < largest < _MAX_ENTRY:
-        raise InputError(argument, "must have a usual scale", f"values up to {largest:.3g}", "Rescale it.")
+    check_magnitude(largest, argument)
     hint = "Distances D are not a kernel: pass exp(-D**2 / (2 sigma**2)) instead."
     if indefinite:
         if not np.diagonal(matrix).any() and matrix.min() >= 0:
@@ -622,14 +612,13 @@ def some_rows(n: int) -> npt.NDArray[np.int64]:
 CANDIDATE_RIDGES = np.geomspace(1e-12, 1e3, 61)  # over the largest eigenvalue of the centered kernel
 
 
-class Scaled(NamedTuple):
-    """Points times a power of two, this number, and the bandwidth in the unit of the scaled points.
+class KernelPoints(NamedTuple):
+    """Points minus the first one, and the bandwidth of their kernel.
 
     ``bandwidth`` is 0 if all points coincide, which no kernel of the distance can distinguish.
     """
 
     points: FloatArray
-    scale: float
     bandwidth: float
     notes: Notes
 
@@ -638,21 +627,18 @@ class Scaled(NamedTuple):
         return radial_values(pairwise_squared(self.points), kernel, self.bandwidth)
 
 
-def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = None) -> Scaled:
-    """Return the points scaled to size 1, so that no square overflows or vanishes, and the median rule's bandwidth."""
+def kernel_points(points: FloatArray, argument: str, bandwidth: float | None = None) -> KernelPoints:
+    """Return the points of a kernel, by default with the median rule's bandwidth."""
     from scipy.spatial.distance import pdist
 
     if bandwidth is not None and check_float(bandwidth, "bandwidth") <= 0:
         raise InputError("bandwidth", "must be positive", repr(bandwidth), "Leave it out for the median rule.")
     moved = points - points[0]
-    scale = power_of_two(moved)
-    moved = moved * scale
     if not moved.any():
-        return Scaled(moved, scale, 0.0, (note("embedding.one_place", argument=argument),))
+        return KernelPoints(moved, 0.0, (note("embedding.one_place", argument=argument),))
     if bandwidth is not None:
-        return Scaled(moved, scale, bandwidth * scale, ())
-    sigma, notes = median_rule(pdist(moved, "sqeuclidean"), argument)
-    return Scaled(moved, scale, sigma, notes)
+        return KernelPoints(moved, bandwidth, ())
+    return KernelPoints(moved, *median_rule(pdist(moved, "sqeuclidean"), argument))
 
 
 class RidgeFit(NamedTuple):
@@ -782,7 +768,7 @@ class KernelMap(Record):
     """
 
     rule: str
-    scaled: Scaled = field(repr=False)
+    base: KernelPoints = field(repr=False)
     origin: FloatArray = field(repr=False)
     weights: FloatArray = field(repr=False)
     mean: FloatArray = field(repr=False)
@@ -797,7 +783,7 @@ class KernelMap(Record):
 
     def __call__(self, points: Any) -> FloatArray:
         """Return values (m, r) at new points (m, q); O(m n (q + r)) time, blocks of rows."""
-        new = check_points(reorder_columns(points, self.columns, "points"), "points", min_rows=1)
+        new = check_points(reorder_columns(points, self.columns, "points"), "points", min_rows=1, part=True)
         if new.shape[1] != len(self.origin):
             hint = "Pass rows with the same columns in the same order."
             raise InputError("points", f"must have {len(self.origin)} columns", f"{new.shape[1]} columns", hint)
@@ -807,13 +793,13 @@ class KernelMap(Record):
             if self.bandwidth == 0.0:
                 out[at : at + step] = self.mean
                 continue
-            moved = (new[at : at + step] - self.origin) * self.scaled.scale
-            squared = pairwise_squared(moved, self.scaled.points)
-            values = radial_values(squared, "gaussian", self.scaled.bandwidth) - self.center
+            moved = new[at : at + step] - self.origin
+            squared = pairwise_squared(moved, self.base.points)
+            values = radial_values(squared, "gaussian", self.base.bandwidth) - self.center
             out[at : at + step] = self.mean + values @ self.weights
         return out
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the rule, the bandwidth and the errors."""
         from dreval.report.contents.record_summaries import map_summary
 
@@ -863,16 +849,16 @@ def embedding_map(X: Any, Y: Any, *, reg: float = EMBEDDING_RIDGE, bandwidth: fl
     X, Y = _check_pair(X, Y)
     if check_float(reg, "reg") <= 0:
         raise InputError("reg", "must be positive", repr(reg), "Leave it out for 1e-6.")
-    scaled, mean = scaled_points(X, "X", bandwidth), Y.mean(axis=0)
+    base, mean = kernel_points(X, "X", bandwidth), Y.mean(axis=0)
     centered = Y - mean
-    if scaled.bandwidth == 0.0:
-        return _constant_map("theorem2", X, scaled, Y, mean, names)
-    values, vectors = eigh(scaled.gram(), driver="evd", check_finite=False)
+    if base.bandwidth == 0.0:
+        return _constant_map("theorem2", X, base, Y, mean, names)
+    values, vectors = eigh(base.gram(), driver="evd", check_finite=False)
     values = np.maximum(values, 0.0)
     weights = vectors @ ((vectors.T @ centered) / (values + reg)[:, None])
     condition = float((values[-1] + reg) / (values[0] + reg))
     sizes = (reg, condition, _share(reg * weights, centered), float("nan"))
-    return _kernel_map("theorem2", X, scaled, weights, mean, np.zeros(len(X)), sizes, names)
+    return _kernel_map("theorem2", X, base, weights, mean, np.zeros(len(X)), sizes, names)
 
 
 def reconstruction_map(
@@ -924,22 +910,20 @@ def reconstruction_map(
     if reg is not None and (rule != "ridge" or check_float(reg, "reg") <= 0):
         received = f"{reg!r} with rule={rule!r}"
         raise InputError("reg", 'must be positive, and rule "ridge"', received, "Leave it out.")
-    scaled, mean = scaled_points(Y, "Y", bandwidth), X.mean(axis=0)
-    if scaled.bandwidth == 0.0:
-        return _constant_map(rule, Y, scaled, X, mean, names)
-    gram, centered = scaled.gram(), X - mean
-    unit = power_of_two(centered)  # no square of them overflows or vanishes
-    centered *= unit
+    base, mean = kernel_points(Y, "Y", bandwidth), X.mean(axis=0)
+    if base.bandwidth == 0.0:
+        return _constant_map(rule, Y, base, X, mean, names)
+    gram, centered = base.gram(), X - mean
     if rule == "ridge":
         solver = KernelRidge(gram)
         fit = solver.fit(centered, reg)
         sizes = (fit.ridge, solver.condition(fit.ridge), _share(fit.residuals, centered), fit.left_out_error)
-        return _kernel_map(rule, Y, scaled, fit.weights / unit, mean, gram.mean(axis=0), sizes, names)
-    left, right = theorem3_weights(rule, gram, scaled.points, X)
+        return _kernel_map(rule, Y, base, fit.weights, mean, gram.mean(axis=0), sizes, names)
+    left, right = theorem3_weights(rule, gram, base.points, X)
     sizes = np.linalg.svd(left, compute_uv=False)  # the inverses of those of A
     weights, condition = left @ (right @ centered), float(sizes[0] / sizes[_above_rounding(sizes, len(Y))][-1])
     share = _share(centered - (gram - gram.mean(axis=0)) @ weights, centered)
-    return _kernel_map(rule, Y, scaled, weights / unit, mean, gram.mean(axis=0), (0.0, condition, share, np.nan), names)
+    return _kernel_map(rule, Y, base, weights, mean, gram.mean(axis=0), (0.0, condition, share, np.nan), names)
 
 
 def theorem3_weights(rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -950,7 +934,7 @@ def theorem3_weights(rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray) 
     A = gram @ (Y - Y.mean(axis=0)) / len(Y)
     if rule == "theorem3_printed":
         alpha = embedding_map(X, Y).weights
-        A = center(gram.copy()) @ (center(scaled_points(X, "X").gram()) @ alpha)
+        A = center(gram.copy()) @ (center(kernel_points(X, "X").gram()) @ alpha)
     left, sizes, right = np.linalg.svd(A, full_matrices=False)
     inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=_above_rounding(sizes, len(Y)))
     return left @ (inverse[:, None] * right), (Y - Y.mean(axis=0)).T / len(Y)
@@ -970,8 +954,6 @@ def _check_pair(left: Any, right: Any, names: tuple[str, str] = ("X", "Y")) -> t
 
 def _share(part: FloatArray, total: FloatArray) -> float:
     """Return |part|^2 / |total|^2; 0 if the total is 0."""
-    unit = power_of_two(total)
-    part, total = part * unit, total * unit
     size = float(np.linalg.norm(total))
     return float(np.linalg.norm(part / size)) ** 2 if size > 0 else 0.0
 
@@ -979,29 +961,28 @@ def _share(part: FloatArray, total: FloatArray) -> float:
 def _kernel_map(
     rule: str,
     points: FloatArray,
-    scaled: Scaled,
+    base: KernelPoints,
     weights: FloatArray,
     mean: FloatArray,
     center: FloatArray,
     sizes: tuple[float, float, float, float],
     columns: tuple[str, ...] | None,
 ) -> KernelMap:
-    """Return the map with its bandwidth in the unit of the points."""
-    bandwidth = scaled.bandwidth / scaled.scale
-    return KernelMap(rule, scaled, points[0], weights, mean, center, bandwidth, *sizes, scaled.notes, columns)
+    """Return the map of the points of a kernel."""
+    return KernelMap(rule, base, points[0], weights, mean, center, base.bandwidth, *sizes, base.notes, columns)
 
 
 def _constant_map(
     rule: str,
     points: FloatArray,
-    scaled: Scaled,
+    base: KernelPoints,
     values: FloatArray,
     mean: FloatArray,
     columns: tuple[str, ...] | None,
 ) -> KernelMap:
     """Return the map that is the mean everywhere, for points that all coincide."""
     sizes = (0.0, 1.0, _share(values - mean, values - mean), np.nan)
-    return _kernel_map(rule, points, scaled, np.zeros(values.shape), mean, np.zeros(len(values)), sizes, columns)
+    return _kernel_map(rule, points, base, np.zeros(values.shape), mean, np.zeros(len(values)), sizes, columns)
 
 
 UNDERSMOOTHING = 0.1  # ridge of the residuals over the ridge with the least leave-one-out error
@@ -1020,9 +1001,8 @@ class HeldOut(NamedTuple):
     @property
     def error(self) -> float:
         """Squared residuals over squared deviations."""
-        unit = power_of_two(self.deviations)
-        size = float(np.linalg.norm(self.deviations * unit))
-        return float(np.linalg.norm(self.residuals * unit / size)) ** 2
+        size = float(np.linalg.norm(self.deviations))
+        return float(np.linalg.norm(self.residuals / size)) ** 2
 
 
 def fitted_rows(n: int, root: int) -> npt.NDArray[np.int64]:
@@ -1066,7 +1046,7 @@ class Refit:
         """Fit the reconstruction and compute its residuals."""
         self.map: KernelMap = reconstruction_map(Y, X, rule=rule)
         self.rule = rule
-        gram = self.map.scaled.gram()
+        gram = self.map.base.gram()
         centered = X - self.map.mean
         self.ridge = 0.0
         if rule == "ridge":
@@ -1077,7 +1057,7 @@ class Refit:
                 self.solver.residual_factors(self.ridge),
             )
         else:
-            self.left, self.right = theorem3_weights(rule, gram, self.map.scaled.points, X)
+            self.left, self.right = theorem3_weights(rule, gram, self.map.base.points, X)
             self.left = (gram - gram.mean(axis=0)) @ self.left
             self.residuals = self._residuals_of_refit(centered)
             residual_factors = 1.0 - 1.0 / len(X) - np.einsum("id,di->i", self.left, self.right)

@@ -155,7 +155,6 @@ Keep = npt.NDArray[np.bool_]
 EXACT_POINTS = 5000  # up to this many points all pairs are used
 SAMPLED_PAIRS = 2_000_000  # of all points, or of anchors
 FEWER_PAIRS = 500_000  # of anchors among many points
-MAX_UNIT_SHIFT = 100  # up to this power of two between the sizes of data and embedding, both have one unit
 SPLITS = 20  # groups from which the standard error of a sample is computed
 
 
@@ -246,10 +245,7 @@ class Pairs:
     Attributes
     ----------
     data, embedding : Distances
-        Distances in both spaces, divided by ``unit`` (a power of two, so nothing is rounded).
-    shift : int
-        The distances in the embedding are ``y`` times 2 ** shift. It is 0 unless their size is so far from that of the
-        data that the squares of both are not finite in one unit. Only ``gap``, which compares x with y, needs it.
+        Distances in both spaces.
     ends : tuple of ndarray (N,) of uint16 or int32, or None
         The two points of each pair, as positions among all n; of a pair from an anchor the first is the anchor. None
         means all pairs of the population.
@@ -266,10 +262,8 @@ class Pairs:
     ends: tuple[PackedPlaces, PackedPlaces] | None
     points: IntArray
     rows: IntArray
-    unit: float
     ordered: bool
     sampled: bool
-    shift: int = 0
 
     def __len__(self) -> int:
         return self.total if self.ends is None else len(self.ends[0])
@@ -299,17 +293,11 @@ class Pairs:
         """The second point of each pair (N,)."""
         return self._end_points[1]
 
-    def to_one_unit(self) -> tuple[float, float]:
-        """Return factors of x and y that convert both to the coarser of their units; 1 if ``shift`` is 0."""
-        return math.ldexp(1.0, -max(self.shift, 0)), math.ldexp(1.0, -max(-self.shift, 0))
-
-    def gap(self) -> tuple[float, int]:
-        """Return the sum of (x - y)^2 in one unit, as a number and the exponent of four to multiply it by."""
+    def gap(self) -> float:
+        """Return the sum of (x - y)^2."""
         from dreval.geometry._loops.pairs import squared_gap
 
-        if self.shift > 0:
-            return float(squared_gap(self.y, self.x, math.ldexp(1.0, -self.shift))), self.shift
-        return float(squared_gap(self.x, self.y, math.ldexp(1.0, self.shift))), 0
+        return float(squared_gap(self.x, self.y, 1.0))
 
     @property
     def total(self) -> int:
@@ -408,10 +396,7 @@ def _compute_pairs(view: View) -> Pairs:
     """Return the pairs of the data, with their distances in the embedding."""
     table: Pairs = view.cached_per_data(("pairs", view.seed), lambda: _pairs_in_data(view))
     space = anchored_spaces(view)[1] if table.ordered else Space.of(view.Y)
-    shift = -round(math.log2(table.unit) + math.log2(space.scale))
-    factor = 2.0**shift if abs(shift) <= MAX_UNIT_SHIFT else 1.0
-    embedding = _distances(space, view, table.ends, factor)
-    return replace(table, embedding=embedding, shift=0 if abs(shift) <= MAX_UNIT_SHIFT else shift)
+    return replace(table, embedding=_distances(space, view, table.ends))
 
 
 def _pairs_in_data(view: View) -> Pairs:
@@ -433,14 +418,12 @@ def _pairs_in_data(view: View) -> Pairs:
             first, second = _pairs_by_number(view.population, numbers)
         dtype = _position_dtype(len(view.Y) - 1)
         ends = first.astype(dtype), second.astype(dtype)
-    distances = _distances(data, view, ends, 1.0)
-    return Pairs(distances, distances, ends, view.population, view.rows, 1 / data.scale, ordered, sampled)
+    distances = _distances(data, view, ends)
+    return Pairs(distances, distances, ends, view.population, view.rows, ordered, sampled)
 
 
-def _distances(
-    space: Space | AnchoredSpace, view: View, ends: tuple[PackedPlaces, PackedPlaces] | None, factor: float
-) -> Distances:
-    """Return distances of the pairs in one space, times a power of two."""
+def _distances(space: Space | AnchoredSpace, view: View, ends: tuple[PackedPlaces, PackedPlaces] | None) -> Distances:
+    """Return distances of the pairs in one space."""
     points, rows, n_jobs = (
         view.population,
         view.rows,
@@ -451,14 +434,10 @@ def _distances(
     def measure() -> FloatArray:
         if isinstance(space, AnchoredSpace):
             anchors, targets = ends or _all_ends(points)
-            distances = space.distances(np.searchsorted(rows, anchors), targets.astype(np.int64), n_jobs)
-        elif ends is None and space.plain:
-            distances = condensed_distances(space.points[points], n_jobs)
-        else:
-            distances = space.listed(*(ends or _all_ends(points)), n_jobs)
-        if factor != 1.0:
-            distances *= factor
-        return distances
+            return space.distances(np.searchsorted(rows, anchors), targets.astype(np.int64), n_jobs)
+        if ends is None and space.plain:
+            return condensed_distances(space.points[points], n_jobs)
+        return space.listed(*(ends or _all_ends(points)), n_jobs)
 
     def report() -> None:
         if reported is not None:
@@ -640,7 +619,7 @@ def _bounded_correlation(
 
 
 def shepard(view: View) -> Shepard | None:
-    """Return the Shepard table of a view, or None if no measure has used its pairs or a distance is infinite.
+    """Return the Shepard table of a view, or None if no measure has used its pairs.
 
     O(N) time for N pairs whose ranks are computed.
     """
@@ -649,13 +628,10 @@ def shepard(view: View) -> Shepard | None:
     pairs = measured_pairs(view)
     if pairs is None or not len(pairs):
         return None
-    x_ranked, unit_y = pairs.data.ranked, math.ldexp(pairs.unit, pairs.shift)
-    with np.errstate(over="ignore"):
-        ends = np.array([x_ranked.step_edges[-1], pairs.embedding.ranked.step_edges[-1]]) * [pairs.unit, unit_y]
-    if not np.isfinite(ends).all():
-        return None
-    x_edges, y_edges = (np.linspace(0.0, end if end > 0 else 1.0, CELLS + 1) for end in ends.tolist())
-    width = (y_edges / unit_y)[-1] / CELLS
+    x_ranked = pairs.data.ranked
+    ends = [float(ranked.step_edges[-1]) for ranked in (x_ranked, pairs.embedding.ranked)]
+    x_edges, y_edges = (np.linspace(0.0, end if end > 0 else 1.0, CELLS + 1) for end in ends)
+    width = y_edges[-1] / CELLS
     levels, ranks, total = np.union1d(x_ranked.cells, x_ranked.steps), x_ranked.ranks, len(pairs)
     shift = shares_of(total)
     first_level, y = loops.level_table(ranks, levels, shift), pairs.embedding.passing()
@@ -675,8 +651,8 @@ def shepard(view: View) -> Shepard | None:
         x_edges=x_edges,
         y_edges=y_edges,
         counts=counts.astype(np.int64),
-        step_edges=x_ranked.step_edges * pairs.unit,
-        steps=np.asarray(fit, np.float64) * unit_y,
+        step_edges=x_ranked.step_edges,
+        steps=np.asarray(fit, np.float64),
         pairs=total,
         total=pairs.total,
         anchored=pairs.ordered,

@@ -21,13 +21,10 @@ from dreval.geometry.distances import (
     compact,
     gather,
     group_width,
-    largest_of,
     nearest,
     pairwise_squared,
-    power_of_two,
-    rescaled,
 )
-from dreval.geometry.kernels import RADIAL_KERNELS, Scaled, radial_values, reconstruction_map, scaled_points
+from dreval.geometry.kernels import RADIAL_KERNELS, KernelPoints, kernel_points, radial_values, reconstruction_map
 from dreval.geometry.ranks import with_extra_neighbor
 from dreval.inputs.features import is_sparse, rows_of
 from dreval.inputs.stored import blockwise
@@ -35,23 +32,16 @@ from dreval.records.notes import Notes, note
 
 # Local and global Procrustes: norms, nuclear norms and spectra of neighborhoods (Goldberg & Ritov 2009).
 
-MAX_DATA_UNIT_SHIFT = 200  # with a larger power of two the unit of the embedding is used
 CHUNK_BYTES = 8_000_000
 SAME_MAP = 1e-12  # disparity below which two tables are the same up to a similarity transformation
 
 
 class LocalParts(NamedTuple):
-    """For each neighborhood: |HX_i|^2, |HY_i|^2 and the nuclear norm s_i of X_i' H Y_i.
-
-    Data and embedding are each scaled by a power of two to size 1, so that no square overflows or vanishes: the data by
-    2 ** ``power``. Times 2 ** ``shift`` the scaled embedding has the unit of the scaled data (y2: times its square).
-    """
+    """For each neighborhood: |HX_i|^2, |HY_i|^2 and the nuclear norm s_i of X_i' H Y_i."""
 
     x2: FloatArray
     y2: FloatArray
     nuclear: FloatArray
-    power: int
-    shift: int
 
 
 class LocalSpectra(NamedTuple):
@@ -66,12 +56,10 @@ class LocalSpectra(NamedTuple):
 def local_parts(view: View, k: int) -> LocalParts:
     """Return the parts of the local Procrustes measures on each point and its k neighbors in the data."""
     view = near_rows(view, k)
-    (X, scale), (Y, embedding_scale) = unit_size(view, "X"), unit_size(view, "Y")
-    parts = _parts(view, X, Y, k, np.array([-1]), 2048)
-    return LocalParts(*parts[:, 0], *_powers(scale, embedding_scale))
+    return LocalParts(*_parts(view, k, np.array([-1]), 2048)[:, 0])
 
 
-def _parts(view: View, X: Any, Y: FloatArray, k: int, drops: IntArray, size: int) -> FloatArray:
+def _parts(view: View, k: int, drops: IntArray, size: int) -> FloatArray:
     """Return the parts of all neighborhoods of k neighbors, without each member of ``drops``, (3, len(drops), m)."""
     from dreval.geometry._loops import local as loops
 
@@ -79,17 +67,11 @@ def _parts(view: View, X: Any, Y: FloatArray, k: int, drops: IntArray, size: int
     parts = np.empty((3, len(drops), m))
 
     def run_block(block: slice) -> None:
-        loops.local_parts(*_neighborhoods(view, X, Y, block, k), drops, *parts[:, :, block])
+        loops.local_parts(*_neighborhoods(view, block, k), drops, *parts[:, :, block])
 
-    size = chunk_size(view, k) if is_sparse(X) else size
+    size = chunk_size(view, k) if is_sparse(view.X) else size
     run_blocks(run_block, [slice(start, min(start + size, m)) for start in range(0, m, size)], view.n_jobs)
     return parts
-
-
-def _powers(scale: float, embedding_scale: float) -> tuple[int, int]:
-    """Return the exponent of the power of two of the data, and by how much it exceeds that of the embedding."""
-    power = round(math.log2(scale))
-    return power, power - round(math.log2(embedding_scale))
 
 
 @per_view
@@ -103,13 +85,9 @@ def parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArr
         view, X=view.X[view.population], Y=view.Y[view.population], rows=np.arange(view.n), _cache={}, _data_cache={}
     )
     whole = replace(whole, nearest_data=extended.nearest_data)
-    (X, scale), (Y, embedding_scale) = unit_size(whole, "X"), unit_size(whole, "Y")
-    parts = _parts(
-        whole, X, Y, k + 1, np.arange(1, k + 2), 512
-    )  # without the (k + 1)-th neighbor: the whole neighborhoods
-    powers = _powers(scale, embedding_scale)
-    reduced = LocalParts(*(part[:k].T for part in parts), *powers)
-    return LocalParts(*parts[:, k], *powers), reduced, extended.nearest_data[:, :k]
+    # without the (k + 1)-th neighbor: the whole neighborhoods
+    parts = _parts(whole, k + 1, np.arange(1, k + 2), 512)
+    return LocalParts(*parts[:, k]), LocalParts(*(part[:k].T for part in parts)), extended.nearest_data[:, :k]
 
 
 def local_sum_without(view: View, k: int, function: Callable[[LocalParts], FloatArray]) -> FloatArray:
@@ -139,53 +117,25 @@ def best_scale_without(view: View, k: int) -> FloatArray:
     return np.asarray(np.maximum(residuals, 0.0) / (view.n - 1))
 
 
-def _neighborhoods(
-    view: View, X: Any, Y: FloatArray, block: slice, k: int
-) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+def _neighborhoods(view: View, block: slice, k: int) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     """Return the points of both spaces, their rows and neighbors; of sparse data only the neighborhoods."""
     rows, nearest = view.rows[block], np.ascontiguousarray(view.nearest_data[block, :k])
-    if not is_sparse(X):
-        return X, Y, rows, nearest
+    if not is_sparse(view.X):
+        return view.X, view.Y, rows, nearest
     members = np.concatenate([rows[:, None], nearest], axis=1)
-    gathered = gather(X, members)
+    gathered = gather(view.X, members)
     rows = np.arange(len(members)) * (k + 1)
     return (
         gathered.reshape(-1, gathered.shape[2]),
-        Y[members.reshape(-1)],
+        view.Y[members.reshape(-1)],
         rows,
         (rows[:, None] + np.arange(1, k + 1)).astype("i4"),
     )
 
 
-@per_view
-def unit_size(view: View, which: str) -> tuple[Any, float]:
-    """Return data or embedding at size 1 and the power of two of the scaling; a copy only if the size is far from 1."""
-    points = getattr(view, which)
-    scale = power_of_two(points)
-    return (points, 1.0) if 1e-30 < scale < 1e30 else (points * scale, scale)
-
-
-def residual(parts: LocalParts) -> tuple[FloatArray, int]:
-    """Return the Procrustes statistic |HX_i|^2 + |HY_i|^2 - 2 s_i at the scaled data's size, clipped at 0.
-
-    Multiply it by 2 to the exponent that is returned with it; 0 unless the embedding is far larger than the data.
-    """
-    if parts.shift > MAX_DATA_UNIT_SHIFT:
-        unit = math.ldexp(1.0, -parts.shift)
-        return np.maximum(parts.y2 + unit * (unit * parts.x2 - 2 * parts.nuclear), 0.0), 2 * parts.shift
-    unit = math.ldexp(1.0, parts.shift)
-    return np.maximum(parts.x2 + unit * (unit * parts.y2 - 2 * parts.nuclear), 0.0), 0
-
-
-def relative_residual(parts: LocalParts) -> FloatArray:
-    """Return the Procrustes statistic of each neighborhood over its size in the data; raise if it is not finite."""
-    squares, power = residual(parts)
-    return np.asarray(rescaled(relative(squares, parts.x2), power))
-
-
-def in_data_units(squares: tuple[FloatArray, int], parts: LocalParts) -> FloatArray:
-    """Return squares at the scaled data's size in squares of the data's unit; raise if their sum is not finite."""
-    return np.asarray(rescaled(squares[0], squares[1] - 2 * parts.power))
+def residual(parts: LocalParts) -> FloatArray:
+    """Return the Procrustes statistic |HX_i|^2 + |HY_i|^2 - 2 s_i of each neighborhood, clipped at 0."""
+    return np.maximum(parts.x2 + (parts.y2 - 2 * parts.nuclear), 0.0)
 
 
 def relative(numerator: FloatArray, x2: FloatArray) -> FloatArray:
@@ -200,14 +150,13 @@ def local_spectra(view: View, k: int) -> LocalSpectra:
     O(n k^2 (k + p)) time; the chunks keep memory at a few megabytes.
     """
     d, view = view.Y.shape[1], near_rows(view, k)
-    data, embedding = unit_size(view, "X")[0], unit_size(view, "Y")[0]
     chunks = []
     size = chunk_size(view, k)
     for start in range(0, len(view.rows), size):
         members = np.concatenate(
             [view.rows[start : start + size, None], view.nearest_data[start : start + size, :k]], axis=1
         )
-        X, Y = centered_blocks(gather(data, members)), centered_blocks(embedding[members])
+        X, Y = centered_blocks(gather(view.X, members)), centered_blocks(view.Y[members])
         left, sizes, _ = np.linalg.svd(X, full_matrices=False)
         beyond = (sizes[:, d:] ** 2).sum(axis=1)
         within = (sizes[:, :d] ** 2).sum(axis=1)
@@ -251,27 +200,24 @@ def view_disparity(view: View) -> float:
 
 
 class Centered(NamedTuple):
-    """The scale of a table to size 1, and the mean of its rows.
+    """The mean of the rows of a table.
 
     The first row of dense tables is subtracted before, so that coinciding points stay equal, to the last bit.
     """
 
-    scale: float
     first: FloatArray
     mean: FloatArray
 
     @classmethod
     def of(cls, table: Any) -> Centered:
-        """Return the scale and mean of a table, which is read twice."""
+        """Return the mean of a table, which is read once."""
         (n, p), first = table.shape, rows_of(table, slice(1))
-        scale = power_of_two(np.array(blockwise(table, largest_of)))
-        first = np.zeros(p) if is_sparse(first) else first[0] * scale
-        without_mean = cls(scale, first, np.zeros(p))
+        without_mean = cls(np.zeros(p) if is_sparse(first) else first[0], np.zeros(p))
         return without_mean._replace(mean=sum(blockwise(table, _row_sum, without_mean)) / n)
 
     def rows(self, table: Any, part: slice) -> FloatArray:
         """Return some dense rows."""
-        moved: FloatArray = (rows_of(table, part) * self.scale - self.first) - self.mean
+        moved: FloatArray = (rows_of(table, part) - self.first) - self.mean
         return moved
 
 
@@ -291,16 +237,15 @@ def _distances_of(table: Any, part: slice, centered: Centered) -> FloatArray:
     rows = rows_of(table, part)
     if not is_sparse(rows):
         return np.asarray(np.linalg.norm(centered.rows(table, part), axis=1))
-    scaled = rows * centered.scale
-    squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel() - 2 * np.asarray(scaled @ centered.mean).ravel()
+    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel() - 2 * np.asarray(rows @ centered.mean).ravel()
     return np.sqrt(np.maximum(squares + centered.mean @ centered.mean, 0.0))
 
 
 def squared_differences(table: Any, part: slice, Y: Any, centered: Centered) -> tuple[float, float]:
     """Return the sums over some rows of their squared differences from those of Y, and of their squares, centered."""
     rows = rows_of(table, part)
-    rows = (rows.toarray() if is_sparse(rows) else rows) * centered.scale - centered.first
-    embedding_rows = rows_of(Y, part) * centered.scale - centered.first
+    rows = (rows.toarray() if is_sparse(rows) else rows) - centered.first
+    embedding_rows = rows_of(Y, part) - centered.first
     return float(np.square(rows - embedding_rows).sum()), float(np.square(rows - centered.mean).sum())
 
 
@@ -308,7 +253,7 @@ def _row_sum(table: Any, part: slice, centered: Centered) -> FloatArray:
     """Return the sum of some rows."""
     rows = rows_of(table, part)
     if is_sparse(rows):
-        return np.bincount(rows.indices, rows.data * centered.scale, rows.shape[1])
+        return np.bincount(rows.indices, rows.data, rows.shape[1])
     total: FloatArray = centered.rows(table, part).sum(axis=0)
     return total
 
@@ -330,7 +275,7 @@ def _cross_product(X: Any, part: slice, data: Centered, Y: Any, embedding: Cente
         a = data.rows(X, part)
         return a.T @ b, float(np.vdot(a, a)), float(np.vdot(b, b))
     moved, stored = a.copy(), a.copy()
-    moved.data, stored.data = a.data * data.scale - data.mean[a.indices], np.ones(len(a.data))
+    moved.data, stored.data = a.data - data.mean[a.indices], np.ones(len(a.data))
     cross = moved.T @ b - data.mean[:, None] * (b.sum(axis=0) - stored.T @ b)
     unstored = len(b) - np.bincount(a.indices, minlength=a.shape[1])
     return cross, float(moved.data @ moved.data + unstored @ data.mean**2), float(np.vdot(b, b))
@@ -343,7 +288,7 @@ def disparity_without(X: Any, Y: FloatArray) -> FloatArray:
     of norm r its singular values are those of R - n/(n-1) a y_h' above the row -n/(n-1) r y_h', whose squares are never
     computed. For a point with most of a space's variance the disparity is recomputed. O(n p d + n d^3) time.
     """
-    A, B = (points * power_of_two(points) for points in (compact(X) if is_sparse(X) else X, Y))
+    A, B = compact(X) if is_sparse(X) else X, Y
     long, short = (A, B) if A.shape[1] >= B.shape[1] else (B, A)
     short = np.concatenate(list(_dense_rows(short)))
     n = len(short)
@@ -424,42 +369,38 @@ MIN_LOG_EXCESS = math.log(2.0)  # of a broken edge, since tiny stretches are unu
 
 
 class Stretch(NamedTuple):
-    """The stretch of each neighborhood, with the data and the embedding at size 1.
+    """The stretch of each neighborhood.
 
     ``sizes`` (m, d) are the singular values of the map of the tangent space, largest first, and NaN beyond the
     dimensions of the neighborhood; ``maps`` (m, q, d) are these maps J; ``outside`` (m,) is the share of the data's
     variance outside the tangent space, and ``r2`` (m,) the share of the embedding's variance that the map explains.
-    Sizes times 2 ** ``power`` are in the units of data and embedding.
     """
 
     sizes: FloatArray
     maps: FloatArray
     outside: FloatArray
     r2: FloatArray
-    power: int
 
 
 @per_view
 def local_stretch(view: View, k: int) -> Stretch:
     """Return the stretch of each point with its k neighbors; O(m k^2 (k + p)) time, in chunks of a few megabytes."""
     view = near_rows(view, k)
-    (X, scale), (Y, embedding_scale) = unit_size(view, "X"), unit_size(view, "Y")
-    power = round(math.log2(scale)) - round(math.log2(embedding_scale))
-    parts = [_stretch(A, B, power) for A, B in _tangent_neighborhoods(view, X, Y, k)]
-    return Stretch(*(np.concatenate(part) for part in list(zip(*parts, strict=True))[:4]), power)
+    parts = [_stretch(A, B) for A, B in _tangent_neighborhoods(view, k)]
+    return Stretch(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _tangent_neighborhoods(view: View, X: FloatArray, Y: FloatArray, k: int):  # type: ignore[no-untyped-def]
+def _tangent_neighborhoods(view: View, k: int):  # type: ignore[no-untyped-def]
     """Yield chunks of the centered neighborhoods of both spaces."""
     size = chunk_size(view, k)
     for start in range(0, len(view.rows), size):
         members = np.concatenate(
             [view.rows[start : start + size, None], view.nearest_data[start : start + size, :k]], axis=1
         )
-        yield centered_blocks(gather(X, members)), centered_blocks(Y[members])
+        yield centered_blocks(gather(view.X, members)), centered_blocks(view.Y[members])
 
 
-def _stretch(A: FloatArray, B: FloatArray, power: int) -> Stretch:
+def _stretch(A: FloatArray, B: FloatArray) -> Stretch:
     """Return the stretch of centered neighborhoods (m, k + 1, p) with images (m, k + 1, d)."""
     left, values, _ = np.linalg.svd(A, full_matrices=False)
     q = min(B.shape[2], values.shape[1])
@@ -473,7 +414,7 @@ def _stretch(A: FloatArray, B: FloatArray, power: int) -> Stretch:
     with np.errstate(invalid="ignore", divide="ignore"):
         outside = (values[:, q:] ** 2).sum(axis=1) / total
         r2 = (np.where(has_dimension, scores, 0.0) ** 2).sum(axis=(1, 2)) / spread
-    return Stretch(sizes, maps, outside, r2, power)
+    return Stretch(sizes, maps, outside, r2)
 
 
 def usual_stretch(sizes: FloatArray) -> float:
@@ -516,14 +457,13 @@ def jackknife_errors(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     ``local_stretch``.
     """
     view = near_rows(view, k)
-    (X, _), (Y, _) = unit_size(view, "X"), unit_size(view, "Y")
     reduced_sizes: list[FloatArray] = []
-    for A, B in _tangent_neighborhoods(view, X, Y, k):
+    for A, B in _tangent_neighborhoods(view, k):
         U, values, _ = np.linalg.svd(A, full_matrices=False)
         A = U * values[:, None, :]  # in at most k dimensions
         stay = [np.delete(np.arange(k + 1), t) for t in range(1, k + 1)]
         reduced_sizes.append(
-            np.array([_stretch(centered_blocks(A[:, s]), centered_blocks(B[:, s]), 0).sizes for s in stay])
+            np.array([_stretch(centered_blocks(A[:, s]), centered_blocks(B[:, s])).sizes for s in stay])
         )
     sizes = np.concatenate(reduced_sizes, axis=1)  # (k, m, d)
     full = local_stretch(view, k).sizes
@@ -864,7 +804,7 @@ class Transformations:
     size: float
     slope: float
     notes: Notes
-    scaled: Scaled = field(repr=False)
+    centers: KernelPoints = field(repr=False)
 
     @property
     def base(self) -> FloatArray:
@@ -873,9 +813,8 @@ class Transformations:
 
     def bump(self, i: int) -> FloatArray:
         """Return size k(X_A, x_i), (n,)."""
-        moved = (self.reconstruction - self.X[0]) * self.scaled.scale
-        squared = pairwise_squared(moved, self.scaled.points[[i]])[:, 0]
-        return self.size * radial_values(squared, self.kernel, self.scaled.bandwidth)
+        squared = pairwise_squared(self.reconstruction - self.X[0], self.centers.points[[i]])[:, 0]
+        return self.size * radial_values(squared, self.kernel, self.bandwidth)
 
     def data(self, i: int, j: int) -> FloatArray:
         """Return the transformed data (n, p) of center i and column j as a new array."""
@@ -944,16 +883,16 @@ def make_transformations(
     kind = check_one_of(kind, TRANSFORMATIONS, "transformation", aliases=True)
     kernel = check_one_of(kernel, RADIAL_KERNELS, "kernel", aliases=True)
     amplitude = check_amplitude(amplitude)
-    fit, scaled = reconstruction_map(Y, X, rule="theorem3"), scaled_points(X, "X")
-    reconstruction, notes = fit(Y), (*fit.notes, *scaled.notes)
-    bandwidth = scaled.bandwidth / scaled.scale
+    fit, centers = reconstruction_map(Y, X, rule="theorem3"), kernel_points(X, "X")
+    reconstruction, notes = fit(Y), (*fit.notes, *centers.notes)
+    bandwidth = centers.bandwidth
     steepest = float(_SLOPES[kernel]) / bandwidth
     if kind == "definition":
-        return Transformations(X, reconstruction, kind, kernel, bandwidth, amplitude, 1.0, steepest, notes, scaled)
-    spread = float(np.sqrt(np.mean((scaled.points - scaled.points.mean(axis=0)) ** 2))) / scaled.scale
+        return Transformations(X, reconstruction, kind, kernel, bandwidth, amplitude, 1.0, steepest, notes, centers)
+    spread = float(np.sqrt(np.mean((centers.points - centers.points.mean(axis=0)) ** 2)))
     if amplitude * spread * steepest >= 1.0:
         requested, amplitude = amplitude, _REDUCED_SLOPE / (spread * steepest)
         outliers = spread * steepest >= 1.0  # without them the bandwidth is above the spread
         notes += (note("amplitude.smaller", asked=requested, used=amplitude, outliers=outliers),)
     size = amplitude * spread
-    return Transformations(X, reconstruction, kind, kernel, bandwidth, amplitude, size, size * steepest, notes, scaled)
+    return Transformations(X, reconstruction, kind, kernel, bandwidth, amplitude, size, size * steepest, notes, centers)

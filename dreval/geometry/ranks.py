@@ -15,7 +15,7 @@ from dreval._parallel import OrderedSum, run_blocks, sum_over_rows
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import ALL_RANKS, RANKS_TASK, View, neighbor_pass, per_view
-from dreval.geometry.distances import Space, block_rows, equal_next, nearest, orders, power_of_two, take
+from dreval.geometry.distances import Space, block_rows, equal_next, nearest, orders, take
 from dreval.geometry.pairs import Pairs, pairs_of, shares_of, spearman
 from dreval.records.notes import Notes, note
 
@@ -197,7 +197,7 @@ def _positions(view: View) -> npt.NDArray[np.int64]:
 
 # Shared parts of the rank measures: penalties, worst cases, chance levels, and bounds over ties.
 
-FAR = 1e300  # distance of a point that is left out, above every distance between scaled points
+FAR = 1e300  # distance of a point that is left out, above every distance
 
 
 def rows_with_ties(
@@ -235,7 +235,6 @@ def doubtful_rows(
     With ``within`` also those in which only the order of the k depends on it. ``train`` may include the row.
     """
     k_searched = min(k + 2, len(train))  # the point itself may be among them
-    points = points * power_of_two(points)  # no square overflows or vanishes
     neighbors, squared = nearest(points[train], k_searched, points[rows], n_jobs)
     squared[train[neighbors] == rows[:, None]] = np.inf
     squared.sort(axis=1)

@@ -16,7 +16,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import BufferPool, run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import EMBEDDINGS_KEY, Groups, NeighborIndices, RankSample, View, is_streamed, neighbor_pass
-from dreval.geometry.distances import NO_COLUMNS, Frame, Space, largest_of, power_of_two, scaled, take
+from dreval.geometry.distances import NO_COLUMNS, Frame, Space, prepared, take, within_single
 from dreval.inputs.directions import ANGULAR, direction_cells, has_near_rows, has_rows_near
 from dreval.inputs.features import AllRows, PermutedRows, is_sparse, row_blocks, rows_of
 from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, on_workers, worker_slices
@@ -29,7 +29,6 @@ from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, on_workers,
 # the same rows, ties included.
 
 TILE = 1 << 20  # products of a tile of anchors with a block
-MIN_SINGLE_NORM = 1e-16  # smaller squared norms vanish in products of single precision
 
 
 @dataclass(frozen=True)
@@ -47,26 +46,19 @@ class AnchoredSpace:
 
     @cached_property
     def frame(self) -> Frame:
-        """Scale of all points; center and precision are from the anchors, since no result depends on these."""
-        scale, anchors, precise = 1.0, rows_of(self.table, self.rows), False
-        table = self.table.table if isinstance(self.table, PermutedRows) else self.table
-        if self.metric in ("euclidean", "manhattan", "precomputed"):
-            scale = power_of_two(np.array(blockwise(table, largest_of)))
+        """Center and precision of the anchors; no result depends on these."""
+        anchors, precise = rows_of(self.table, self.rows), False
         if self.metric in ANGULAR:
-            units, _ = scaled(anchors, self.metric)
+            table = self.table.table if isinstance(self.table, PermutedRows) else self.table
+            units = prepared(anchors, self.metric)
             cells = direction_cells(units)
             precise = has_near_rows(units) or any(blockwise(table, _near_anchors, self.metric, units, cells))
         if is_sparse(anchors) or self.metric in ("manhattan", "hamming", "precomputed"):
-            return Frame(scale, np.zeros(0), False, precise)
-        points = Space.of(anchors, self.metric, Frame(scale, np.zeros(anchors.shape[1]), False)).points
+            return Frame(np.zeros(0), False, precise)
+        points = Space.of(anchors, self.metric, Frame(np.zeros(anchors.shape[1]), False)).points
         points = points if isinstance(points, np.ndarray) else points.rows
         center = points.mean(axis=0)
-        return Frame(scale, center, _single_decides(points - center), precise)
-
-    @property
-    def scale(self) -> float:
-        """The factor from distances of the table to those that are computed."""
-        return self.frame.scale
+        return Frame(center, _single_decides(points - center), precise)
 
     @cached_property
     def anchors(self) -> Space:
@@ -98,7 +90,7 @@ class AnchoredSpace:
             anchors = Space.of(np.ascontiguousarray(points[:, self.rows].T), self.metric, self.frame)
             return anchors, replace(anchors, norms=np.zeros(anchors.width))
         space = Space.of(points, self.metric, self.frame)
-        if self.frame.single and bool(((space.norms > 0.0) & (space.norms < MIN_SINGLE_NORM)).any()):
+        if self.frame.single and not within_single(space.norms):
             return self.doubled, Space.of(points, self.metric, self.frame._replace(single=False))
         return self.anchors, space
 
@@ -133,7 +125,7 @@ class AnchoredSpace:
         return out
 
     def distances(self, anchors: IntArray, places: IntArray, n_jobs: int | None = None) -> FloatArray:
-        """Return distances of listed pairs in the metric's own definition, times the scale of the frame."""
+        """Return distances of listed pairs in the metric's own definition."""
         distances = self.values(anchors, places, n_jobs)
         self.anchors.to_distances(distances)
         return distances
@@ -160,7 +152,7 @@ class AnchoredSpace:
 
 def _near_anchors(table: Any, block: slice, metric: str, anchors: Any, cells: npt.NDArray[np.uint64]) -> bool:
     """Return whether a direction among some rows of a table nearly agrees with that of an anchor."""
-    return has_rows_near(scaled(rows_of(table, block), metric)[0], anchors, cells)
+    return has_rows_near(prepared(rows_of(table, block), metric), anchors, cells)
 
 
 def _values_in_chunk(chunk: Chunk, space: AnchoredSpace, anchors: IntArray, places: IntArray) -> FloatArray:
@@ -422,7 +414,7 @@ def sample_targets(
 def _ranks_within(queries: Space, points: Space, anchors: IntArray) -> npt.NDArray[np.int16]:
     """Return the rank of each point among some points for some anchors, from 0 on, by three digits of their values.
 
-    The digits are of shares of the largest value, so that the unit of the table does not change the ranks.
+    The digits are of shares of the largest value, so that the unit of the table changes no rank.
     """
     values = points.block(anchors, np.empty((len(anchors), points.n)), queries)
     largest = values.max(axis=1, keepdims=True)
@@ -568,7 +560,7 @@ def _single_decides(centered: FloatArray) -> bool:
     """
     m, p = centered.shape
     norms = np.einsum("ij,ij->i", centered, centered)
-    if norms.max() == 0 or norms[norms > 0].min() < MIN_SINGLE_NORM:
+    if norms.max() == 0 or not within_single(norms):
         return False
     sample = np.linspace(0, m - 1, min(m, 16)).astype(np.int64)
     squared = np.sort(norms[sample, None] + norms - 2 * (centered[sample] @ centered.T), axis=1)[:, max(1, m // 100)]

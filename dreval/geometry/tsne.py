@@ -159,7 +159,7 @@ class Bandwidths(NamedTuple):
 
 
 def _squared(space: Space, metric: str, rows: IntArray) -> FloatArray:
-    """Return squared distances (b, n) of some rows to all points, in the unit of the space."""
+    """Return squared distances (b, n) of some rows to all points."""
     from dreval.geometry._loops import rows as loops
 
     centered, _ = space.doubled if space.plain else (np.empty((0, 0)), 0.0)
@@ -202,7 +202,7 @@ class PairAffinities:
         return [np.arange(start, min(start + size, self.n)) for start in range(0, self.n, size)]
 
     def squared(self, rows: IntArray) -> FloatArray:
-        """Return squared distances (b, n) of some rows to all points, in the unit of the space."""
+        """Return squared distances (b, n) of some rows to all points."""
         return _squared(self.space, self.metric, rows)
 
     def inside(self, rows: IntArray) -> BoolArray:
@@ -263,7 +263,6 @@ class NeighborAffinities(ListedAffinities):
         self.space, self.perplexity = Space.of(X, "euclidean"), perplexity
         self.n_neighbors = k = min(n - 1, math.ceil(INITIAL_NEIGHBORS * perplexity))
         members, squared = nearest(X, min(n - 1, k + 1), n_jobs=n_jobs)
-        squared = squared * self.space.scale**2
         self.limits = np.stack([squared[:, k - 1], squared[:, k] if k < n - 1 else np.full(n, np.inf)])
         self.bandwidths = Bandwidths(*np.empty((3, n)))
         listed = np.ascontiguousarray(squared[:, :k])
@@ -278,7 +277,7 @@ class NeighborAffinities(ListedAffinities):
         super().__init__(csr_array((P + P.T) / (2.0 * n)), n_jobs)
 
     def squared(self, rows: IntArray) -> FloatArray:
-        """Return squared distances (b, n) of some rows to all points, in the unit of the space."""
+        """Return squared distances (b, n) of some rows to all points."""
         return _squared(self.space, "euclidean", rows)
 
     def inside(self, rows: IntArray) -> BoolArray:
@@ -450,8 +449,7 @@ def perturbed_distances(
     from dreval.geometry._loops import tsne_loss as loops
 
     distances, columns = np.empty((len(points), 2 * scores.shape[1])), np.ascontiguousarray(Y.T)
-    unit, size = affinities.space.scale, float(np.ptp(Y, axis=0).max())
-    scores = np.ascontiguousarray(scores * unit)
+    size, scores = float(np.ptp(Y, axis=0).max()), np.ascontiguousarray(scores)
     k, perplexity = affinities.n_neighbors, min(affinities.perplexity, affinities.n_neighbors)
     n_initial = math.ceil(INITIAL_NEIGHBORS * perplexity)
     calibration = k, math.log(perplexity), n_initial, *affinities.bandwidths, affinities.limits
@@ -459,7 +457,7 @@ def perturbed_distances(
 
     def run_block(block: slice) -> None:
         rows = points[block]
-        moved = affinities.squared(rows), affinities.inside(rows), rows, scores, length * unit, calibration
+        moved = affinities.squared(rows), affinities.inside(rows), rows, scores, length, calibration
         loops.perturbed(*moved, columns, parts.total, size, distances[block])
 
     with open_progress(progress, counts=False) as bar:

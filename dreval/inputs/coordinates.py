@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import NO_UNDERFLOW_SHARE, FloatArray, IntArray, check_spread
+from dreval._check import EXACT_MAGNITUDE, FloatArray, IntArray, check_magnitude, check_spread
 from dreval.errors import Hint, InputError
 from dreval.inputs.data import MIN_TRANSPOSED, Data, transposed
 from dreval.inputs.features import (
@@ -84,7 +84,8 @@ def read_coordinates(raw: UnpackedTable, data: Data, argument: str, ids: Any = N
     values: Any = numbers(frame, argument, hint) if raw.matrix is None else raw.matrix
     names = tuple(labels) if raw.named else None
     summary = TableSummary(values, names, argument, with_notes=False)
-    if summary.smallest <= summary.largest * NO_UNDERFLOW_SHARE:
+    check_magnitude(summary.largest, argument)
+    if summary.smallest <= EXACT_MAGNITUDE:
         check_spread(np.asarray(values, np.float64), argument)
     if names is not None and not raw.selected:
         _check_no_ids(values, names, raw, data, argument, matched=matched)

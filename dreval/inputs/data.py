@@ -13,10 +13,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import (
+    EXACT_MAGNITUDE,
     MIN_POINTS,
-    NO_UNDERFLOW_SHARE,
     FloatArray,
     check_finite,
+    check_magnitude,
     check_spread,
     describe,
     did_you_mean,
@@ -548,13 +549,15 @@ def _check_features(raw: UnpackedTable, metric: str) -> tuple[Any, tuple[str, ..
         if (table == table[0]).all():
             raise _no_variation(n)
         table = check_distances(table, "data")
+        check_magnitude(float(table.max()), "data")
         return table, columns, digest_of(table), describe_distances(table)
     sparse = table.sparse if isinstance(table, LazyTable) else is_sparse(table)
     summary = SparseTableSummary(table, columns) if sparse else TableSummary(table, columns)
     if summary.all_equal:
         raise _no_variation(n)
     check_rows_for(metric, summary.empty_rows, summary.constant_rows, "data")
-    if metric == "euclidean" and summary.smallest <= summary.largest * NO_UNDERFLOW_SHARE:
+    check_magnitude(summary.largest, "data")
+    if metric == "euclidean" and summary.smallest <= EXACT_MAGNITUDE:
         check_spread(table.whole if isinstance(table, LazyTable) else table, "data")
     return table, columns, summary.sha256, [*summary.notes(), *boolean_notes, *direction_notes(table, metric, "data")]
 

@@ -18,6 +18,7 @@ from dreval._check import (
     FloatArray,
     IntArray,
     check_exact,
+    check_magnitude,
     check_unmasked,
     describe,
     describe_vectors,
@@ -689,6 +690,7 @@ class TableSummary:
             digest.add(block)
             absolute = np.abs(block)
             self.largest = max(self.largest, float(absolute.max()))
+            check_magnitude(self.largest, self.argument, part=True)
             self.smallest = min(self.smallest, float(absolute.min(initial=np.inf, where=absolute > 0)))
             self.low, self.high = np.minimum(self.low, block.min(axis=0)), np.maximum(self.high, block.max(axis=0))
             is_constant = (block == block[:, :1]).all(axis=1)
@@ -778,6 +780,7 @@ class SparseTableSummary:
             digest.add(block)
             absolute = np.abs(block.data)
             self.largest = max(self.largest, float(absolute.max(initial=0.0)))
+            check_magnitude(self.largest, "data", part=True)
             self.smallest = min(self.smallest, float(absolute.min(initial=np.inf)))
             self._counts += np.bincount(block.indices, minlength=p)
             np.minimum.at(self.low, block.indices, block.data)
@@ -811,20 +814,18 @@ class SparseTableSummary:
 
 
 class _Spread:
-    """Squared differences of columns from their means, summed over blocks in a unit that fits the largest."""
+    """Squared differences of columns from their means, summed over blocks."""
 
     def __init__(self, p: int) -> None:
-        self.count, self.unit = 0, -2000  # rows, and the exponent of the unit
+        self.count = 0
         self.mean, self.squares = np.zeros(p), np.zeros(p)
         self.origin = np.zeros(p)
 
     def add(self, block: FloatArray) -> None:
         """Add a block: its squares about the means of the block, and the squares of the steps between the means."""
         if self.count == 0:
-            self.origin = 0.25 * block[0]
-        shifted = 0.25 * block - self.origin  # a quarter, so that no difference overflows
-        self._fit(float(np.abs(shifted).max()))
-        shifted = np.ldexp(shifted, -self.unit)
+            self.origin = block[0].astype(np.float64)
+        shifted = block - self.origin
         mean = shifted.mean(axis=0)
         shifted -= mean
         self._merge(mean, np.einsum("ij,ij->j", shifted, shifted), len(block))
@@ -832,18 +833,9 @@ class _Spread:
     def add_sparse(self, block: Any) -> None:
         """Add a block of sparse rows."""
         (m, p), columns = block.shape, block.indices
-        values = 0.25 * block.data
-        self._fit(float(np.abs(values).max(initial=0.0)))
-        values = np.ldexp(values, -self.unit)
+        values = block.data
         mean, empty = np.bincount(columns, values, p) / m, m - np.bincount(columns, minlength=p)
         self._merge(mean, np.bincount(columns, (values - mean[columns]) ** 2, p) + empty * mean**2, m)
-
-    def _fit(self, largest: float) -> None:
-        """Raise the unit to fit the largest number."""
-        unit = max(self.unit, int(np.frexp(largest)[1])) if largest > 0 else self.unit
-        self.mean = np.ldexp(self.mean, self.unit - unit)
-        self.squares = np.ldexp(self.squares, 2 * (self.unit - unit))
-        self.unit = unit
 
     def _merge(self, mean: FloatArray, squares: FloatArray, m: int) -> None:
         """Add the means of a block and its squares about them."""
@@ -854,7 +846,7 @@ class _Spread:
 
     def deviations(self) -> FloatArray:
         """Return the standard deviation of each column."""
-        return np.ldexp(4.0 * np.sqrt(self.squares / max(self.count, 1)), self.unit)  # the numbers were divided by 4
+        return np.sqrt(self.squares / max(self.count, 1))
 
     def shares(self) -> FloatArray:
         """Return the fraction of the total variance in each column."""

@@ -18,6 +18,7 @@ from dreval._check import (
     IntArray,
     check_classes,
     check_finite,
+    check_magnitude,
     check_one_of,
     check_rows,
     check_single_values,
@@ -769,6 +770,8 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes
         check_column_names(frame.columns, "latent")
     points = frame_numbers(frame, "latent", "Drop it from the latent variables.")
     check_finite(points, "latent", [str(c) for c in frame.columns] if raw.named else None)
+    for largest in np.abs(points).max(axis=0, initial=0.0).tolist():  # each column is a variable
+        check_magnitude(largest, "latent")
     return points, (*raw.notes, *notes, *row_id_notes(frame, "latent", named=raw.named))
 
 
@@ -920,6 +923,7 @@ def _covariate(series: pd.Series[Any], argument: str, kind: str | None = None) -
     numbers[is_present] = frame_numbers(values.to_frame("value"), argument, "")[:, 0]
     if np.isinf(numbers).any():
         check_finite(numbers, argument)
+    check_magnitude(float(np.abs(numbers[is_present]).max(initial=0.0)), argument)
     return numbers
 
 

@@ -16,7 +16,7 @@ from dreval._parallel import run_blocks, sum_over_rows
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
-from dreval.geometry.distances import Space, power_of_two
+from dreval.geometry.distances import Space
 from dreval.geometry.ranks import check_left_one, without_row
 from dreval.measures.classes import SEPARATION, Members, members, neighbors_of, row_blocks, silhouette_widths
 from dreval.measures.core import measure
@@ -94,7 +94,6 @@ def _as_far(squared: FloatArray, last: FloatArray) -> npt.NDArray[np.bool_]:
 def near_points(view: View, k: int) -> NearPoints:
     """Find the k nearest other points of the rows in the embedding."""
     points, rows = view.Y[view.population], np.searchsorted(view.population, view.rows)
-    points = points * power_of_two(points)  # so that no square overflows or vanishes
     neighbors, squared = neighbors_of(points, rows, min(k + 1, len(points) - 1), view.n_jobs)
     tied = _as_far(squared[:, k:], squared[:, k - 1 : k]).any(axis=1)  # the next point is as far as the last
     return NearPoints(neighbors[:, :k], squared[:, :k], tied, points, rows)

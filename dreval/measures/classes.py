@@ -14,7 +14,7 @@ from dreval._random import stream
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
-from dreval.geometry.distances import Space, block_rows, nearest, pairwise_squared, power_of_two
+from dreval.geometry.distances import Space, block_rows, nearest, pairwise_squared
 from dreval.geometry.pairs import MAX_TRIPLETS_USED
 from dreval.geometry.ranks import CANCELLATION
 from dreval.inputs.data import as_data
@@ -132,7 +132,7 @@ def centroids(points: FloatArray, classes: Members) -> FloatArray:
 
 
 def unit(points: FloatArray) -> FloatArray:
-    """Center points and divide them by their largest coordinate, so that no square overflows or vanishes."""
+    """Center points and divide them by their largest coordinate, so that limits of rounding are shares of it."""
     largest = float(np.abs(points).max())
     near = points / largest if largest > 0 else points
     centered = near - near.mean(axis=0)
@@ -517,8 +517,7 @@ def _angles(view: View, n_triplets: int) -> _Angles:
     classes = members(view)
     X, Y = np.zeros((len(view.Y), view.X.shape[1])), np.zeros(view.Y.shape)
     for points, coordinates in ((X, view.features()), (Y, view.Y[view.population])):
-        # a power of two, so that no difference overflows, and none is rounded
-        points[view.population] = coordinates * power_of_two(coordinates)
+        points[view.population] = coordinates
     stay = np.zeros(len(Y), np.bool_)
     stay[view.population] = True
     labels = np.asarray(view.labels)
@@ -574,9 +573,8 @@ def _class_parts(view: View) -> _ClassParts:
     coordinate. Pairs of classes are compared in blocks, of which no table is kept.
     """
     classes = members(view)
-    points = view.Y[view.population] * power_of_two(view.Y)
+    points = view.Y[view.population]
     points = points - np.median(points, axis=0)
-    points = points * power_of_two(points)
     codes, sizes, c = classes.codes, classes.sizes, len(classes.sizes)
     centers, reach = centroids(points, classes), np.zeros(c)
     gaps = points - centers[codes]

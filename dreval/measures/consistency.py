@@ -15,7 +15,6 @@ import pandas as pd
 from dreval._check import FloatArray, check_int
 from dreval._random import stream_seed
 from dreval.errors import MethodFailed
-from dreval.geometry.distances import power_of_two
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.procrustes import TRANSFORMATIONS, Transformations, make_transformations, transform_count
 from dreval.inference.rerun_input import RerunInput, check_can_rerun, open_case
@@ -382,11 +381,9 @@ def pca_disparities(
     from threadpoolctl import threadpool_limits
 
     X, base = (points - points.mean(axis=0) for points in (transformations.X, transformations.base))
-    unit = power_of_two(X)  # no product of them overflows or vanishes
-    X, base = X * unit, base * unit
     products = {}
     for i in np.unique(pairs[:, 0]):
-        bump = transformations.bump(int(i)) * unit
+        bump = transformations.bump(int(i))
         bump = bump - bump.mean()
         products[int(i)] = X.T @ bump, base.T @ bump, float(bump @ bump)
     cross, inner = X.T @ base, base.T @ base
@@ -395,8 +392,7 @@ def pca_disparities(
     step = max(1, BATCH_BYTES // (8 * inner.size))
     with threadpool_limits(limits=1):  # threads on matrices this small wait for each other: 28 times the time, measured
         parts = [_batch(pairs[at : at + step], products, cross, inner, V, size) for at in range(0, len(pairs), step)]
-    with np.errstate(over="ignore", under="ignore"):  # a size is in squares of the data's unit, which may have none
-        return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts]) / unit / unit
+    return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts])
 
 
 def _batch(

@@ -318,13 +318,25 @@ def answer(function: Callable[..., Any], view: View, parameters: dict[str, Any])
     """Apply a measure to a view."""
     result = _apply(function, view, **parameters)
     if isinstance(result, Estimate):
+        _check_squarable(result.value)
         return Answer(
             result.value, None, result.notes, result.left_out, result.carriers, result.sampling_se, result.n_used
         )
     value, notes = result if isinstance(result, tuple) else (result, ())
-    if isinstance(value, np.ndarray):
-        return Answer(float(np.mean(value)), value, notes)
-    return Answer(float(value), None, notes)
+    mean = float(np.mean(value))
+    _check_squarable(mean)
+    return Answer(mean, value if isinstance(value, np.ndarray) else None, notes)
+
+
+MAX_VALUE = 1e150  # the square of a value, of which standard errors are made, is a number
+
+
+def _check_squarable(value: float) -> None:
+    """Check that the square of a value is a number: data and embedding may have very different units."""
+    if abs(value) > MAX_VALUE:
+        requirement = f"must have units in which the value of this measure is at most {MAX_VALUE:g}"
+        hint = "Multiply the embedding by a number, or use a measure that does not depend on its unit."
+        raise UndefinedMeasure("data", requirement, f"{value:.3g}", hint)
 
 
 def curve_values(function: Callable[..., Any], view: View) -> tuple[FloatArray, Notes]:

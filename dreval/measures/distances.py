@@ -13,7 +13,7 @@ from dreval._check import check_float, check_int
 from dreval._parallel import run_blocks
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, sample_points
-from dreval.geometry.distances import Space, rescaled
+from dreval.geometry.distances import Space
 from dreval.geometry.graphs import spanning_tree
 from dreval.geometry.pairs import (
     Estimate,
@@ -454,10 +454,9 @@ def _pearson(pairs: Pairs) -> tuple[float, Notes]:
 def _sammon_stress_without(view: View) -> FloatArray:
     from dreval.geometry._loops.pair_groups import point_sammon
 
-    table = pairs_of(view)
-    total, sums_without = point_sums(view, point_sammon, 2, *table.to_one_unit())
+    total, sums_without = point_sums(view, point_sammon, 2)
     top, bottom = np.maximum(sums_without, 0.0).T
-    values = rescaled(np.divide(top, bottom, out=np.zeros(view.n), where=bottom > 0), 2 * max(table.shift, 0))
+    values = np.divide(top, bottom, out=np.zeros(view.n), where=bottom > 0)
     return recomputed_without(view, _sammon_weighted, cancels(total[0], top) | cancels(total[1], bottom), values)
 
 
@@ -507,9 +506,9 @@ def _sammon_weighted(pairs: Pairs) -> tuple[float, Notes]:
     """Return the sum over pairs with x > 0, and note how many other pairs there are."""
     from dreval.geometry._loops.pairs import sammon_sums
 
-    top, bottom, zeros = sammon_sums(pairs.x, pairs.y, *pairs.to_one_unit())
+    top, bottom, zeros = sammon_sums(pairs.x, pairs.y)
     notes = (note("sammon_stress.equal", count=zeros),) if zeros else ()
-    return rescaled(float(top / bottom), 2 * max(pairs.shift, 0)) if bottom > 0 else 0.0, notes
+    return float(top / bottom) if bottom > 0 else 0.0, notes
 
 
 MAX_TREE_POINTS = 5000  # of more points, the trees of so many random ones are compared
@@ -630,21 +629,18 @@ def _stress_without(view: View, kind: str) -> FloatArray:
     from dreval.geometry._loops.pair_groups import point_gaps
 
     table, formula = pairs_of(view), _STRESS_FORMULAS[kind]
-    scale_x, scale_y = table.to_one_unit()
-    total, sums_without = point_sums(view, point_gaps, 4, scale_x, scale_y)
-    doubtful, power = cancels(total[0], sums_without[:, 0]), max(table.shift, 0)
+    total, sums_without = point_sums(view, point_gaps, 4, 1.0)
+    doubtful = cancels(total[0], sums_without[:, 0])
     gap = np.maximum(sums_without[:, 0], 0.0)
     if kind == "raw":
         pairs = (view.n - 1) * (view.n - 2) / 2 / pair_counts_without(view)
-        values = rescaled(gap * pairs, 2 * (power + round(math.log2(table.unit))))
-        return recomputed_without(view, _stress_with_notes(formula), doubtful, values)
+        return recomputed_without(view, _stress_with_notes(formula), doubtful, gap * pairs)
     at = 2 if kind == "normalized" else 3
     if total[at] == 0.0:
         return np.full(view.n, formula(table))
     doubtful |= cancels(total[at], sums_without[:, at])
     ratio = np.divide(gap, sums_without[:, at], out=np.zeros(view.n), where=~doubtful)
-    values = rescaled(np.sqrt(ratio), power - (table.shift if kind == "kruskal" else 0))
-    return recomputed_without(view, _stress_with_notes(formula), doubtful, values)
+    return recomputed_without(view, _stress_with_notes(formula), doubtful, np.sqrt(ratio))
 
 
 @measure(
@@ -706,27 +702,26 @@ def _stress_with_notes(formula: Callable[[Pairs], float]) -> Callable[[Pairs], t
 
 def _raw_stress(pairs: Pairs) -> float:
     """Extrapolate the sum over the pairs to all pairs."""
-    gap, power = pairs.gap()
-    return rescaled(gap * (pairs.total / len(pairs.x)), 2 * (power + round(math.log2(pairs.unit))))
+    return pairs.gap() * (pairs.total / len(pairs.x))
 
 
 def _normalized_stress(pairs: Pairs) -> float:
     """Return the root of the sum over that of the data; 0 where neither space has a distance."""
     from dreval.geometry._loops.pairs import products
 
-    size, (gap, power) = float(products(pairs.x, pairs.x, 0.0, 0.0)[0]), pairs.gap()
-    return rescaled(math.sqrt(gap / size), power) if size > 0 else 0.0
+    size = float(products(pairs.x, pairs.x, 0.0, 0.0)[0])
+    return math.sqrt(pairs.gap() / size) if size > 0 else 0.0
 
 
 def _kruskal_stress(pairs: Pairs) -> float:
     """Return the root of the sum over that of the embedding."""
     from dreval.geometry._loops.pairs import products
 
-    size, (gap, power) = float(products(pairs.y, pairs.y, 0.0, 0.0)[0]), pairs.gap()
+    size = float(products(pairs.y, pairs.y, 0.0, 0.0)[0])
     if size == 0.0:
         hint = 'Use kind="normalized", which divides by the distances in the data.'
         raise UndefinedMeasure("kind", "must fit the embedding", '"kruskal" with a constant embedding', hint)
-    return rescaled(math.sqrt(gap / size), power - pairs.shift)
+    return math.sqrt(pairs.gap() / size)
 
 
 _STRESS_FORMULAS = {"normalized": _normalized_stress, "kruskal": _kruskal_stress, "raw": _raw_stress}
@@ -798,7 +793,7 @@ def _stress_scale_normalized_without(view: View) -> FloatArray:
 
     table = pairs_of(view)
     _, yy, xy = products(table.x, table.y, 0.0, 0.0)
-    total, sums_without = point_sums(view, point_gaps, 4, 1.0, xy / yy if yy > 0 else 0.0)
+    total, sums_without = point_sums(view, point_gaps, 4, xy / yy if yy > 0 else 0.0)
     gap, moved, squares_x, squares_y = sums_without.T
     saved = np.divide(moved * moved, squares_y, out=np.zeros(view.n), where=squares_y > 0)
     gap = np.maximum(gap - saved, 0.0)

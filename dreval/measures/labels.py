@@ -536,9 +536,8 @@ def _latent_basis(Y: FloatArray) -> FloatArray:
 
 def _unit_columns(columns: FloatArray) -> FloatArray:
     """Center columns and divide them by their length; variation by rounding only becomes 0."""
-    scaled = np.ldexp(columns, -np.frexp(np.abs(columns).max(axis=0))[1])
-    scaled -= scaled[0].copy()  # before the mean, so that columns far from 0 keep their digits
-    centered = scaled - scaled.mean(axis=0)
+    moved = columns - columns[0]  # before the mean, so that columns far from 0 keep their digits
+    centered = moved - moved.mean(axis=0)
     length = np.sqrt((centered**2).sum(axis=0))
     return np.asarray(centered / np.where(length > 0, length, 1.0))
 

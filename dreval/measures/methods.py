@@ -11,7 +11,6 @@ import numpy as np
 from dreval._check import FloatArray
 from dreval._random import stream
 from dreval.cards import defaults, register, with_caller_names
-from dreval.geometry.distances import power_of_two
 from dreval.geometry.procrustes import disparity
 from dreval.inference.rerun_input import CALLER_NAMES as CALLED
 from dreval.inference.rerun_input import RerunInput, caller_names, recorded_options
@@ -59,11 +58,9 @@ def embedding_disparity(X: FloatArray, Y: FloatArray) -> float:
 
 
 def total_square(Y: FloatArray) -> float:
-    """Return tr S_YY; infinity or 0 where the unit of Y leaves no number for it."""
+    """Return tr S_YY."""
     centered = Y - Y.mean(axis=0)
-    unit = power_of_two(centered)
-    centered *= unit
-    return float(np.vdot(centered, centered)) / unit / unit
+    return float(np.vdot(centered, centered))
 
 
 def is_constant(Y: FloatArray) -> bool:

@@ -22,7 +22,6 @@ from dreval.geometry.procrustes import (
     coincident_note,
     conformal,
     disparity_without,
-    in_data_units,
     local_parts,
     local_spectra,
     local_stretch,
@@ -30,7 +29,6 @@ from dreval.geometry.procrustes import (
     log_anisotropies,
     log_areas,
     relative,
-    relative_residual,
     residual,
     spanned_note,
     usual_stretch,
@@ -286,8 +284,9 @@ def _mean_without(view: View, n_neighbors: int, *, contributions: Callable[[Loca
     return local_sum_without(view, n_neighbors, contributions) / (view.n - 1)
 
 
-def _residual_in_data_units(parts: LocalParts) -> FloatArray:
-    return in_data_units(residual(parts), parts)
+def _relative_residual(parts: LocalParts) -> FloatArray:
+    """Return the Procrustes statistic of each neighborhood over its size in the data."""
+    return relative(residual(parts), parts.x2)
 
 
 @measure(
@@ -297,7 +296,7 @@ def _residual_in_data_units(parts: LocalParts) -> FloatArray:
     question="Does each neighborhood have its true size and shape in the embedding? In squared units of the data.",
     says=SHAPE_AND_SIZE,
     goals=("neighborhoods",),
-    without=partial(_mean_without, contributions=_residual_in_data_units),
+    without=partial(_mean_without, contributions=residual),
     cost=ROTATIONS_COST,
     reference="@goldberg2009, Eqs. 1 and 3.",
 )
@@ -324,7 +323,7 @@ def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
     >>> dreval.procrustes_r(X, X @ [[0, 1], [-1, 0]]) < 1e-12
     True
     """
-    return _residual_in_data_units(local_parts(view, n_neighbors))
+    return residual(local_parts(view, n_neighbors))
 
 
 @measure(
@@ -363,7 +362,7 @@ def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
     """
     spectra, parts = local_spectra(view, n_neighbors), local_parts(view, n_neighbors)
     within = parts._replace(x2=spectra.within, nuclear=spectra.nuclear)
-    return in_data_units(residual(within), parts)
+    return residual(within)
 
 
 @measure(
@@ -373,7 +372,7 @@ def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
     question="Does each neighborhood have its true size and shape in the embedding? Relative to its size.",
     says=SHAPE_AND_SIZE,
     goals=("neighborhoods", "density"),
-    without=partial(_mean_without, contributions=relative_residual),
+    without=partial(_mean_without, contributions=_relative_residual),
     cost=ROTATIONS_COST,
     reference="@goldberg2009, Eq. 4; neighborhoods contain their own point.",
 )
@@ -402,7 +401,7 @@ def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]
     0.09
     """
     parts = local_parts(view, n_neighbors)
-    points = relative_residual(parts)
+    points = _relative_residual(parts)
     notes = coincident_note(parts.x2)
     if points.mean() > 10 * best_scale(parts).mean() + 1e-12:
         notes = (*notes, note("procrustes_rn.unit"))

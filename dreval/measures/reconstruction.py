@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import FloatArray, check_int, check_one_of
-from dreval.geometry.distances import power_of_two
 from dreval.geometry.kernels import MAX_FITTED_POINTS, RULES, HeldOut, fitted_rows, held_out, reconstruction_map
 from dreval.inference.rerun_input import open_case
 from dreval.measures.methods import make_record, method_measure
@@ -134,7 +133,7 @@ def reconstruction_error(
     rows = fitted_rows(case.data.n, case.root)
     notes = (RECONSTRUCTION_DRAWN(drawn=MAX_FITTED_POINTS),) if len(rows) < case.data.n else ()
     notes += (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
-    points, Y = (coordinates[rows] * power_of_two(coordinates) for coordinates in (case.data.X, Y))
+    points, Y = case.data.X[rows], Y[rows]
     fit = reconstruction_map(Y, points, rule=rule)
     cross_validation = held_out(points, Y, rule, folds, case.root)
     parts = {"train": fit.error, "held_out": cross_validation.error}

@@ -12,10 +12,10 @@ from dreval._check import check_float, check_int, check_one_of, check_points, ch
 from dreval._parallel import few_blas_threads, one_blas_thread
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError, warn
-from dreval.geometry.distances import nearest, power_of_two
+from dreval.geometry.distances import nearest
 from dreval.methods._costs import COSTS, Cost, Quotient, Stage
 from dreval.methods._mappings import MAPPINGS, FeatureMapping, Mapping
-from dreval.methods._method import FloatArray, Method, fix_signs
+from dreval.methods._method import FloatArray, Method, fix_signs, power_of_two
 from dreval.records.notes import note
 
 LBFGS_MEMORY = 20  # past steps from which L-BFGS approximates the Hessian

@@ -35,9 +35,6 @@ from dreval.registry import METHODS
 FloatArray = npt.NDArray[np.float64]
 PRECOMPUTED = "precomputed"
 CONTAINERS = ("default", "pandas")
-UNITS = (1e-60, 1e60)  # numbers in this range have fourth powers that neither overflow nor underflow
-MAX_RELATIVE_SIZE = 1e60  # largest entry of new rows, relative to the largest entry of the fitted data
-MAX_ENTRY = 1e300  # largest entry of new rows of a method that takes any unit
 
 
 @read_only
@@ -126,13 +123,11 @@ class Method:
     decorated by ``method``, lists its parameters as the fields of a dataclass: ``n_components``, the only one that may
     be passed by position, then the others after ``_: KW_ONLY``. It defines ``_fit(X)``, which sets ``embedding_`` and
     the other fitted attributes. Annotations of a class that is not decorated, such as this one, are not parameters.
-    ``any_unit`` means that the method accepts data of any size; the other methods reject extreme values, whose squares
-    would overflow or underflow and leave a wrong embedding. ``varied`` means that the method rejects data that are
-    copies of one point; the other methods embed them at one point.
+    ``varied`` means that the method rejects data that are copies of one point; the other methods embed them at one
+    point.
     """
 
     card: ClassVar[MethodCard]
-    any_unit: ClassVar[bool] = False
     varied: ClassVar[bool] = False
     embedding_: FloatArray
     n_features_in_: int
@@ -179,8 +174,6 @@ class Method:
                 str(self.n_components),
                 f"Choose at most {limit}{', or a larger n_neighbors' * neighbors_help}.",
             )
-        if not self.any_unit:
-            self._check_unit(points)
         if self.varied and bool((points == points[0]).all()):
             received = f"{len(points)} copies of one point"
             raise InputError("X", "must have two points that differ", received, "Pass data that vary.")
@@ -189,21 +182,11 @@ class Method:
         vars(self).pop("feature_names_in_", None)
         if (names := column_names(X)) is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        largest = max(float(points.max()), -float(points.min()))
-        self._reach = max(largest, min(MAX_RELATIVE_SIZE * largest, MAX_ENTRY if self.any_unit else UNITS[1]))
         self._kernel_embedding = Embedding(self.embedding_, self.card.name, data=points)
         for name, value in list(vars(self).items()):  # ``transform`` and other methods read these arrays
             if name.endswith("_") and not name.startswith("_") and isinstance(value, np.ndarray):
                 setattr(self, name, read_only_array(value))
         return self
-
-    def _check_unit(self, X: FloatArray) -> None:
-        """Raise an error for data whose squares overflow or underflow."""
-        largest = float(np.abs(X).max())
-        if largest > 0 and not UNITS[0] <= largest <= UNITS[1]:
-            requirement = f"must have its largest value between {UNITS[0]:g} and {UNITS[1]:g} for {type(self).__name__}"
-            hint = "Multiply the data by a number, which moves all points alike."
-            raise InputError("X", requirement, f"{largest:.3g}", hint)
 
     def _fit(self, X: FloatArray) -> None:
         raise TypeError(f"{type(self).__name__} must define _fit")
@@ -269,22 +252,17 @@ class Method:
     def _new_points(self, X: Any) -> FloatArray:
         """Return new rows (m, p) in normal form, with columns matched to the fitted data by name if both have names."""
         self._check_fitted()
-        points = as_rows(reorder_columns(X, getattr(self, "feature_names_in_", None), "X"), min_rows=1)
+        points = as_rows(reorder_columns(X, getattr(self, "feature_names_in_", None), "X"), min_rows=1, part=True)
         if points.shape[1] != (p := self.n_features_in_):
             received = f"X has {points.shape[1]} features, but {type(self).__name__} is expecting {p} features as input"
             hint = "Pass new points as rows, with the same columns in the same order."
             raise InputError("X", "must have the columns of the data that were fitted", received, hint)
-        largest = float(np.abs(points).max())
-        if largest > self._reach > 0:
-            requirement = f"must have no entry beyond {self._reach:.3g}, far from the fitted data"
-            received = f"one of size {largest:.3g} for {type(self).__name__}"
-            raise InputError("X", requirement, received, "Pass rows in the unit of the data that were fitted.")
         return points
 
     def _scores(self, Y: Any) -> FloatArray:
         """Return rows (m, d) of the embedding in normal form, for ``inverse_transform``."""
         self._check_fitted()
-        scores = check_points(Y, "Y", min_rows=1)
+        scores = check_points(Y, "Y", min_rows=1, part=True)
         if scores.shape[1] != self.n_components:
             raise InputError(
                 "Y",
@@ -331,7 +309,7 @@ class WrongType(InputError, TypeError):
     """Entries that are not numbers, for which Python raises a TypeError."""
 
 
-def as_rows(X: Any, min_rows: int = MIN_POINTS, copy: bool = False) -> FloatArray:
+def as_rows(X: Any, min_rows: int = MIN_POINTS, copy: bool = False, part: bool = False) -> FloatArray:
     """Return X as rows of numbers; a vector raises an error, and objects that are real numbers are accepted.
 
     Both differ from the other functions of the package and follow scikit-learn, whose checks require some of the
@@ -347,7 +325,7 @@ def as_rows(X: Any, min_rows: int = MIN_POINTS, copy: bool = False) -> FloatArra
             raise WrongType("X", "must hold numbers", received, "Convert it to a numeric array.")
         if all(issubclass(kind, Real) for kind in kinds):  # also fractions, and booleans among numbers
             X = X.astype(np.float64)
-    return check_points(X, "X", min_rows=min_rows, copy=copy)
+    return check_points(X, "X", min_rows=min_rows, copy=copy, part=part)
 
 
 def _with_container(transform: Callable[..., Any]) -> Callable[..., Any]:
@@ -361,6 +339,15 @@ def _with_container(transform: Callable[..., Any]) -> Callable[..., Any]:
         return self._to_container(scores, X)
 
     return wrapped
+
+
+def power_of_two(points: FloatArray) -> float:
+    """Return the power of two that scales the largest entry to [1/2, 1) without rounding; 1 for all zeros.
+
+    It is the unit of a search whose steps and tolerances would depend on that of the data.
+    """
+    largest = float(np.abs(points).max())
+    return 2.0 ** -int(np.frexp(largest)[1]) if largest > 0 else 1.0
 
 
 def fix_signs(Y: FloatArray) -> FloatArray:

@@ -13,7 +13,6 @@ from dreval.methods._method import FloatArray, Method, as_rows, fix_signs
 from dreval.records.notes import note
 
 DEFAULT_SLICES = 10
-INVERTIBLE = (1e-300, 1e300)  # range of numbers whose inverse is a number
 MAX_INTEGER_CLASSES = 20  # more distinct integers look like numbers, and cause a warning
 
 
@@ -45,7 +44,6 @@ class Whitened(NamedTuple):
 class SupervisedMethod(Method):
     """A method whose ``_fit`` reads the response ``_response``."""
 
-    any_unit = True
     _response: Response
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -102,21 +100,8 @@ def _response(y: Any, n: int, method: str) -> Response:
     return Response(columns, None)
 
 
-def check_invertible(X: FloatArray, argument: str = "X") -> None:
-    """Raise an error for data so large or small that the inverse of their unit overflows."""
-    largest = float(np.abs(X).max())
-    if largest > 0 and not INVERTIBLE[0] <= largest <= INVERTIBLE[1]:
-        requirement = f"must have its largest value between {INVERTIBLE[0]:g} and {INVERTIBLE[1]:g}"
-        hint = "Multiply it by a number, which changes no direction."
-        raise InputError(argument, requirement, f"{largest:.3g}", hint)
-
-
-def whiten(X: FloatArray, argument: str = "X") -> Whitened:
-    """Compute the thin singular value decomposition of the centered data, for directions above rounding.
-
-    The scores have no unit, so that directions have the inverse of the unit of the data, which must be a number.
-    """
-    check_invertible(X, argument)
+def whiten(X: FloatArray) -> Whitened:
+    """Compute the thin singular value decomposition of the centered data, for directions above rounding."""
     shifted = X - X[0]  # constant columns become exactly 0, and points far from the origin keep their digits
     center = shifted.mean(axis=0)
     left, sizes, axes = np.linalg.svd(shifted - center, full_matrices=False)

@@ -96,7 +96,7 @@ class CCA(LinearScores):
 
     def _fit(self, X: FloatArray) -> None:
         d, n = self.n_components, len(X)
-        white, white_y = whiten(X), whiten(self._response.columns, "y")
+        white, white_y = whiten(X), whiten(self._response.columns)
         left, values, right = np.linalg.svd(white.left.T @ white_y.left, full_matrices=False)
         self.correlations_ = np.zeros(d)
         self.correlations_[: len(values)] = np.minimum(values[:d], 1.0)

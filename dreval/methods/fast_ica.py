@@ -116,7 +116,7 @@ class FastICA(Method):
     tol: float = 1e-6
     random_state: int | np.random.Generator | None = None
 
-    any_unit = varied = True
+    varied = True
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=1)

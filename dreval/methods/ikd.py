@@ -291,8 +291,6 @@ class IKD(Method):
     nu: float = 1.5
     random_state: int | np.random.Generator | None = None
 
-    any_unit = True
-
     def _fit(self, X: FloatArray) -> None:
         kernel = check_one_of(self.kernel, INVERSE_KERNELS, "kernel", aliases=True)
         solution = check_one_of(self.solution, SOLUTIONS, "solution", aliases=True)

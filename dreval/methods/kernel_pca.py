@@ -122,7 +122,6 @@ class KernelPCA(KernelMethod):
     offset: float = 1.0
     random_state: int | np.random.Generator | None = None
 
-    any_unit = True
     indefinite = True
 
     def _fit(self, X: FloatArray) -> None:

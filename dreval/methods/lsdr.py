@@ -28,7 +28,6 @@ from dreval.glossary import METRICS
 from dreval.inputs.features import check_defined, check_distances
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import metric_scaling
-from dreval.methods._supervised import check_invertible
 from dreval.records.notes import note
 
 _ALL = "All points were taken as skeletal: the embedding is metric scaling of graph distances."
@@ -281,10 +280,9 @@ class LSDR(Method):
     metric: str = "euclidean"
     random_state: int | np.random.Generator | None = None
 
-    any_unit = varied = True
+    varied = True
 
     def _fit(self, X: FloatArray) -> None:
-        check_invertible(X)
         check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
         if check_float(self.conf_level, "conf_level", low=0.5, high=1.0) == 1.0:
             hint = "Choose a level such as 0.95."

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval._check import check_int
-from dreval.geometry.distances import nearest, pairwise_squared, power_of_two
+from dreval.geometry.distances import nearest, pairwise_squared
 from dreval.geometry.graphs import IntArray
 from dreval.methods._local import GraphMethod, farthest_points
-from dreval.methods._method import FloatArray, fix_signs, method
+from dreval.methods._method import FloatArray, fix_signs, method, power_of_two
 
 MIN_RELATIVE_VARIANCE = 1e-4  # along and off a chart, relative to the mean variance along all charts
 

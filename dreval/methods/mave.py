@@ -9,7 +9,7 @@ import numpy as np
 from dreval._check import check_int
 from dreval._parallel import few_blas_threads
 from dreval.geometry.distances import pairwise_squared
-from dreval.geometry.kernels import radial_values, unit_scaled
+from dreval.geometry.kernels import radial_values
 from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import LinearScores, whiten
 
@@ -101,7 +101,7 @@ class MAVE(LinearScores):
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=1)
         white = whiten(X)
-        Z, y = white.left * np.sqrt(len(X)), unit_scaled(self._response.columns, "y")[0]
+        Z, y = white.left * np.sqrt(len(X)), self._response.columns
         y = (y - y.mean(axis=0)) / max(float(y.std()), np.finfo(float).tiny)
         d = min(self.n_components, Z.shape[1])
         slopes = _local_slopes(Z, y, _weights(Z))

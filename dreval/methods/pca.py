@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dreval.errors import InputError
-from dreval.geometry.distances import power_of_two
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 
 BLOCK_NUMBERS = 1 << 15  # in a block of rows that fits the cache
@@ -51,8 +49,7 @@ class PCA(Method):
     singular_values_ : ndarray (d,)
         Leading singular values of the centered data.
     explained_variance_ : ndarray (d,)
-        Variances of the scores (divisor n - 1), descending. Infinite or 0 where the squares overflow or underflow (data
-        near 1e200 or 1e-200); all other results are valid for any unit.
+        Variances of the scores (divisor n - 1), descending.
     explained_variance_ratio_ : ndarray (d,)
         The same divided by the total variance, in [0, 1]; 0 where the data are constant.
 
@@ -100,48 +97,36 @@ class PCA(Method):
     _: KW_ONLY
     random_state: int | np.random.Generator | None = None
 
-    any_unit = True
-
     def _fit(self, X: FloatArray) -> None:
         d = self.n_components
-        self._unit = power_of_two(X)  # at this unit no square or sum overflows or vanishes, and nothing is rounded
-        mean = sum(block.sum(axis=0) for block in _blocks(X, self._unit)) / len(X)
-        values, axes, total = _leading_svd(X, self._unit, mean, d)
-        scores = np.concatenate([block @ axes.T for block in _blocks(X, self._unit, mean)])
+        mean = sum(block.sum(axis=0) for block in _blocks(X)) / len(X)
+        values, axes, total = _leading_svd(X, mean, d)
+        scores = np.concatenate([block @ axes.T for block in _blocks(X, mean)])
         flipped = np.any(fix_signs(scores) != scores, axis=0)
         self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes
         self.explained_variance_ratio_ = values**2 / total if total > 0 else np.zeros(d)
-        with np.errstate(over="ignore", under="ignore"):  # squares that are out of range in the unit of the data
-            self.mean_ = mean / self._unit
-            self.embedding_ = fix_signs(scores) / self._unit
-            self.singular_values_ = values / self._unit
-            self.explained_variance_ = values**2 / (len(X) - 1) / self._unit / self._unit
-        if not np.isfinite(self.embedding_).all():
-            received = f"values up to {np.abs(X).max():.3g}, whose scores are larger than any number"
-            raise InputError("X", "must have principal scores that are finite", received, "Divide the data by 1000.")
+        self.mean_, self.embedding_ = mean, fix_signs(scores)
+        self.singular_values_, self.explained_variance_ = values, values**2 / (len(X) - 1)
 
     def transform(self, X: Any) -> FloatArray:
         """Return scores (m, d) of new rows (m, p): (X - mean) V_d; those of the fitted rows are the embedding."""
-        points = self._new_points(X) * self._unit
-        return (points - self.mean_ * self._unit) @ self.components_.T / self._unit
+        return (self._new_points(X) - self.mean_) @ self.components_.T
 
     def inverse_transform(self, Y: Any) -> FloatArray:
         """Return the points (m, p) of the principal plane with scores Y (m, d): Y V_d' + mean; exact at full rank."""
-        return (self._scores(Y) * self._unit @ self.components_ + self.mean_ * self._unit) / self._unit
+        return self._scores(Y) @ self.components_ + self.mean_
 
 
-def _blocks(X: FloatArray, unit: float, mean: FloatArray | float = 0.0) -> Iterator[FloatArray]:
-    """Yield the rows times ``unit`` minus the mean, in blocks that fit the cache, always in the same memory."""
+def _blocks(X: FloatArray, mean: FloatArray | float = 0.0) -> Iterator[FloatArray]:
+    """Yield the rows minus the mean, in blocks that fit the cache, always in the same memory."""
     step = max(1, BLOCK_NUMBERS // X.shape[1])
     memory = np.empty((min(step, len(X)), X.shape[1]))
     for start in range(0, len(X), step):
         rows = X[start : start + step]
-        block = np.multiply(rows, unit, out=memory[: len(rows)])
-        block -= mean
-        yield block
+        yield np.subtract(rows, mean, out=memory[: len(rows)])
 
 
-def _leading_svd(X: FloatArray, unit: float, mean: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
+def _leading_svd(X: FloatArray, mean: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
     """Return leading singular values (d,), descending, axes (d, p) of centered data, and the sum of all squares.
 
     They come from the cross-products of the columns, or of the rows if these are fewer, if that loses few digits.
@@ -153,15 +138,15 @@ def _leading_svd(X: FloatArray, unit: float, mean: FloatArray, d: int) -> tuple[
     n, p = X.shape
     if n > p:
         cross = np.zeros((p, p))
-        for block in _blocks(X, unit, mean):
+        for block in _blocks(X, mean):
             cross += block.T @ block
     else:
-        centered = X * unit - mean
+        centered = X - mean
         cross = centered @ centered.T
     squares, vectors = eigh(cross, subset_by_index=(len(cross) - d, len(cross) - 1))
     if squares[0] > MIN_EIGENVALUE_SHARE * squares[-1]:
         values, vectors = np.sqrt(squares[::-1]), vectors[:, ::-1]
         return values, vectors.T if n > p else (vectors / values).T @ centered, float(np.trace(cross))
-    centered = X * unit - mean
+    centered = X - mean
     _, values, axes = svd(np.linalg.qr(centered, mode="r") if n > p else centered, full_matrices=False)
     return values[:d], axes[:d], float(np.sum(values**2))

@@ -35,8 +35,21 @@ from dreval.inputs.text_tables import HeaderOptions, warn_of_first_rows
 from dreval.inputs.variables import Rows, align, as_ids, warn_of_guesses
 from dreval.measures.consistency import RESEEDS, full_components, tractable_consistency, transformed_data
 from dreval.measures.stability import HALVES, SEEDS
-from dreval.protocol import folder as folders
-from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash, place_in
+from dreval.protocol.export import (
+    check_format,
+    check_input,
+    check_listed,
+    check_place,
+    exported_data,
+    id_column,
+    task_of,
+    usable_ids,
+    usable_names,
+    write_table,
+    write_texts,
+)
+from dreval.protocol.folder import MANIFEST, MAX_SEED, RETURNED, file_hash, place_in
+from dreval.protocol.manifest import DamagedManifest, Manifest, Task, check_settings, read_manifest
 from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Note, Notes, note
 from dreval.records.provenance import versions
@@ -225,7 +238,7 @@ class ProtocolStatus(TableRecord):
             return "Export the folder again: that writes the transformed data of round 2."
         return "Collect the folder."
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the state of each task, and the next step."""
         from dreval.report.contents.record_summaries import protocol_summary
 
@@ -283,21 +296,21 @@ PARTIAL_HINT = "To accept missing runs: partial=True, on the command line --part
 SECOND_ROUND = "tractable_consistency"  # the measure that needs the second round
 
 
-def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int, file_format: str) -> folders.Manifest:
+def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int, file_format: str) -> Manifest:
     """Write the inputs of the first round and return its manifest: the data, full dimension, other seeds, and more.
 
     Runs on null data, with further seeds and on halves are added if the settings request them.
     """
-    folders.check_place(place)
-    folders.place_in(place, folders.RETURNED, is_folder=True).mkdir(parents=True, exist_ok=True)
+    check_place(place)
+    place_in(place, RETURNED, is_folder=True).mkdir(parents=True, exist_ok=True)
     manifest = _manifest(data, settings, root, file_format)
     d, full = manifest.n_components, full_components(data.n, data.p)
     for name, run in _first_runs(data, settings, root):
         columns = full if name == "full" else d
-        task = folders.task_of(place, manifest, data.X, run.X, name, columns, run.seed or 0, run.rows)
+        task = task_of(place, manifest, data.X, run.X, name, columns, run.seed or 0, run.rows)
         task = replace(task, columns=(1, columns)) if name == "full" else task
         manifest = replace(manifest, tasks=(*manifest.tasks, task))
-    folders.check_listed(place, manifest.tasks)
+    check_listed(place, manifest.tasks)
     return manifest
 
 
@@ -317,16 +330,16 @@ def _first_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[
             yield f"{task}-{number}", over.spec(data, root, key)
 
 
-def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
+def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> Manifest:
     """Return the manifest without tasks."""
-    names, ids = folders.usable_names(data.columns), folders.usable_ids(data.ids)
+    names, ids = usable_names(data.columns), usable_ids(data.ids)
     id_name = None if ids is None or data.ids is None else data.ids.name
-    return folders.Manifest(
+    return Manifest(
         format=form,
         round=1,
         name=data.name,
         ids=[str(i + 1) for i in range(data.n)] if ids is None else ids,
-        id_column=folders.id_column(id_name, names or ()),
+        id_column=id_column(id_name, names or ()),
         own_ids=ids is not None,
         columns=names,
         settings=settings,
@@ -336,7 +349,7 @@ def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> 
     )
 
 
-def second_round(place: Path, manifest: folders.Manifest, data: Data) -> folders.Manifest:
+def second_round(place: Path, manifest: Manifest, data: Data) -> Manifest:
     """Write the transformed data, made from the returned embedding, and return the manifest with their tasks."""
     data_task, settings = manifest.tasks[0], manifest.settings
     base = read_returned(place, manifest, data_task)
@@ -345,11 +358,11 @@ def second_round(place: Path, manifest: folders.Manifest, data: Data) -> folders
     )
     pairs = transformations.choose(settings["n_transformations"], manifest.random_state)
     digits = max(4, len(str(len(pairs))))
-    manifest = replace(manifest, round=2, base_sha256=folders.file_hash(place / data_task.output))
+    manifest = replace(manifest, round=2, base_sha256=file_hash(place / data_task.output))
     tasks, over = list(manifest.tasks), transformed_data(transformations, pairs)
     for t, (key, (i, j)) in enumerate(zip(over.keys(len(pairs)), pairs.tolist(), strict=True), 1):
         name, run = f"transformed-{t:0{digits}d}", over.spec(data, manifest.random_state, key)
-        task = folders.task_of(place, manifest, data.X, run.X, name, data_task.n_components, run.seed or 0)
+        task = task_of(place, manifest, data.X, run.X, name, data_task.n_components, run.seed or 0)
         tasks.append(replace(task, place=(i, j)))
     return replace(manifest, tasks=tuple(tasks))
 
@@ -370,32 +383,32 @@ def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:
     return Y
 
 
-def put_embedding(place: Path, manifest: folders.Manifest, Y: FloatArray) -> None:
+def put_embedding(place: Path, manifest: Manifest, Y: FloatArray) -> None:
     """Write an embedding as the returned one; an existing file must hold the same numbers."""
     data_task = manifest.tasks[0]
-    if not folders.place_in(place, data_task.output).exists():
+    if not place_in(place, data_task.output).exists():
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
-        folders.write_table(place, data_task.output, frame, manifest, manifest.ids)
+        write_table(place, data_task.output, frame, manifest, manifest.ids)
     elif not np.array_equal(read_returned(place, manifest, data_task), Y):
         hint = "Leave `embedding` out, or export into a new folder."
         raise ProtocolError(data_task.output, "must be the embedding that is passed", "another one", hint)
 
 
-def record(place: Path, manifest: folders.Manifest, partial: bool) -> RecordedRuns:
+def record(place: Path, manifest: Manifest, partial: bool) -> RecordedRuns:
     """Return all runs of a folder, after checking its files; with ``partial``, some may be missing."""
-    data = folders.exported_data(place, manifest)
+    data = exported_data(place, manifest)
     for task in manifest.tasks:
-        folders.check_input(place, task)
+        check_input(place, task)
     check_base(place, manifest)
     if manifest.round < manifest.rounds and not partial:
         hint = f"{status_of(place, manifest).next_step} {PARTIAL_HINT}"
-        raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", hint)
+        raise ProtocolError(MANIFEST, "must be of round 2", "round 1 only", hint)
     runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
     settings = manifest.settings
     return RecordedRuns(data, runs, settings, manifest.random_state, manifest.n_components, _unavailable(manifest))
 
 
-def _unavailable(manifest: folders.Manifest) -> dict[str, tuple[str, str]]:
+def _unavailable(manifest: Manifest) -> dict[str, tuple[str, str]]:
     """Return, for each measure without runs, what the protocol is and a hint on the export that the measure needs.
 
     The settings of a folder cannot change; only its second round can be added to it.
@@ -419,7 +432,7 @@ def _new_folder_hint(setting: str, alternative: str = "") -> str:
     return f"Export a new folder with dreval.Protocol(..., {setting}){alternative}, and run the tool there."
 
 
-def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> RecordedRun:
+def _run(place: Path, manifest: Manifest, task: Task, partial: bool) -> RecordedRun:
     """Return one run with its returned embedding; that of the data themselves is required."""
     is_absent = task is not manifest.tasks[0] and not os.path.lexists(place / task.output)
     if is_absent and not partial:
@@ -546,7 +559,7 @@ class Protocol:
         self._settings_passed = {key: value for key, value in arguments.items() if value is not None}
         defaults = {**tractable_consistency.card.parameters, "noise": 0, "null": "columns", "seeds": 0, "halves": 0}
         settings = {**defaults, **self._settings_passed}
-        self.settings = folders.check_settings(settings, self.data.n)  # now, so that none fails in the second round
+        self.settings = check_settings(settings, self.data.n)  # now, so that none fails in the second round
         if null is not None and not self.settings["noise"]:
             raise InputError("null", "must come with a number of noise= data sets", repr(null), "Pass noise=99.")
         if self.settings["noise"] and self.settings["null"] == "columns" and self.data.p == 1:
@@ -557,7 +570,7 @@ class Protocol:
             transform_count(settings["n_transformations"], self.data.n, self.data.p)
         self._random_state = check_random_state(random_state)
         self.seed = root_seed(self._random_state)
-        if self.seed >= folders.MAX_SEED:
+        if self.seed >= MAX_SEED:
             requirement = "must be below 2**63, so that tools outside Python can read it"
             raise InputError("random_state", requirement, describe(self.seed), "Pass an integer such as 0.")
 
@@ -615,8 +628,8 @@ class Protocol:
         """
         place = check_path(folder, "folder")
         try:
-            previous = folders.read_manifest(place) if folders.place_in(place, folders.MANIFEST).exists() else None
-        except folders.DamagedManifest:
+            previous = read_manifest(place) if place_in(place, MANIFEST).exists() else None
+        except DamagedManifest:
             previous = None  # its tasks are made once more, and must agree with the returned files
         if previous is not None:
             self._check_same(place, previous, format)
@@ -624,14 +637,14 @@ class Protocol:
         Y = None if embedding is None else embedding_of(embedding, self.data, columns)
         manifest = previous
         if manifest is None:
-            file_format = folders.check_format("csv" if format is None else format)
+            file_format = check_format("csv" if format is None else format)
             manifest = first_round(place, self.data, self.settings, self.seed, file_format)
         if Y is not None:
             put_embedding(place, manifest, Y)
-        if manifest.round < manifest.rounds and folders.place_in(place, manifest.tasks[0].output).is_file():
+        if manifest.round < manifest.rounds and place_in(place, manifest.tasks[0].output).is_file():
             manifest = second_round(place, manifest, self.data)
         if manifest is not previous:  # the manifest is written last, so that an interrupted export is repeated
-            folders.write_texts(place, manifest)
+            write_texts(place, manifest)
             manifest.write(place)
         return status_of(place, manifest)
 
@@ -665,7 +678,7 @@ class Protocol:
         ProtocolStatus(round 2 of 2: 1 of 11 files returned)
         """
         place = check_path(folder, "folder")
-        return status_of(place, folders.read_manifest(place))
+        return status_of(place, read_manifest(place))
 
     @staticmethod
     def collect(folder: str | Path, *, partial: bool = False, name: str | None = None) -> RecordedSource:
@@ -707,17 +720,17 @@ class Protocol:
         """
         place = check_path(folder, "folder")
         check_bool(partial, "partial")
-        recording = record(place, folders.read_manifest(place), partial)
+        recording = record(place, read_manifest(place), partial)
         files = [run.file for run in recording.runs if run.values is None]
         notes = [note("protocol.missing", count=len(files), runs=len(recording.runs), first=files[0])] if files else []
         notes += [*rounded_note(recording.runs), *copied_note(recording.runs)]
         return RecordedSource(name or place.resolve().name, recording, notes=tuple(notes))
 
-    def _check_same(self, place: Path, manifest: folders.Manifest, file_format: str | None) -> None:
+    def _check_same(self, place: Path, manifest: Manifest, file_format: str | None) -> None:
         """Raise if a folder is of other data, or of other settings than those passed."""
         hint = "Name the folder of these data and settings, or a new one."
-        file = str(place / folders.MANIFEST)
-        if folders.exported_data(place, manifest).X.tobytes() != self.data.X.tobytes():
+        file = str(place / MANIFEST)
+        if exported_data(place, manifest).X.tobytes() != self.data.X.tobytes():
             raise ProtocolError(file, "must be of the data that are passed", "a protocol of other data", hint)
         exported = {**manifest.settings, "format": manifest.format, "random_state": manifest.random_state}
         passed = dict(self._settings_passed)

@@ -63,7 +63,11 @@ class Record:
         >>> str(dreval.embed(X, "pca").summary()).splitlines()[0].strip()
         'Embedding'
         """
-        raise NotImplementedError  # each record forwards to its function in report/
+        return self._summary()
+
+    def _summary(self) -> Summary:
+        """Return the printed form; each record forwards to its function in ``report/``."""
+        raise NotImplementedError
 
     if not TYPE_CHECKING:  # type checkers should still report missing attributes
 

@@ -175,7 +175,7 @@ class MeasureRecord(Number, Record):
         arguments = {**dict(self.recipe.get("parameters", {})), "random_state": self.recipe.get("random_state")}
         return reproducing_call(f"dreval.{self.measure}", names, arguments, MEASURES.get(self.measure))
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the value with its chance level, and its parts."""
         from dreval.report.contents.record_summaries import measure_summary
 
@@ -433,7 +433,7 @@ class IntrinsicDimension(Number, Record):
 
         return draw_intrinsic_dimension(self, ax, figsize)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the estimate with its interval, and the method."""
         from dreval.report.contents.record_summaries import intrinsic_dimension_summary
 
@@ -539,7 +539,7 @@ class ParallelAnalysis(TableRecord):
 
         return draw_parallel_analysis(self, ax, figsize)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the number of components, and their eigenvalues."""
         from dreval.report.contents.record_summaries import parallel_analysis_summary
 
@@ -635,7 +635,7 @@ class PerplexityCurve(TableRecord):
 
         return draw_perplexity_curve(self, ax, figsize)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the scores at each perplexity, with their intervals."""
         from dreval.report.contents.record_summaries import perplexity_summary
 
@@ -708,7 +708,7 @@ class CostEstimate(TableRecord):
         """Peak memory, in addition to data and embeddings: that of the largest step."""
         return float(self.table["mebibytes"].max())
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the estimated time and memory of each step."""
         from dreval.report.contents.record_summaries import cost_summary
 

@@ -191,7 +191,7 @@ class Embedding(Record):
             self._map_cache[key] = replace(fit(inputs, outputs, **options), columns=columns)
         return self._map_cache[key]
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the method, its parameters and the range of the coordinates."""
         from dreval.report.contents.record_summaries import embedding_summary
 
@@ -287,7 +287,7 @@ class PointScores(Record):
         name = scores[0] if score is None else check_one_of(score, scores, "score", aliases=True)
         return scores_map(self, name, ax, figsize)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the settings, and the range of each score."""
         from dreval.report.contents.record_summaries import scores_summary
 

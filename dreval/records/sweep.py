@@ -249,7 +249,7 @@ class Sweep(TableRecord):
 
         return save_sweep(self, path)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the settings and their values, the best first."""
         from dreval.report.contents.record_summaries import sweep_summary
 

@@ -116,7 +116,7 @@ class Certificate(Record):
 
         return certificate_verdict(self)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the errors, the tests and the verdict."""
         from dreval.report.contents.tests import certificate_summary
 
@@ -289,7 +289,7 @@ class IndependenceTest(Record):
         check_one_of(kind, ("null",), "kind", aliases=True)
         return null_histogram(self, ax, figsize)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the statistic, its p-value and the effect size."""
         from dreval.report.contents.tests import test_summary
 
@@ -414,7 +414,7 @@ class NoiseTest(IndependenceTest):
         kind = check_one_of(kind, ("null", "map"), "kind", aliases=True)
         return super().plot(kind, ax, figsize) if kind == "null" else noise_map(self, ax, figsize)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the test, and how many points are distinguished from noise."""
         from dreval.report.contents.tests import noise_summary
 
@@ -496,7 +496,7 @@ class Sensitivity(TableRecord):
 
         return sensitivity_curve(self, ax, figsize)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the test at each value of the setting."""
         from dreval.report.contents.tests import sensitivity_summary
 

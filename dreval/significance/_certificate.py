@@ -16,7 +16,6 @@ from dreval._check import FloatArray, check_int, check_one_of, check_random_stat
 from dreval._parallel import run_blocks
 from dreval._random import root_seed, stream
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.distances import power_of_two
 from dreval.geometry.kernels import MAX_FITTED_POINTS, RULES, Refit, fitted_rows, held_out
 from dreval.records.notes import Notes, note
 from dreval.records.points import Embedding
@@ -120,14 +119,14 @@ def certify(
     mean = np.linalg.norm(errors.residuals.mean(axis=0)) / np.sqrt(np.mean(np.sum(errors.residuals**2, axis=1)))
     recipe = {"n": len(points.X), "p": points.X.shape[1], "n_components": points.Y.shape[1], "rule": rule}
     recipe |= {"random_state": root, "ridge": refit.map.ridge, "residual_ridge": refit.ridge}
-    recipe |= {"bandwidth": refit.map.bandwidth / points.unit_y, "condition": refit.map.condition}
+    recipe |= {"bandwidth": refit.map.bandwidth, "condition": refit.map.condition}
     return Certificate(
         name=embedding.method,
         train=refit.map.error,
         held_out=errors.error,
         residual_mean=float(mean),
         tests=residual_tests(refit, points.Y, tests, n_resamples, root, n_jobs),
-        residuals=refit.residuals / points.unit,
+        residuals=refit.residuals,
         n_resamples=n_resamples,
         recipe=recipe,
         notes=(*points.notes, *fold_notes, *refit.map.notes),
@@ -136,25 +135,22 @@ def certify(
 
 @dataclass(frozen=True, eq=False)
 class FitPoints:
-    """Data ``X`` and embedding ``Y`` of the fitted points, multiplied by ``unit`` and ``unit_y``, powers of two."""
+    """Data ``X`` and embedding ``Y`` of the fitted points."""
 
     X: FloatArray
     Y: FloatArray
-    unit: float
-    unit_y: float
     notes: Notes
 
 
 def fit_points(X: FloatArray, Y: FloatArray, root: int) -> FitPoints:
-    """Return all points, or a random sample of many, in units in which no square overflows or vanishes."""
+    """Return all points, or a random sample of many."""
     if (Y == Y[0]).all():
         raise UndefinedMeasure("embedding", "must vary", "all points in one place", "See what the method returned.")
     notes: Notes = ()
     if len(X) > MAX_FITTED_POINTS:
         rows = fitted_rows(len(X), root)
         X, Y, notes = X[rows], Y[rows], (note("residual.drawn", drawn=MAX_FITTED_POINTS),)
-    unit, unit_y = power_of_two(X), power_of_two(Y)
-    return FitPoints(X * unit, Y * unit_y, unit, unit_y, notes)
+    return FitPoints(X, Y, notes)
 
 
 def fitted(points: FitPoints, rule: str) -> Refit:

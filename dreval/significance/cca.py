@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import FloatArray, check_one_of, check_points
+from dreval._check import FloatArray, check_one_of
 from dreval.errors import InputError
-from dreval.geometry.kernels import delta_codes, is_classes, unit_scaled
+from dreval.geometry.kernels import delta_codes, is_classes, varying_points
 from dreval.inference.permutation import PermutationNull
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
@@ -159,10 +159,11 @@ def _basis(value: Any, argument: str) -> FloatArray:
         codes = delta_codes(value, argument)
         points = (codes[:, None] == np.unique(codes)).astype(np.float64)
     else:
-        points = unit_scaled(check_points(value, argument, columns=getattr(value, "columns", None)), argument)[0]
+        points = varying_points(value, argument)
     centered = points - points.mean(axis=0)
     sizes = np.linalg.norm(centered, axis=0)
-    centered = centered[:, sizes > 1e-14] / sizes[sizes > 1e-14]
+    varies = sizes > 1e-14 * np.abs(points - points[0]).max()
+    centered = centered[:, varies] / sizes[varies]
     vectors, singular, _ = np.linalg.svd(centered, full_matrices=False)
     return vectors[:, singular > 1e-10 * singular[0]]
 

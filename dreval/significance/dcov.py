@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import FloatArray, check_finite, check_float, check_numeric, check_one_of, check_points, describe
+from dreval._check import FloatArray, check_finite, check_float, check_magnitude, check_numeric, check_one_of, describe
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
-from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
+from dreval.geometry.kernels import center, delta_codes, is_classes, varying_points
 from dreval.inputs.features import check_signs
 from dreval.records.notes import note
 from dreval.records.tests import IndependenceTest
@@ -164,11 +164,7 @@ def _distances(value: Any, argument: str, metric: str, exponent: float) -> Float
         codes = delta_codes(value, argument)
         matrix = (codes[:, None] != codes[None, :]).astype(np.float64)
     else:
-        points = check_points(value, argument, columns=getattr(value, "columns", None))
-        points, power = unit_scaled(points, argument)
-        if abs(power) > 400:
-            raise InputError(argument, "must have a usual scale", f"differences near 2^{power}", "Rescale it.")
-        matrix = np.ldexp(np.sqrt(pairwise_squared(points)), power)
+        matrix = np.sqrt(pairwise_squared(varying_points(value, argument)))
     pair_distances = matrix[np.triu_indices(len(matrix), 1)]
     if float(pair_distances.max() - pair_distances.min()) <= 1e-12 * float(pair_distances.max()):
         hint = "Give a variable whose rows differ from each other by different amounts."
@@ -186,6 +182,7 @@ def _precomputed(value: Any, argument: str) -> FloatArray:
     largest = float(np.max(np.abs(matrix)))
     if float(np.max(np.abs(matrix - matrix.T))) > 1e-8 * largest:
         raise InputError(argument, requirement, "a matrix that is not symmetric", "Average it with its transpose.")
+    check_magnitude(largest, argument)
     if largest == 0:
         raise InputError(argument, requirement, "distances that are all 0", "Pass distances of rows that differ.")
     check_signs(matrix, argument, requirement, "Pass all pairwise distances (n, n)")

@@ -576,7 +576,7 @@ class StudyStatus(Record):
         """Seconds of computing so far, over all processes."""
         return float(self.cells["seconds"].sum())
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return the printed form: the number of cells in each state, failures and warnings."""
         from dreval.report.contents.record_summaries import study_summary
 
@@ -619,7 +619,7 @@ class Study:
     Parameters
     ----------
     path : str or Path
-        The file, on a local disk; ``run`` creates it.
+        The file, as ``study.journal``, on a local disk; ``run`` creates it.
     datasets : list of names and paths, or dict of name to data
         Names of bundled or simulated data sets (simulations are drawn with the seed of the study), paths, arrays,
         data frames, data sets. A dict holds further arguments: ``{"mine": {"data": X, "labels": y}}``,
@@ -644,7 +644,7 @@ class Study:
         is no bootstrap, because repeated points are perfect neighbors in every embedding. k is not changed.
     labels : dict of data set name to labels, optional
         Classes of the points, as in ``Evaluation``; bundled data sets have their own.
-    metric : str
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
         Distance in the data space, as in ``Evaluation``.
     header : "auto", True or False
         Whether the first row of a text file has the names of its columns, as in ``Evaluation``; for one data set it is
@@ -683,7 +683,7 @@ class Study:
     --------
     >>> import tempfile, dreval
     >>> folder = tempfile.TemporaryDirectory()
-    >>> study = dreval.Study(f"{folder.name}/study.dreval", datasets=["s2", "s3", "s4"], methods=["pca", "isomap"],
+    >>> study = dreval.Study(f"{folder.name}/study.journal", datasets=["s2", "s3", "s4"], methods=["pca", "isomap"],
     ...                      measures=["trustworthiness"], random_state=0)
     >>> study.run().table()[["dataset", "embedding", "value"]].round(3)
       dataset embedding  value

@@ -141,7 +141,7 @@ def sweep(
         Neighbors of the measures that have them, the same at all settings; not an option of the method.
     alpha : float
         One minus the level of the sets and intervals.
-    metric : str
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
         Distance in the data, for the measures; methods get it as in ``Evaluation``.
     labels : (n,) array, column of X by name, or path
         Class of each point, for measures of labels and supervised methods.

@@ -133,7 +133,7 @@ def test_neither_unit_nor_place_nor_rotation_nor_kind_of_table_matters(how: str)
     X, settings = points("torus")[:150], SETTINGS[how] | {"random_state": 0}
     default = dreval.intrinsic_dimension(X, **settings)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    for Z in (X * 2.0**-600, X * 2.0**600, X + 7.0, X @ turn):
+    for Z in (X * 2.0**-190, X * 2.0**190, X + 7.0, X @ turn):
         result = dreval.intrinsic_dimension(Z, **settings)
         assert_allclose([result.value, result.se], [default.value, default.se], rtol=1e-8)
     frame = pd.DataFrame(X, index=[f"r{i}" for i in range(150)])

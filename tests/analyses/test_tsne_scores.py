@@ -289,7 +289,7 @@ def test_affinities_of_neighbors_are_recomputed_for_a_moved_point() -> None:
     p = np.empty(70)
     for i in range(0, 70, 6):
         to = X[i] + rng.normal(size=5)
-        squared_distances = cdist(to[None], X, "sqeuclidean")[0] * result.space.scale**2
+        squared_distances = cdist(to[None], X, "sqeuclidean")[0]
         passed = result.n_neighbors, np.log(6.0), 18, *result.bandwidths, result.limits, p
         loops.moved_row(
             i, result.squared(np.array([i]))[0], result.inside(np.array([i]))[0], squared_distances, *passed

@@ -91,7 +91,7 @@ def prepare(arguments: list[str]) -> list[str]:
     if arguments[1] == "compare":
         save()
     if command in ("dreval study status", "dreval study report") or (
-        command == "dreval compare" and "study.dreval" in arguments
+        command == "dreval compare" and "study.journal" in arguments
     ):
         study()
     if command in ("dreval protocol status", "dreval protocol collect"):
@@ -111,7 +111,7 @@ def save() -> None:
 def study() -> None:
     """Write a study of two methods on three data sets."""
     data = {"one": X, "two": X**2, "three": X**3}
-    dreval.Study("study.dreval", data, ["pca", "classical_mds"], "procrustes_disparity", random_state=0).run()
+    dreval.Study("study.journal", data, ["pca", "classical_mds"], "procrustes_disparity", random_state=0).run()
 
 
 def exported() -> None:
@@ -149,10 +149,10 @@ DOCUMENTS = [
     (("embed", "data.csv", "umap", "o.csv", "--random-state", "0"),
      "method n n_components parameters random_state notes output"),
     (("compare", "iris.dreval", "wine.dreval", "table.csv"), "recipe pairs overall standing notes"),
-    (("study", "run", "study.dreval", "-x", "data.csv", "-m", "pca", "--measures", "stress"),
+    (("study", "run", "study.journal", "-x", "data.csv", "-m", "pca", "--measures", "stress"),
      "file cells done failed running waiting seconds states notes"),
-    (("study", "status", "study.dreval"), "file cells done failed running waiting seconds states notes"),
-    (("study", "report", "study.dreval", "r.md"), "report file cells done failed running waiting seconds"),
+    (("study", "status", "study.journal"), "file cells done failed running waiting seconds states notes"),
+    (("study", "report", "study.journal", "r.md"), "report file cells done failed running waiting seconds"),
     (("protocol", "export", "data.csv", "umap", *SMALL),
      "folder round complete returned missing wrong tasks notes"),
     (("protocol", "status", "umap"), "folder round complete returned missing wrong tasks notes"),
@@ -189,7 +189,19 @@ def test_json_converts_numpy_and_missing_numbers() -> None:
 
 def test_json_is_printed_when_stopped(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A study stopped by Ctrl-C still gives its document, with code 130."""
-    arguments = ("study", "run", "s.dreval", "-x", "data.csv", "-x", "kinds.csv", "--labels", "kinds=kind", "-m", "pca")
+    arguments = (
+        "study",
+        "run",
+        "s.journal",
+        "-x",
+        "data.csv",
+        "-x",
+        "kinds.csv",
+        "--labels",
+        "kinds=kind",
+        "-m",
+        "pca",
+    )
     run(*arguments, "--measures", "stress", "--limit", "1")
 
     def stopped(self: Any, **options: Any) -> None:

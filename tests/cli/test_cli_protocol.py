@@ -83,7 +83,7 @@ def test_missing_numbers_are_null(run: Any) -> None:
     [
         ((*EXPORT, "--format", "pickle"), "`--format` must be a known name"),
         ((*EXPORT, "--amplitude", "-1"), "`--amplitude` must be positive"),
-        ((*EXPORT, "--n-transformations", "some"), "invalid"),
+        ((*EXPORT, "--n-transformations", "some"), "must be an integer or all: got 'some'"),
         ((*EXPORT, "-d", "0"), "`--n-components` must be an integer >= 1"),
         ((*EXPORT, "--embedding", "absent.csv"), "absent.csv"),
         (("protocol", "status", "absent"), "`absent/manifest.json` must exist"),

@@ -18,7 +18,7 @@ import dreval.study.study
 
 COMMAND = "study"
 SMALL = ("--measures", "procrustes_disparity", "-k", "3", "--random-state", "0")
-RUN = ("run", "s.dreval", "-x", "a.csv", "-x", "other=b.csv", "-x", "c.csv", "-m", "pca", "-m", "mds=classical_mds")
+RUN = ("run", "s.journal", "-x", "a.csv", "-x", "other=b.csv", "-x", "c.csv", "-m", "pca", "-m", "mds=classical_mds")
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def test_run_continues_where_it_stopped(run: Any) -> None:
     datasets = {"a": "a.csv", "other": "b.csv", "c": "c.csv"}
     methods = {"pca": "pca", "mds": "classical_mds"}
     study = dreval.Study("t", datasets, methods, "procrustes_disparity", n_neighbors=3, random_state=0).run()
-    opened = dreval.Study.open("s.dreval")
+    opened = dreval.Study.open("s.journal")
 
     assert [code for code, _, _ in (output, second)] == [1, 0]
     assert [err for _, _, err in (output, second)] == ["", ""]
@@ -54,7 +54,7 @@ def test_a_study_in_a_file(run: Any) -> None:
         encoding="utf-8",
     )
     assert run("run", "plan.toml", "--quiet") == (0, "", "")
-    table = dreval.Study.open("plan.dreval").table()
+    table = dreval.Study.open("plan.journal").table()
     assert table["n"].tolist() == [12, 30]
     code, _, err = run("run", "plan.toml", "-r", "3")
     assert code == 2
@@ -64,33 +64,33 @@ def test_a_study_in_a_file(run: Any) -> None:
 def test_status_and_table(run: Any) -> None:
     """The status is printed as text or as a document, and all values are written as CSV."""
     run(*RUN, *SMALL, "--limit", "4", "--quiet")
-    code, out, _ = run("status", "s.dreval", "--json", "--table", "values.csv")
+    code, out, _ = run("status", "s.journal", "--json", "--table", "values.csv")
     document = json.loads(out)
 
     assert code == 1
     assert {key: document[key] for key in ("file", "cells", "done", "failed", "running", "waiting")} == {
-        "file": "s.dreval", "cells": 6, "done": 4, "failed": 0, "running": 0, "waiting": 2,
+        "file": "s.journal", "cells": 6, "done": 4, "failed": 0, "running": 0, "waiting": 2,
     }  # fmt: skip
     assert [cell["state"] for cell in document["states"]].count("done") == 4
     values = pd.read_csv("values.csv")
-    assert values["value"].tolist() == dreval.Study.open("s.dreval").table()["value"].tolist()
-    assert run("status", "s.dreval", "--quiet") == (1, "", "")
+    assert values["value"].tolist() == dreval.Study.open("s.journal").table()["value"].tolist()
+    assert run("status", "s.journal", "--quiet") == (1, "", "")
 
 
 def test_reports(run: Any) -> None:
     """It writes a page or a text with a title; the output is quiet or a document."""
     run(*RUN, *SMALL, "--quiet")
 
-    assert run("report", "s.dreval", "r.md", "--title", "Mine") == (0, "report written to r.md\n", "")
+    assert run("report", "s.journal", "r.md", "--title", "Mine") == (0, "report written to r.md\n", "")
     assert Path("r.md").read_text("utf-8").startswith("# Mine\n")
-    assert run("report", "s.dreval", "r.html", "--quiet") == (0, "", "")
-    assert json.loads(run("report", "s.dreval", "r.html", "--json")[1])["done"] == 6
+    assert run("report", "s.journal", "r.html", "--quiet") == (0, "", "")
+    assert json.loads(run("report", "s.journal", "r.html", "--json")[1])["done"] == 6
 
 
 def test_failures_give_code_1(run: Any) -> None:
     """A method that needs labels runs only on the data sets that have labels."""
     pd.read_csv("a.csv").assign(kind=np.resize(["u", "v", "w"], 12)).to_csv("a.csv", index=False)
-    arguments = ("run", "f.dreval", "-x", "a.csv", "-x", "b.csv", "-m", "sir", "--labels", "a=kind", *SMALL)
+    arguments = ("run", "f.journal", "-x", "a.csv", "-x", "b.csv", "-m", "sir", "--labels", "a=kind", *SMALL)
     code, out, _ = run(*arguments)
 
     assert code == 1
@@ -116,14 +116,14 @@ def test_ctrl_c_is_reported_and_no_run_is_lost(run: Any, monkeypatch: pytest.Mon
 def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.CaptureFixture[str]) -> None:
     """A study is compared alone, or with a saved result and a table."""
     run(*RUN, *SMALL, "--quiet")
-    document = call(capfd, "compare", "s.dreval", "--json")
+    document = call(capfd, "compare", "s.journal", "--json")
     X = np.random.default_rng(9).normal(size=(12, 3))
     evaluation = dreval.Evaluation(X, {"pca": "pca", "mds": X[:, :2]}, n_neighbors=3)
     evaluation.run("procrustes_disparity", None, None).save("one.dreval")
     Path("more.csv").write_text(
         "dataset,embedding,measure,value\nd,pca,procrustes_disparity,0.1\nd,mds,procrustes_disparity,0.2\n"
     )
-    code, out, err = call(capfd, "compare", "s.dreval", "one.dreval", "more.csv", "--json")
+    code, out, err = call(capfd, "compare", "s.journal", "one.dreval", "more.csv", "--json")
 
     assert (document[0], code, err) == (0, 0, "")
     assert json.loads(document[1])["pairs"][0]["n"] == 3
@@ -135,15 +135,15 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
 @each(
     "arguments, message",
     [
-        (("run", "s.dreval", "-m", "pca"), "`--datasets` must be given"),
-        (("run", "s.dreval", "-x", "a.csv"), "`--methods` must be given"),
-        (("run", "s.dreval", "-x", "a.csv", "-m", "pka"), "Did you mean 'pca'"),
-        (("run", "s.dreval", "-x", "d.csv", "-m", "pca"), "must be an existing file"),
-        (("run", "s.dreval", "-x", "z=a.csv", "-x", "z=b.csv", "-m", "pca"), "'z' twice"),
-        (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "--labels", "kind"), "must be NAME=LABELS"),
-        (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "-r", "0"), "`--n-replicates` must be"),
+        (("run", "s.journal", "-m", "pca"), "`--datasets` must be given"),
+        (("run", "s.journal", "-x", "a.csv"), "`--methods` must be given"),
+        (("run", "s.journal", "-x", "a.csv", "-m", "pka"), "Did you mean 'pca'"),
+        (("run", "s.journal", "-x", "d.csv", "-m", "pca"), "must be an existing file"),
+        (("run", "s.journal", "-x", "z=a.csv", "-x", "z=b.csv", "-m", "pca"), "'z' twice"),
+        (("run", "s.journal", "-x", "a.csv", "-m", "pca", "--labels", "kind"), "must be NAME=LABELS"),
+        (("run", "s.journal", "-x", "a.csv", "-m", "pca", "-r", "0"), "`--n-replicates` must be"),
         (("run", "nowhere.toml"), "must be an existing file"),
-        (("status", "nowhere.dreval"), "must be an existing file"),
+        (("status", "nowhere.journal"), "must be an existing file"),
         (("status", "a.csv"), "must be a file that dreval can use"),
         (("status", "a.csv", "--table", "a.csv"), "`--table` must not be a file that is read"),
         (("report", "a.csv", "r.pdf"), "`report` must end in .html"),
@@ -155,7 +155,7 @@ def test_errors(run: Any, arguments: tuple[str, ...], message: str) -> None:
 
     assert (code, out) == (2, "")
     assert message in err
-    assert not Path("s.dreval").exists()
+    assert not Path("s.journal").exists()
 
 
 @each(

@@ -169,7 +169,7 @@ def test_euclidean_evaluations_say_so_of_another_metric():
 
 def test_a_journal_does_not_reuse_runs_of_another_metric(tmp_path):
     """The metric is part of the key of a method that reads it."""
-    X, path = rescaled_points(), tmp_path / "runs.db"
+    X, path = rescaled_points(), tmp_path / "runs.journal"
 
     def embedding(metric):
         ev = dreval.Evaluation(X, {"m": "classical_mds"}, metric=metric, n_neighbors=7, random_state=0)
@@ -209,7 +209,7 @@ def test_sweep_noise_test_and_study_pass_the_metric(tmp_path):
     test = dreval.noise_test(X, "classical_mds", metric="cosine", n_replicates=2, random_state=0)
     assert not [note for note in test.notes if note.code.startswith("source.metric")]
     study = dreval.Study(
-        tmp_path / "s.db",
+        tmp_path / "s.journal",
         {"x": X},
         ["classical_mds", "pca"],
         metric="cosine",

@@ -127,11 +127,11 @@ def test_a_store_is_of_one_data_set(tmp_path: Path) -> None:
 
 def test_the_file_of_a_study_is_not_a_store(tmp_path: Path) -> None:
     """The file raises an error and is not changed."""
-    dreval.Study(tmp_path / "s.dreval", {"a": X, "b": X**2}, ["pca"], "stress", random_state=0).run()
-    content = (tmp_path / "s.dreval").read_bytes()
+    dreval.Study(tmp_path / "study.journal", {"a": X, "b": X**2}, ["pca"], "stress", random_state=0).run()
+    content = (tmp_path / "study.journal").read_bytes()
     with pytest.raises(InputError, match=r"`store` must be a store of an evaluation: got .* the file of a study"):
-        dreval.Evaluation(X, {"p": "pca"}, random_state=0).run("stress", None, None, store=tmp_path / "s.dreval")
-    assert (tmp_path / "s.dreval").read_bytes() == content
+        dreval.Evaluation(X, {"p": "pca"}, random_state=0).run("stress", None, None, store=tmp_path / "study.journal")
+    assert (tmp_path / "study.journal").read_bytes() == content
 
 
 def test_without_a_seed_the_store_has_it(tmp_path: Path) -> None:

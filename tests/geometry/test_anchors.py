@@ -29,8 +29,8 @@ FORMS = {
     "rounded": np.round,
     "tenths": lambda X: np.round(X) / 10,
     "far": lambda X: X + 1e5 * np.abs(X).max(),
-    "huge": lambda X: X * 1e150,
-    "tiny": lambda X: X * 1e-150,
+    "huge": lambda X: X * 1e50,
+    "tiny": lambda X: X * 1e-50,
     "single": np.float32,
 }
 
@@ -251,7 +251,7 @@ def test_sampled_points_are_others_with_their_exact_ranks(pair, seed, data):
         assert_array_equal(view.sample.embedding_rank[at, is_drawn], y[row, ids[at, is_drawn]])
 
 
-@pytest.mark.parametrize(("of_data", "of_embedding"), [(3.0, 1.0), (1.0, 1e-150), (1e150, 0.7)])
+@pytest.mark.parametrize(("of_data", "of_embedding"), [(3.0, 1.0), (1.0, 1e-50), (1e50, 0.7)])
 def test_sampled_points_do_not_depend_on_the_unit(of_data, of_embedding):
     """In another unit the same points are drawn, with the same weights and ranks."""
     rng = np.random.default_rng(0)
@@ -301,7 +301,7 @@ def test_center_and_precision_have_no_effect(X, data):
     n = len(X)
     rows, k = some_rows(data, n), data.draw(neighbor_counts(n))
     original, displaced = AnchoredSpace(X, rows), AnchoredSpace(X, rows)
-    frame = Frame(original.frame.scale, original.frame.center + 0.5, not original.frame.single)
+    frame = Frame(original.frame.center + 0.5, not original.frame.single)
     object.__setattr__(displaced, "__dict__", {**displaced.__dict__, "frame": frame})
     expected, result = nearest_in_parts(original, parts_of(n, 5), k), nearest_in_parts(displaced, parts_of(n, 7), k)
     assert_array_equal(expected.indices, result.indices)

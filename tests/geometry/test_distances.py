@@ -23,10 +23,10 @@ def _block(space, rows):
 
 @given(X=clouds(max_p=DIRECT_COLUMNS))
 def test_few_columns_are_direct_to_the_last_bit(X):
-    """Up to twelve columns a block has sums of squared differences, column by column, times a power of 4."""
+    """Up to twelve columns a block has sums of squared differences, column by column."""
     space, rows = Space.of(X), np.arange(0, len(X), 2)
     assert space.gamma == 0
-    assert_array_equal(_block(space, rows), twins.squared_distances(X[rows], X) * space.scale**2)
+    assert_array_equal(_block(space, rows), twins.squared_distances(X[rows], X))
 
 
 @given(X=clouds(min_p=DIRECT_COLUMNS + 1, max_p=80), single=st.booleans())
@@ -64,16 +64,15 @@ def test_coarse_lines_of_few_columns_stay_within_their_promised_error(X, single)
 def test_direct_blocks_are_direct_whatever_the_width(X):
     """``direct_block`` never uses products."""
     space, rows = Space.of(X), np.arange(len(X))[::-1]
-    assert_array_equal(space.direct_block(rows), twins.squared_distances(X[rows], X) * space.scale**2)
+    assert_array_equal(space.direct_block(rows), twins.squared_distances(X[rows], X))
 
 
-@given(X=clouds(max_p=40))
-def test_the_scale_is_a_power_of_two(X):
-    """Points are scaled without rounding, to a largest entry in [1/2, 1)."""
-    space = Space.of(X)
-    assert np.frexp(space.scale)[0] == 0.5
-    assert 0.5 <= np.abs(space.points).max() < 1
-    assert_array_equal(space.points / space.scale, X)
+@pytest.mark.parametrize(("unit", "single"), [(1e-60, False), (1e-6, True), (1.0, True), (1e6, True), (1e60, False)])
+def test_products_are_in_single_precision_where_it_holds_them(unit, single):
+    """Products of points far larger or smaller than 1 are in double precision; the neighbors are the same."""
+    X = np.random.default_rng(0).normal(size=(60, 20))
+    assert (Space.of(X * unit).centered.dtype == np.float32) == single
+    assert_array_equal(distances.nearest(X * unit, 5)[0], distances.nearest(X, 5)[0])
 
 
 def test_points_at_the_origin():

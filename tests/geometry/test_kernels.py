@@ -93,9 +93,9 @@ def test_a_length_scale_is_that_of_the_matrix(X, kernel, bandwidth):
 
 
 @pytest.mark.parametrize("kernel", [*RADIAL, "exponential", "binomial"])
-@pytest.mark.parametrize("scale", [1e-300, 1e-8, 1e8, 1e290])
+@pytest.mark.parametrize("scale", [1e-59, 1e-8, 1e8, 1e59])
 def test_median_rule_removes_the_scale(kernel, scale):
-    """Squares of very large or very small differences neither overflow nor vanish."""
+    """The kernel does not depend on the unit, up to the limits of size."""
     X = np.random.default_rng(3).normal(size=(12, 3))
     unscaled, scaled = gram_matrix(X, "x", kernel), gram_matrix(X * scale, "x", kernel)
     np.testing.assert_allclose(scaled.matrix, unscaled.matrix, rtol=1e-12)
@@ -176,7 +176,7 @@ INVALID = [
     ((np.arange(5.0), "gaussian", 0), "`bandwidth` must be a positive number"),
     ((np.arange(5.0), "gaussian", "mean"), "`bandwidth` must be a positive number"),
     ((np.arange(5.0), "linear", 2.0), "`bandwidth` must be None where the kernel is 'linear': got 2.0"),
-    ((np.arange(5.0) * 1e200, "linear"), "`x` must have a usual scale"),
+    ((np.arange(5.0) * 1e200, "linear"), "`x` must have magnitudes between 1e-60 and 1e+60"),
     ((np.r_[np.arange(9.0), 1e6], "exponential"), "`x` must have no far outliers where its kernel is 'exponential'"),
     ((np.r_[np.arange(9.0), 1e6], "binomial"), "`x` must have no far outliers where its kernel is 'binomial'"),
     ((["a"] * 5,), "`x` must have at least two classes, one of them with two rows: got one class"),
@@ -187,7 +187,8 @@ INVALID = [
     ((np.triu(LINE_DISTANCES), "precomputed"), "got a matrix that is not symmetric"),
     ((LINE_DISTANCES, "precomputed"), "Distances D are not a kernel"),
     ((np.eye(5), "precomputed"), "must not look the same under every permutation"),
-    ((np.zeros((5, 5)), "precomputed"), "must have a usual scale"),
+    ((np.zeros((5, 5)), "precomputed"), "got a constant matrix"),
+    ((np.eye(5) * 1e61, "precomputed"), "must have magnitudes between"),
     ((np.ones((5, 5)), "precomputed"), "got a constant matrix"),
 ]
 

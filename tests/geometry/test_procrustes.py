@@ -21,11 +21,9 @@ from dreval.geometry.procrustes import (
     coincident_note,
     conformal,
     disparity,
-    in_data_units,
     local_parts,
     local_spectra,
     relative,
-    relative_residual,
     residual,
 )
 from dreval.inputs import stored
@@ -38,8 +36,8 @@ def _measures(X, Y, k):
     view = neighbor_pass(X, {"Y": Y}, k=k, ranks=False)["Y"]
     parts, spectra = local_parts(view, k), local_spectra(view, k)
     return parts, {
-        "procrustes_r": in_data_units(residual(parts), parts),
-        "procrustes_rn": relative_residual(parts),
+        "procrustes_r": residual(parts),
+        "procrustes_rn": relative(residual(parts), parts.x2),
         "procrustes_rc": conformal(parts),
         "procrustes_rn_opt": best_scale(parts),
         "procrustes_rpca": np.maximum(spectra.within + parts.y2 - 2 * spectra.nuclear, 0),

@@ -16,8 +16,8 @@ from dreval.geometry.kernels import (
     Refit,
     embedding_map,
     held_out,
+    kernel_points,
     reconstruction_map,
-    scaled_points,
 )
 from dreval.geometry.procrustes import make_transformations, transform_count
 
@@ -87,12 +87,11 @@ def test_as_printed_theorem_3_collapses_to_the_mean():
 def test_left_out_errors_are_those_of_leaving_out():
     """At one ridge and bandwidth, e_i / (1 - S_ii) is the residual of a fit without point i, to 1e-9."""
     X, Y = cloud(n=25)
-    scaled = scaled_points(Y, "Y")
-    fit = KernelRidge(scaled.gram()).fit(X - X.mean(axis=0), 0.03)
-    sigma = scaled.bandwidth / scaled.scale
+    points = kernel_points(Y, "Y")
+    fit = KernelRidge(points.gram()).fit(X - X.mean(axis=0), 0.03)
     for i in range(25):
         stay = np.arange(25) != i
-        f = reconstruction_map(Y[stay], X[stay], reg=0.03, bandwidth=sigma)
+        f = reconstruction_map(Y[stay], X[stay], reg=0.03, bandwidth=points.bandwidth)
         assert_allclose(fit.left_out[i], X[i] - f(Y[[i]])[0], atol=1e-9)
 
 

@@ -34,7 +34,7 @@ def cloud(n=40, p=4, seed=0):
         (lambda X: X * [1, 1, 1, 1.0001], False, False),
         (lambda X: X + 1e-4 * cloud(seed=1), False, False),
         (lambda X: X[::-1], False, False),
-        (lambda X: X * 1e200, False, True),
+        (lambda X: X * 1e50, False, True),
         (lambda X: np.zeros_like(X), False, False),
     ],
 )
@@ -45,7 +45,7 @@ def test_a_map_is_the_same_below_a_disparity_of_scipy(change, values, map_):
 
     assert same_values(X, Y) == values
     assert same_map(X, Y) == map_
-    if np.ptp(Y) and np.abs(Y).max() < 1e100:
+    if np.ptp(Y):
         assert (procrustes(X, Y)[2] < SAME_MAP) == map_ or np.abs(Y).max() > 1e6  # scipy does not center far points
 
 

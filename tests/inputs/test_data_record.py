@@ -267,11 +267,23 @@ def test_repeated_rows_are_counted(X: np.ndarray) -> None:
     assert [dict(note.values)["rows"] for note in notes] == ([repeats] if repeats else [])
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e300])
+@pytest.mark.parametrize("scale", [1e-59, 1e59])
 def test_any_scale_is_described(scale: float) -> None:
-    """Variance shares neither overflow nor underflow."""
+    """Variance shares neither overflow nor underflow, up to the limits of size."""
     record = as_data(np.array([[0.0, 0, 0], [1, 0.1, 0.1], [0, 0.2, 0], [1, 0, 0.1]]) * scale)
     assert [dict(note.values)["column"] for note in record.notes if note.code == "data.one_column"] == ["0"]
+
+
+@pytest.mark.parametrize("size", [1e-61, 1e61, 1e308])
+@pytest.mark.parametrize("argument", ["data", "latent", "covariates"])
+def test_sizes_beyond_the_limits_raise_an_error(argument: str, size: float) -> None:
+    """The error names the table, the limits, and a number to divide by."""
+    tables = {"data": np.arange(12.0).reshape(6, 2), "latent": np.arange(6.0), "covariates": np.arange(6.0)}
+    tables[argument] = tables[argument] * (size / tables[argument].max())
+    with pytest.raises(InputError, match="must have magnitudes between 1e-60 and") as error:
+        as_data(tables["data"], latent=tables["latent"], covariates={"a": tables["covariates"]})
+    assert argument in error.value.argument
+    assert error.value.hint == f"Divide it by {size:.0e}, which moves all points alike."
 
 
 def test_measure_columns_of_files_are_row_names(tmp_path: Path) -> None:

@@ -255,7 +255,7 @@ def test_other_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert dreval.Protocol("h.csv", n_transformations=2).data.n == 60
     assert dreval.Protocol("h.csv", n_transformations=2, header=False).data.n == 61
     for datasets, header, n in (({"h": {"data": "h.csv", "header": False}}, "auto", 61), ({"h": "h.csv"}, True, 60)):
-        study = dreval.Study(f"s{n}.dreval", datasets, {"pca": "pca"}, header=header)
+        study = dreval.Study(f"s{n}.journal", datasets, {"pca": "pca"}, header=header)
         assert study.datasets["h"].n == n
     for header, n in ((True, 60), (False, 61)):
         result = dreval.sweep("h.csv", "pca", {"n_components": [1, 2]}, over="halves", header=header, random_state=0)

@@ -29,8 +29,8 @@ FORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "three values last": lambda X: np.c_[X, np.arange(len(X)) % 3],
     "two columns of two values": lambda X: np.c_[np.arange(len(X)) % 2, X, np.arange(len(X)) % 2],
     "one place": lambda X: np.ones_like(X),
-    "huge": lambda X: X * (1e300 / np.abs(X).max()),
-    "tiny": lambda X: X * (1e-300 / np.abs(X).max()),
+    "huge": lambda X: X * (1e59 / np.abs(X).max()),
+    "tiny": lambda X: X * (1e-59 / np.abs(X).max()),
     "far": lambda X: X + 1e7 * np.abs(X).max(),
 }
 

@@ -221,7 +221,7 @@ def test_a_study_has_batches(tmp_path: Path) -> None:
     """Batches are a part of a data set, also where points are sampled."""
     Y, labels, batch = cells(0, 60)
     data = {"mine": {"data": Y, "labels": labels, "batch": batch}, "other": Y}
-    study = dreval.Study(tmp_path / "s.dreval", data, ["pca"], ["ilisi"], subsample=0.8, random_state=0)
+    study = dreval.Study(tmp_path / "s.journal", data, ["pca"], ["ilisi"], subsample=0.8, random_state=0)
     study.run()
     table = study.table().set_index("dataset")
     assert 0 < table.loc["mine", "value"] < 1

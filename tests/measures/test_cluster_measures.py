@@ -228,7 +228,7 @@ def test_calinski_harabasz_without_each_point(pair, classes, seed):
             assert value == pytest.approx(metrics.calinski_harabasz_score(points, codes), rel=1e-6)
 
 
-@pytest.mark.parametrize("size", [1e6, 1e10, 1e14, 1e100])
+@pytest.mark.parametrize("size", [1e6, 1e10, 1e14, 1e50])
 def test_calinski_harabasz_without_an_outlier(size):
     """Without a distant point the value is that of the other points, to all digits."""
     rng = np.random.default_rng(0)
@@ -240,7 +240,7 @@ def test_calinski_harabasz_without_an_outlier(size):
     assert result[7] == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("size", [1e6, 1e14, 1e20, 1e100])
+@pytest.mark.parametrize("size", [1e6, 1e14, 1e20, 1e50])
 def test_davies_bouldin_with_an_outlier(size):
     """With a distant point, classes near each other keep all their digits."""
     rng = np.random.default_rng(0)

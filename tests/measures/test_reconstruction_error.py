@@ -160,6 +160,6 @@ def test_units_have_no_effect():
     """Data and embedding in other units have the same error and bound."""
     X, Y = cloud()
     left = dreval.reconstruction_error(X, Y, random_state=0).parts
-    for a in (1e6, 1e-200, 1e200):
+    for a in (1e6, 1e-50, 1e50):
         right = dreval.reconstruction_error(a * X, Y / a, random_state=0).parts
         assert_allclose(list(right.values()), list(left.values()), rtol=1e-6)

@@ -70,7 +70,7 @@ def test_errors_of_kernels_of_inner_products():
     with pytest.raises(InputError, match="degree"):
         KernelPCA(kernel="polynomial", degree=0).fit(X)
     result = KernelPCA(kernel="cosine").fit(X).embedding_
-    assert_allclose(KernelPCA(kernel="cosine").fit(X * 1e200).embedding_, result, atol=1e-12)
+    assert_allclose(KernelPCA(kernel="cosine").fit(X * 1e50).embedding_, result, atol=1e-12)
 
 
 def _exact_eigenvalues(X, kernel, degree, d):

@@ -249,7 +249,7 @@ def test_the_journal_distinguishes_recordings(folder: Path, tmp_path: Path) -> N
     both_rounds(tmp_path / "x" / "tool", isomap)
     source, second = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "x" / "tool")
 
-    journal = tmp_path / "runs.sqlite"
+    journal = tmp_path / "runs.journal"
     values = [float(dreval.tractable_consistency(X, s, store=journal)) for s in (source, second, source)]
 
     assert values[0] == values[2] != values[1]

@@ -34,7 +34,7 @@ def _results() -> dreval.Results:
 
 def _study(folder: Path) -> dreval.Study:
     data, run = {"x": X, "y": X[::-1] ** 3, "z": np.abs(X)}, {"n_neighbors": 5, "random_state": 0}
-    return dreval.Study(folder / "a.dreval", data, ["pca", "classical_mds"], ["stress", "continuity"], **run).run()
+    return dreval.Study(folder / "a.journal", data, ["pca", "classical_mds"], ["stress", "continuity"], **run).run()
 
 
 def records(folder: Path) -> dict[str, Any]:

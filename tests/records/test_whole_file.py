@@ -103,7 +103,7 @@ def test_a_file_without_permission_to_write_is_not_replaced(tmp_path: Path) -> N
 
 
 def test_a_journal_is_not_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "study.dreval"
+    path = tmp_path / "study.journal"
     with closing(sqlite3.connect(path)) as file:
         file.execute("CREATE TABLE cells (value TEXT)")
     content = path.read_bytes()

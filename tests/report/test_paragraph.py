@@ -312,7 +312,7 @@ def test_the_methods_of_a_comparison_name_its_tests(full_results: dreval.Results
 def test_the_methods_across_data_sets_name_k_and_the_metric(tmp_path: Path) -> None:
     """A study and results have the numbers of neighbors of the measures, and the metric that all share."""
     data = {f"d{i}": np.random.default_rng(i).normal(size=(30, 3)) for i in range(3)}
-    study = dreval.Study(tmp_path / "s.dreval", data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=[4, 6])
+    study = dreval.Study(tmp_path / "s.journal", data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=[4, 6])
     text = study.run().compare().paragraph("methods")
     assert "Settings: k = 4 and 6, Euclidean distances in the data." in text
 

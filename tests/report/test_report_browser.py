@@ -188,7 +188,7 @@ def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     methods |= {"<b>&\"' a rather long name of a method, in words": "classical_mds", "broken": broken}  # type: ignore[dict-item]
     sets = {name: {"data": name, "n": 60} for name in ("s3", "swiss_roll", "a_data_set_of_a_long_name_in_one_word")}
     sets["a_data_set_of_a_long_name_in_one_word"]["data"] = "cylinder"
-    study = dreval.Study(folder / "s.dreval", sets, methods, n_neighbors=8, random_state=0)
+    study = dreval.Study(folder / "s.journal", sets, methods, n_neighbors=8, random_state=0)
     return study.run().report(folder / "study.html")
 
 

@@ -35,7 +35,7 @@ def make_study(folder: Path, **options: Any) -> dreval.Study:
         "random_state": 0,
         "n_replicates": 2,
     }
-    return dreval.Study(folder / "s.dreval", data, methods, **{**defaults, **options})
+    return dreval.Study(folder / "s.journal", data, methods, **{**defaults, **options})
 
 
 @pytest.fixture(scope="module")

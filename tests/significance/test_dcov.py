@@ -115,7 +115,7 @@ def test_precomputed_distances_are_used():
         ((np.arange(5), np.arange(5)), {"metric": "precomputed"}, "must be a symmetric (n, n) matrix of distances"),
         ((np.eye(5), np.eye(5)), {"metric": "precomputed"}, "on the diagonal, in row 0"),
         ((np.triu(np.ones((5, 5)), 1), np.eye(5)), {"metric": "precomputed"}, "a matrix that is not symmetric"),
-        ((np.arange(5) * 1e200, np.arange(5)), {}, "`x` must have a usual scale"),
+        ((np.arange(5) * 1e200, np.arange(5)), {}, "`x` must have magnitudes between 1e-60 and 1e+60"),
     ],
 )
 def test_errors(variables, options, message):

@@ -34,7 +34,7 @@ def broken(X: Any, n_components: int) -> Any:
     return X[:, :n_components]
 
 
-def study(path: str = "s.dreval", **options: Any) -> dreval.Study:
+def study(path: str = "s.journal", **options: Any) -> dreval.Study:
     defaults = {"datasets": DATA, "methods": {"pca": "pca", "broken": broken}, "measures": ["procrustes_disparity"]}
     return dreval.Study(path, **{**defaults, "n_neighbors": 3, "random_state": 0, "n_replicates": 2, **options})
 
@@ -47,7 +47,7 @@ def many_pairs() -> StudyStatus:
         for j in range(7)
     ]
     columns = ["dataset", "embedding", "n_components", "replicate", "state", "seconds", "reason", "warnings", "notes"]
-    return StudyStatus("many.dreval", pd.DataFrame(rows, columns=columns))
+    return StudyStatus("many.journal", pd.DataFrame(rows, columns=columns))
 
 
 ERRORS: dict[str, Callable[[], Any]] = {
@@ -84,9 +84,9 @@ ERRORS: dict[str, Callable[[], Any]] = {
     "another recipe": lambda: (study().run(limit=1), study(n_neighbors=2, random_state=1)),
     "other data": lambda: (study().run(limit=1), study(datasets={"squares": X + 1})),
     "another method": lambda: (study().run(limit=1), study(methods={"broken": "pca"})),
-    "no study": lambda: (Path("s.dreval").write_text("text"), study()),
-    "no file": lambda: dreval.Study.open("nowhere.dreval"),
-    "opened to be read": lambda: (study().run(limit=1), dreval.Study.open("s.dreval").run()),
+    "no study": lambda: (Path("s.journal").write_text("text"), study()),
+    "no file": lambda: dreval.Study.open("nowhere.journal"),
+    "opened to be read": lambda: (study().run(limit=1), dreval.Study.open("s.journal").run()),
     "an embedding that is not there": lambda: study().run(limit=1).embedding("roots", "pca", 1),
     "one data set": lambda: study(datasets={"squares": X}).run().compare(),
     "a limit of none": lambda: study().run(limit=0),

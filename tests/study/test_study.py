@@ -56,7 +56,7 @@ METHODS = {"first": first_columns, "noisy": noisy}
 def make(tmp_path):
     """Return a small study; keywords change it."""
     default = {"datasets": DATA, "methods": METHODS, "measures": MEASURES, "n_neighbors": 3, "random_state": 5}
-    return lambda name="study.dreval", **keywords: dreval.Study(tmp_path / name, **{**default, **keywords})
+    return lambda name="study.journal", **keywords: dreval.Study(tmp_path / name, **{**default, **keywords})
 
 
 @pytest.fixture
@@ -314,7 +314,7 @@ def test_notes_are_those_of_the_evaluation(labels, share):
     method = all_columns if "reference" in labels else first_columns
     with TemporaryDirectory() as folder:
         text = {"measures": MEASURES, "n_neighbors": 3, "random_state": 5, "subsample": share}
-        study = dreval.Study(f"{folder}/a.dreval", {"a": X}, {"method": method}, **text).run()
+        study = dreval.Study(f"{folder}/a.journal", {"a": X}, {"method": method}, **text).run()
         stored = notes_of_table(study.status().notes)
         by_hand = notes_of_table(
             of_whole(
@@ -380,25 +380,25 @@ def test_other_files_raise_an_error(make, tmp_path):
     """A text, saved results, a journal of another kind, and a missing file are not studies."""
     dreval.Evaluation(DATA["a"], {"first": first_columns}, n_neighbors=3).run(MEASURES).save(tmp_path / "saved.dreval")
     (tmp_path / "text.dreval").write_text("no study")
-    with Store(tmp_path / "journal.dreval") as store:
+    with Store(tmp_path / "other.journal") as store:
         store.open_run({"measure": "tractable consistency"})
-    for name in ("text.dreval", "saved.dreval", "journal.dreval"):
+    for name in ("text.dreval", "saved.dreval", "other.journal"):
         assert not is_study(tmp_path / name)
         with pytest.raises(InputError, match="`path` must"):
             make(name)
         with pytest.raises(InputError, match="`path` must"):
             dreval.Study.open(tmp_path / name)
     with pytest.raises(InputError, match="must be an existing file"):
-        dreval.Study.open(tmp_path / "nowhere.dreval")
-    assert not is_study(tmp_path / "nowhere.dreval")
+        dreval.Study.open(tmp_path / "nowhere.journal")
+    assert not is_study(tmp_path / "nowhere.journal")
 
 
 def test_a_file_of_a_process_that_was_ended_at_once_is_new(make, tmp_path):
     """A file without tables, or without the recipe, is accepted, and the study begins."""
-    (tmp_path / "empty.dreval").touch()
-    with Store(tmp_path / "tables.dreval"):
+    (tmp_path / "empty.journal").touch()
+    with Store(tmp_path / "tables.journal"):
         pass
-    for name in ("empty.dreval", "tables.dreval"):
+    for name in ("empty.journal", "tables.journal"):
         study = make(name)
         assert study.status().cells["state"].tolist() == ["waiting"] * 4
         assert study.run().status().count("done") == 4
@@ -512,7 +512,7 @@ def test_an_opened_study_is_read(make):
     assert repr(study) == f"Study({str(study.path)!r}: 2 data sets x 2 methods x 1)"
     with pytest.raises(InputError, match="needs data sets and methods"):
         opened.run()
-    assert {path.name for path in study.path.parent.iterdir()} == {"study.dreval"}
+    assert {path.name for path in study.path.parent.iterdir()} == {"study.journal"}
 
 
 def test_a_file_in_a_folder_that_cannot_be_written_is_read(make, monkeypatch):

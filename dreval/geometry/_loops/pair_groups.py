@@ -21,10 +21,10 @@ def point_products(x, y, first, second, places, shift_x, shift_y, out):
 
 
 @loop()
-def point_gaps(x, y, first, second, places, scale_x, scale_y, out):
-    """Add sums of g^2, g y, x^2 and y^2 with g = a x - b y over the pairs of each point; ``out`` is (n, 4)."""
+def point_gaps(x, y, first, second, places, scale, out):
+    """Add sums of g^2, g y, x^2 and y^2 with g = x - scale y over the pairs of each point; ``out`` is (n, 4)."""
     for t in range(x.shape[0]):
-        gap = scale_x * x[t] - scale_y * y[t]
+        gap = x[t] - scale * y[t]
         for j in (places[first[t]], places[second[t]]):
             out[j, 0] += gap * gap
             out[j, 1] += gap * y[t]
@@ -33,11 +33,11 @@ def point_gaps(x, y, first, second, places, scale_x, scale_y, out):
 
 
 @loop()
-def point_sammon(x, y, first, second, places, scale_x, scale_y, out):
-    """Add sums of (a x - b y)^2 / x and of x over the pairs with x > 0 of each point; ``out`` is (n, 2)."""
+def point_sammon(x, y, first, second, places, out):
+    """Add sums of (x - y)^2 / x and of x over the pairs with x > 0 of each point; ``out`` is (n, 2)."""
     for t in range(x.shape[0]):
         if x[t] > 0.0:
-            gap = scale_x * x[t] - scale_y * y[t]
+            gap = x[t] - y[t]
             term = gap * (gap / x[t])
             for j in (places[first[t]], places[second[t]]):
                 out[j, 0] += term

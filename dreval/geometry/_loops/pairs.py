@@ -76,14 +76,14 @@ def squared_gap(x, y, scale):
 
 
 @loop()
-def sammon_sums(x, y, scale_x, scale_y):
-    """Return sums of (a x - b y)^2 / x and of x over the pairs with x > 0, and the number of other pairs."""
+def sammon_sums(x, y):
+    """Return sums of (x - y)^2 / x and of x over the pairs with x > 0, and the number of other pairs."""
     top, bottom, zeros = 0.0, 0.0, 0
     for start in range(0, x.shape[0], CHUNK):
         part, lengths = 0.0, 0.0
         for t in range(start, min(start + CHUNK, x.shape[0])):
             if x[t] > 0.0:
-                gap = scale_x * x[t] - scale_y * y[t]
+                gap = x[t] - y[t]
                 part += gap * (gap / x[t])
                 lengths += x[t]
             else:

@@ -24,7 +24,16 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.rows import FAR, direct, direct_to_some, read_line, select_line, select_scratch, up_to
+from dreval.geometry._loops.rows import (
+    FAR,
+    FAR_SINGLE,
+    direct,
+    direct_to_some,
+    read_line,
+    select_line,
+    select_scratch,
+    up_to,
+)
 
 
 @loop(inline="always")
@@ -192,7 +201,7 @@ def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank
     hist[:] = 0
     ties[:] = 0
     margin = gamma * (norm + largest) + ROUNDING * thresholds[-1]
-    line[i] = FAR
+    line[i] = FAR if line.itemsize == 8 else FAR_SINGLE
     if n_groups == 0:
         reach = _fine_cells(thresholds, margin, line, first, cell_of)
         n_exact = _exclude_targets(thresholds, ids, cell_of, hist, ties, doubtful, position_of)

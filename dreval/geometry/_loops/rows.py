@@ -416,7 +416,8 @@ def _sift(heap, size, value):
 
 
 SHORT = 32  # runs up to this length are sorted by insertion
-FAR = 1e38  # value of the point itself, above every distance between scaled points, in single precision too
+FAR = 1e300  # value of the point itself, above every squared distance
+FAR_SINGLE = 1e38  # the same in single precision
 COMB = 16  # entries of a row that are represented by their minimum
 COUNTING_UNIT = 32  # minima of minima, in multiples of this, among which the k-th smallest is found by counting
 MAX_COUNTING = 128  # with more minima of minima a heap is used
@@ -549,7 +550,7 @@ def select_line(line, skip, i, queries, query_norm, points, largest, gamma, k, s
     """
     heap, minima, minima_of_minima, counts, combs, values, indices = scratch
     if skip >= 0:
-        line[skip] = FAR
+        line[skip] = FAR if line.itemsize == 8 else FAR_SINGLE
     _minima(line, minima)
     # k entries are at most the k-th smallest minimum, so it bounds the k-th smallest entry where there are many combs
     if minima_of_minima.shape[0]:

@@ -67,7 +67,7 @@ class PieceResult(NamedTuple):
 
 def run(name: str, folder: Path, small: bool, fresh: bool = False) -> PieceResult:
     """Run one piece in its own process, and store all its output in ``NAME.txt``."""
-    journal = folder / "_store" / f"{name}.db"
+    journal = folder / "_store" / f"{name}.journal"
     journal.parent.mkdir(parents=True, exist_ok=True)
     if fresh:
         journal.unlink(missing_ok=True)

@@ -58,7 +58,7 @@ def test_cells_are_computed_once_and_missing_data_are_counted(tmp_path):
 
     cells = tables.product(name=("here", "absent"), size=(1, 2))
     for _ in range(2):
-        options = tables.options_of("text", ["--store", str(tmp_path / "cells.db")])
+        options = tables.options_of("text", ["--store", str(tmp_path / "cells.journal")])
         table = tables.collect("table", cells, compute, options)
 
         assert table.to_dict("list") == {"name": ["here"] * 2, "size": [1, 2], "value": [2.0, 4.0]}

@@ -1,0 +1,1 @@
+  input <- read.csv(task$input, check.names = FALSE, colClasses = c("@ID@" = "character"))

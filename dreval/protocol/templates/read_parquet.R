@@ -1,0 +1,1 @@
+  input <- as.data.frame(arrow::read_parquet(task$input))
