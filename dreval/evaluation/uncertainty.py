@@ -193,7 +193,7 @@ class ResampledIntervals:
         """Return the values of all tasks on each re-run of the method, with other seeds; the first run has number 0."""
         count = self.intervals.counts["seeds"]
         over = Over("seeds", lambda root, r, _: stream_seed(root, "embedding", name, r), indices=range(1, count))
-        runs = []
+        runs: list[Values] = []
         for Y in self._embed(name, over, count - 1, lambda share: advance(share / 2)):
             if isinstance(Y, Note):
                 runs.append([Y] * len(self.tasks))
