@@ -231,7 +231,19 @@ MUTANTS = [
     ),
     Mutant(
         "inference/reruns.py",
-        "labels = replace(labels, codes=labels.codes[job.rows])",
+        "else self.seed(root, key.index, key.seed)",
+        "else self.seed(root, key.index, 0)",
+        "inference/test_reruns.py::test_replicates_are_the_runs_that_their_kind_describes",
+    ),
+    Mutant(
+        "inputs/source.py",
+        "return all(equal_maps(Y, maps[0]) for Y in maps[1:])",
+        "return any(equal_maps(Y, maps[0]) for Y in maps[1:])",
+        "inference/test_reruns.py::test_maps_of_seeds_that_change_nothing_are_equal",
+    ),
+    Mutant(
+        "inference/reruns.py",
+        "labels = replace(labels, codes=labels.codes[spec.rows])",
         "labels = labels",
         "measures/test_stability.py::test_labels_follow_the_halves",
     ),
@@ -663,8 +675,8 @@ MUTANTS = [
     Mutant("evaluation/plan.py", "round(k * half / n)", "round(k)", "evaluation/test_evaluation_replicates.py"),
     Mutant(
         "evaluation/uncertainty.py",
-        "np.sort(order[size : 2 * size])",
-        "np.sort(order[:size])",
+        "start = size * (r % 2)",
+        "start = 0",
         "evaluation/test_evaluation_replicates.py",
     ),
     Mutant(

@@ -24,7 +24,8 @@ from dreval.analyses._analysis import analysis
 from dreval.analyses.tsne_scores import singularity_score
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.inference.intervals import student_interval
-from dreval.inference.reruns import Reruns, RunResult, RunSpec, failed_runs, open_case
+from dreval.inference.rerun_input import open_case
+from dreval.inference.reruns import Over, Replicates, Runner, failed_error
 from dreval.records.estimates import PerplexityCurve
 from dreval.records.notes import Note, join_notes, note
 from dreval.records.provenance import provenance
@@ -149,7 +150,8 @@ def perplexity_curve(
     for name in {"perplexity", "random_state", "n_affinities", "dof"} & set(options):
         hint = "Leave it out: perplexities= and random_state= are arguments, and the score is of t-SNE as by default."
         raise InputError("options", f"must not hold {name!r}", repr(options[name]), hint)
-    data, _, root, _ = open_case(X, "tsne", None, None, random_state)
+    case = open_case(X, "tsne", None, None, random_state)
+    data, root = case.data, case.root
     sorted_perplexities = _perplexities(perplexities, data.n)
     rows, value_rows = [], []
     failures: list[Note] = []
@@ -158,22 +160,21 @@ def perplexity_curve(
         open_case(data, "tsne", None, None, root, options={**options, "perplexity": perplexity})
         for perplexity in sorted_perplexities
     ]
-    names = [f"seed {r}" for r in range(seeds)]
+    other_seeds = Over("seeds", seed=lambda root, r, _: stream_seed(root, "perplexity", r))
     with open_progress(progress) as bar:
         bar.set_description(f"maps at {len(sorted_perplexities)} perplexities")
         bar.reset(total=len(sorted_perplexities) * seeds)
         for perplexity, case in zip(sorted_perplexities, cases, strict=True):
             compare = partial(_seed_scores, perplexity=perplexity, polish=polish)
             recipe = {"score": "perplexity_curve", "polish": polish}
-            jobs = {name: RunSpec(case.data.X, stream_seed(root, "perplexity", r)) for r, name in enumerate(names)}
-            with Reruns(case, d, recipe, compare, store, n_jobs, bar=bar) as reruns:
-                results = reruns.all("maps", names, jobs.__getitem__)
-            refused = [result["reason"] for result in results if result["reason"] is not None]
+            with Runner(store, n_jobs, bar=bar) as runner:
+                results = Replicates(case, other_seeds, seeds, d, recipe, runner).run(compare)
+            refused = results.failures
             failures += refused
             run_notes = _refused_runs(refused, seeds)
             notes += [run_note.with_scope(f"perplexity {perplexity:.3g}") for run_note in run_notes]
             for key, score in (("top", "top 5 %"), ("median", "median")):
-                values = np.array([result.get(key, math.nan) for result in results])
+                values = results.number(key)
                 columns = {"perplexity": perplexity, "score": score}
                 interval = _seed_interval(values, level)
                 rows.append({**columns, **interval, "n_refused": len(refused), "note": join_notes(run_notes)})
@@ -181,8 +182,8 @@ def perplexity_curve(
     table = pd.DataFrame(rows)
     if not table["n_used"].any():
         hint = "Choose larger ones." if polish else "Leave polish=False out: it moves each map to a minimum."
-        received = failed_runs(failures, "", "refused runs")[0]
-        raise UndefinedMeasure("perplexities", "must give maps that have scores", received, hint)
+        error = failed_error(failures, "perplexities", "must give maps that have scores", hint, "refused runs")
+        raise error.altered(UndefinedMeasure, hint=hint)
     parameters = {"perplexities": sorted_perplexities, "n_seeds": seeds, "n_components": d, "polish": polish}
     parameters |= {"conf_level": level, **options}
     recipe = provenance(parameters, n=data.n, p=data.p, random_state=root)
@@ -205,7 +206,7 @@ def _perplexities(perplexities: Any, n: int) -> list[float]:
     return values
 
 
-def _seed_scores(X: FloatArray, Y: FloatArray, perplexity: float, polish: bool) -> RunResult:
+def _seed_scores(X: FloatArray, Y: FloatArray, perplexity: float, polish: bool) -> dict[str, float]:
     """Return the mean of the largest 5 % and the median of s / n, of one map."""
     result = singularity_score(
         X, Y, perplexity=perplexity, affinities="neighbors", polish=polish, n_jobs=1, progress=False

@@ -14,6 +14,7 @@ import pandas as pd
 from dreval._check import check_bool, check_int, check_k, check_one_of, check_width, describe, function_name
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.inference.intervals import CI_WORDS, unseen_share
+from dreval.inference.reruns import choose_over
 from dreval.inputs.source import Source
 from dreval.records.frames import parameters_text
 from dreval.records.notes import Note, Notes, note, note_from_error
@@ -24,7 +25,7 @@ TARGETS = ("labels", "data", "residual")  # targets of tests, in addition to the
 DEFAULT_TESTS = ("hsic", "kcca")
 
 Options = Mapping[str, Mapping[str, Any]]
-OVER = ("default", "seeds", "subsamples")
+OVER = {"default": "auto", "seeds": "seeds", "subsamples": "halves"}  # name in the options: kind of replicates
 DEFAULT_REPLICATES = 10  # runs of a method with other seeds, or splits into two halves on which it is run
 DEFAULT_PARTITIONS = 8  # random partitions into groups, for measures without leave-one-out values
 MAX_GROUPS = 20  # groups of one random partition
@@ -462,10 +463,12 @@ def _replicate_kinds(sources: Mapping[str, Source], over: str) -> tuple[dict[str
             reasons[name] = "recorded runs, which cannot be re-run"
         elif source.reason is not None:
             reasons[name] = source.reason
-        elif over == "seeds" and source.reseed_reason is not None:
-            reasons[name] = f"{source.reseed_reason}, so that there are no other seeds"
         else:
-            kinds[name] = "subsamples" if source.reseed_reason is not None or over == "subsamples" else "seeds"
+            try:
+                kind = choose_over(OVER[over], source.reseed_reason)
+                kinds[name] = "subsamples" if kind == "halves" else "seeds"
+            except UndefinedMeasure as error:
+                reasons[name] = f"{error.received}, so that there are no other seeds"
     return kinds, reasons
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from dreval.evaluation.rows import (
     view_for_measure,
 )
 from dreval.geometry.blocks import View, random_groups, view_without_group
-from dreval.geometry.distances import take
 from dreval.geometry.pairs import measured_pairs, pairs_of, set_parent
 from dreval.geometry.ranks import curve_numbers, share_coranking
 from dreval.inference.intervals import (
@@ -36,9 +36,11 @@ from dreval.inference.intervals import (
     partitions_interval,
     smaller_group,
 )
+from dreval.inference.rerun_input import RerunInput
+from dreval.inference.reruns import Over, Replicates, Runner
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
-from dreval.inputs.variables import Rows
+from dreval.inputs.source_kinds import seed_of
 from dreval.measures.core import answer, curve_values
 from dreval.records.notes import Note, note_from_error
 from dreval.registry import MEASURES
@@ -50,7 +52,7 @@ MIN_POINTS_FOR_HALVES = 6
 # Intervals from measures that are computed again: without groups, at halves of the points, and on re-runs.
 
 Values = list[float | Note]  # the value of every task, or a note on why there is none
-Embeddings = Callable[[IntArray, tuple[int, int]], dict[str, FloatArray]]
+MapsAt = Callable[[int, IntArray], Mapping[str, FloatArray | Note]]  # number and points of a half -> its embeddings
 Outcomes = Mapping[str, EmbeddingOutcome]  # by name of the embedding
 
 
@@ -91,18 +93,18 @@ class ResampledIntervals:
                 outcomes[name] = _with_reason(outcomes[name], self.tasks, reason)
         for name in self._names_of_kind("seeds", outcomes):
             bar.set_description(f"other seeds of {name}")
-            runs = self._values_of_runs(name, bar.part(RUNS, name))
+            runs = self._values_of_seeds(name, bar.part(RUNS, name))
             outcomes[name] = with_replicate_intervals(outcomes[name], self.tasks, runs, self.level)
         fixed = self._names_of_kind("subsampling", outcomes)
         if fixed:
             bar.set_description("halves of the points")
-            coordinates: Embeddings = lambda part, _: {name: embedded[name][part] for name in fixed}  # noqa: E731
+            coordinates: MapsAt = lambda _, part: {name: embedded[name][part] for name in fixed}  # noqa: E731
             values = self._values_at_halves("subsampling", fixed, coordinates, bar.part(HALVES))
             for name in fixed:
                 outcomes[name] = self._with_halves(outcomes[name], values[name], "subsampling")
         for name in self._names_of_kind("subsamples", outcomes):
             bar.set_description(f"{name} on halves of the points")
-            values = self._values_at_halves("subsamples", [name], self._runner(name), bar.part(RUNS, name))
+            values = self._values_of_embedded_halves(name, bar.part(RUNS, name))
             outcomes[name] = self._with_halves(outcomes[name], values[name], "subsamples")
         return outcomes
 
@@ -178,83 +180,65 @@ class ResampledIntervals:
             for name in outcomes
         }
 
-    def _values_of_runs(self, name: str, advance: Callable[[float], Any]) -> list[Values]:
-        """Return the values of all tasks on each re-run of the method, with other seeds."""
-        count, runs = self.intervals.counts["seeds"], []
-        for replicate in range(1, count):
-            runs.append(self._run(name, replicate))
-            advance(1 / (count - 1))
+    def _embed(self, name: str, over: Over, n: int, advance: Callable[[float], Any]) -> list[Any]:
+        """Re-run a method, and return the embedding of each replicate; a note where a run failed."""
+        data = replace(self.data, table=self.data.dense()) if self.data.sparse else self.data
+        case = RerunInput(data, self.sources[name], self.seed, seed_of(self.seed))
+        bar = SimpleNamespace(update=lambda runs: advance(runs / n))
+        with Runner(self.cache.path, n_jobs=1, bar=bar, one_thread=False) as runner:
+            results = Replicates(case, over, n, None, {"embedding": name}, runner).run()
+        return [result.failure or result.values for result in results]
+
+    def _values_of_seeds(self, name: str, advance: Callable[[float], Any]) -> list[Values]:
+        """Return the values of all tasks on each re-run of the method, with other seeds; the first run has number 0."""
+        count = self.intervals.counts["seeds"]
+        over = Over("seeds", lambda root, r, _: stream_seed(root, "embedding", name, r), indices=range(1, count))
+        runs: list[Values] = []
+        for Y in self._embed(name, over, count - 1, lambda share: advance(share / 2)):
+            if isinstance(Y, Note):
+                runs.append([Y] * len(self.tasks))
+            else:
+                view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
+                runs.append(task_values(view, self.tasks))
+            advance(0.5 / (count - 1))
         return runs
 
-    def _run(self, name: str, replicate: int) -> Values:
-        """Return the values of all tasks on the embedding of another seed."""
-        source, seed = self.sources[name], stream_seed(self.seed, "embedding", name, replicate)
-        columns = source.default_components
-        embed = partial(source.noted_coordinates, self.data, n_components=columns, random_state=seed)
-        try:
-            Y, _, _ = self.cache.embedding(source, seed, embed)
-        except DrevalError as error:
-            return [note_from_error(error)] * len(self.tasks)
-        view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
-        return task_values(view, self.tasks)
-
-    def _runner(self, name: str) -> Embeddings:
-        """Return a function that runs the method on some of the points, with a seed for each run."""
-        source, X = self.sources[name], self.data.dense()
-        labels = None if self.data.labels is None else self.data.labels.values
-
-        def run(part: IntArray, half: tuple[int, int]) -> dict[str, FloatArray]:
-            part_labels = None if labels is None else labels[part]
-            seed = stream_seed(self.seed, "embedding", name, *half)
-            points = take(X, part, self.data.metric)
-            rows = Rows.of(self.data, part)
-            embed = partial(source.noted_embed, points, source.default_components, seed, part_labels, rows)
-            return {name: self.cache.embedding(source, seed, embed, part)[0]}
-
-        return run
+    def _values_of_embedded_halves(self, name: str, advance: Callable[[float], Any]) -> dict[str, list[Values]]:
+        """Return the values of all tasks at both halves of every split, each of which is embedded."""
+        if self.data.n < MIN_POINTS_FOR_HALVES:
+            return {name: []}
+        over = Over("halves", lambda root, r, _: stream_seed(root, "embedding", name, r // 2, r % 2), half_points)
+        count = 2 * self.intervals.counts["subsamples"]
+        maps = self._embed(name, over, count, lambda share: advance(share / 2))
+        return self._values_at_halves("subsamples", [name], lambda r, _: {name: maps[r]}, lambda s: advance(s / 2))
 
     def _values_at_halves(
-        self, kind: str, names: list[str], embeddings: Embeddings, advance: Callable[[float], Any]
+        self, kind: str, names: list[str], maps_at: MapsAt, advance: Callable[[float], Any]
     ) -> dict[str, list[Values]]:
         """Return by embedding the values of all tasks at both halves of every split; none of too few points."""
-        n, splits = self.data.n, self.intervals.counts[kind]
+        n, count = self.data.n, 2 * self.intervals.counts[kind]
         values: dict[str, list[Values]] = {name: [] for name in names}
-        if n < MIN_POINTS_FOR_HALVES:
-            return values
         tasks = [_halved(task, n) for task in self.tasks]
-        for part, half in self._halves(splits):
-            for name, half_values in self._half_values(names, tasks, part, embeddings, half).items():
-                values[name].append(half_values)
-            advance(1 / (2 * splits))
+        for r in range(count if n >= MIN_POINTS_FOR_HALVES else 0):
+            part = half_points(self.seed, n, r)
+            maps = maps_at(r, part)
+            embedded = {name: Y for name, Y in maps.items() if not isinstance(Y, Note)}
+            views = make_views(self.data, embedded, tasks, seed=self.seed, n_jobs=self.n_jobs, part=part)
+            for name, Y in maps.items():
+                values[name].append([Y] * len(tasks) if isinstance(Y, Note) else task_values(views[name], tasks))
+            advance(1 / count)
         return values
-
-    def _halves(self, splits: int) -> Iterator[tuple[IntArray, tuple[int, int]]]:
-        """Yield both halves of every split with the numbers of split and half; an odd point is left out."""
-        n, size = self.data.n, self.data.n // 2
-        for split in range(splits):
-            order = stream(self.seed, "halves", split).permutation(n)
-            yield np.sort(order[:size]), (split, 0)
-            yield np.sort(order[size : 2 * size]), (split, 1)
-
-    def _half_values(
-        self,
-        names: list[str],
-        tasks: Sequence[MeasureTask],
-        part: IntArray,
-        embeddings: Embeddings,
-        half: tuple[int, int],
-    ) -> dict[str, Values]:
-        """Return the values of all tasks at one half."""
-        try:
-            embedded = embeddings(part, half)
-        except DrevalError as error:
-            return {name: [note_from_error(error)] * len(tasks) for name in names}
-        views = make_views(self.data, embedded, tasks, seed=self.seed, n_jobs=self.n_jobs, part=part)
-        return {name: task_values(views[name], tasks) for name in names}
 
     def _with_halves(self, outcome: EmbeddingOutcome, values: list[Values], kind: str) -> EmbeddingOutcome:
         """Return the outcome with the intervals from the values at halves."""
         return with_half_intervals(outcome, self.tasks, values, kind, self.data.n, self.level)
+
+
+def half_points(root: int, n: int, r: int) -> IntArray:
+    """Return the points of a half, ascending: halves 2 s and 2 s + 1 are those of split s; an odd point is left out."""
+    size, order = n // 2, stream(root, "halves", r // 2).permutation(n)
+    start = size * (r % 2)
+    return np.sort(order[start : start + size])
 
 
 def task_values(view: View, tasks: Sequence[MeasureTask]) -> Values:

@@ -1,366 +1,480 @@
-"""Re-runs of one method on altered data: in parallel, with a progress bar, each run written to the journal at once.
+"""Re-runs: the one procedure that runs a method again, in parallel, each run written to the journal at once.
 
-A ``RerunInput`` is data and a source in normal form. ``Reruns`` runs the source on the data themselves, with other
-seeds, and on altered data, and stores the numbers computed from each embedding.
+An ``Over`` says what differs between replicates: seeds, points, data, or settings of the method. ``Replicates(case,
+over, n).run(compare)`` embeds each replicate and returns the numbers computed from each embedding. Finished replicates
+are read from the journal, a failure becomes a note, and every kind of warning is passed on once. ``Runner`` has the
+processes, the open journal and the progress bar, which several kinds of replicates may share.
 """
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, replace
-from itertools import product
-from typing import Any, NamedTuple
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dreval._check import FloatArray, IntArray, check_random_state, describe
+from dreval._check import FloatArray, IntArray
 from dreval._parallel import open_progress
-from dreval._random import root_seed, stream_seed
-from dreval.errors import RUN_ALONE_HINT, DrevalError, InputError, MethodFailed, UndefinedMeasure, warn
-from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import as_source, bundled_first
+from dreval.errors import RUN_ALONE_HINT, DrevalError, MethodFailed, UndefinedMeasure, warn
+from dreval.geometry.distances import take
+from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_max_columns
+from dreval.inputs._user_code import RUN_ALONE_HINT
+from dreval.inputs.data import Data
 from dreval.inputs.source_kinds import Source, check_embedding, seed_of
-from dreval.inputs.text_tables import Header
-from dreval.inputs.variables import Rows, warn_of_guesses
-from dreval.records.notes import Note, note_from_error
+from dreval.inputs.variables import Rows
+from dreval.records.notes import Note, Notes, note_from_error
 from dreval.storage.keys import work_key
 from dreval.storage.store import Store
 
-RunResult = dict[str, Any]
-Compare = Callable[[FloatArray, FloatArray], RunResult]
-VALUES = "values"  # the only entry of a result that is an array
-CANNOT_EMBED_HINT = (
-    "Pass the estimator, a function (X, n_components) or the name of a bundled method in place of coordinates; for a "
-    "tool outside Python exchange files with dreval.Protocol."
-)
-OTHER_RUNS_HINT = "For other runs export a protocol with that seed."
-CALLER_NAMES = {"data": "X", "embeddings['source']": "source"}  # internal argument name: name in the caller's function
+# What differs between replicates.
+
+SeedRule = Callable[[int, int, int], int]  # root seed, number of the replicate, number of its seed -> seed
+RowRule = Callable[[int, int, int], IntArray]  # root seed, number of points, number of the replicate -> points
 
 
-def caller_names(X: Any = None, source: Any = None, **_: Any) -> Mapping[str, str]:
-    """Return the names that the caller's function has for data and source.
+@dataclass(frozen=True, order=True)
+class ReplicateKey:
+    """Which replicate it is: its kind, its number, the number of its seed, and the name of its setting."""
 
-    A source that an evaluation has made already has its argument name there, which is mapped too.
-    """
-    from_evaluation = isinstance(source, Source) and not isinstance(X, Data)
-    return {**CALLER_NAMES, source.argument: "source"} if from_evaluation else CALLER_NAMES
+    over: str
+    index: int
+    seed: int = 0
+    setting: str = ""
+
+    @property
+    def cell(self) -> str:
+        """Name of the replicate in a journal; nothing reads a key from it."""
+        return json.dumps([self.over, self.index, self.seed, self.setting])
+
+
+class Setting(NamedTuple):
+    """A setting of a method: the source with its options, and the number of components (None: those of the case)."""
+
+    source: Source | None = None
+    n_components: int | None = None
 
 
 class RunSpec(NamedTuple):
     """One run: the data, the seed of the method, and the points that the rows are (None: all, in their order).
 
-    ``source`` and ``n_components`` replace those of the case if they are not None, as for other settings of a method.
+    ``setting`` may replace the source and the number of components of the case.
     """
 
     X: FloatArray
     seed: int | None
     rows: IntArray | None = None
-    source: Source | None = None
-    n_components: int | None = None
+    setting: Setting = Setting()
 
 
-class RerunInput(NamedTuple):
-    """Data and source in normal form, with the root seed and the seed of the method."""
+@dataclass(frozen=True, eq=False)
+class Over:
+    """What differs between the replicates of a method on one data set.
 
-    data: Data
-    source: Source
-    root: int
-    seed: int | None
+    Replicate r embeds ``data(r)`` at the points ``rows(root, n, r)`` with the seed ``seed(root, r, s)``. The rules that
+    are left out stand for the data, for all points, and for the seed of the case.
 
+    Attributes
+    ----------
+    name : str
+        Name of the kind of replicates, in keys and in the progress bar.
+    seed : callable (root, r, s) -> int, optional
+        Seed of the method in replicate r; s is the number of the seed where each replicate is run with several.
+    rows : callable (root, n, r) -> (m,) array, optional
+        Points of replicate r, ascending.
+    data : callable (r) -> (n, p) array, optional
+        Data of replicate r, whose rows are the points of the case.
+    n_seeds : int
+        Number of seeds with which each replicate is run.
+    indices : sequence of int, optional
+        Numbers of the replicates; by default 0, 1, ...
+    settings : mapping of str to Setting
+        Settings at which each replicate is run, by name; by default that of the case.
 
-def open_case(
-    X: Any,
-    source: Any,
-    labels: Any,
-    ids: Any,
-    random_state: Any,
-    *,
-    reruns: bool = True,
-    metric: str = "euclidean",
-    header: Header | None = None,
-    options: Mapping[str, Any] | None = None,
-    noted: bool = False,
-) -> RerunInput:
-    """Return data and source in normal form, the source with other ``options``.
+    Notes
+    -----
+    A further kind of replicates is one more ``Over`` and no further procedure. Groups of rows (donors, documents) with
+    the codes ``group`` (n,) are rows:
 
-    Users or an evaluation pass data and source. Warn of guesses that change numbers, as of rows matched by position,
-    unless the caller's record has the notes of data and source (``noted``).
+        Over("groups left out", rows=lambda root, n, r: np.flatnonzero(group != r), indices=range(n_groups))
+        Over("groups", rows=lambda root, n, r: np.flatnonzero(np.isin(group, sampled_groups(root, r))), seed=...)
 
-    If runs are recorded, the seed is the recorded one, and a different ``random_state`` raises an error (but not the
-    seed of an evaluation, which also serves other embeddings). A measure that re-runs nothing (``reruns=False``) uses
-    the recorded seed only if none is passed.
-    """
-    data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids, metric=metric, header=header)
-    data = replace(data, table=data.dense()) if data.sparse else data
-    opened = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
-    if options:
-        _check_runs(opened)  # before options that coordinates do not take
-        opened = as_source(bundled_first(source), "source", data, **options)
-    if not noted:  # an evaluation has the notes of its data and sources
-        warn_of_guesses((() if data is X else data.notes) + (() if opened is source else opened.notes), CALLER_NAMES)
-    source_seed = opened.own_seed if opened.recording is None else None
-    checked = check_random_state(source_seed if random_state is None else random_state)
-    recording = opened.recording if reruns or random_state is None else None
-    if recording is not None and random_state is not None and data is not X and checked != recording.root:
-        requirement, hint = f"must be that of the recorded runs, {recording.root}", "Leave random_state out."
-        raise UndefinedMeasure("random_state", requirement, describe(random_state), f"{hint} {OTHER_RUNS_HINT}")
-    root = root_seed(checked) if recording is None else recording.root
-    return RerunInput(data, opened, root, seed_of(root))
+    Split measurements, in which replicates 2 r and 2 r + 1 embed the two parts of the columns in split r, are data:
 
-
-def recorded_options(
-    requester: str, parameters: Iterable[str], source: Source, options: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the options of a measure or test, completed from its recorded runs; conflicting options raise an error.
-
-    Without recorded runs the options are returned unchanged. Numbers of runs may be smaller than those recorded.
-    """
-    recording = source.recording
-    if recording is None:
-        return options
-    if requester in recording.unexported:
-        raise UndefinedMeasure(source.argument, "must have been run for this measure", *recording.unexported[requester])
-    over = options.get("over") if requester == "stability" else None
-    recorded_kinds = [name for name in ("seeds", "halves") if recording.settings[name]]
-    if isinstance(over, str) and over.lower() in {"seeds", "halves", "both"} - set(recorded_kinds):
-        usable_kinds = [name for name in recorded_kinds if name == "halves" or recording.reseed_reason is None]
-        alternatives = " and, in another call, ".join(f"over={name!r}" for name in usable_kinds)
-        both = over.lower() == "both"
-        missing_kind = "halves" if both else over.lower()
-        export = "" if both and usable_kinds else f"export a new folder with dreval.Protocol(..., {missing_kind}=10)"
-        advice = ", or ".join(filter(None, [alternatives and f"use {alternatives}", export]))
-        requirement = f"must have been run with over={over.lower()!r}"
-        received = (
-            f"runs of {' and '.join(recorded_kinds)}{', each half with one seed' if len(recorded_kinds) > 1 else ''}"
-        )
-        raise UndefinedMeasure(source.argument, requirement, received, f"{advice[0].upper()}{advice[1:]}.")
-    recorded = {name: value for name, value in recording.settings_of(requester, options).items() if name in parameters}
-    for name, value in options.items():
-        is_count = name.startswith("n_") and name != "n_components" and isinstance(value, int)
-        if name in recorded and value not in (recorded[name], "auto", None):
-            if is_count and (recorded[name] == "all" or value <= recorded[name]):
-                continue
-            setting = (
-                {"noise": "noise", "stability": recorded.get("over", name)}.get(requester, name) if is_count else name
-            )
-            hint = f"Leave {name} out, or export a new folder with dreval.Protocol(..., {setting}={value!r})."
-            hint = f"Leave {name} out: each data set is run once." if name == "n_seeds" else hint
-            requirement = f"must have been run with {name}={value!r}"
-            raise UndefinedMeasure(source.argument, requirement, repr(recorded[name]), hint)
-    return {**options, **{name: value for name, value in recorded.items() if options.get(name) in (None, "auto")}}
-
-
-def expand_grid(param_grid: Any) -> list[dict[str, Any]]:
-    """Return every combination of the options of a grid, or of a list of grids in turn; one empty setting for None."""
-    if param_grid is None:
-        return [{}]
-    grids = [param_grid] if isinstance(param_grid, Mapping) else param_grid
-    hint = "Pass a dict such as {'n_neighbors': [5, 15, 50]}, or a list of such dicts."
-    if (
-        not isinstance(grids, Sequence)
-        or isinstance(grids, str)
-        or not all(isinstance(grid, Mapping) for grid in grids)
-    ):
-        raise InputError(
-            "param_grid", "must be a dict of option to list, or a list of such", describe(param_grid), hint
-        )
-    combinations = []
-    for grid in grids:
-        if not grid:
-            raise InputError("param_grid", "must hold at least one option", "an empty dict", hint)
-        for name, values in grid.items():
-            if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or not len(values):
-                requirement = f"must have a list of values for {name!r}"
-                raise InputError("param_grid", requirement, describe(values), hint)
-        combinations += [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    if not combinations:
-        raise InputError("param_grid", "must hold at least one setting", "an empty list", hint)
-    return combinations
-
-
-def check_can_rerun(case: RerunInput) -> None:
-    """Check that the source can run on other data, or has recorded runs on these data."""
-    recording = case.source.recording
-    if recording is not None and not recording.of_input(case.data.X):
-        raise recording.other_data(case.source.argument)
-    _check_runs(case.source)
-
-
-def _check_runs(source: Source) -> None:
-    """Raise if a source cannot be run."""
-    if not source.can_embed:
-        raise UndefinedMeasure(
-            source.argument, "must be able to embed other data", str(source.reason), CANNOT_EMBED_HINT
-        )
-
-
-def check_max_columns(case: RerunInput, Y: FloatArray, d: int) -> FloatArray:
-    """Return an embedding; raise if it has more than d columns."""
-    if Y.shape[1] > d:
-        requirement = f"must return at most {d} column{'s' * (d > 1)}, its n_components"
-        hint = "Return n_components columns: a function is called with their number, (X, n_components)."
-        raise MethodFailed(case.source.argument, requirement, f"{Y.shape[1]} columns", hint)
-    return Y
-
-
-def failed_runs(failures: Sequence[Note], default_hint: str, what: str = "failures") -> tuple[str, str]:
-    """Return the ``received`` and ``hint`` parts of the error for failed runs, from the first failure.
-
-    ``default_hint`` replaces the hint of the failure where that says to run the method alone.
-    """
-    first = dict(failures[0].values)
-    received = (
-        f"{len(failures)} {what}, the first: `{first['argument']}` {first['requirement']}: got {first['received']}"
-    )
-    return received, default_hint if first["hint"] == RUN_ALONE_HINT else first["hint"]
-
-
-def reseed(root: int, r: int) -> int:
-    """Return the seed of the method in run r of the reseed baseline."""
-    return stream_seed(root, "reseed", r)
-
-
-@dataclass
-class Reruns:
-    """The runs of one method on one data set; finished runs are read from the journal.
-
-    ``recipe`` has the settings of the runs in addition to data and method, which it may replace. ``compare(base, Y)``
-    returns the result of a run, a dict of plain numbers and at most one array, ``values``. ``base`` is the embedding of
-    the data, or the data of the run if no base is passed; Y is the embedding of the run. It is called in the worker
-    process. A result also has ``seconds`` and ``reason``, which is None for a run that succeeded, else a note on its
-    failure. ``bar`` is an open progress bar shared with other runs; without it each kind of runs opens a separate bar.
+        Over("split measurements", data=lambda r: X[:, column_parts(root, r // 2)[r % 2]], seed=...)
     """
 
-    case: RerunInput
-    n_components: int
-    recipe: dict[str, Any]
-    compare: Compare
-    store: Any = None
-    n_jobs: int | None = None
-    progress: bool | None = None
-    bar: Any = None
+    name: str
+    seed: SeedRule | None = None
+    rows: RowRule | None = None
+    data: Callable[[int], FloatArray] | None = None
+    n_seeds: int = 1
+    indices: Sequence[int] | None = None
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
-    def __enter__(self) -> Reruns:
-        self._stack, self._warned = ExitStack(), set[tuple[type[Warning], str]]()
-        self._db = None if self.store is None else self._stack.enter_context(Store(self.store))
-        if self._db is not None:
-            data, source, _, _ = self.case
-            self._run = self._db.open_run(work_key(data, source, self.n_components, self.case.root, self.recipe))
+    def keys(self, n: int) -> list[ReplicateKey]:
+        """Return the keys of the first n replicates: all settings and seeds of one before the next one."""
+        indices = range(n) if self.indices is None else self.indices[:n]
+        names = list(self.settings) or [""]
+        return [ReplicateKey(self.name, r, s, name) for r in indices for s in range(self.n_seeds) for name in names]
+
+    def points(self, root: int, n: int, key: ReplicateKey) -> IntArray | None:
+        """Return the points of a replicate; None for all, in their order."""
+        return None if self.rows is None else self.rows(root, n, key.index)
+
+    def spec(self, data: Data, root: int, key: ReplicateKey) -> RunSpec:
+        """Return the run of a replicate."""
+        rows = self.points(root, data.n, key)
+        X = data.X if self.data is None else self.data(key.index)
+        seed = seed_of(root) if self.seed is None else self.seed(root, key.index, key.seed)
+        setting = self.settings.get(key.setting, Setting())
+        return RunSpec(X if rows is None else take(X, rows, data.metric), seed, rows, setting)
+
+
+ORIGINAL = Over("the data")  # the data themselves, with the seed of the case
+REPEATED = Over("a second run")  # the same once more, which differs if the method draws unseeded random numbers
+
+
+def choose_over(requested: str, reseed_reason: str | None, hint: str = "Use over='halves'.") -> str:
+    """Return the kind of replicates: for "auto" seeds, or halves of the points where seeds change nothing.
+
+    ``reseed_reason`` is the reason why seeds change nothing; None if they do. Seeds that were requested then raise an
+    error. ``all_equal_maps`` shows after the runs whether a method has used its seed.
+    """
+    if requested == "auto":
+        return "seeds" if reseed_reason is None else "halves"
+    if requested in ("seeds", "both") and reseed_reason is not None:
+        raise UndefinedMeasure("over", f"must not be {requested!r} where seeds change nothing", reseed_reason, hint)
+    return requested
+
+
+# Calls in parallel, with their failures and warnings.
+
+
+class Outcome(NamedTuple):
+    """The value of one call, or the note on its failure, with its seconds and warnings (category, message)."""
+
+    key: Any
+    value: Any
+    failure: Note | None
+    seconds: float
+    warnings: list[tuple[type[Warning], Any]]
+
+
+def attempt(key: Any, function: Callable[..., Any], *arguments: Any) -> Outcome:
+    """Call a function and return the outcome; its errors become notes, and its warnings are collected."""
+    start, value, failure = time.perf_counter(), None, None
+    with _collected_warnings() as caught:
+        try:
+            value = function(*arguments)
+        except DrevalError as error:
+            failure = note_from_error(error)
+    return Outcome(key, value, failure, time.perf_counter() - start, _plain_warnings(caught))
+
+
+@contextmanager
+def _collected_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Collect all warnings of a block, whatever the filters are."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
+
+
+def _plain_warnings(caught: Iterable[warnings.WarningMessage]) -> list[tuple[type[Warning], Any]]:
+    """Return category and message of warnings, which another process can receive."""
+    return [(warning.category, warning.message) for warning in caught]
+
+
+class Runner:
+    """The processes, the open journal and the progress bar of runs; each kind of warning is passed on once.
+
+    Parameters
+    ----------
+    store : path, optional
+        The journal, which is open within ``with``.
+    n_jobs : int, optional
+        Processes (joblib); by default 1, or as an active ``joblib.parallel_config`` says. No number depends on it.
+    progress : bool, optional
+        Progress bar on stderr; by default after two seconds, on a terminal.
+    bar : progress bar, optional
+        An open bar that is shared with other runs; without it each kind of runs opens a bar.
+    one_thread : bool
+        Whether each run uses one thread, so that no number depends on the number of parallel runs.
+    """
+
+    def __init__(
+        self,
+        store: Any = None,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+        bar: Any = None,
+        *,
+        one_thread: bool = True,
+    ) -> None:
+        self._path, self.n_jobs, self.progress, self.bar, self.one_thread = store, n_jobs, progress, bar, one_thread
+        self.store: Store | None = None
+        self._stack = ExitStack()
+        self._passed_on: set[tuple[type[Warning], str]] = set()
+
+    def __enter__(self) -> Self:
+        self.store = None if self._path is None else self._stack.enter_context(Store(self._path))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def base(self, name: str = "base", seed: int | None = None) -> FloatArray:
-        """Return the embedding of the data, with the seed of the case, or under another name with another seed."""
-        stored = self._db.get(self._run, name) if self._db else None
-        if stored is not None and stored[1] is not None:
-            source = self.case.source
-            return check_embedding(stored[1], self.case.data.n, source.argument, source.what)
-        job = RunSpec(self.case.data.X, self.case.seed if seed is None else seed)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            Y = _embed(self.case, job, self.n_components)
-        self._pass_on((warning.category, warning.message) for warning in caught)
-        if self._db:
-            self._db.put(self._run, name, array=Y)
-        return Y
+    def open_bar(self, description: str, total: int) -> AbstractContextManager[Any]:
+        """Open the progress bar of some runs: the shared one as it is, or a separate one."""
+        return self._separate_bar(description, total) if self.bar is None else nullcontext(self.bar)
 
-    def reseeds(self, base: FloatArray, count: int) -> list[RunResult]:
-        """Return the results of the same data with other seeds, compared with ``base``."""
-        seeds = {f"reseed {r}": reseed(self.case.root, r) for r in range(count)}
-        X = self.case.data.X
-        return self.all("other seeds", list(seeds), lambda name: RunSpec(X, seeds[name]), base)
+    @contextmanager
+    def _separate_bar(self, description: str, total: int) -> Iterator[Any]:
+        with open_progress(self.progress) as bar:
+            bar.set_description(description)
+            bar.reset(total=total)
+            yield bar
 
-    def repeated(self, base: FloatArray) -> RunResult:
-        """Return the result of a second run with the same data and seed: the method's unseeded randomness."""
-        return self.all("a second run", ["again"], lambda _: RunSpec(self.case.data.X, self.case.seed), base)[0]
+    def outcomes(
+        self, function: Callable[..., Any], tasks: Iterable[tuple[Any, Sequence[Any]]], **dispatch: Any
+    ) -> Iterator[Outcome]:
+        """Call the function with the arguments of each task (key, arguments); yield each outcome when it is there.
 
-    def altered(
-        self, what: str, names: Sequence[str], data: Callable[[str], FloatArray], base: FloatArray
-    ) -> list[RunResult]:
-        """Return the results of altered data, one set for each name, with the same seed, compared with ``base``."""
-        return self.all(what, names, lambda name: RunSpec(data(name), self.case.seed), base)
-
-    def all(
-        self, what: str, names: Sequence[str], job: Callable[[str], RunSpec], base: FloatArray | None = None
-    ) -> list[RunResult]:
-        """Run the jobs and return their results in the order of the names.
-
-        A failed run has a reason and is not written to the journal.
+        ``dispatch`` are options of ``joblib.Parallel`` that say how many tasks are taken in advance.
         """
         from joblib import Parallel, delayed
 
-        finished = self._db.cells(self._run) if self._db else {}
-        results = {name: _with_values(*finished[name]) for name in names if name in finished}
-        if self._db:
-            with self._db.as_written():
-                for name, result in results.items():
-                    if result["reason"] is not None or not float(result["seconds"]) >= 0:
-                        raise ValueError(f"the run {name!r} has not succeeded")
-        arguments = (self.case, self.n_components, base, self.compare)
-        calls = (delayed(_run_job)(name, *arguments, job(name)) for name in names if name not in results)
-        with open_progress(self.progress) if self.bar is None else nullcontext(self.bar) as bar:
-            if self.bar is None:
-                bar.set_description(f"{what} of {self.case.source.name}")
-                bar.reset(total=len(names))
-            bar.update(len(results))
-            outcomes: Iterator[tuple[str, RunResult, list[Any]]] = Parallel(
-                n_jobs=self.n_jobs, return_as="generator_unordered"
-            )(calls)
-            for name, result, caught in outcomes:
-                results[name] = result
-                self._pass_on(caught)
-                if self._db and result["reason"] is None:
-                    numbers = {key: value for key, value in result.items() if key != VALUES}
-                    self._db.put(self._run, name, numbers, result.get(VALUES))
-                bar.update(1)
-        return [results[name] for name in names]
+        calls = (delayed(attempt)(key, function, *arguments) for key, arguments in tasks)
+        yield from Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", **dispatch)(calls)
 
-    def _pass_on(self, caught: Iterable[Any]) -> None:
-        """Issue the warnings of the runs, each kind once: a hundred runs give the same warning, with other numbers."""
+    def pass_on(self, caught: Iterable[tuple[type[Warning], Any]]) -> None:
+        """Issue the warnings of runs, each kind once: a hundred runs give the same warning, with other numbers."""
         for category, message in caught:
             note = getattr(message, "note", None)
             kind = category, str(message) if note is None else note.code
-            if kind not in self._warned:
-                self._warned.add(kind)
+            if kind not in self._passed_on:
+                self._passed_on.add(kind)
                 warn(message, category)
 
 
-def _with_values(numbers: RunResult, values: Any) -> RunResult:
-    """Return a result as it was before it was written to the journal."""
-    return numbers if values is None else {**numbers, VALUES: values}
+# The replicates of an embedding.
+
+Compare = Callable[[FloatArray, FloatArray], "FloatArray | dict[str, Any]"]
 
 
-def _embed(case: RerunInput, job: RunSpec, d: int) -> FloatArray:
-    """Run the method once, with at most d columns, in one thread: no number depends on the number of parallel runs."""
+@dataclass(frozen=True, eq=False)
+class ReplicateResult:
+    """The result of one replicate: numbers or one array, computed from its embedding, or the note on its failure."""
+
+    key: ReplicateKey
+    numbers: Mapping[str, Any]
+    values: FloatArray | None
+    seconds: float
+    failure: Note | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicateResults:
+    """The results of replicates, in the order of their keys."""
+
+    results: tuple[ReplicateResult, ...]
+
+    def __iter__(self) -> Iterator[ReplicateResult]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @property
+    def succeeded(self) -> list[ReplicateResult]:
+        """The results of the runs that did not fail."""
+        return [result for result in self.results if result.failure is None]
+
+    @property
+    def failures(self) -> list[Note]:
+        """The notes on the failed runs, which name the arguments of the caller."""
+        return [result.failure.named(CALLER_NAMES) for result in self.results if result.failure is not None]
+
+    @property
+    def values(self) -> dict[ReplicateKey, FloatArray]:
+        """The arrays of the runs that did not fail, by key."""
+        return {result.key: result.values for result in self.results if result.values is not None}
+
+    def number(self, name: str) -> FloatArray:
+        """Return one of the numbers of every run; NaN where a run failed."""
+        return np.array([result.numbers.get(name, np.nan) for result in self.results], dtype=np.float64)
+
+
+def failed_note(definition: Callable[..., Note], failures: Sequence[Note], tried: int) -> Notes:
+    """Return the note on the failed runs among those that were tried; none if no run failed."""
+    return (definition(failed=len(failures), tried=tried, first=failures[0]),) if failures else ()
+
+
+def failed_error(
+    failures: Sequence[Note], argument: str, requirement: str, default_hint: str, noun: str = "failures"
+) -> MethodFailed:
+    """Return the error for failed runs, with the reason and the hint of the first failure.
+
+    ``default_hint`` replaces the hint of the failure where that says to run the method alone.
+    """
+    first = dict(failures[0].values)
+    reason = f"`{first['argument']}` {first['requirement']}: got {first['received']}"
+    hint = default_hint if first["hint"] == RUN_ALONE_HINT else first["hint"]
+    return MethodFailed(argument, requirement, f"{len(failures)} {noun}, the first: {reason}", hint)
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """The replicates of a method on one data set, of one kind or of several.
+
+    Attributes
+    ----------
+    case : RerunInput
+        Data and method.
+    over : Over or tuple of Over
+        What differs between replicates.
+    n : int
+        Number of replicates of each kind.
+    n_components : int or None
+        Largest number of columns of the embeddings, unless a setting has another; None: those that the method returns.
+    recipe : mapping
+        Settings of the runs that belong to their key in the journal, in addition to data, method and seed, which it may
+        replace.
+    runner : Runner
+        Processes, journal and progress bar.
+    """
+
+    case: RerunInput
+    over: Over | tuple[Over, ...]
+    n: int
+    n_components: int | None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    runner: Runner = field(default_factory=Runner)
+
+    @cached_property
+    def overs(self) -> dict[str, Over]:
+        """The kinds of replicates, by name."""
+        return {over.name: over for over in (self.over if isinstance(self.over, tuple) else (self.over,))}
+
+    @property
+    def keys(self) -> list[ReplicateKey]:
+        """The keys of all replicates, in order."""
+        return [key for over in self.overs.values() for key in over.keys(self.n)]
+
+    def run(self, compare: Compare | None = None, base: FloatArray | None = None) -> ReplicateResults:
+        """Embed all replicates that are not in the journal, and return the result of each.
+
+        ``compare(base, Y)`` returns the result for the embedding Y of a replicate, a dict of plain numbers or an array;
+        without it the result is Y. ``base`` is by default the data of the replicate. It is called in the process of the
+        run. A failed run has a note as its result, and is not written to the journal.
+        """
+        keys, arguments = self.keys, (self.case, self.n_components, self.runner.one_thread, base, compare)
+        if not keys:
+            return ReplicateResults(())
+        results = self._finished(keys, are_embeddings=compare is None)
+        tasks = ((key, (*arguments, self._spec(key))) for key in keys if key not in results)
+        with self.runner.open_bar(f"{' and '.join(self.overs)} of {self.case.source.name}", len(keys)) as bar:
+            bar.update(len(results))
+            for outcome in self._outcomes(tasks):
+                is_array = isinstance(outcome.value, np.ndarray)
+                numbers, values = ({}, outcome.value) if is_array else (outcome.value or {}, None)
+                result = ReplicateResult(outcome.key, numbers, values, outcome.seconds, outcome.failure)
+                results[outcome.key] = result
+                self.runner.pass_on(outcome.warnings)
+                self._write(result)
+                bar.update(1)
+        return ReplicateResults(tuple(results[key] for key in keys))
+
+    def _outcomes(self, tasks: Iterable[tuple[ReplicateKey, Sequence[Any]]]) -> Iterator[Outcome]:
+        """Yield the outcomes of runs; raise an error of the method if it ends its process, as compiled code may."""
+        try:
+            yield from self.runner.outcomes(_compared, tasks)
+        except BrokenProcessPool as error:
+            hint = "Finished runs are kept if a file is passed as store=; n_jobs=1 ends at the run that does this."
+            raise MethodFailed(
+                self.case.source.argument, "must leave its process alive", "one that ended", hint
+            ) from error
+
+    def required(self) -> list[FloatArray]:
+        """Return the embeddings of all replicates, made one after the other in this process; a failure is raised."""
+        finished = self._finished(self.keys, are_embeddings=True)
+        for key in self.keys:
+            if key not in finished:
+                start = time.perf_counter()
+                with _collected_warnings() as caught:
+                    Y = embed_once(self.case, self._spec(key), self.n_components, one_thread=self.runner.one_thread)
+                self.runner.pass_on(_plain_warnings(caught))
+                finished[key] = ReplicateResult(key, {}, Y, time.perf_counter() - start)
+                self._write(finished[key])
+        return [Y for key in self.keys if (Y := finished[key].values) is not None]
+
+    def _spec(self, key: ReplicateKey) -> RunSpec:
+        return self.overs[key.over].spec(self.case.data, self.case.root, key)
+
+    @cached_property
+    def _stored_run(self) -> str:
+        """The key of these runs in the journal."""
+        if self.runner.store is None:
+            raise RuntimeError("there is no journal")
+        data, source, root, _ = self.case
+        return self.runner.store.open_run(work_key(data, source, self.n_components, root, self.recipe))
+
+    def _finished(self, keys: Sequence[ReplicateKey], *, are_embeddings: bool) -> dict[ReplicateKey, ReplicateResult]:
+        """Return the results that the journal has; raise if its content is not that of a run."""
+        store = self.runner.store
+        if store is None:
+            return {}
+        cells, results = store.cells(self._stored_run), {}
+        with store.as_written():
+            for key in keys:
+                if key.cell in cells:
+                    numbers, values = cells[key.cell]
+                    seconds = float(numbers.pop("seconds"))
+                    if not seconds >= 0:
+                        raise ValueError(f"a run of {seconds} seconds")
+                    values = self._checked(key, values) if are_embeddings else values
+                    results[key] = ReplicateResult(key, numbers, values, seconds)
+        return results
+
+    def _checked(self, key: ReplicateKey, values: Any) -> FloatArray:
+        """Return an embedding of the journal; raise if it is none of the points of the replicate."""
+        rows, source = self.overs[key.over].points(self.case.root, self.case.data.n, key), self.case.source
+        return check_embedding(values, self.case.data.n if rows is None else len(rows), source.argument, source.what)
+
+    def _write(self, result: ReplicateResult) -> None:
+        """Write the result of a run that did not fail to the journal."""
+        if self.runner.store is not None and result.failure is None:
+            numbers = {**result.numbers, "seconds": result.seconds}
+            self.runner.store.put(self._stored_run, result.key.cell, numbers, result.values)
+
+
+def embed_once(case: RerunInput, spec: RunSpec, n_components: int | None, *, one_thread: bool = True) -> FloatArray:
+    """Run the method once, with at most ``n_components`` columns; None: those that the method returns."""
     from threadpoolctl import threadpool_limits
 
     labels = case.data.labels
-    if labels is not None and job.rows is not None:
-        labels = replace(labels, codes=labels.codes[job.rows])
-    source, d = job.source or case.source, job.n_components or d
-    with threadpool_limits(limits=1):
-        rows = case.data if job.rows is None else Rows.of(case.data, job.rows)
-        return check_max_columns(case, source.embed(job.X, d, job.seed, labels, rows), d)
+    if labels is not None and spec.rows is not None:
+        labels = replace(labels, codes=labels.codes[spec.rows])
+    source, d = spec.setting.source or case.source, spec.setting.n_components or n_components
+    rows = case.data if spec.rows is None else Rows.of(case.data, spec.rows)
+    with threadpool_limits(limits=1) if one_thread else nullcontext():
+        Y = source.embed(spec.X, d or source.default_components, spec.seed, labels, rows)
+    return Y if d is None else check_max_columns(case, Y, d)
 
 
-def _run_job(
-    name: str, case: RerunInput, d: int, base: FloatArray | None, compare: Compare, job: RunSpec
-) -> tuple[str, RunResult, list[Any]]:
-    """Return the name, result and warnings of one run; a failed run has only its seconds and the reason."""
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            result = {**compare(job.X if base is None else base, _embed(case, job, d)), "reason": None}
-        except DrevalError as error:
-            result = {"reason": note_from_error(error)}
-    return (
-        name,
-        {**result, "seconds": time.perf_counter() - start},
-        [(warning.category, warning.message) for warning in caught],
-    )
+def _compared(
+    case: RerunInput,
+    n_components: int | None,
+    one_thread: bool,
+    base: FloatArray | None,
+    compare: Compare | None,
+    spec: RunSpec,
+) -> FloatArray | dict[str, Any]:
+    """Return the result of one run."""
+    Y = embed_once(case, spec, n_components, one_thread=one_thread)
+    return Y if compare is None else compare(spec.X if base is None else base, Y)

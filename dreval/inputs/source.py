@@ -15,7 +15,7 @@ import re
 import sys
 import time
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -96,6 +96,18 @@ def equal_maps(left: FloatArray, right: FloatArray) -> bool:
     if left.shape != right.shape:
         return False
     return bool(np.abs(left - right).max(initial=0.0) <= 1e-10 * np.ptp(right, axis=0).max(initial=0.0))
+
+
+def all_equal_maps(maps: Sequence[FloatArray]) -> bool:
+    """Check whether all embeddings equal the first one: those of one method with several seeds, which change nothing.
+
+    Examples
+    --------
+    >>> X = np.eye(3)
+    >>> all_equal_maps([X, X + 1e-15, X]), all_equal_maps([X, X[:, ::-1]])
+    (True, False)
+    """
+    return all(equal_maps(Y, maps[0]) for Y in maps[1:])
 
 
 def identity(source: Source) -> dict[str, str]:
@@ -329,7 +341,7 @@ class RecordedRuns:
             return (
                 f"none of {len(reseeded)} runs with other seeds has been returned" if reseeded else "none was exported"
             )
-        if first_run.values is not None and all(equal_maps(values, first_run.values) for values in returned):
+        if first_run.values is not None and all_equal_maps([first_run.values, *returned]):
             return "the tool gives the same embedding for every seed"
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,19 +13,23 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import FloatArray, check_int
+from dreval._random import stream_seed
 from dreval.errors import MethodFailed
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.procrustes import TRANSFORMATIONS, Transformations, make_transformations, transform_count
-from dreval.inference.reruns import CALLER_NAMES as CALLED
+from dreval.inference.rerun_input import RerunInput, check_can_rerun, open_case
 from dreval.inference.reruns import (
-    RerunInput,
-    Reruns,
-    RunResult,
-    check_can_rerun,
-    check_max_columns,
-    failed_runs,
-    open_case,
+    ORIGINAL,
+    REPEATED,
+    Over,
+    ReplicateResult,
+    ReplicateResults,
+    Replicates,
+    Runner,
+    failed_error,
+    failed_note,
 )
+from dreval.inputs.source import equal_maps
 from dreval.measures.methods import (
     chance_disparity,
     embedding_disparity,
@@ -35,7 +40,7 @@ from dreval.measures.methods import (
     total_square,
 )
 from dreval.records.estimates import MeasureRecord
-from dreval.records.notes import Note, note
+from dreval.records.notes import Note, Notes, note
 
 CONSISTENCY_CHANCE_DRAWS = 200
 BATCH_BYTES = 8_000_000  # covariance matrices that the exact path of PCA holds at once
@@ -198,108 +203,170 @@ def tractable_consistency(
     d = check_int(n_components, "n_components", low=1)
     check_int(n_replicates, "n_replicates", low=0)
     n_jobs = n_jobs if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
-    n, p, card, seedless = case.data.n, case.data.p, case.source.card, case.source.reseed_reason
-    count = transform_count(n_transformations, n, p)
+    count = transform_count(n_transformations, case.data.n, case.data.p)
     settings = {"transformation": transformation, "amplitude": amplitude, "kernel": kernel}
-    with Reruns(case, d, {"measure": "tractable_consistency", **settings}, _movement, store, n_jobs, progress) as runs:
-        base = runs.base()
+    recipe = {"measure": "tractable_consistency", **settings}
+    with Runner(store, n_jobs, progress) as runner:
+        base = Replicates(case, ORIGINAL, 1, d, recipe, runner).required()[0]
         transformations = make_transformations(case.data.X, base, transformation, amplitude, kernel)
-        pairs = transformations.choose(count, case.root)
-        reseeds = [] if seedless else runs.reseeds(base, n_replicates)
-        drift = math.nan  # of a method that takes no seed and may still draw random numbers
-        if n_replicates and seedless and case.source.recording is None and not getattr(card, "deterministic", False):
-            drift = runs.repeated(base).get("u", math.nan)
-        exact = getattr(card, "name", "") == "pca" and p <= n and not is_constant(base)
-        if exact:
-            u, sizes = pca_disparities(transformations, pairs, d)
-            results = [
-                {"u": a, "s_per_n": b, "seconds": 0.0, "reason": None} for a, b in zip(u, u * sizes / n, strict=True)
-            ]
-        else:
-            places = {f"{i},{j}": (int(i), int(j)) for i, j in pairs}
-            results = runs.altered(
-                "transformations", list(places), lambda name: transformations.data(*places[name]), base
-            )
-
-    names = case.data.columns or tuple(range(p))
-    table = pd.DataFrame({"point": pairs[:, 0], "column": [names[j] for j in pairs[:, 1]]})
-    for name in ("u", "s_per_n", "seconds"):
-        table[name] = np.array([row.get(name, math.nan) for row in results], dtype=np.float64)
-    failures = [row["reason"].named(CALLED) for row in results if row["reason"] is not None]
-    reasons = iter(map(str, failures))
-    table["note"] = ["" if row["reason"] is None else next(reasons) for row in results]
-    u = table["u"].to_numpy()
-    if len(failures) == len(results):
-        if case.source.recording is not None:
-            received = f"none of {len(results)} runs has been returned"
-            hint = "Run the tool on the rest of the folder's tasks."
-            raise MethodFailed(case.source.argument, "must have been run on transformed data", received, hint)
-        hint = "Run the method alone on the data with a small bump added to one column to see where."
-        received, hint = failed_runs(failures, hint)
-        raise MethodFailed(case.source.argument, "must embed transformed data", received, hint)
-
-    succeeded = [row for row in reseeds if row["reason"] is None]
-    seed_ignored = bool(succeeded) and all(row["same"] for row in succeeded)  # each gave the same embedding
-    reseed_u = np.array([] if seed_ignored else [row["u"] for row in succeeded])
-    parts = {
-        "median": float(np.nanmedian(u)),
-        "s_per_n": float(np.nanmax(table["s_per_n"].to_numpy())),
-        "tried": len(results),
-        "failed": len(failures),
-        "reseed_median": float(np.median(reseed_u)) if len(reseed_u) else math.nan,
-        "reseed_max": float(reseed_u.max()) if len(reseed_u) else math.nan,
-    }
-    parts |= {"run_to_run": drift} if drift > 0 else {}
-    parts |= {"amplitude": transformations.amplitude} if transformations.kind == "perturbation" else {}
-    if exact and n * p <= MAX_EXACT_TRANSFORMATIONS:
-        all_pairs = np.stack(np.meshgrid(np.arange(n), np.arange(p), indexing="ij"), axis=-1).reshape(-1, 2)
-        all_u = u if len(results) == n * p else pca_disparities(transformations, all_pairs, d)[0]
-        parts["max_of_all"] = float(all_u.max())
-
-    notes: list[Note] = [note("columns.more", asked=d, columns=p)] if d > p else []
-    notes += [*narrow_note(base.shape[1], d), *transformations.notes]
-    if len(results) < n * p:
-        notes.append(SUBSET_TRIED(tried=len(results), all=n * p))
-    if failures:
-        notes.append(CONSISTENCY_FAILED(failed=len(failures), tried=len(results), first=failures[0]))
-    reseed_failures = [row["reason"].named(CALLED) for row in reseeds if row["reason"] is not None]
-    if reseed_failures:
-        notes.append(RESEEDS_FAILED(failed=len(reseed_failures), tried=len(reseeds), first=reseed_failures[0]))
-    if seedless:
-        notes.append(NO_RESEEDS(reason=seedless))
-        notes += [NOT_REPRODUCIBLE(what=case.source.what, u=drift)] if drift > 0 else []
-    elif seed_ignored:
-        notes.append(NO_RESEEDS(reason=f"{case.source.what} gives the same embedding for every seed"))
-    elif not reseeds:
-        notes.append(NO_RESEEDS(reason="n_replicates is 0"))
-    if is_constant(base):
-        notes.append(CONSISTENCY_CONSTANT())
-
+        runs = _run_method(case, base, transformations, count, n_replicates, (d, recipe, runner))
+    table = _table(case, runs)
     parameters = {"n_components": d, **settings}
     if transformations.kind != "perturbation":
         del parameters["amplitude"]
     parameters["n_transformations"] = n_transformations if n_transformations == "all" else count
-    parameters["n_replicates"] = len(reseeds)
+    parameters["n_replicates"] = len(runs.reseeds)
     chance = 1.0
     if not is_constant(base):
         chance = chance_disparity(base, base, case.root, min(count, CONSISTENCY_CHANCE_DRAWS)).max()
     return make_record(
         tractable_consistency,
         case,
-        float(np.nanmax(u)),
+        float(np.nanmax(table["u"].to_numpy())),
         parameters,
-        parts=parts,
+        parts=_parts(case, runs, table, d),
         chance=float(chance),
         table=table,
         n_resamples=count,
-        notes=tuple(notes),
+        notes=_notes(case, runs, d),
     )
 
 
-def _movement(base: FloatArray, Y: FloatArray) -> RunResult:
-    """Return the disparity u of an embedding and ``base``, its residual S / n, and whether both are the same bits."""
+# The runs of the method: on transformed data, on the data with other seeds, and a second time.
+
+RESEEDS = Over("other seeds", seed=lambda root, r, _: stream_seed(root, "reseed", r))
+
+
+def transformed_data(transformations: Transformations, pairs: npt.NDArray[np.int64]) -> Over:
+    """Return the replicates of transformed data, one for each pair of point i and column j; their number is i p + j."""
+    p = transformations.X.shape[1]
+    numbers = [i * p + j for i, j in pairs.tolist()]
+    return Over("transformations", data=lambda number: transformations.data(*divmod(number, p)), indices=numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Runs:
+    """The runs of a method: on the data, on transformed data, and with other seeds.
+
+    ``drift`` is u of a second run on the same data, of a method that takes no seed and may still draw random numbers.
+    """
+
+    base: FloatArray
+    transformations: Transformations
+    pairs: npt.NDArray[np.int64]
+    transformed: ReplicateResults
+    reseeds: ReplicateResults
+    drift: float
+
+    @property
+    def seeds_change_nothing(self) -> bool:
+        """Whether every other seed gave the embedding of the data."""
+        succeeded = self.reseeds.succeeded
+        return bool(succeeded) and all(result.numbers["same"] for result in succeeded)
+
+
+def _run_method(
+    case: RerunInput,
+    base: FloatArray,
+    transformations: Transformations,
+    count: int,
+    n_replicates: int,
+    options: tuple[int, dict[str, Any], Runner],
+) -> _Runs:
+    """Run the method with other seeds, a second time, and on transformed data; raise if the last fail all."""
+    seedless, pairs = case.source.reseed_reason, transformations.choose(count, case.root)
+    reseeds = Replicates(case, RESEEDS, 0 if seedless else n_replicates, *options).run(_movement, base)
+    drift = math.nan
+    deterministic = getattr(case.source.card, "deterministic", False)
+    if n_replicates and seedless and case.source.recording is None and not deterministic:
+        drift = float(Replicates(case, REPEATED, 1, *options).run(_movement, base).number("u")[0])
+    over = transformed_data(transformations, pairs)
+    if _is_exact(case, base):
+        u, sizes = pca_disparities(transformations, pairs, options[0])
+        columns = zip(over.keys(count), u, u * sizes / case.data.n, strict=True)
+        results = (ReplicateResult(key, {"u": a, "s_per_n": b}, None, 0.0) for key, a, b in columns)
+        transformed = ReplicateResults(tuple(results))
+    else:
+        transformed = Replicates(case, over, count, *options).run(_movement, base)
+    failures = transformed.failures
+    if len(failures) == len(transformed):
+        requirement, hint = "must embed transformed data", "Run the tool on the rest of the folder's tasks."
+        if case.source.recording is not None:
+            received = f"none of {len(transformed)} runs has been returned"
+            raise MethodFailed(case.source.argument, "must have been run on transformed data", received, hint)
+        hint = "Run the method alone on the data with a small bump added to one column to see where."
+        raise failed_error(failures, case.source.argument, requirement, hint)
+    return _Runs(base, transformations, pairs, transformed, reseeds, drift)
+
+
+def _is_exact(case: RerunInput, base: FloatArray) -> bool:
+    """Return whether the embeddings of transformed data follow from that of the data: those of PCA."""
+    return getattr(case.source.card, "name", "") == "pca" and case.data.p <= case.data.n and not is_constant(base)
+
+
+def _movement(base: FloatArray, Y: FloatArray) -> dict[str, Any]:
+    """Return the disparity u of an embedding and ``base``, its residual S / n, and whether both are the same map."""
     u = 0.0 if is_constant(Y) and is_constant(base) else embedding_disparity(base, Y)
-    return {"u": u, "s_per_n": u * total_square(Y) / len(Y) if u else 0.0, "same": np.array_equal(base, Y)}
+    return {"u": u, "s_per_n": u * total_square(Y) / len(Y) if u else 0.0, "same": equal_maps(Y, base)}
+
+
+# The table, the parts and the notes of the record.
+
+
+def _table(case: RerunInput, runs: _Runs) -> pd.DataFrame:
+    """Return the table of the transformations."""
+    names = case.data.columns or tuple(range(case.data.p))
+    table = pd.DataFrame({"point": runs.pairs[:, 0], "column": [names[j] for j in runs.pairs[:, 1]]})
+    for name in ("u", "s_per_n"):
+        table[name] = runs.transformed.number(name)
+    table["seconds"] = np.array([result.seconds for result in runs.transformed], dtype=np.float64)
+    reasons = iter(map(str, runs.transformed.failures))
+    table["note"] = ["" if result.failure is None else next(reasons) for result in runs.transformed]
+    return table
+
+
+def _parts(case: RerunInput, runs: _Runs, table: pd.DataFrame, d: int) -> dict[str, Any]:
+    """Return the parts of the record."""
+    n, p, u = case.data.n, case.data.p, table["u"].to_numpy()
+    reseed_u = np.array([])
+    if not runs.seeds_change_nothing:
+        reseed_u = np.array([result.numbers["u"] for result in runs.reseeds.succeeded])
+    parts = {
+        "median": float(np.nanmedian(u)),
+        "s_per_n": float(np.nanmax(table["s_per_n"].to_numpy())),
+        "tried": len(runs.transformed),
+        "failed": len(runs.transformed.failures),
+        "reseed_median": float(np.median(reseed_u)) if len(reseed_u) else math.nan,
+        "reseed_max": float(reseed_u.max()) if len(reseed_u) else math.nan,
+    }
+    parts |= {"run_to_run": runs.drift} if runs.drift > 0 else {}
+    transformations = runs.transformations
+    parts |= {"amplitude": transformations.amplitude} if transformations.kind == "perturbation" else {}
+    if _is_exact(case, runs.base) and n * p <= MAX_EXACT_TRANSFORMATIONS:
+        all_pairs = np.stack(np.meshgrid(np.arange(n), np.arange(p), indexing="ij"), axis=-1).reshape(-1, 2)
+        all_u = u if len(runs.transformed) == n * p else pca_disparities(transformations, all_pairs, d)[0]
+        parts["max_of_all"] = float(all_u.max())
+    return parts
+
+
+def _notes(case: RerunInput, runs: _Runs, d: int) -> Notes:
+    """Return the notes on the transformations and on the runs."""
+    n, p, seedless, tried = case.data.n, case.data.p, case.source.reseed_reason, len(runs.transformed)
+    notes: list[Note] = [note("columns.more", asked=d, columns=p)] if d > p else []
+    notes += [*narrow_note(runs.base.shape[1], d), *runs.transformations.notes]
+    notes += [SUBSET_TRIED(tried=tried, all=n * p)] if tried < n * p else []
+    notes += failed_note(CONSISTENCY_FAILED, runs.transformed.failures, tried)
+    notes += failed_note(RESEEDS_FAILED, runs.reseeds.failures, len(runs.reseeds))
+    if seedless:
+        notes.append(NO_RESEEDS(reason=seedless))
+        notes += [NOT_REPRODUCIBLE(what=case.source.what, u=runs.drift)] if runs.drift > 0 else []
+    elif runs.seeds_change_nothing:
+        notes.append(NO_RESEEDS(reason=f"{case.source.what} gives the same embedding for every seed"))
+    elif not len(runs.reseeds):
+        notes.append(NO_RESEEDS(reason="n_replicates is 0"))
+    if is_constant(runs.base):
+        notes.append(CONSISTENCY_CONSTANT())
+    return tuple(notes)
 
 
 def pca_disparities(
@@ -479,12 +546,11 @@ def trustability(
 def _full_embedding(case: RerunInput, d: int) -> FloatArray:
     """Run the method at d = p; the error of a method that fails explains why so many dimensions are requested."""
     try:
-        Y = case.source.embed(case.data.X, d, case.seed, case.data.labels, case.data)
+        return Replicates(case, ORIGINAL, 1, d).required()[0]
     except MethodFailed as error:
         request = f"This measure requests n_components={d}, as many as the data have columns."
         hint = f'{request} {error.hint} Some methods need another setting for so many, such as TSNE(method="exact").'
         raise error.altered(hint=hint) from error
-    return check_max_columns(case, Y, d)
 
 
 def full_components(n: int, p: int) -> int:

@@ -12,8 +12,8 @@ from dreval._check import FloatArray
 from dreval._random import stream
 from dreval.cards import defaults, register, with_caller_names
 from dreval.geometry.procrustes import disparity
-from dreval.inference.reruns import CALLER_NAMES as CALLED
-from dreval.inference.reruns import RerunInput, caller_names, recorded_options
+from dreval.inference.rerun_input import CALLER_NAMES as CALLED
+from dreval.inference.rerun_input import RerunInput, caller_names, recorded_options
 from dreval.inputs.source_kinds import Source
 from dreval.measures.core import MeasureCard
 from dreval.records.estimates import MeasureRecord

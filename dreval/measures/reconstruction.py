@@ -11,7 +11,7 @@ import pandas as pd
 
 from dreval._check import FloatArray, check_int, check_one_of
 from dreval.geometry.kernels import MAX_FITTED_POINTS, RULES, HeldOut, fitted_rows, held_out, reconstruction_map
-from dreval.inference.reruns import open_case
+from dreval.inference.rerun_input import open_case
 from dreval.measures.methods import make_record, method_measure
 from dreval.records.estimates import MeasureRecord
 from dreval.records.notes import note

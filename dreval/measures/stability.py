@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FloatArray, IntArray, check_int, check_k, check_one_of
+from dreval._check import IntArray, check_int, check_k, check_one_of
 from dreval._random import stream, stream_seed
-from dreval.errors import InputError, MethodFailed, UndefinedMeasure
+from dreval.errors import InputError
 from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.procrustes import (
     MIN_REPLICATES,
     Agreement,
+    Aligned,
     Replicate,
     align,
     count_coincident,
@@ -25,12 +28,21 @@ from dreval.geometry.procrustes import (
     neighbor_agreement,
     variance_score,
 )
-from dreval.inference.reruns import CALLER_NAMES as CALLED
-from dreval.inference.reruns import VALUES, Reruns, RunResult, RunSpec, check_can_rerun, failed_runs, open_case
-from dreval.inputs.source import equal_maps
+from dreval.inference.rerun_input import RerunInput, check_can_rerun, open_case
+from dreval.inference.reruns import (
+    Over,
+    ReplicateKey,
+    ReplicateResults,
+    Replicates,
+    Runner,
+    choose_over,
+    failed_error,
+    failed_note,
+)
+from dreval.inputs.source import all_equal_maps
 from dreval.measures.methods import is_constant, make_record, method_measure
 from dreval.records.estimates import Stability
-from dreval.records.notes import Note, note
+from dreval.records.notes import Note, Notes, note
 
 OVER = ("auto", "seeds", "halves", "both")
 N_FIXED_POINTS = 50  # points to which distances are compared for the global variation
@@ -195,86 +207,151 @@ def stability(
     >>> record.recipe["parameters"]["over"], round(float(record), 2)
     ('halves', 0.98)
     """
-    from scipy.stats import hypergeom
-    from scipy.stats import t as student
-
     case = open_case(X, source, labels, ids, random_state)
     check_can_rerun(case)
-    data, root, n = case.data, case.root, case.data.n
-    requested = over = check_one_of(over, OVER, "over", aliases=True)
-    if over == "auto":
-        over = "seeds" if case.source.reseed_reason is None else "halves"
-    elif over in ("seeds", "both") and case.source.reseed_reason is not None:
-        requirement, hint = f"must not be {over!r} where seeds change nothing", "Use over='halves'."
-        if case.source.recording is not None and not case.source.recording.settings["halves"]:
-            hint = "Export a new folder with dreval.Protocol(..., halves=10), and run the tool there."
-        raise UndefinedMeasure("over", requirement, str(case.source.reseed_reason), hint)
+    requested = check_one_of(over, OVER, "over", aliases=True)
+    kind = choose_over(requested, case.source.reseed_reason, _other_kind_hint(case))
     R = check_int(n_replicates, "n_replicates", low=MIN_REPLICATES)
-    ks, single = check_k(n_neighbors, n)
+    ks, single = check_k(n_neighbors, case.data.n)
     if not single:
         raise InputError("n_neighbors", "must be one number", str(n_neighbors), "Pass one number.")
-    if over != "seeds" and n < MIN_HALVED_POINTS:
+    if kind != "seeds" and case.data.n < MIN_HALVED_POINTS:
         requirement = f"must have at least {MIN_HALVED_POINTS} points for halves, of which two share a quarter"
         hint = "Use over='seeds'." if case.source.reseed_reason is None else "Take more points."
-        raise InputError("X", requirement, f"{n} points", hint)
+        raise InputError("X", requirement, f"{case.data.n} points", hint)
     d = case.source.default_components if n_components is None else check_int(n_components, "n_components", low=1)
+    with Runner(store, n_jobs, progress) as runner:
+        embedded = _embed(case, kind, R, d or 2, runner)
+        seeds_change_nothing = embedded.equal_seeds and not is_constant(embedded.main[0].Y)
+        if requested == "auto" and seeds_change_nothing and case.data.n >= MIN_HALVED_POINTS:
+            embedded = _embed(case, "halves", R, d or 2, runner)
+    k, shared = _compared_neighbors(embedded.kind, case.data.n, ks[0])
+    near = neighbor_pass(case.data.X, {"": np.zeros((case.data.n, 1))}, k=k, ranks=False, metric=case.data.metric)
+    agreement = _replicate_agreement(embedded.main, case.data.n, k)
+    pose = align(embedded.main, case.data.n)
+    points = _point_columns(embedded.main, agreement, pose, near[""].nearest_data, case.root)
+    value, parts = _value_and_parts(embedded, agreement, points, case.data.n, k)
+    record: Stability = make_record(
+        stability,
+        case,
+        value,
+        {"over": embedded.kind, "n_replicates": R, "n_components": d, "n_neighbors": k},
+        kind=Stability,
+        parts=parts,
+        chance=0.0,
+        n_resamples=len(embedded.results),
+        notes=_notes(embedded, parts, points, near[""].nearest_data, (k, ks[0], shared)),
+        points=points,
+        replicates=pose.maps,
+        mean=pose.mean,
+    )
+    return record
 
-    all_points = np.arange(n)
-    seeds, halves = replicate_names(over, R)
-    rows = {name: replicate_rows(name, n, root) for name in halves} | dict.fromkeys(seeds, all_points)
 
-    def job(name: str) -> RunSpec:
-        if name in seeds:
-            return RunSpec(data.X, replicate_seed(name, root))
-        return RunSpec(data.X[rows[name]], replicate_seed(name, root), rows[name])
+# The replicates: all points with other seeds, and random halves of the points, each with a seed or with two.
 
-    names = [*seeds, *halves]
-    with Reruns(case, d or 2, {"measure": "stability"}, _itself_repeated, store, n_jobs, progress) as runs:
-        results = dict(zip(names, runs.all("replicates", names, job), strict=True))
-    failures = [result["reason"].named(CALLED) for result in results.values() if result["reason"] is not None]
-    replicates = {
-        name: Replicate(rows[name], result[VALUES]) for name, result in results.items() if result["reason"] is None
-    }
-    first_seeds = [name for name in halves if name.endswith("seed 0")]
-    main = [replicates[name] for name in (first_seeds or seeds) if name in replicates]
+
+def half_points(root: int, n: int, r: int) -> IntArray:
+    """Return the points of a half, ascending."""
+    return np.sort(stream(root, f"half {r}").choice(n, n // 2, replace=False))
+
+
+SEEDS = Over("seeds", seed=lambda root, r, _: stream_seed(root, "stability", f"seed {r}"))
+HALVES = Over("halves", seed=lambda root, r, s: stream_seed(root, "stability", f"half {r}, seed {s}"), rows=half_points)
+KINDS = {"seeds": (SEEDS,), "halves": (HALVES,), "both": (SEEDS, replace(HALVES, n_seeds=2))}
+
+
+def _other_kind_hint(case: RerunInput) -> str:
+    """Return the hint for seeds that were requested and change nothing."""
+    if case.source.recording is not None and not case.source.recording.settings["halves"]:
+        return "Export a new folder with dreval.Protocol(..., halves=10), and run the tool there."
+    return "Use over='halves'."
+
+
+@dataclass(frozen=True, eq=False)
+class _Embedded:
+    """The replicates of one kind.
+
+    ``by_key`` has all that succeeded. ``main`` has those that are compared: halves with their first seed if there are
+    halves, else seeds. ``equal_seeds`` is true if every seed gave the same embedding.
+    """
+
+    kind: str
+    results: ReplicateResults
+    by_key: dict[ReplicateKey, Replicate]
+    main: list[Replicate]
+    equal_seeds: bool
+
+
+def _embed(case: RerunInput, kind: str, R: int, d: int, runner: Runner) -> _Embedded:
+    """Embed the replicates of a kind; raise if too few runs succeed."""
+    n, overs = case.data.n, {over.name: over for over in KINDS[kind]}
+    results = Replicates(case, KINDS[kind], R, d, {"measure": "stability"}, runner).run()
+    by_key = {}
+    for key, Y in results.values.items():
+        rows = overs[key.over].points(case.root, n, key)
+        by_key[key] = Replicate(np.arange(n) if rows is None else rows, Y)
+    compared = "seeds" if kind == "seeds" else "halves"
+    main = [replicate for key, replicate in by_key.items() if key.over == compared and key.seed == 0]
     if len(main) < MIN_REPLICATES:
-        part = "on half of the points " if halves else ""
-        received, hint = failed_runs(failures, f"Run the method alone {part}with the same settings to see where.")
-        raise MethodFailed(case.source.argument, f"must give at least {MIN_REPLICATES} embeddings", received, hint)
+        part = "" if kind == "seeds" else "on half of the points "
+        hint = f"Run the method alone {part}with the same settings to see where."
+        requirement = f"must give at least {MIN_REPLICATES} embeddings"
+        raise failed_error(results.failures, case.source.argument, requirement, hint)
+    equal_seeds = kind == "seeds" and all_equal_maps([replicate.Y for replicate in main])
+    return _Embedded(kind, results, by_key, main, equal_seeds)
 
-    alike = over == "seeds" and all(equal_maps(replicate.Y, main[0].Y) for replicate in main[1:])
-    if requested == "auto" and alike and n >= MIN_HALVED_POINTS and not is_constant(main[0].Y):
-        # the method takes a seed and does not use it
-        options = {"n_components": n_components, "n_neighbors": n_neighbors, "labels": labels, "ids": ids}
-        options |= {"store": store, "n_replicates": R, "random_state": root, "n_jobs": n_jobs, "progress": progress}
-        of_halves: Stability = stability(X, source, over="halves", **options)
-        return of_halves
+
+# The value, its parts, and the columns of points.
+
+
+def _compared_neighbors(kind: str, n: int, k: int) -> tuple[int, int]:
+    """Return the number of neighbors that is compared, the same for all pairs, and the points that two halves share."""
+    from scipy.stats import hypergeom
+
+    shared = n if kind == "seeds" else int(hypergeom(n, n // 2, n // 2).ppf(SHARE_OF_SMALL_OVERLAPS))
+    return min(k, (shared - 1) // 2), shared
+
+
+def _point_columns(
+    main: list[Replicate], agreement: Agreement, pose: Aligned, near: npt.NDArray[np.int64], root: int
+) -> pd.DataFrame:
+    """Return the table of the points."""
+    n = len(near)
     fixed = np.sort(stream(root, "fixed points").choice(n, min(N_FIXED_POINTS, n), replace=False))
-    shared = n if over == "seeds" else int(hypergeom(n, n // 2, n // 2).ppf(SHARE_OF_SMALL_OVERLAPS))
-    k = min(ks[0], (shared - 1) // 2)  # one number for all pairs of replicates and all columns
-    near = neighbor_pass(data.X, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=data.metric)[""].nearest_data
-    agreement = _replicate_agreement(main, n, k)
-    pose = align(main, n)
-    points = pd.DataFrame(
+    counts = [np.isin(np.arange(n), replicate.rows, assume_unique=True).astype(np.int64) for replicate in main]
+    return pd.DataFrame(
         {
             "agreement": agreement.points,
             "local_variation": log_variation(main, near, n),
             "global_variation": log_variation(main, np.broadcast_to(fixed, (n, len(fixed))), n),
             "radius": pose.radius(),
             "variance_score": variance_score(main, near, n),
-            "n_replicates": sum(np.isin(all_points, part.rows, assume_unique=True).astype(np.int64) for part in main),
+            "n_replicates": sum(counts),
         }
     )
-    value = float(np.nanmean(agreement.points))
-    n_main, without = len(main), agreement.without
-    se = float(np.sqrt((n_main - 1) / n_main * np.square(without - without.mean()).sum()))
-    half = se * float(student.ppf((1 + CONF_LEVEL) / 2, len(main) - 1))
+
+
+def _value_and_parts(
+    embedded: _Embedded, agreement: Agreement, points: pd.DataFrame, n: int, k: int
+) -> tuple[float, dict[str, Any]]:
+    """Return J with its interval by the jackknife over replicates, and the other parts of the record."""
+    from scipy.stats import t as student
+
+    value, R, without = float(np.nanmean(agreement.points)), len(embedded.main), agreement.without
+    se = float(np.sqrt((R - 1) / R * np.square(without - without.mean()).sum()))
+    half = se * float(student.ppf((1 + CONF_LEVEL) / 2, R - 1))
     low, high = stability.card.bounds  # type: ignore[attr-defined]
     parts: dict[str, Any] = {"conf_low": max(value - half, low), "conf_high": min(value + half, high)}
-    if over == "both":
-        whole = [replicates[name] for name in seeds if name in replicates]
-        seconds = {name: f"{name[:-1]}1" for name in first_seeds}
-        twins = [(replicates[a], replicates[b]) for a, b in seconds.items() if a in replicates and b in replicates]
+    if embedded.kind == "both":
+        whole = [replicate for key, replicate in embedded.by_key.items() if key.over == SEEDS.name]
+        halves = [key for key in embedded.by_key if key.over == HALVES.name and key.seed == 0]
+        second_keys = {key: replace(key, seed=1) for key in halves}
+        twins = [
+            (embedded.by_key[key], embedded.by_key[second])
+            for key, second in second_keys.items()
+            if second in embedded.by_key
+        ]
         same = _same_halves(twins, n, k)
         parts["seeds"] = float(np.nanmean(_replicate_agreement(whole, n, k).points)) if len(whole) > 1 else math.nan
         parts["same_half"] = same
@@ -283,53 +360,8 @@ def stability(
     for name in ("local_variation", "global_variation"):
         values = points[name].dropna()
         parts[name] = float(values.median()) if len(values) else math.nan
-    parts["failed"] = len(failures)
-
-    constant = sum(is_constant(replicate.Y) for replicate in replicates.values())
-    together = count_coincident(main, near, n)
-    notes: list[Note] = [SAME_SEEDS()] if alike and not constant else []
-    notes += [HALVED()] if halves else []
-    notes += [STABILITY_FEWER(k=k, asked=ks[0], shared=shared)] if k < ks[0] else []
-    notes += [STABILITY_FAILED(failed=len(failures), tried=len(names), first=failures[0])] if failures else []
-    notes += [STABILITY_CONSTANT(count=constant, runs=len(replicates))] if constant else []
-    count = int(points["local_variation"].notna().sum())
-    notes += [FEW_POINTS(known=count, n=n)] if 2 * count < n and not constant else []
-    notes += [COINCIDENT(count=together)] if together and not constant else []
-    notes += [ABOVE_ONE()] if parts.get("seed_share", 0.0) > 1 else []
-    settings = {"over": over, "n_replicates": R, "n_components": d, "n_neighbors": k}
-    record: Stability = make_record(
-        stability,
-        case,
-        value,
-        settings,
-        kind=Stability,
-        parts=parts,
-        chance=0.0,
-        n_resamples=len(names),
-        notes=tuple(notes),
-        points=points,
-        replicates=pose.maps,
-        mean=pose.mean,
-    )
-    return record
-
-
-def replicate_names(over: str, R: int) -> tuple[list[str], list[str]]:
-    """Return the names of R replicates over seeds, and over halves: of "both" with two seeds each."""
-    seeds = [f"seed {r}" for r in range(R)] if over in ("seeds", "both") else []
-    twice = range(2 if over == "both" else 1)
-    return seeds, [] if over == "seeds" else [f"half {r}, seed {s}" for r, s in product(range(R), twice)]
-
-
-def replicate_rows(name: str, n: int, root: int) -> IntArray:
-    """Return the points of a half, ascending."""
-    half = name.partition(",")[0]
-    return np.sort(stream(root, half).choice(n, n // 2, replace=False))
-
-
-def replicate_seed(name: str, root: int) -> int:
-    """Return the seed of the method for a replicate."""
-    return stream_seed(root, "stability", name)
+    parts["failed"] = len(embedded.results.failures)
+    return value, parts
 
 
 def _replicate_agreement(replicates: list[Replicate], n: int, k: int) -> Agreement:
@@ -349,6 +381,26 @@ def _same_halves(twins: list[tuple[Replicate, Replicate]], n: int, k: int) -> fl
     return float(np.nanmean(values)) if values else math.nan
 
 
-def _itself_repeated(_: FloatArray, Y: FloatArray) -> RunResult:
-    """Return the embedding of a run as its result."""
-    return {VALUES: Y}
+def _notes(
+    embedded: _Embedded,
+    parts: dict[str, Any],
+    points: pd.DataFrame,
+    near: npt.NDArray[np.int64],
+    neighbors: tuple[int, int, int],
+) -> Notes:
+    """Return the notes on the replicates and on the value; ``neighbors`` are those compared, requested and shared."""
+    k, requested, shared = neighbors
+    n, replicates = len(near), embedded.by_key.values()
+    constant = sum(is_constant(replicate.Y) for replicate in replicates)
+    together = count_coincident(embedded.main, near, n)
+    failures, tried = embedded.results.failures, len(embedded.results)
+    notes: list[Note] = [SAME_SEEDS()] if embedded.equal_seeds and not constant else []
+    notes += [HALVED()] if embedded.kind != "seeds" else []
+    notes += [STABILITY_FEWER(k=k, asked=requested, shared=shared)] if k < requested else []
+    notes += failed_note(STABILITY_FAILED, failures, tried)
+    notes += [STABILITY_CONSTANT(count=constant, runs=len(replicates))] if constant else []
+    count = int(points["local_variation"].notna().sum())
+    notes += [FEW_POINTS(known=count, n=n)] if 2 * count < n and not constant else []
+    notes += [COINCIDENT(count=together)] if together and not constant else []
+    notes += [ABOVE_ONE()] if parts.get("seed_share", 0.0) > 1 else []
+    return tuple(notes)

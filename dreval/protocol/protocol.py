@@ -26,16 +26,15 @@ from dreval._check import (
 from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.procrustes import make_transformations, transform_count
-from dreval.inference.reruns import RunSpec, reseed
+from dreval.inference.reruns import ORIGINAL, Over, RunSpec
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
 from dreval.inputs.source import RecordedRun, RecordedRuns, RecordedSource, as_source, warn_of_columns
-from dreval.inputs.source_kinds import seed_of
 from dreval.inputs.text_tables import HeaderOptions, warn_of_first_rows
 from dreval.inputs.variables import Rows, align, as_ids, warn_of_guesses
-from dreval.measures.consistency import full_components, tractable_consistency
-from dreval.measures.stability import replicate_names, replicate_rows, replicate_seed
+from dreval.measures.consistency import RESEEDS, full_components, tractable_consistency, transformed_data
+from dreval.measures.stability import HALVES, SEEDS
 from dreval.protocol.export import (
     check_format,
     check_input,
@@ -54,7 +53,7 @@ from dreval.protocol.manifest import DamagedManifest, Manifest, Task, check_sett
 from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Note, Notes, note
 from dreval.records.provenance import versions
-from dreval.significance.noise import noise_seed, null_data
+from dreval.significance.noise import ORIGINAL_OF_NULL, null_data, null_replicates
 
 # Embeddings that a tool has returned: read, checked, in the row order of the data; and the status of a folder.
 
@@ -305,31 +304,30 @@ def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int,
     check_place(place)
     place_in(place, RETURNED, is_folder=True).mkdir(parents=True, exist_ok=True)
     manifest = _manifest(data, settings, root, file_format)
-    seed, d, full = seed_of(root) or 0, manifest.n_components, full_components(data.n, data.p)
-    runs = [("data", d, seed)] + ([("full", full, seed)] if full != d else [])
-    runs += [(f"reseed-{r + 1}", d, reseed(root, r)) for r in range(settings["n_replicates"])]
-    for name, columns, run_seed in runs:
-        task = task_of(place, manifest, data.X, data.X, name, columns, run_seed)
+    d, full = manifest.n_components, full_components(data.n, data.p)
+    for name, run in _first_runs(data, settings, root):
+        columns = full if name == "full" else d
+        task = task_of(place, manifest, data.X, run.X, name, columns, run.seed or 0, run.rows)
         task = replace(task, columns=(1, columns)) if name == "full" else task
-        manifest = replace(manifest, tasks=(*manifest.tasks, task))
-    for name, job in _analysis_runs(data, settings, root):
-        task = task_of(place, manifest, data.X, job.X, name, d, job.seed or 0, job.rows)
         manifest = replace(manifest, tasks=(*manifest.tasks, task))
     check_listed(place, manifest.tasks)
     return manifest
 
 
-def _analysis_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[tuple[str, RunSpec]]:
-    """Yield the runs of a noise test and of stability over seeds and halves, with the seeds of these functions."""
+def _first_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[tuple[str, RunSpec]]:
+    """Yield the runs of the first round with the names of their tasks: those that the measures and tests ask for."""
     _, draw = null_data("columns", settings["null"], data.X, root)
-    for r in range(settings["noise"] + 1 if settings["noise"] else 0):
-        yield f"noise-{r}", RunSpec(draw(r) if r else data.X, noise_seed(root, r, 0))
-    for over, prefix in (("seeds", "seed"), ("halves", "half")):
-        for names in replicate_names(over, settings[over]):
-            for r, name in enumerate(names, 1):
-                rows = replicate_rows(name, data.n, root) if over == "halves" else None
-                X = data.X if rows is None else data.X[rows]
-                yield f"{prefix}-{r}", RunSpec(X, replicate_seed(name, root), rows)
+    count = settings["noise"]
+    kinds: list[tuple[str, Over, int, int]] = [("reseed", RESEEDS, settings["n_replicates"], 1)]
+    kinds += [("noise", ORIGINAL_OF_NULL, 1, 0), ("noise", null_replicates(draw, count), count, 1)] if count else []
+    kinds += [("seed", SEEDS, settings["seeds"], 1), ("half", HALVES, settings["halves"], 1)]
+    original = ORIGINAL.spec(data, root, *ORIGINAL.keys(1))
+    yield "data", original
+    if full_components(data.n, data.p) != settings["n_components"]:
+        yield "full", original
+    for task, over, runs, first in kinds:
+        for number, key in enumerate(over.keys(runs), first):
+            yield f"{task}-{number}", over.spec(data, root, key)
 
 
 def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> Manifest:
@@ -351,20 +349,20 @@ def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> 
     )
 
 
-def second_round(place: Path, manifest: Manifest, X: FloatArray) -> Manifest:
+def second_round(place: Path, manifest: Manifest, data: Data) -> Manifest:
     """Write the transformed data, made from the returned embedding, and return the manifest with their tasks."""
     data_task, settings = manifest.tasks[0], manifest.settings
     base = read_returned(place, manifest, data_task)
     transformations = make_transformations(
-        X, base, settings["transformation"], settings["amplitude"], settings["kernel"]
+        data.X, base, settings["transformation"], settings["amplitude"], settings["kernel"]
     )
     pairs = transformations.choose(settings["n_transformations"], manifest.random_state)
     digits = max(4, len(str(len(pairs))))
     manifest = replace(manifest, round=2, base_sha256=file_hash(place / data_task.output))
-    tasks = list(manifest.tasks)
-    for t, (i, j) in enumerate(pairs.tolist(), 1):
-        name, transformed = f"transformed-{t:0{digits}d}", transformations.data(i, j)
-        task = task_of(place, manifest, X, transformed, name, data_task.n_components, data_task.seed)
+    tasks, over = list(manifest.tasks), transformed_data(transformations, pairs)
+    for t, (key, (i, j)) in enumerate(zip(over.keys(len(pairs)), pairs.tolist(), strict=True), 1):
+        name, run = f"transformed-{t:0{digits}d}", over.spec(data, manifest.random_state, key)
+        task = task_of(place, manifest, data.X, run.X, name, data_task.n_components, run.seed or 0)
         tasks.append(replace(task, place=(i, j)))
     return replace(manifest, tasks=tuple(tasks))
 
@@ -644,7 +642,7 @@ class Protocol:
         if Y is not None:
             put_embedding(place, manifest, Y)
         if manifest.round < manifest.rounds and place_in(place, manifest.tasks[0].output).is_file():
-            manifest = second_round(place, manifest, self.data.X)
+            manifest = second_round(place, manifest, self.data)
         if manifest is not previous:  # the manifest is written last, so that an interrupted export is repeated
             write_texts(place, manifest)
             manifest.write(place)

@@ -29,7 +29,7 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import KERNELS, MEDIAN_ROWS, TRACE_TOLERANCE, LowRank, low_rank_kernel, some_rows
 from dreval.glossary import METRICS
 from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
-from dreval.inference.reruns import caller_names
+from dreval.inference.rerun_input import caller_names
 from dreval.inputs.files import as_numpy, counting, row_names
 from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
 from dreval.records.base import read_only

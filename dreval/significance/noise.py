@@ -25,29 +25,27 @@ from dreval._check import (
 )
 from dreval._parallel import open_progress
 from dreval._random import stream, stream_seed
-from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, UserCode
+from dreval.errors import DrevalError, InputError, UndefinedMeasure, UserCode
 from dreval.geometry.blocks import neighbor_pass
 from dreval.inference.adjustment import adjusted
 from dreval.inference.permutation import clopper_pearson
-from dreval.inference.reruns import (
+from dreval.inference.rerun_input import (
     CALLER_NAMES,
-    VALUES,
     RerunInput,
-    Reruns,
-    RunResult,
-    RunSpec,
     check_can_rerun,
     expand_grid,
-    failed_runs,
     open_case,
     recorded_options,
 )
+from dreval.inference.reruns import Over, Replicates, Runner, failed_error, failed_note
+from dreval.inputs._user_code import UserCode
+from dreval.inputs.data import Data
 from dreval.inputs.source import code_of, digest
 from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.classes import members, silhouette_widths
 from dreval.measures.clusters import clusters
 from dreval.measures.core import answer
-from dreval.records.notes import note, note_from_error
+from dreval.records.notes import Note, note, note_from_error
 from dreval.records.provenance import provenance
 from dreval.records.tests import NoiseTest
 from dreval.registry import MEASURES
@@ -268,86 +266,27 @@ def noise_test(
     default_score = SILHOUETTE if uses_clusters else "neighborhood_overlap"
     score = _score(statistic, default_score, n_clusters, n_neighbors, data, root)
 
-    data_scores, null_scores, failures, first_maps, failed_settings = [], [], [], [], []
-    names = {f"null {r}, seed {s}": (r, s) for r in range(1, n_replicates + 1) for s in range(n_seeds)}
-    key = {"test": "noise", "null": [kind, digest(draw(1))], "score": score.key}
-
-    def job(name: str) -> RunSpec:
-        r, s = names[name]
-        return RunSpec(draw(r), noise_seed(root, r, s))
-
     with open_progress(progress) as bar:
         bar.set_description(f"data and null data of {case.source.name}")
         bar.reset(total=len(settings) * (n_replicates + 1) * n_seeds)
-        for setting_case in (case, *other_cases):
-            with Reruns(setting_case, d or 2, key, score, store, n_jobs, bar=bar) as reruns:
-                try:
-                    maps = [reruns.base(f"data, seed {s}", noise_seed(root, 0, s)) for s in range(n_seeds)]
-                except DrevalError as error:
-                    if len(settings) == 1:
-                        raise
-                    maps = []
-                    failed_settings.append(note_from_error(error).named(CALLER_NAMES))
-                bar.update(n_seeds)
-                results = reruns.all("null data", list(names), job)
-            first_maps += maps[:1]
-            if maps:
-                failures += [result["reason"].named(CALLER_NAMES) for result in results if result["reason"]]
-                data_scores.append(np.mean([score(data.X, Y)[VALUES] for Y in maps], axis=0))
-                missing = np.full(len(data_scores[-1]), np.inf)  # a failed run reaches any score,
-            else:
-                size = max((len(result[VALUES]) for result in results if VALUES in result), default=1)
-                missing = np.full(size, -np.inf)  # but none if the method fails on the data as well
-                data_scores.append(missing)
-            scores = [result.get(VALUES, missing) for result in results]
-            null_scores.append(np.reshape(scores, (n_replicates, n_seeds, -1)).mean(axis=1))
-    if len(failed_settings) == len(settings):
-        received, hint = failed_runs(failed_settings, "Run the method alone with one of the settings to see where.")
-        raise MethodFailed("source", "must embed the data", received, hint)
-    n_runs = len(names) * (len(settings) - len(failed_settings))
-    if len(failures) == n_runs:
-        received, hint = failed_runs(failures, "Run the method alone on data with permuted columns to see where.")
-        raise MethodFailed("source", "must embed null data", received, hint)
-
-    notes = [*case.source.notes, *((LABELS(classes=n_clusters),) if labels is not None and uses_clusters else ())]
-    notes += [COLUMNS()] if kind == "columns" else [GAUSSIAN()] if kind == "gaussian" else []
-    notes += [WIDE(n=data.n, p=data.p)] if kind == "gaussian" and data.p >= data.n else []
-    notes += [DRAWN(drawn=SCORED_POINTS, n=data.n)] if score.rows is not None else []
-    if abs((n_replicates + 1) * level - round((n_replicates + 1) * level)) > 1e-9 or (n_replicates + 1) * level < 1:
-        notes.append(RESOLUTION(replicates=n_replicates, least=1 / (n_replicates + 1), alpha=level))
-    if failures:
-        notes.append(FAILED(failed=len(failures), tried=n_runs, first=failures[0]))
-    if failed_settings:
-        notes.append(UNRUN(failed=len(failed_settings), settings=len(settings), first=failed_settings[0]))
-    means = np.array(
-        [[of_data.mean(), *of_null.mean(axis=1)] for of_data, of_null in zip(data_scores, null_scores, strict=True)]
-    )
-    z = standardized(means)
-    setting_p_values = p_largest(z)
-    points, table = None, None
-    if len(settings) == 1:
-        observed, null_means, p_value, effect = means[0, 0], means[0, 1:], setting_p_values[0], z[0, 0]
-        if len(data_scores[0]) > 1:
-            points = _points(data_scores[0], null_scores[0], p_value, level, score.rows)
-            notes.append(PLUG_IN())
-    else:
-        largest = z.max(axis=0)
-        observed = effect = largest[0]
-        null_means, p_value = largest[1:], float(setting_p_values.min())
-        finite_means = [row[np.isfinite(row)] for row in means[:, 1:]]  # of the runs that did not fail
-        table = pd.DataFrame(settings).assign(
-            statistic=means[:, 0],
-            null_mean=[float(row.mean()) if len(row) else np.nan for row in finite_means],
-            z=z[:, 0],
-            p_value=setting_p_values,
+        counts = n_replicates, n_seeds, d or 2
+        scores = _score_settings(
+            (case, *other_cases), score, kind, draw, counts, lambda: Runner(store, n_jobs, bar=bar)
         )
-        table.loc[np.isneginf(means[:, 0]), ["statistic", "z", "p_value"]] = np.nan
-    if np.isfinite(means).all() and np.ptp(means, axis=1).max() <= EQUAL * np.abs(means).max():
+    result = _statistics(scores, settings, level, score.rows)
+    notes = [*case.source.notes]
+    notes += [LABELS(classes=n_clusters)] if labels is not None and uses_clusters else []
+    notes += _null_notes(kind, data, score, n_replicates, level)
+    notes += failed_note(FAILED, scores.failures, scores.tried)
+    if scores.failed_settings:
+        first = scores.failed_settings[0]
+        notes.append(UNRUN(failed=len(scores.failed_settings), settings=len(settings), first=first))
+    notes += [PLUG_IN()] if result.points is not None else []
+    if result.equal_scores:
         notes.append(EQUAL_SCORES())
-    elif p_value > level and score.function is None and score.name != SILHOUETTE:
+    elif result.p_value > level and score.function is None and score.name != SILHOUETTE:
         notes.append(BLIND() if n_clusters is None else UNASKED(clusters=n_clusters))
-    null_means = null_means[np.isfinite(null_means)]  # failed runs only count in p
-    reached = round(p_value * (n_replicates + 1)) - 1
+    reached = round(result.p_value * (n_replicates + 1)) - 1
     parameters = {
         "null": null if null_is_passed else "auto",
         "statistic": statistic,
@@ -363,14 +302,20 @@ def noise_test(
     return NoiseTest(
         test="noise",
         title="Noise test",
-        statistic=float(observed),
-        p_value=float(p_value),
-        null_distribution=null_means,
+        statistic=result.observed,
+        p_value=result.p_value,
+        null_distribution=result.null_means,
         n_resamples=n_replicates,
-        effect_size=float(effect),
+        effect_size=result.effect,
         effect_size_name="z",
         p_interval=clopper_pearson(reached, n_replicates),
-        extra={"null": kind, "score": score.title, "n_seeds": n_seeds, "n_failed": len(failures), "alpha": level},
+        extra={
+            "null": kind,
+            "score": score.title,
+            "n_seeds": n_seeds,
+            "n_failed": len(scores.failures),
+            "alpha": level,
+        },
         recipe=provenance(
             parameters,
             test="noise",
@@ -383,15 +328,148 @@ def noise_test(
         ),
         notes=tuple(dict.fromkeys(note.named(CALLER_NAMES) for note in notes)),
         p_kind="permutation" if kind == "columns" else "parametric_bootstrap",
-        points=points,
-        settings=table,
-        embedding=first_maps[0],
+        points=result.points,
+        settings=result.table,
+        embedding=scores.first_map,
     )
+
+
+def _null_notes(kind: str, data: Data, score: _Score, n_replicates: int, level: float) -> list[Note]:
+    """Return the notes on the null data: the hypothesis, its level, the scored points, and the resolution of p."""
+    notes = [COLUMNS()] if kind == "columns" else [GAUSSIAN()] if kind == "gaussian" else []
+    notes += [WIDE(n=data.n, p=data.p)] if kind == "gaussian" and data.p >= data.n else []
+    notes += [DRAWN(drawn=SCORED_POINTS, n=data.n)] if score.rows is not None else []
+    reached = (n_replicates + 1) * level
+    if abs(reached - round(reached)) > 1e-9 or reached < 1:
+        notes.append(RESOLUTION(replicates=n_replicates, least=1 / (n_replicates + 1), alpha=level))
+    return notes
+
+
+# The runs: the data and the null data at each setting.
+
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """Scores of the data (m,) and of the null data (R, m) at each setting, and what failed.
+
+    ``failures`` are the failed runs among the ``tried`` ones on null data; ``failed_settings`` those on the data.
+    """
+
+    data: list[FloatArray]
+    null: list[FloatArray]
+    failures: list[Note]
+    failed_settings: list[Note]
+    tried: int
+    first_map: FloatArray
+
+
+def _score_settings(
+    cases: Sequence[RerunInput],
+    score: _Score,
+    kind: str,
+    draw: Callable[[int], FloatArray],
+    counts: tuple[int, int, int],
+    new_runner: Callable[[], Runner],
+) -> _Scores:
+    """Embed the data and the null data at each setting, and return the scores of all points.
+
+    A failed run on null data reaches any score, but none if the method fails on the data as well. ``counts`` are the
+    numbers of null data sets, of seeds and of components.
+    """
+    n_replicates, n_seeds, d = counts
+    of_data, null, failures, maps, failed_settings = [], [], [], [], []
+    recipe = {"test": "noise", "null": [kind, digest(draw(1))], "score": score.key}
+    original, nulls = replace(ORIGINAL_OF_NULL, n_seeds=n_seeds), null_replicates(draw, n_replicates, n_seeds)
+    for case in cases:
+        with new_runner() as runner:
+            setting_maps = []
+            try:
+                setting_maps = Replicates(case, original, 1, d, recipe, runner).required()
+            except DrevalError as error:
+                if len(cases) == 1:
+                    raise
+                failed_settings.append(note_from_error(error).named(CALLER_NAMES))
+            runner.bar.update(n_seeds)
+            results = Replicates(case, nulls, n_replicates, d, recipe, runner).run(score)
+        maps += setting_maps[:1]
+        if setting_maps:
+            failures += results.failures
+            of_data.append(np.mean([score(case.data.X, Y) for Y in setting_maps], axis=0))
+            missing = np.full(len(of_data[-1]), np.inf)
+        else:
+            missing = np.full(max(map(len, results.values.values()), default=1), -np.inf)
+            of_data.append(missing)
+        values = [missing if result.values is None else result.values for result in results]
+        null.append(np.reshape(values, (n_replicates, n_seeds, -1)).mean(axis=1))
+    if len(failed_settings) == len(cases):
+        hint = "Run the method alone with one of the settings to see where."
+        raise failed_error(failed_settings, "source", "must embed the data", hint)
+    tried = n_replicates * n_seeds * (len(cases) - len(failed_settings))
+    if len(failures) == tried:
+        hint = "Run the method alone on data with permuted columns to see where."
+        raise failed_error(failures, "source", "must embed null data", hint)
+    return _Scores(of_data, null, failures, failed_settings, tried, maps[0])
 
 
 def noise_seed(root: int, r: int, s: int) -> int:
     """Return the seed of the method on null data set r (0: the data themselves), for the s-th of the averaged runs."""
     return stream_seed(root, "noise seed", r, s)
+
+
+ORIGINAL_OF_NULL = Over("the data", seed=noise_seed)  # with a seed of the stream of null data
+
+
+def null_replicates(draw: Callable[[int], FloatArray], count: int, n_seeds: int = 1) -> Over:
+    """Return the replicates on null data 1, 2, ..., each with ``n_seeds`` seeds; the data have number 0."""
+    return Over("null data", seed=noise_seed, data=draw, n_seeds=n_seeds, indices=range(1, count + 1))
+
+
+# The statistic and its null distribution.
+
+
+@dataclass(frozen=True, eq=False)
+class _Statistics:
+    """The statistic, its null distribution (failed runs only count in p), p and z, and the tables of the record."""
+
+    observed: float
+    null_means: FloatArray
+    p_value: float
+    effect: float
+    equal_scores: bool
+    points: pd.DataFrame | None
+    table: pd.DataFrame | None
+
+
+def _statistics(
+    scores: _Scores, settings: Sequence[Mapping[str, Any]], level: float, rows: IntArray | None
+) -> _Statistics:
+    """Return the mean score of a single setting with the table of its points, or the largest z over settings."""
+    means = np.array(
+        [[of_data.mean(), *of_null.mean(axis=1)] for of_data, of_null in zip(scores.data, scores.null, strict=True)]
+    )
+    z = standardized(means)
+    setting_p_values = p_largest(z)
+    points, table = None, None
+    if len(settings) == 1:
+        observed, null_means, p_value, effect = means[0, 0], means[0, 1:], setting_p_values[0], z[0, 0]
+        if len(scores.data[0]) > 1:
+            points = _points(scores.data[0], scores.null[0], p_value, level, rows)
+    else:
+        largest = z.max(axis=0)
+        observed = effect = largest[0]
+        null_means, p_value = largest[1:], setting_p_values.min()
+        finite_means = [row[np.isfinite(row)] for row in means[:, 1:]]  # of the runs that did not fail
+        table = pd.DataFrame(settings).assign(
+            statistic=means[:, 0],
+            null_mean=[float(row.mean()) if len(row) else np.nan for row in finite_means],
+            z=z[:, 0],
+            p_value=setting_p_values,
+        )
+        table.loc[np.isneginf(means[:, 0]), ["statistic", "z", "p_value"]] = np.nan
+    equal_scores = np.isfinite(means).all() and np.ptp(means, axis=1).max() <= EQUAL * np.abs(means).max()
+    null_means = null_means[np.isfinite(null_means)]
+    numbers = float(observed), null_means, float(p_value), float(effect)
+    return _Statistics(*numbers, bool(equal_scores), points, table)
 
 
 def _check_case(case: RerunInput) -> None:
@@ -476,11 +554,7 @@ class _Score:
         lower = self.function is None and self.name in MEASURES and MEASURES.card(self.name).direction == "lower"
         return "minus " * lower + (f"{self.name}({settings})" if settings else self.name)
 
-    def __call__(self, X: FloatArray, Y: FloatArray) -> RunResult:
-        """Return the values as the result of a run."""
-        return {VALUES: self.values(X, Y)}
-
-    def values(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+    def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         """Return the score of each scored point, large where the point is unlike noise; or one value."""
         if self.function is not None:
             return self._function_values(X, Y)

@@ -8,10 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
-from dreval._check import FloatArray, IntArray
+from dreval._check import FloatArray
 from dreval.errors import InputError
 from dreval.inputs.data import Data
-from dreval.inputs.source import digest
 from dreval.inputs.source_kinds import Source, check_embedding
 from dreval.records.notes import Note, Notes
 from dreval.storage.keys import work_key
@@ -70,9 +69,9 @@ class EmbeddingCache:
             return int(stored[0]["seed"]) if is_random and stored is not None else seed
 
     def embedding(
-        self, source: Source, seed: int, embed: Callable[[], tuple[FloatArray, Notes]], part: IntArray | None = None
+        self, source: Source, seed: int, embed: Callable[[], tuple[FloatArray, Notes]]
     ) -> tuple[FloatArray, float, Notes]:
-        """Return the embedding of the data (or of a ``part`` of the points), its seconds and its notes.
+        """Return the embedding of the data, its seconds and its notes.
 
         They are read from the journal if they are stored there; otherwise ``embed`` is called, and its result stored.
         """
@@ -80,14 +79,13 @@ class EmbeddingCache:
             start = time.perf_counter()
             Y, notes = embed()
             return Y, time.perf_counter() - start, notes
-        settings = {"part": None if part is None else digest(part)}
-        run = self._store.open_run(work_key(self.data, source, source.default_components, seed, settings))
+        run = self._store.open_run(work_key(self.data, source, source.default_components, seed, {}))
         stored = self._store.get(run, EMBEDDING)
         if stored is not None and stored[1] is not None:
-            n = self.data.n if part is None else len(part)
             with self._store.as_written():
                 notes = tuple(Note.of_plain(note) for note in stored[0].get("notes", ()))
-                return check_embedding(stored[1], n, source.argument, source.what), float(stored[0]["seconds"]), notes
+                Y = check_embedding(stored[1], self.data.n, source.argument, source.what)
+                return Y, float(stored[0]["seconds"]), notes
         start = time.perf_counter()
         Y, notes = embed()
         seconds = time.perf_counter() - start

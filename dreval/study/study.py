@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -42,13 +40,14 @@ from dreval.evaluation.plan import as_list, check_options, plan_measures
 from dreval.evaluation.provenance import metric_entry
 from dreval.evaluation.rows import missing_row
 from dreval.glossary import METRICS
+from dreval.inference.reruns import Outcome, Runner
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.kinds import is_path, stem_of
 from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.inputs.text_tables import check_header, warn_of_first_rows
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.frames import notes_frame, notes_of_table, of_whole, rows_with_notes
-from dreval.records.notes import Note, Notes, note, note_from_error
+from dreval.records.notes import Note, Notes, note
 from dreval.records.provenance import versions
 from dreval.registry import DATASETS, MEASURES, METHODS
 from dreval.storage.keys import data_key, source_key
@@ -180,7 +179,7 @@ def _data(name: str, value: Any, labels: Any, metric: str, header: Any, root: in
 
 def _bundled(name: str, parameters: dict[str, Any], root: int) -> Any:
     """Return a bundled or simulated data set; a simulation uses the seed of the study unless it has its own."""
-    if DATASETS.card(name).kind == "simulated":
+    if DATASETS.card(name).origin == "simulated":
         return simulate(name, **{"random_state": root, **parameters})
     check_parameters(parameters, (), name)
     return load_dataset(name)
@@ -291,11 +290,10 @@ def _interval_kind(ci: Any, anchors: Any) -> str | None:
 # The cells of a study: a cell is a method run once on a data set; a run computes the cells that no process has claimed.
 
 REPORTED_WARNINGS = (UserWarning, RuntimeWarning)  # not those for programmers, such as deprecations
-CellResult = tuple[Cell, dict[str, Any], npt.NDArray[np.float64] | None]
 
 
 @dataclass(frozen=True)
-class RunSpec:
+class CellSpec:
     """A cell with all that is needed to compute it, in this process or in another; ``n_jobs`` threads evaluate it."""
 
     cell: Cell
@@ -311,35 +309,52 @@ def cell_seed(root: int, cell: Cell) -> int:
     return stream_seed(root, "study", cell.dataset, cell.replicate)
 
 
-def compute_cell(spec: RunSpec) -> CellResult:
-    """Embed the data and evaluate the embedding; record a failure with its reason.
+class CellResult(NamedTuple):
+    """The result of a cell: rows, the reason of a failure, whether the embedding is the data, notes, and coordinates.
+
+    The notes are those on the data and on the embedding as a whole; notes on a value are in its row.
+    """
+
+    rows: list[dict[str, Any]]
+    reason: Note | None
+    reference: bool
+    notes: Notes
+    Y: npt.NDArray[np.float64] | None
+
+
+def evaluate_cell(spec: CellSpec) -> CellResult:
+    """Embed the data and evaluate the embedding.
 
     Matrix products run in one thread, so that no number depends on the number of processes.
     """
     from threadpoolctl import threadpool_limits
 
-    start, Y = time.perf_counter(), None
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=1):
-        warnings.simplefilter("always")
-        warnings.simplefilter("ignore", EmbeddingFailed)  # the reason is stored separately
-        try:
-            with UserCode(f"methods[{spec.cell.method!r}]", "its evaluation"):
-                rows, reason, reference, notes, Y = _evaluated(spec)
-        except DrevalError as error:
-            reason = note_from_error(error)
-            rows, reference = _missing_rows(spec, reason), False
-            notes = (*spec.data.notes, *(note.with_scope(spec.cell.method) for note in spec.source.notes))
-    warned = [note for note in dict.fromkeys(map(_warning_note, caught)) if note is not None]
-    value = {
-        "rows": [_stored_row(row, spec.cell) for row in rows],
-        "reason": None if reason is None else _study_note(reason, spec.cell).plain(),
-        "reference": reference,
-        "seconds": time.perf_counter() - start,
+    settings, name = spec.settings, spec.cell.method
+    with threadpool_limits(limits=1), UserCode(f"methods[{name!r}]", "its evaluation"):
+        results = _evaluation(spec).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
+        failed = [note.with_scope("") for note in results.failures() if note.scope == name]
+        rows, reason = rows_with_notes(results.table, results.notes), failed[0] if failed else None
+        notes = tuple(note for note in notes_of_table(of_whole(results.notes)) if note.with_scope("") != reason)
+        Y = results.embeddings.get(name) if spec.keep else None
+        return CellResult(rows, reason, name in results.reference, notes, Y)
+
+
+def stored_value(spec: CellSpec, outcome: Outcome) -> dict[str, Any]:
+    """Return the value of a cell as the file stores it; a failure has its reason and rows without values."""
+    result: CellResult = outcome.value
+    if outcome.failure is not None:
+        notes = (*spec.data.notes, *(note.with_scope(spec.cell.method) for note in spec.source.notes))
+        result = CellResult(_missing_rows(spec, outcome.failure), outcome.failure, False, notes, None)
+    warned = [note for note in dict.fromkeys(_warning_note(*warning) for warning in outcome.warnings) if note]
+    return {
+        "rows": [_stored_row(row, spec.cell) for row in result.rows],
+        "reason": None if result.reason is None else _study_note(result.reason, spec.cell).plain(),
+        "reference": result.reference,
+        "seconds": outcome.seconds,
         "seed": cell_seed(spec.settings.random_state, spec.cell),
         "warnings": [note.plain() for note in warned],
-        "notes": [_study_note(note, spec.cell).plain() for note in _notes_without_warning(notes, warned)],
+        "notes": [_study_note(note, spec.cell).plain() for note in _notes_without_warning(result.notes, warned)],
     }
-    return spec.cell, value, Y if spec.keep else None
 
 
 def _notes_without_warning(notes: Notes, warned: Sequence[Note]) -> list[Note]:
@@ -348,22 +363,7 @@ def _notes_without_warning(notes: Notes, warned: Sequence[Note]) -> list[Note]:
     return [note for note in notes if note.with_scope("") not in messages]
 
 
-def _evaluated(
-    spec: RunSpec,
-) -> tuple[list[dict[str, Any]], Note | None, bool, Notes, npt.NDArray[np.float64] | None]:
-    """Return rows of the table, the reason of a failure, whether the embedding is the data, notes, and coordinates.
-
-    The notes are those on the data and on the embedding as a whole; notes on a value are in its row.
-    """
-    settings, name = spec.settings, spec.cell.method
-    results = _evaluation(spec).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
-    failed = [note.with_scope("") for note in results.failures() if note.scope == name]
-    rows, reason = rows_with_notes(results.table, results.notes), failed[0] if failed else None
-    notes = tuple(note for note in notes_of_table(of_whole(results.notes)) if note.with_scope("") != reason)
-    return rows, reason, name in results.reference, notes, results.embeddings.get(name)
-
-
-def _evaluation(spec: RunSpec) -> Evaluation:
+def _evaluation(spec: CellSpec) -> Evaluation:
     """Return the evaluation of the cell: its data, method and seed."""
     settings = spec.settings
     evaluation = Evaluation(
@@ -377,7 +377,7 @@ def _evaluation(spec: RunSpec) -> Evaluation:
     return evaluation.with_embedding(spec.cell.method, spec.source.with_components(spec.cell.n_components))
 
 
-def _replicate_data(spec: RunSpec) -> Data:
+def _replicate_data(spec: CellSpec) -> Data:
     """Return all points, or a random sample without replacement that is common to all methods of the replicate."""
     data, size = spec.data, points_per_replicate(spec.settings, spec.data.n)
     if size == data.n:
@@ -395,7 +395,7 @@ def _replicate_data(spec: RunSpec) -> Data:
     return replace(sample, columns=data.columns, notes=data.notes)  # the notes are those of reading all points
 
 
-def _missing_rows(spec: RunSpec, reason: Note) -> list[dict[str, Any]]:
+def _missing_rows(spec: CellSpec, reason: Note) -> list[dict[str, Any]]:
     """Return a row without a value for each requested measure."""
     data, settings = spec.data, spec.settings
     plan = plan_measures(settings.measures, settings.n_neighbors, data.n, data.variables(), settings.options)
@@ -422,13 +422,13 @@ def _study_note(note: Note, cell: Cell) -> Note:
     return note
 
 
-def _warning_note(warning: warnings.WarningMessage) -> Note | None:
-    """Return a warning as a note; None for warnings that address programmers."""
-    if not issubclass(warning.category, REPORTED_WARNINGS):
+def _warning_note(category: type[Warning], warning: Warning) -> Note | None:
+    """Return a warning as a note; None for those that address programmers, and for a failure, stored as the reason."""
+    if not issubclass(category, REPORTED_WARNINGS) or issubclass(category, EmbeddingFailed):
         return None
-    own_note = getattr(warning.message, "note", None)
-    message = " ".join(str(warning.message).split()) if own_note is None else own_note
-    return note("warned", category=warning.category.__name__, message=message)
+    own_note = getattr(warning, "note", None)
+    message = " ".join(str(warning).split()) if own_note is None else own_note
+    return note("warned", category=category.__name__, message=message)
 
 
 @dataclass
@@ -456,12 +456,12 @@ class StudyRun:
     file: StudyFile
     claims: Claims
     cells: Sequence[Cell]
-    spec_of: Callable[[Cell], RunSpec]
+    spec_of: Callable[[Cell], CellSpec]
     replaceable: Mapping[str, str]
     limit: int | None
     n_jobs: int | None
     n_started: int = 0
-    active: dict[Cell, None] = field(default_factory=dict)
+    active: dict[Cell, CellSpec] = field(default_factory=dict)
 
     def work(self, bar: Any) -> None:
         """Repeat passes over the cells until a pass computes none, and all other cells are those of live processes."""
@@ -477,16 +477,16 @@ class StudyRun:
 
     def _pass(self, bar: Any) -> bool:
         """Compute all cells that can be claimed; return whether there were any."""
-        from joblib import Parallel, delayed
-
         before = self.n_started
-        calls = (delayed(compute_cell)(spec) for spec in self._claimed(bar))
         # one cell at a time: every claimed cell is being computed, and every result is written at once
-        workers = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+        outcomes = Runner(n_jobs=self.n_jobs).outcomes(
+            evaluate_cell, self._claimed(bar), batch_size=1, pre_dispatch="n_jobs"
+        )
         try:
-            for cell, value, array in workers(calls):
-                self.claims.finish(cell.name, value, array)
-                self.active.pop(cell, None)
+            for outcome in outcomes:
+                Y = None if outcome.value is None else outcome.value.Y
+                self.claims.finish(outcome.key.name, stored_value(self.active[outcome.key], outcome), Y)
+                del self.active[outcome.key]
                 bar.update(1)
         except BrokenProcessPool as error:
             raise self._process_error() from error
@@ -505,16 +505,16 @@ class StudyRun:
         hint = "Finished cells are kept; run() in one process ends at the method that does this, which can be left out."
         return MethodFailed("methods", "must leave their process alive", f"one that ended, at work on {cells}", hint)
 
-    def _claimed(self, bar: Any) -> Iterator[RunSpec]:
-        """Claim cells one by one, as workers become free, and yield their runs."""
+    def _claimed(self, bar: Any) -> Iterator[tuple[Cell, tuple[CellSpec]]]:
+        """Claim cells one by one, as workers become free, and yield them with the arguments of their runs."""
         for cell in self._remaining():
             if self.limit is not None and self.n_started >= self.limit:
                 return
             if self.claims.claim(cell.name, self.replaceable.get(cell.name)):
                 self.n_started += 1
-                self.active[cell] = None
+                self.active[cell] = self.spec_of(cell)
                 bar.set_description(f"{cell.method} on {cell.dataset}, {cell.replicate}")
-                yield self.spec_of(cell)
+                yield cell, (self.active[cell],)
 
 
 # Studies: methods on data sets with replicates, each cell computed once and stored in one file.
@@ -824,10 +824,10 @@ class Study:
         limit = None if limit is None else check_int(limit, "limit", low=1)
         retry_failed, cells = check_bool(retry_failed, "retry_failed"), self._cells()
 
-        def spec_of(cell: Cell) -> RunSpec:
+        def spec_of(cell: Cell) -> CellSpec:
             data, source = self.datasets[cell.dataset], self.methods[cell.method]
             threads = None if n_jobs in (None, 1) else 1
-            return RunSpec(cell, data, source, settings, threads, self.keep_embeddings)
+            return CellSpec(cell, data, source, settings, threads, self.keep_embeddings)
 
         with StudyFile(self.path, self._provenance(settings)) as file:
             self._check(file)

@@ -25,29 +25,27 @@ from dreval._check import (
 )
 from dreval._random import stream, stream_seed
 from dreval.analyses._analysis import analysis
-from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
+from dreval.errors import DrevalError, InputError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask, plan_measures
 from dreval.evaluation.rows import make_views, view_for_measure
 from dreval.geometry.distances import take
 from dreval.geometry.same_map import data_among
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import student_interval
+from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_can_rerun, expand_grid, open_case
 from dreval.inference.reruns import (
-    VALUES,
-    Reruns,
-    RunResult,
-    RunSpec,
-    check_can_rerun,
-    expand_grid,
-    failed_runs,
-    open_case,
+    Over,
+    Replicates,
+    Runner,
+    Setting,
+    choose_over,
+    failed_error,
 )
 from dreval.inputs.data import Data
-from dreval.inputs.source import digest, equal_maps
+from dreval.inputs.source import all_equal_maps, digest
 from dreval.inputs.source_kinds import Source
 from dreval.measures.core import answer
-from dreval.measures.methods import CALLED
-from dreval.records.notes import Note, join_notes, note, note_from_error
+from dreval.records.notes import Note, Notes, join_notes, note, note_from_error
 from dreval.records.provenance import provenance, reproducing_call
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.registry import METHODS
@@ -221,12 +219,7 @@ def sweep(
         hint = f"Leave out {D}=, or the option of the grid."
         raise InputError(D, "must be set once", "an argument and an option of param_grid", hint)
     method_options = [{key: value for key, value in options.items() if key != D} for options in grid]
-    if isinstance(source, Source) and source.recording is not None:
-        requirement = "must be able to run with other settings"
-        hint = (
-            "Collect a folder for each setting, and pass all to Evaluation as embeddings: ranking() has the best set."
-        )
-        raise UndefinedMeasure("source", requirement, "runs that are recorded with one", hint)
+    _check_not_recorded(source)
     case = open_case(
         X, source, labels, ids, random_state, metric=metric, header=header, options=method_options[0], noted=True
     )
@@ -247,118 +240,31 @@ def sweep(
         raise InputError("param_grid", "must hold at least two settings", f"{len(settings)}", hint)
     R = check_int(n_replicates, "n_replicates", low=MIN_REPLICATES)
     level = 1 - check_float(alpha, "alpha", low=1e-6, high=0.5)
-    requested_over = over = check_one_of(over, OVER, "over", aliases=True)
+    requested = check_one_of(over, OVER, "over", aliases=True)
     has_seeds = any(setting.source.reseed_reason is None for setting in settings.values())
-    if over == "auto":
-        over = "seeds" if has_seeds else "halves"
-    elif over == "seeds" and not has_seeds:
-        requirement, hint = "must not be 'seeds' where seeds change nothing", "Use over='halves'."
-        raise UndefinedMeasure("over", requirement, str(case.source.reseed_reason), hint)
-    if over == "halves" and n < MIN_POINTS_FOR_HALVES:
+    kind = choose_over(requested, None if has_seeds else str(case.source.reseed_reason))
+    if kind == "halves" and n < MIN_POINTS_FOR_HALVES:
         hint = "Use more points, or over='seeds' if the method has a seed."
         raise InputError("X", f"must have at least {MIN_POINTS_FOR_HALVES} points for halves", f"{n} points", hint)
-    size = n if over == "seeds" else n // 2
-    tasks = _tasks(measures, n_neighbors, size, data)
-
-    parts = [
-        None if over == "seeds" else np.sort(stream(root, "half", r).choice(n, size, replace=False)) for r in range(R)
-    ]
-    runs = {f"{key}, replicate {r}": (setting, r) for r in range(R) for key, setting in settings.items()}
-
-    def job(name: str) -> RunSpec:
-        setting, r = runs[name]
-        part = parts[r]
-        points = data.X if part is None else data.X[part]
-        return RunSpec(points, stream_seed(root, "sweep", r), part, setting.source, setting.d)
-
-    recipe = {"study": "sweep", "over": over, "source": [case.source.kind, case.source.what], D: None}
-    with Reruns(case, 2, recipe, _itself, store, n_jobs, progress) as reruns:
-        results = dict(zip(runs, reruns.all("settings", list(runs), job), strict=True))
-    failed: dict[str, list[Note]] = {key: [] for key in settings}  # the reasons of failed runs
-    for name, result in results.items():
-        if result["reason"] is not None:
-            failed[name.split(",")[0]].append(result["reason"].named(CALLED))
-    reasons = [reason for setting_reasons in failed.values() for reason in setting_reasons]
-    if len(reasons) == len(results):
-        received, hint = failed_runs(reasons, "Run the method alone with one of the settings to see where.")
-        raise MethodFailed(case.source.argument, "must give an embedding", received, hint).named(CALLED)
-
-    embeddings = [[results[f"{key}, replicate {r}"].get(VALUES) for r in range(R)] for key in settings]
-    same_seeds = over == "seeds" and all(
-        Y is not None and equal_maps(Y, replicates[0]) for replicates in embeddings for Y in replicates
-    )
-    if same_seeds and requested_over == "auto" and n >= MIN_POINTS_FOR_HALVES:  # the method does not use its seed
-        over_halves: Sweep = sweep(
-            X,
-            source,
-            param_grid,
-            measures=measures,
-            over="halves",
-            n_replicates=R,
-            n_components=n_components,
-            n_neighbors=n_neighbors,
-            alpha=alpha,
-            metric=metric,
-            labels=labels,
-            ids=ids,
-            header=header,
-            store=store,
-            random_state=root,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-        return over_halves
-
-    values = np.full((len(tasks), len(settings), R), np.nan)
-    undefined: dict[tuple[int, int], list[Note]] = {}
-    reference = set(settings)  # settings whose embeddings are the data
-    for r, part in enumerate(parts):
-        part_data = _data_at(data, part)
-        embedded = {key: results[f"{key}, replicate {r}"].get(VALUES) for key in settings}
-        embedded = {key: Y for key, Y in embedded.items() if Y is not None}
-        reference -= {*embedded} - {*data_among(part_data, embedded)}
-        anchors = None
-        if size > MAX_ALL_POINTS:
-            anchors = np.sort(stream(root, "anchors", r).choice(size, SCORED_POINTS, replace=False))
-        views = make_views(part_data, embedded, tasks, seed=root, n_jobs=n_jobs, rows=anchors) if embedded else {}
-        for h, key in enumerate(settings):
-            for t, task in enumerate(tasks) if key in views else ():
-                try:
-                    values[t, h, r] = answer(task.function, view_for_measure(task, views[key]), task.parameters).value
-                except DrevalError as error:
-                    undefined.setdefault((t, h), []).append(note_from_error(error))
-                if math.isnan(values[t, h, r]) and (t, h) not in undefined:
-                    undefined[t, h] = [note("inference.no_value", embeddings=())]
+    tasks = _tasks(measures, n_neighbors, _size(kind, n), data)
+    with Runner(store, n_jobs, progress) as runner:
+        embedded = _embed(case, settings, kind, R, runner)
+        if embedded.equal_seeds and requested == "auto" and n >= MIN_POINTS_FOR_HALVES:
+            kind = "halves"
+            tasks = _tasks(measures, n_neighbors, _size(kind, n), data)
+            embedded = _embed(case, settings, kind, R, runner)
+    values, undefined, reference = _values(case, embedded, tasks, n_jobs)
 
     rows, value_rows = [], []
-    data_at = [h for h, key in enumerate(settings) if key in reference and len(failed[key]) < R]
+    data_at = [h for h, key in enumerate(settings) if key in reference and len(embedded.failures[key]) < R]
     for t, task in enumerate(tasks):
-        failures = [[*failed[key], *undefined.get((t, h), [])] for h, key in enumerate(settings)]
-        task_rows = _setting_rows(task, values[t], 1 / R if over == "seeds" else 1 + 1 / R, level, failures, data_at)
+        failures = [[*embedded.failures[key], *undefined.get((t, h), [])] for h, key in enumerate(settings)]
+        task_rows = _setting_rows(task, values[t], 1 / R if kind == "seeds" else 1 + 1 / R, level, failures, data_at)
         columns = {"measure": task.name, "parameters": task.parameters_text}
         for h, row in enumerate(task_rows):
             rows.append({**columns, **row})
             value_rows += [{**columns, "setting": h, "replicate": r, "value": values[t, h, r]} for r in range(R)]
-
-    notes: list[Note] = [*data.notes, *case.source.notes]
-    notes += [note("sweep.same_seeds")] if same_seeds else []
-    notes += [note("sweep.seeds") if over == "seeds" else note("sweep.halves", half=size)]
-    measures_by_count: dict[int, list[str]] = {}  # number of compared settings -> measures
-    for t, task in enumerate(tasks):
-        measures_by_count.setdefault(len(_compared_settings(values[t], data_at)), []).append(task.name)
-    for count, names in measures_by_count.items():
-        scope = ", ".join(names) * (len(measures_by_count) > 1)
-        notes += [note.with_scope(scope) for note in _few_replicates(R, count, 1 - level)]
-    notes += [note("sweep.each", measures=len(tasks), level=level)] if len(tasks) > 1 else []
-    equal = Counter(
-        tuple(map(digest, replicates)) for replicates in embeddings if all(Y is not None for Y in replicates)
-    )
-    if len(equal) < sum(equal.values()):
-        notes.append(note("sweep.equal", equal=sum(equal.values()), made=len(equal)))
-    notes += [note("sweep.components")] if len({setting.d for setting in settings.values()}) > 1 else []
-    notes += [note("sweep.drawn", drawn=SCORED_POINTS, n=size)] if size > MAX_ALL_POINTS else []
-    notes += [note.with_scope(task.name) for task in tasks for note in task.card.metric_notes(data.metric)]
-    arguments = {"measures": measures, "over": over, "n_replicates": R, "n_components": n_components}
+    arguments = {"measures": measures, "over": kind, "n_replicates": R, "n_components": n_components}
     arguments |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric}
     what = case.source.what
     variables = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source", repr(param_grid)]
@@ -367,7 +273,7 @@ def sweep(
         settings=tuple(setting.options for setting in settings.values()),
         table=sweep_frame(rows, [setting.options for setting in settings.values()] * len(tasks)),
         values=pd.DataFrame(value_rows),
-        over=over,
+        over=kind,
         alpha=1 - level,
         recipe=provenance(
             {"param_grid": param_grid, **arguments},
@@ -377,8 +283,141 @@ def sweep(
             random_state=root,
             call=reproducing_call("dreval.sweep", variables, keywords, sweep),
         ),
-        notes=tuple(dict.fromkeys(note.named(CALLED) for note in notes)),
+        notes=_notes(case, embedded, tasks, values, data_at, level),
     )
+
+
+def _check_not_recorded(source: Any) -> None:
+    """Raise for recorded runs, which have one setting."""
+    if isinstance(source, Source) and source.recording is not None:
+        requirement = "must be able to run with other settings"
+        hint = (
+            "Collect a folder for each setting, and pass all to Evaluation as embeddings: ranking() has the best set."
+        )
+        raise UndefinedMeasure("source", requirement, "runs that are recorded with one", hint)
+
+
+# The replicates: all points with other seeds, or random halves of the points, the same ones at all settings.
+
+
+def _size(kind: str, n: int) -> int:
+    """Return the number of points of each replicate."""
+    return n if kind == "seeds" else n // 2
+
+
+def half_points(root: int, n: int, r: int) -> IntArray:
+    """Return the points of a half, ascending."""
+    return np.sort(stream(root, "half", r).choice(n, n // 2, replace=False))
+
+
+def replicate_seed(root: int, r: int, _: int) -> int:
+    """Return the seed of the method for a replicate."""
+    return stream_seed(root, "sweep", r)
+
+
+KINDS = {
+    "seeds": Over("seeds", seed=replicate_seed),
+    "halves": Over("halves", seed=replicate_seed, rows=half_points),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Embedded:
+    """The replicates at all settings.
+
+    ``failures`` has the reasons of failed runs by setting, ``embeddings`` those of each setting, None for failed runs.
+    """
+
+    kind: str
+    over: Over
+    failures: dict[str, list[Note]]
+    embeddings: dict[str, list[FloatArray | None]]
+
+    @property
+    def equal_seeds(self) -> bool:
+        """Whether all seeds gave the same embedding, at every setting."""
+        if self.kind != "seeds" or any(self.failures.values()):
+            return False
+        return all(all_equal_maps([Y for Y in maps if Y is not None]) for maps in self.embeddings.values())
+
+
+def _embed(case: RerunInput, settings: Mapping[str, _Setting], kind: str, R: int, runner: Runner) -> _Embedded:
+    """Embed the replicates at all settings; raise if no run succeeds."""
+    over = replace(KINDS[kind], settings={key: Setting(s.source, s.d) for key, s in settings.items()})
+    recipe = {"study": "sweep", "over": kind, "source": [case.source.kind, case.source.what], D: None}
+    results = Replicates(case, over, R, 2, recipe, runner).run()
+    if not results.succeeded:
+        hint = "Run the method alone with one of the settings to see where."
+        raise failed_error(results.failures, case.source.argument, "must give an embedding", hint).named(CALLER_NAMES)
+    failures: dict[str, list[Note]] = {key: [] for key in settings}
+    embeddings: dict[str, list[FloatArray | None]] = {key: [] for key in settings}
+    for result in results:
+        embeddings[result.key.setting].append(result.values)
+        if result.failure is not None:
+            failures[result.key.setting].append(result.failure.named(CALLER_NAMES))
+    return _Embedded(kind, over, failures, embeddings)
+
+
+def _values(
+    case: RerunInput, embedded: _Embedded, tasks: Sequence[MeasureTask], n_jobs: int | None
+) -> tuple[FloatArray, dict[tuple[int, int], list[Note]], set[str]]:
+    """Return the values (measures, settings, replicates), why values are missing, and the settings that are the data.
+
+    The reasons are by the numbers of the measure and the setting.
+    """
+    settings, R = list(embedded.embeddings), len(next(iter(embedded.embeddings.values())))
+    values = np.full((len(tasks), len(settings), R), np.nan)
+    undefined: dict[tuple[int, int], list[Note]] = {}
+    reference = set(settings)
+    for r, replicate in enumerate(replace(embedded.over, settings={}).keys(R)):
+        part_data = _data_at(case.data, embedded.over.points(case.root, case.data.n, replicate))
+        maps = {key: Ys[r] for key, Ys in embedded.embeddings.items()}
+        maps = {key: Y for key, Y in maps.items() if Y is not None}
+        reference -= {*maps} - {*data_among(part_data, maps)}
+        anchors = None
+        if part_data.n > MAX_ALL_POINTS:
+            anchors = np.sort(stream(case.root, "anchors", r).choice(part_data.n, SCORED_POINTS, replace=False))
+        views = make_views(part_data, maps, tasks, seed=case.root, n_jobs=n_jobs, rows=anchors) if maps else {}
+        for h, name in enumerate(settings):
+            for t, task in enumerate(tasks) if name in views else ():
+                try:
+                    values[t, h, r] = answer(task.function, view_for_measure(task, views[name]), task.parameters).value
+                except DrevalError as error:
+                    undefined.setdefault((t, h), []).append(note_from_error(error))
+                if math.isnan(values[t, h, r]) and (t, h) not in undefined:
+                    undefined[t, h] = [note("inference.no_value", embeddings=())]
+    return values, undefined, reference
+
+
+def _notes(
+    case: RerunInput,
+    embedded: _Embedded,
+    tasks: Sequence[MeasureTask],
+    values: FloatArray,
+    data_at: Sequence[int],
+    level: float,
+) -> Notes:
+    """Return the notes on the data, the replicates, the settings and the measures."""
+    data, R, size = case.data, values.shape[2], _size(embedded.kind, case.data.n)
+    notes: list[Note] = [*data.notes, *case.source.notes]
+    notes += [note("sweep.same_seeds")] if embedded.equal_seeds else []
+    notes += [note("sweep.seeds") if embedded.kind == "seeds" else note("sweep.halves", half=size)]
+    measures_by_count: dict[int, list[str]] = {}  # number of compared settings -> measures
+    for t, task in enumerate(tasks):
+        measures_by_count.setdefault(len(_compared_settings(values[t], data_at)), []).append(task.name)
+    for count, names in measures_by_count.items():
+        scope = ", ".join(names) * (len(measures_by_count) > 1)
+        notes += [note.with_scope(scope) for note in _few_replicates(R, count, 1 - level)]
+    notes += [note("sweep.each", measures=len(tasks), level=level)] if len(tasks) > 1 else []
+    complete = [maps for maps in embedded.embeddings.values() if all(Y is not None for Y in maps)]
+    equal = Counter(tuple(map(digest, maps)) for maps in complete)
+    if len(equal) < sum(equal.values()):
+        notes.append(note("sweep.equal", equal=sum(equal.values()), made=len(equal)))
+    dimensions = {setting.n_components for setting in embedded.over.settings.values()}
+    notes += [note("sweep.components")] if len(dimensions) > 1 else []
+    notes += [note("sweep.drawn", drawn=SCORED_POINTS, n=size)] if size > MAX_ALL_POINTS else []
+    notes += [note.with_scope(task.name) for task in tasks for note in task.card.metric_notes(data.metric)]
+    return tuple(dict.fromkeys(note.named(CALLER_NAMES) for note in notes))
 
 
 def _few_replicates(R: int, settings: int, alpha: float) -> list[Note]:
@@ -403,11 +442,6 @@ def _few_replicates(R: int, settings: int, alpha: float) -> list[Note]:
 def _python_number(value: Any) -> Any:
     """Return a number of numpy as a number of Python, so that settings are printed and compared as numbers."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _itself(_: FloatArray, Y: FloatArray) -> RunResult:
-    """Return the embedding as the result of a run; measures are computed afterwards, in one pass for all settings."""
-    return {VALUES: Y}
 
 
 def _tasks(measures: Any, n_neighbors: Any, size: int, data: Data) -> list[MeasureTask]:

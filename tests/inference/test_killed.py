@@ -85,10 +85,9 @@ def test_a_killed_call_continues(
     assert stop - 2 <= n_cells < count
 
     fit = dreval.methods.TSNE._fit
-    for module in ("dreval.inference.reruns", "dreval.significance.noise", "dreval.analyses.tsne_scores"):
+    for module in ("dreval.inference.reruns", "dreval.significance.noise", "dreval.analyses.perplexity_curve"):
         monkeypatch.setattr(f"{module}.open_progress", lambda _: Bar())
-    curve = "dreval.analyses.perplexity_curve"
-    monkeypatch.setattr(f"{curve}.open_progress", lambda on: Bar() if on is None else silent(on))
+    monkeypatch.setattr("dreval.analyses.tsne_scores.open_progress", silent)
     tables = {}
     for store, runs in (("killed", count - n_cells), ("other", count)):
         Bar.counts.clear()
