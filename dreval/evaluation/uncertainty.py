@@ -26,13 +26,14 @@ from dreval.evaluation.rows import (
     GroupValues,
     Key,
     MeasureRow,
-    make_views,
     view_for_measure,
+    views_for,
 )
-from dreval.geometry.blocks import View, random_groups, view_without_group
+from dreval.geometry.blocks import View, random_groups
 from dreval.geometry.distances import take
 from dreval.geometry.pairs import measured_pairs, pairs_of, set_parent
 from dreval.geometry.ranks import curve_numbers, share_coranking
+from dreval.geometry.view import view_without_group
 from dreval.inference.intervals import (
     halves_interval,
     jackknife_variance,
@@ -290,7 +291,7 @@ class ResampledIntervals:
         for b in range(partitions):
             bar.set_description(f"groups left out, partition {b + 1} of {partitions}")
             groups = random_groups(self.data.n, count, stream(self.seed, "groups", b))
-            views = make_views(self.data, coordinates, tasks, seed=self.seed, n_jobs=self.n_jobs, groups=groups)
+            views = views_for(tasks, self.data, coordinates, seed=self.seed, n_jobs=self.n_jobs, groups=groups)
             for name, view in views.items():
                 first_view = first_views.setdefault(name, view)
                 if first_view is not view and measured_pairs(first_view) is not None:
@@ -325,7 +326,7 @@ class ResampledIntervals:
             Y, _, _ = self.cache.embedding(source, seed, embed)
         except DrevalError as error:
             return [note_from_error(error)] * len(self.tasks)
-        view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
+        view = views_for(self.tasks, self.data, {name: Y}, seed=self.seed, n_jobs=self.n_jobs)[name]
         return task_values(view, self.tasks)
 
     def _runner(self, name: str) -> Embeddings:
@@ -379,7 +380,7 @@ class ResampledIntervals:
             embedded = embeddings(part, half)
         except DrevalError as error:
             return {name: [note_from_error(error)] * len(tasks) for name in names}
-        views = make_views(self.data, embedded, tasks, seed=self.seed, n_jobs=self.n_jobs, part=part)
+        views = views_for(tasks, self.data, embedded, part=part, seed=self.seed, n_jobs=self.n_jobs)
         return {name: task_values(views[name], tasks) for name in names}
 
     def _with_halves(self, outcome: EmbeddingOutcome, values: list[Values], kind: str) -> EmbeddingOutcome:

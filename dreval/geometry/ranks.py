@@ -14,9 +14,10 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import OrderedSum, run_blocks, sum_over_rows
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import ALL_RANKS, RANKS_TASK, View, neighbor_pass, per_view
-from dreval.geometry.distances import Space, block_rows, equal_next, nearest, orders, power_of_two, take
+from dreval.geometry.blocks import ALL_RANKS, RANKS_TASK, View, per_view
+from dreval.geometry.distances import Space, block_rows, equal_next, nearest, orders, power_of_two
 from dreval.geometry.pairs import Pairs, pairs_of, shares_of, spearman
+from dreval.geometry.view import make_view
 from dreval.records.notes import Notes, note
 
 # Neighbors, ranks and statistics of pairs without each single point, exactly.
@@ -36,7 +37,7 @@ def check_left_one(n: int, k: int) -> None:
 def with_extra_neighbor(view: View, k: int, ranks: bool = True) -> View:
     """Return the view of the population, numbered 0..n-1, with the lists for leaving out each point at k neighbors.
 
-    It is the view itself if its pass has computed these lists (``neighbor_pass(leave_one=...)``). Otherwise there is
+    It is the view itself if its pass has computed these lists (``make_view(leave_one=...)``). Otherwise there is
     another pass.
     """
     check_left_one(view.n, k)
@@ -45,8 +46,8 @@ def with_extra_neighbor(view: View, k: int, ranks: bool = True) -> View:
         return view
 
     def compute() -> View:
-        X, Y = take(view.X, view.population, view.metric), view.Y[view.population]
-        return neighbor_pass(X, {"": Y}, k=k, ranks=ranks, leave_one=(k,), n_jobs=view.n_jobs, metric=view.metric)[""]
+        options: dict[str, Any] = {"leave_one": (k,), "n_jobs": view.n_jobs, "metric": view.metric}
+        return make_view(view.X, view.Y[view.population], k, ranks, part=view.population, **options)
 
     extended: View = view.cached(("extra neighbor", k, ranks), compute)
     return replace(extended, seed=view.seed)

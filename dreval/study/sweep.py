@@ -25,7 +25,7 @@ from dreval._check import (
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask, plan_measures
-from dreval.evaluation.rows import make_views, view_for_measure
+from dreval.evaluation.rows import view_for_measure, views_for
 from dreval.geometry.distances import take
 from dreval.geometry.same_map import data_among
 from dreval.inference.best_set import best_set
@@ -317,7 +317,7 @@ def sweep(
         anchors = None
         if size > MAX_ALL_POINTS:
             anchors = np.sort(stream(root, "anchors", r).choice(size, SCORED_POINTS, replace=False))
-        views = make_views(part_data, embedded, tasks, seed=root, n_jobs=n_jobs, rows=anchors) if embedded else {}
+        views = views_for(tasks, part_data, embedded, seed=root, n_jobs=n_jobs, rows=anchors) if embedded else {}
         for h, key in enumerate(settings):
             for t, task in enumerate(tasks) if key in views else ():
                 try:
