@@ -343,8 +343,8 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/ranks.py",
-        "return self.q_nx() - self.ks / (self.n - 1)",
-        "return self.q_nx() - self.ks / self.n",
+        "return np.asarray(self.q_nx - self.ks / (self.n - 1))",
+        "return np.asarray(self.q_nx - self.ks / self.n)",
         "measures/test_coranking_measures.py",
     ),
     Mutant(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from dreval.records.frames import columns_by_full_name, curves_frame, full_name, notes_frame, tidy_frame
+from dreval.records.frames import curves_frame, full_name, notes_frame, setting_names, tidy_frame
 from dreval.records.notes import ASSUMPTION, FAILURE, Code, codes, note
 from dreval.records.points import Shepard
 from dreval.records.results import Results
@@ -170,7 +170,7 @@ def _simulate(
         points[name] = pd.DataFrame(columns)
         if tests and labels is not None:
             rows.append(row_of_test(name, 0.001, 0.004))
-    short_columns = columns_by_full_name(tidy_frame(rows))
+    short_columns = {full_name(*key): column for key, column in setting_names(tidy_frame(rows)).items()}
     points = {name: frame.rename(columns=short_columns) for name, frame in points.items()}
     shepard = {name: simulated_shepard(index) for index, name in enumerate(names)}
     return make_results(rows, embeddings, labels, failed, points, curves, shepard, n_neighbors=list(ks), **recipe)

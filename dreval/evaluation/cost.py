@@ -18,8 +18,15 @@ import pandas as pd
 from dreval._check import IntArray
 from dreval._parallel import few_blas_threads
 from dreval.errors import DrevalError
-from dreval.evaluation.plan import MAX_GROUPS, Intervals, MeasureTask, TestTask, half_neighbors
-from dreval.evaluation.rows import tasks_needing_neighbors, view_for_measure
+from dreval.evaluation.plan import (
+    MAX_GROUPS,
+    Intervals,
+    MeasureTask,
+    TestTask,
+    half_neighbors,
+    tasks_needing_neighbors,
+)
+from dreval.evaluation.rows import view_for_measure
 from dreval.evaluation.tests import MAX_MATRIX_POINTS, MAX_TEST_POINTS, holds_matrices
 from dreval.geometry.blocks import PAIR_DISTANCES_TASK, RANKS_TASK, View, is_streamed, neighbor_pass
 from dreval.geometry.distances import BLOCK_BYTES, take

@@ -74,7 +74,7 @@ from dreval.evaluation.rows import (
     evaluate_algorithms,
     evaluate_where_labeled,
     failed_outcome,
-    make_views,
+    views_for,
 )
 from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, null_histograms
 from dreval.evaluation.uncertainty import ResampledIntervals, resampled_tasks
@@ -482,7 +482,7 @@ class Evaluation:
         3         b    procrustes_rc   0.30      0.21       0.39
         """
         options = check_options(options)
-        arguments = {"measures": as_list(measures), "tests": as_list(tests), "ci": ci}
+        arguments: dict[str, Any] = {"measures": as_list(measures), "tests": as_list(tests), "ci": ci}
         arguments["conf_level"] = level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
         arguments |= {"n_resamples": n_resamples, "adjust": check_adjustment(adjust), "options": options}
         plan = self._plan(arguments["measures"], arguments["tests"], ci, n_resamples, options)
@@ -494,14 +494,19 @@ class Evaluation:
             ev, embedded = ev._with(sources=runs.sources), runs.coordinates
             ev._start_bar(bar, plan, runs)
             views = ev._make_views(embedded, plan, bar)
-            neighbors = ev._neighbors(views)
-            outcomes = {name: ev._evaluate(name, views.pop(name), plan, level, store, bar) for name in embedded}
+            neighbors, coordinates = ev._neighbors(views), {name: view.Y for name, view in views.items()}
+            outcomes = {
+                name: ev._evaluate(name, views.pop(name), seconds, plan, level, store, bar)
+                for name, seconds in runs.seconds.items()
+            }
             outcomes = ev._with_resampled_intervals(outcomes, embedded, plan, level, cache, bar)
-            outcomes = {name: ev._with_tests(name, outcomes[name], Y, plan, store, bar) for name, Y in embedded.items()}
+            outcomes = {
+                name: ev._with_tests(name, outcomes[name], Y, plan, store, bar) for name, Y in coordinates.items()
+            }
             bar.close()
         failed = {name: note_from_error(error) for name, error in runs.errors.items()}
         reference = data_among(ev.data, embedded)
-        rows = ev._rows(outcomes, runs.seconds, failed, plan, reference)
+        rows = ev._rows(outcomes, failed, plan, reference)
         table = adjust_p_values(tidy_frame(rows), arguments["adjust"])
         recipe = provenance_of(ev, arguments, plan, embedded, reference, time.perf_counter() - start)
         notes = run_notes(ev, arguments, plan, table, failed, embedded, reference)
@@ -627,12 +632,7 @@ class Evaluation:
         """Return the row numbers of the anchors, ascending."""
         return np.sort(stream(self.seed, "anchors").choice(self.data.n, self.anchors, replace=False))
 
-    def _make_views(
-        self,
-        embedded: dict[str, FloatArray],
-        plan: Plan,
-        bar: Progress,
-    ) -> dict[str, View]:
+    def _make_views(self, embedded: dict[str, FloatArray], plan: Plan, bar: Progress) -> dict[str, View]:
         """Return the view of each embedding, from one pass over the data and all embeddings."""
         if not embedded:
             return {}
@@ -640,16 +640,9 @@ class Evaluation:
         if plan.intervals.names_of_kind("points"):
             leave_one = [task.k for task in plan.measures if task.card.without is not None and task.reads_neighbors]
         bar.set_description(PASS)
-        views = make_views(
-            self.data,
-            embedded,
-            plan.measures,
-            seed=self.seed,
-            n_jobs=self.n_jobs,
-            rows=None if self.anchors is None else self._anchors(),
-            leave_one=leave_one,
-            advance=bar.part(PASS),
-        )
+        rows = None if self.anchors is None else self._anchors()
+        options: dict[str, Any] = {"seed": self.seed, "n_jobs": self.n_jobs, "advance": bar.part(PASS)}
+        views = views_for(plan.measures, self.data, embedded, rows=rows, leave_one=leave_one, **options)
         bar.finish(PASS)
         return {name: replace(view, progress_callback=partial(bar.report, name)) for name, view in views.items()}
 
@@ -661,9 +654,12 @@ class Evaluation:
         return view.nearest_data[:, : max(self.n_neighbors)].copy()
 
     def _evaluate(
-        self, name: str, view: View, plan: Plan, level: float, store: str | Path | None, bar: Progress
+        self, name: str, view: View, seconds: float, plan: Plan, level: float, store: str | Path | None, bar: Progress
     ) -> EmbeddingOutcome:
-        """Compute the rows of one embedding: measures of its view, and measures of its method."""
+        """Compute the rows of one embedding: measures of its view, and measures of its method.
+
+        ``seconds`` is the duration of its run.
+        """
         bar.set_description(f"measures of {name}")
         start = time.perf_counter()
 
@@ -682,7 +678,7 @@ class Evaluation:
             outcome = replace(outcome, curves=tuple(replace(curve, spread=None) for curve in outcome.curves))
         settings = self.seed, self.n_jobs, store
         outcome = evaluate_algorithms(outcome, plan.measures, source, self.data, Y, *settings, bar, finished)
-        return replace(outcome, n_components=Y.shape[1], seconds=time.perf_counter() - start)
+        return replace(outcome, n_components=Y.shape[1], seconds=seconds + time.perf_counter() - start)
 
     def _with_resampled_intervals(
         self,
@@ -720,13 +716,12 @@ class Evaluation:
                 rows.append(row)
                 reliability |= points
                 part(task)(1.0)
-        seconds = (outcome.seconds or 0.0) + time.perf_counter() - start
+        seconds = outcome.seconds + time.perf_counter() - start
         return replace(outcome, tests=tuple(rows), reliability=reliability, seconds=seconds)
 
     def _rows(
         self,
         outcomes: dict[str, EmbeddingOutcome],
-        seconds: Mapping[str, float],
         failed: dict[str, Note],
         plan: Plan,
         reference: Collection[str],
@@ -738,8 +733,7 @@ class Evaluation:
                 outcome = failed_outcome(name, plan, failed[name])
             else:
                 tests = leave_reference_out(outcomes[name].tests, reference)
-                total = seconds[name] + (outcomes[name].seconds or 0.0)
-                outcome = replace(outcomes[name], tests=tests, seconds=total)
+                outcome = replace(outcomes[name], tests=tests)
             rows += outcome.cells()
         return [{**row, "dataset": self.data.name, "n": self.data.n} for row in rows]
 

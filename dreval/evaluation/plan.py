@@ -13,6 +13,8 @@ import pandas as pd
 
 from dreval._check import check_bool, check_int, check_k, check_one_of, check_width, describe, function_name
 from dreval.errors import InputError, UndefinedMeasure
+from dreval.geometry.ranks import LISTED
+from dreval.geometry.view import Reads
 from dreval.inference.intervals import CI_WORDS, unseen_share
 from dreval.inference.reruns import choose_over
 from dreval.inputs.source import Source
@@ -80,6 +82,25 @@ class MeasureTask:
     def reads_neighbors(self) -> bool:
         """Whether the measure reads neighbors or ranks."""
         return "ranks" in self.card.needs or "neighbors" in self.card.needs
+
+
+def tasks_needing_neighbors(tasks: Sequence[MeasureTask]) -> list[MeasureTask]:
+    """Return the tasks that read neighbors or ranks; the others need no pass."""
+    return [task for task in tasks if task.reads_neighbors]
+
+
+def reads_of(tasks: Sequence[MeasureTask], n: int) -> Reads:
+    """Return the neighbors and ranks of n points that the measures of a plan read from a view."""
+    neighbor_tasks = tasks_needing_neighbors(tasks)
+    ranks = any("ranks" in task.card.needs for task in neighbor_tasks)
+    full_ranks = any("full_ranks" in task.card.needs for task in tasks)
+    return Reads(
+        k=max((task.k for task in neighbor_tasks), default=0),
+        ranks=ranks,
+        full_ranks=full_ranks,
+        streamed_k=max([LISTED * full_ranks, *(task.reach(n) for task in tasks)]),
+        streamed_ranks=ranks or full_ranks or any(task.card.reach is not None for task in tasks),
+    )
 
 
 @dataclass(frozen=True)

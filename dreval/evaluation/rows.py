@@ -13,20 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
-from dreval._random import stream
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.curves import Curve, anchor_numbers, band_numbers, curve_of
-from dreval.evaluation.plan import MeasureTask, Plan
+from dreval.evaluation.plan import MeasureTask, Plan, reads_of
 from dreval.evaluation.tests import TestRow, missing_test_row
-from dreval.geometry.blocks import Groups, View, is_streamed, neighbor_pass
-from dreval.geometry.distances import take
+from dreval.geometry.blocks import View
 from dreval.geometry.pairs import shepard
-from dreval.geometry.ranks import LISTED
-from dreval.geometry.streaming import anchored_pass, labeled
+from dreval.geometry.view import labeled, make_views
 from dreval.inference.intervals import METHODS, TARGETS, Interval, bounded_interval, jackknife_interval
 from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
-from dreval.inputs.stored import as_stored
 from dreval.measures.core import Answer, answer, chance_value, tie_values
 from dreval.records.frames import parameters_text
 from dreval.records.notes import Note, Notes, note, note_from_error
@@ -168,8 +164,8 @@ class EmbeddingOutcome:
     groups: tuple[GroupValues, ...] = ()
     reliability: Mapping[str, FloatArray] = field(default_factory=dict)
     shepard: Shepard | None = None
-    seconds: float | None = None
-    n_components: int | None = None
+    n_components: int = 0
+    seconds: float = math.nan
 
     def joined(self, other: EmbeddingOutcome) -> EmbeddingOutcome:
         """Return the outcome with the rows, curves and values of another one added."""
@@ -388,68 +384,23 @@ def _interval_without_classes(row: MeasureRow, task: MeasureTask, view: View, le
     return _Resampling(replace(interval, kind="classes"), groups=values)
 
 
-def tasks_needing_neighbors(tasks: Sequence[MeasureTask]) -> list[MeasureTask]:
-    """Return the tasks that read neighbors or ranks; the others need no pass."""
-    return [task for task in tasks if task.reads_neighbors]
-
-
-def make_views(
-    data: Data,
-    embedded: Mapping[str, FloatArray],
+def views_for(
     tasks: Sequence[MeasureTask],
+    data: Data,
+    embedded: Mapping[str, Any],
     *,
-    seed: int,
-    n_jobs: int | None,
     part: IntArray | None = None,
-    rows: IntArray | None = None,
-    groups: Groups | None = None,
-    leave_one: Sequence[int] = (),
-    advance: Callable[[float], Any] | None = None,
+    **options: Any,
 ) -> dict[str, View]:
-    """Return the view of each embedding, from one pass over the data and all embeddings of the same points.
+    """Return the view of each embedding with the neighbors, ranks and variables that the measures of a plan read.
 
-    Parameters
-    ----------
-    data, embedded, tasks : the data, the coordinates by name, and the measures that will read the views
-    seed, n_jobs : seed of the evaluation, and threads
-    part : points that are used; all by default
-    rows : points whose neighbors are computed among all points; all by default
-    groups : groups of points that will be left out
-    leave_one : numbers of neighbors at which values without each point will be computed
-    advance : called with each share of the pass that is finished
+    ``part`` are the points that are used, all by default; ``options`` are further ones of ``make_views``.
     """
-    neighbor_tasks, n = tasks_needing_neighbors(tasks), data.n if part is None else len(part)
-    rows = np.arange(n) if rows is None else rows
-    settings: dict[str, Any] = {
-        "k": max((task.k for task in neighbor_tasks), default=1),
-        "ranks": any("ranks" in task.card.needs for task in neighbor_tasks),
-        "n_jobs": n_jobs,
-        "advance": advance,
-        "metric": data.metric,
-    }
-    has_many_points = is_streamed(n, len(rows))
-    if has_many_points:
-        all_ranks = any("full_ranks" in task.card.needs for task in tasks)
-        settings["k"] = max([LISTED * all_ranks, *(task.reach(n) for task in tasks)])
-        settings["sample"] = stream(seed, "ranks of anchors") if all_ranks else None
-        settings["ranks"] |= all_ranks or any(task.card.reach is not None for task in tasks)
-        narrow = {name for name, Y in embedded.items() if getattr(Y, "dtype", None) == np.float32}
-        embedded = {name: as_stored(Y, name) if name in narrow else Y for name, Y in embedded.items()}
-        views = anchored_pass(data.table, embedded, rows, **settings)
-    elif len(rows) < n and neighbor_tasks:
-        embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
-        views = anchored_pass(data.X, embedded, rows, **settings)
-    else:
-        embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
-        X = data.X if part is None else take(data.X, part, data.metric)
-        pass_rows = rows if neighbor_tasks else rows[:0]
-        views = neighbor_pass(X, embedded, rows=pass_rows, groups=groups, leave_one=leave_one, **settings)
-    fields: dict[str, Any] = data.variables()
+    reads = reads_of(tasks, data.n if part is None else len(part))
+    variables = data.variables()
     if part is not None:
-        fields = {name: None if values is None else values[part] for name, values in fields.items()}
-    if not (neighbor_tasks or has_many_points):
-        fields |= {"rows": rows, "has_ties": np.zeros(len(rows), np.bool_)}
-    return {name: replace(view, seed=seed, **fields) for name, view in views.items()}
+        variables = {name: None if values is None else values[part] for name, values in variables.items()}
+    return make_views(data.table, embedded, reads, part=part, variables=variables, metric=data.metric, **options)
 
 
 def view_for_measure(task: MeasureTask, view: View) -> View:

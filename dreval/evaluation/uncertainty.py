@@ -23,12 +23,13 @@ from dreval.evaluation.rows import (
     GroupValues,
     Key,
     MeasureRow,
-    make_views,
     view_for_measure,
+    views_for,
 )
-from dreval.geometry.blocks import View, random_groups, view_without_group
+from dreval.geometry.blocks import View, random_groups
 from dreval.geometry.pairs import measured_pairs, pairs_of, set_parent
 from dreval.geometry.ranks import curve_numbers, share_coranking
+from dreval.geometry.view import view_without_group
 from dreval.inference.intervals import (
     halves_interval,
     jackknife_variance,
@@ -162,7 +163,7 @@ class ResampledIntervals:
         for b in range(partitions):
             bar.set_description(f"groups left out, partition {b + 1} of {partitions}")
             groups = random_groups(self.data.n, count, stream(self.seed, "groups", b))
-            views = make_views(self.data, coordinates, tasks, seed=self.seed, n_jobs=self.n_jobs, groups=groups)
+            views = views_for(tasks, self.data, coordinates, seed=self.seed, n_jobs=self.n_jobs, groups=groups)
             for name, view in views.items():
                 first_view = first_views.setdefault(name, view)
                 if first_view is not view and measured_pairs(first_view) is not None:
@@ -198,7 +199,7 @@ class ResampledIntervals:
             if isinstance(Y, Note):
                 runs.append([Y] * len(self.tasks))
             else:
-                view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
+                view = views_for(self.tasks, self.data, {name: Y}, seed=self.seed, n_jobs=self.n_jobs)[name]
                 runs.append(task_values(view, self.tasks))
             advance(0.5 / (count - 1))
         return runs
@@ -223,7 +224,7 @@ class ResampledIntervals:
             part = half_points(self.seed, n, r)
             maps = maps_at(r, part)
             embedded = {name: Y for name, Y in maps.items() if not isinstance(Y, Note)}
-            views = make_views(self.data, embedded, tasks, seed=self.seed, n_jobs=self.n_jobs, part=part)
+            views = views_for(tasks, self.data, embedded, part=part, seed=self.seed, n_jobs=self.n_jobs)
             for name, Y in maps.items():
                 values[name].append([Y] * len(tasks) if isinstance(Y, Note) else task_values(views[name], tasks))
             advance(1 / count)

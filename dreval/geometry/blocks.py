@@ -437,30 +437,6 @@ def sample_points(view: View, limit: int) -> IntArray:
     return sample if view.n == n else np.asarray(sample[np.isin(sample, view.population)])
 
 
-def view_without_group(view: View, group: int, k: int) -> View:
-    """Return the view without one group of points, with k neighbors a row; recompute if a stored list is too short."""
-    reduced = view.without(group, k)
-    if reduced is not None:
-        return reduced
-    codes = view.groups.codes if view.groups else np.full(len(view.Y), -1)
-    stay, rows = view.population[codes[view.population] != group], view.rows[codes[view.rows] != group]
-    recomputed = neighbor_pass(
-        take(view.X, stay, view.metric),
-        {"": view.Y[stay]},
-        k=k,
-        ranks=view.data_rank.size > 0,
-        rows=np.searchsorted(stay, rows),
-        n_jobs=view.n_jobs,
-        metric=view.metric,
-    )[""]
-    lists = {
-        "nearest_data": stay[recomputed.nearest_data].astype(np.int32)
-    }  # positions among all n points, as in ``view``
-    lists["nearest_embedding"] = stay[recomputed.nearest_embedding].astype(np.int32)
-    variables = view.variables()
-    return replace(recomputed, X=view.X, Y=view.Y, rows=rows, population=stay, seed=view.seed, **variables, **lists)
-
-
 def extra_neighbors(k: int, groups: Groups, m: int) -> int:
     """Return how many neighbors beyond k must be stored, so that k remain in every row when any group is left out.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -14,9 +15,10 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import OrderedSum, run_blocks, sum_over_rows
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import ALL_RANKS, RANKS_TASK, View, neighbor_pass, per_view
-from dreval.geometry.distances import Space, block_rows, equal_next, nearest, orders, take
+from dreval.geometry.blocks import ALL_RANKS, RANKS_TASK, View, per_view
+from dreval.geometry.distances import Space, block_rows, equal_next, nearest, orders
 from dreval.geometry.pairs import Pairs, pairs_of, shares_of, spearman
+from dreval.geometry.view import make_view
 from dreval.records.notes import Notes, note
 
 # Neighbors, ranks and statistics of pairs without each single point, exactly.
@@ -36,7 +38,7 @@ def check_left_one(n: int, k: int) -> None:
 def with_extra_neighbor(view: View, k: int, ranks: bool = True) -> View:
     """Return the view of the population, numbered 0..n-1, with the lists for leaving out each point at k neighbors.
 
-    It is the view itself if its pass has computed these lists (``neighbor_pass(leave_one=...)``). Otherwise there is
+    It is the view itself if its pass has computed these lists (``make_view(leave_one=...)``). Otherwise there is
     another pass.
     """
     check_left_one(view.n, k)
@@ -45,8 +47,8 @@ def with_extra_neighbor(view: View, k: int, ranks: bool = True) -> View:
         return view
 
     def compute() -> View:
-        X, Y = take(view.X, view.population, view.metric), view.Y[view.population]
-        return neighbor_pass(X, {"": Y}, k=k, ranks=ranks, leave_one=(k,), n_jobs=view.n_jobs, metric=view.metric)[""]
+        options: dict[str, Any] = {"leave_one": (k,), "n_jobs": view.n_jobs, "metric": view.metric}
+        return make_view(view.X, view.Y[view.population], k, ranks, part=view.population, **options)
 
     extended: View = view.cached(("extra neighbor", k, ranks), compute)
     return replace(extended, seed=view.seed)
@@ -396,6 +398,45 @@ def curve_numbers(n: int) -> IntArray:
 
 
 @dataclass(frozen=True)
+class NeighborCurves:
+    """Share of common neighbors at some K, and the curves that follow: of all rows, each row, or without each point.
+
+    Attributes
+    ----------
+    n : int
+        Number of points, without the point that is left out.
+    ks : ndarray (G,)
+        Numbers of neighbors, ascending.
+    q_nx : ndarray (..., G)
+        Q_NX(K), the share of common neighbors.
+    b_nx : ndarray (..., G) or None
+        B_NX(K), the share of extrusions minus that of intrusions among common neighbors.
+    """
+
+    n: int
+    ks: npt.NDArray[Any]
+    q_nx: FloatArray
+    b_nx: FloatArray | None = None
+
+    @classmethod
+    def of_counts(
+        cls, n: int, ks: npt.NDArray[Any], rows: int, common: IntArray, balance: IntArray | None = None
+    ) -> NeighborCurves:
+        """Return the curves from the numbers of common neighbors of some rows, and of extrusions minus intrusions."""
+        neighbors = ks * rows
+        return cls(n, ks, common / neighbors, None if balance is None else balance / neighbors)
+
+    def lcmc(self) -> FloatArray:
+        """Return Q_NX(K) minus its chance level."""
+        return np.asarray(self.q_nx - self.ks / (self.n - 1))
+
+    def r_nx(self) -> FloatArray:
+        """Return Q_NX(K) rescaled so that the chance level is 0 and a perfect copy has 1; NaN at K = n - 1."""
+        range_above_chance = np.where(self.ks < self.n - 1, self.n - 1 - self.ks, np.nan)
+        return np.asarray(((self.n - 1) * self.q_nx - self.ks) / range_above_chance)
+
+
+@dataclass(frozen=True)
 class Coranking:
     """Pairs of points by the larger of their two ranks, and the area under R_NX of every row.
 
@@ -424,26 +465,15 @@ class Coranking:
         """The numbers of neighbors 1, ..., n - 1."""
         return np.arange(1, self.n, dtype=np.float64)
 
-    def q_nx(self) -> FloatArray:
-        """Return the share of common neighbors for K = 1, ..., n - 1."""
-        return np.cumsum(self.equal + self.intrusions + self.extrusions) / (self.ks * len(self.areas))
-
-    def b_nx(self) -> FloatArray:
-        """Return the share of extrusions minus that of intrusions among common neighbors, for K = 1, ..., n - 1."""
-        return np.cumsum(self.extrusions - self.intrusions) / (self.ks * len(self.areas))
-
-    def lcmc(self) -> FloatArray:
-        """Return Q_NX(K) minus its chance level, for K = 1, ..., n - 1."""
-        return self.q_nx() - self.ks / (self.n - 1)
-
-    def r_nx(self) -> FloatArray:
-        """Return Q_NX(K) rescaled so that the chance level is 0 and a perfect copy has 1, for K = 1, ..., n - 2."""
-        ks = self.ks[self.ks < self.n - 1]
-        return ((self.n - 1) * self.q_nx()[: len(ks)] - ks) / (self.n - 1 - ks)
+    @cached_property
+    def curves(self) -> NeighborCurves:
+        """The curves of all rows for K = 1, ..., n - 1."""
+        common, balance = self.equal + self.intrusions + self.extrusions, self.extrusions - self.intrusions
+        return NeighborCurves.of_counts(self.n, self.ks, len(self.areas), np.cumsum(common), np.cumsum(balance))
 
     def k_max(self) -> int:
         """Return the K in 1, ..., n - 2 with the largest LCMC, the smallest of several."""
-        return int(np.argmax(self.lcmc()[:-1])) + 1
+        return int(np.argmax(self.curves.lcmc()[:-1])) + 1
 
     @property
     def notes(self) -> Notes:
@@ -485,18 +515,16 @@ class SampledCoranking(Coranking):
         counts = np.bincount(cell, self.weight[where], len(self.ks) + 1)[:-1]
         return np.asarray(np.cumsum(counts) / (self.ks * len(self.areas)))
 
-    def q_nx(self) -> FloatArray:
-        """Return the share of common neighbors for each K."""
-        farther = self.embedding_rank > self.data_rank  # missing for K from the data rank to below the embedding rank
-        return 1.0 - (self._counted(farther, self.data_rank) - self._counted(farther, self.embedding_rank))
+    @cached_property
+    def curves(self) -> NeighborCurves:
+        """The curves of all rows at these numbers."""
+        x, y = self.data_rank, self.embedding_rank
+        larger, farther = np.maximum(x, y), y > x
+        missing = self._counted(farther, x) - self._counted(farther, y)  # from the data rank to below the other rank
+        balance = self._counted(farther, larger) - self._counted(y < x, larger)
+        return NeighborCurves(self.n, self.ks, 1.0 - missing, balance)
 
-    def b_nx(self) -> FloatArray:
-        """Return the share of extrusions minus that of intrusions among the common neighbors, for each K."""
-        larger = np.maximum(self.data_rank, self.embedding_rank)
-        nearer_in_data = self._counted(self.data_rank < self.embedding_rank, larger)
-        return nearer_in_data - self._counted(self.embedding_rank < self.data_rank, larger)
-
-    def rows(self, ks: IntArray) -> RowCurves:
+    def rows(self, ks: IntArray) -> NeighborCurves:
         """Return the contribution of each anchor to the curves."""
         m, G = len(self.areas), len(ks)
 
@@ -508,7 +536,7 @@ class SampledCoranking(Coranking):
         x, y = self.data_rank, self.embedding_rank
         larger, farther = np.maximum(x, y), y > x
         share = 1.0 - (counted(farther, x) - counted(farther, y))
-        return RowCurves(self.n, ks, share, counted(farther, larger) - counted(x > y, larger))
+        return NeighborCurves(self.n, ks, share, counted(farther, larger) - counted(x > y, larger))
 
     def k_max(self) -> int:
         """Raise: a sample of ranks cannot give the K_max of all ranks."""
@@ -547,62 +575,11 @@ def _sampled(view: View) -> SampledCoranking:
     return SampledCoranking(view.n, empty, empty, empty, areas, view.has_ties, *joined)
 
 
-@dataclass(frozen=True)
-class RowCurves:
-    """The contribution of each row to the curves, which are the means over the rows.
-
-    Attributes
-    ----------
-    n : int
-        Number of points.
-    ks : ndarray (G,)
-        Some numbers of neighbors, ascending.
-    q_nx, b_nx : ndarray (m, G)
-        For each row the share of common neighbors, and the share of extrusions minus that of intrusions.
-    """
-
-    n: int
-    ks: IntArray
-    q_nx: FloatArray
-    b_nx: FloatArray
-
-    def lcmc(self) -> FloatArray:
-        """Return Q_NX(K) minus its chance level, (m, G)."""
-        return np.asarray(self.q_nx - self.ks / (self.n - 1))
-
-    def r_nx(self) -> FloatArray:
-        """Return Q_NX(K) rescaled so that the chance level is 0 and a perfect copy has 1, (m, G); NaN at K = n - 1."""
-        range_above_chance = np.where(self.ks < self.n - 1, self.n - 1 - self.ks, np.nan)
-        return np.asarray(((self.n - 1) * self.q_nx - self.ks) / range_above_chance)
-
-
-@dataclass(frozen=True)
-class LeaveOneOutCurves:
-    """Curves and areas of the co-ranking without each of n points.
-
-    Attributes
-    ----------
-    areas : ndarray (n,)
-        The area under R_NX.
-    ks : ndarray (G,)
-        Some numbers of neighbors, ascending.
-    q_nx : ndarray (n, G)
-        Share of common neighbors at each of these numbers.
-    """
+class LeaveOneOutCurves(NamedTuple):
+    """The co-ranking without each of n points: the area under R_NX (n,), and the curves (n, G)."""
 
     areas: FloatArray
-    ks: IntArray
-    q_nx: FloatArray
-
-    def lcmc(self) -> FloatArray:
-        """Return Q_NX(K) minus its chance level, (n, G)."""
-        return np.asarray(self.q_nx - self.ks / (len(self.areas) - 2))
-
-    def r_nx(self) -> FloatArray:
-        """Return Q_NX(K) rescaled so that the chance level is 0 and a perfect copy has 1, (n, G); NaN at K = n - 2."""
-        largest_k = len(self.areas) - 2
-        range_above_chance = np.where(self.ks < largest_k, largest_k - self.ks, np.nan)
-        return np.asarray((largest_k * self.q_nx - self.ks) / range_above_chance)
+    curves: NeighborCurves
 
 
 def coranking(view: View) -> Coranking:
@@ -645,15 +622,16 @@ def coranking_without(view: View, ks: Sequence[int] | IntArray = ()) -> LeaveOne
     if len(requested):
         check_left_one(view.n, int(requested[-1]))
     stored: LeaveOneOutCurves | None = view.cached(LEAVE_ONE_OUT_KEY, dict).get("curves")
-    if stored is None or not np.isin(requested, stored.ks).all():
+    if stored is None or not np.isin(requested, stored.curves.ks).all():
         full, (tally,) = _coranking_in_pass(view, [requested])
         view.cached(CORANKING_KEY, lambda: full)
         stored = view.cached(LEAVE_ONE_OUT_KEY, dict)["curves"] = tally.result()
-    columns = np.searchsorted(stored.ks, requested)
-    return LeaveOneOutCurves(stored.areas, requested, stored.q_nx[:, columns])
+    columns = np.searchsorted(stored.curves.ks, requested)
+    curves = replace(stored.curves, ks=requested, q_nx=stored.curves.q_nx[:, columns])
+    return LeaveOneOutCurves(stored.areas, curves)
 
 
-def row_curves(view: View, ks: Sequence[int] | IntArray) -> RowCurves:
+def row_curves(view: View, ks: Sequence[int] | IntArray) -> NeighborCurves:
     """Return the contribution of each row of a view to the curves at some numbers of neighbors.
 
     The same pass gives the co-ranking itself if it was not computed before; so call this first. O(m n) time in addition
@@ -661,7 +639,7 @@ def row_curves(view: View, ks: Sequence[int] | IntArray) -> RowCurves:
     """
     requested = np.unique(np.asarray(ks, np.int64))
 
-    def compute() -> RowCurves:
+    def compute() -> NeighborCurves:
         if view.streamed:
             sampled = coranking(view)
             if not isinstance(sampled, SampledCoranking):
@@ -671,7 +649,7 @@ def row_curves(view: View, ks: Sequence[int] | IntArray) -> RowCurves:
         view.cached(CORANKING_KEY, lambda: full)
         return tally.result(np.searchsorted(view.population, view.rows))
 
-    curves: RowCurves = view.cached((CORANKING_KEY, "rows", *requested.tolist()), compute)
+    curves: NeighborCurves = view.cached((CORANKING_KEY, "rows", *requested.tolist()), compute)
     return curves
 
 
@@ -736,7 +714,7 @@ class _LeaveOneOutTally:
         areas = np.clip(self.sums.total / n_others - 1.0, -1.0, 1.0)
         pairs = self.within.sum(axis=0, dtype=np.int64) - self.within + self.fallen.T
         pairs -= np.cumsum(self.of_point[:-1], axis=0, dtype=np.int64).T
-        return LeaveOneOutCurves(areas, self.ks, pairs / (self.ks * n_others))
+        return LeaveOneOutCurves(areas, NeighborCurves.of_counts(n_others, self.ks, n_others, pairs))
 
 
 class _RowTally:
@@ -755,10 +733,10 @@ class _RowTally:
         loops.row_counts(by_data, by_embedding, self.first_k, common, beyond)
         self.common[rows], self.beyond[rows] = common, beyond
 
-    def result(self, rows: IntArray) -> RowCurves:
+    def result(self, rows: IntArray) -> NeighborCurves:
         """Return the contributions of some rows."""
-        share, balance = (np.cumsum(counts[rows], axis=1) / self.ks for counts in (self.common, self.beyond))
-        return RowCurves(self.n, self.ks, share, balance)
+        common, balance = (np.cumsum(counts[rows], axis=1) for counts in (self.common, self.beyond))
+        return NeighborCurves.of_counts(self.n, self.ks, 1, common, balance)
 
 
 def _weights(n: int) -> FloatArray:

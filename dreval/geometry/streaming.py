@@ -15,8 +15,14 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import BufferPool, run_blocks
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import EMBEDDINGS_KEY, Groups, NeighborIndices, RankSample, View, is_streamed, neighbor_pass
-from dreval.geometry.distances import NO_COLUMNS, Frame, Space, prepared, take, within_single
+from dreval.geometry.blocks import EMBEDDINGS_KEY, NeighborIndices, RankSample, View, is_streamed
+from dreval.geometry.distances import (
+    NO_COLUMNS,
+    Frame,
+    Space,
+    prepared,
+    within_single,
+)
 from dreval.inputs.directions import ANGULAR, direction_cells, has_near_rows, has_rows_near
 from dreval.inputs.features import AllRows, PermutedRows, is_sparse, row_blocks, rows_of
 from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, on_workers, worker_slices
@@ -566,42 +572,3 @@ def _single_decides(centered: FloatArray) -> bool:
     squared = np.sort(norms[sample, None] + norms - 2 * (centered[sample] @ centered.T), axis=1)[:, max(1, m // 100)]
     margins = (2 * p + 16) * 2.0**-24 * (norms[sample] + norms.max())
     return bool(np.median(squared / margins) > 4)
-
-
-# The part of a view that has labels.
-
-
-def labeled(view: View) -> View:
-    """Return the view of the labeled points only (codes that are not -1); ``view`` itself if all points are labeled.
-
-    Data, embedding and lists are of these points, in their order, with as many neighbors a row as ``view`` has, or as
-    there are points. It costs one more pass, once.
-    """
-    if view.labels is None or bool((view.labels >= 0).all()):
-        return view
-    codes = view.labels
-    result: View = view.cached("labeled", lambda: _of_labeled(view, codes))
-    return result
-
-
-def _of_labeled(view: View, codes: IntArray) -> View:
-    """Compute the view of the labeled points for ``labeled``."""
-    stay = view.population[codes[view.population] >= 0]
-    rows = np.searchsorted(stay, view.rows[codes[view.rows] >= 0])
-    k = min(view.nearest_data.shape[1], len(stay) - 1)
-    groups = None
-    if view.groups is not None:  # reassigned, so that none is empty
-        groups = Groups(np.empty(len(stay), np.int64), min(view.groups.count, len(stay)))
-        groups.codes[np.argsort(view.groups.codes[stay], kind="stable")] = np.arange(len(stay)) % groups.count
-    options: dict[str, Any] = {"k": k, "ranks": view.data_rank.size > 0, "n_jobs": view.n_jobs, "metric": view.metric}
-    if is_streamed(len(stay), len(rows)) and view.metric != "precomputed":
-        result = anchored_pass(PermutedRows(view.X, stay), {"": PermutedRows(view.Y, stay)}, rows, **options)[""]
-    else:
-        tables = take(view.X, stay, view.metric), {"": rows_of(view.Y, stay)}
-        neighbor_rows = rows if k else rows[:0]
-        result = neighbor_pass(
-            *tables, rows=neighbor_rows, groups=groups, leave_one=list(view.rank_penalties_without_point), **options
-        )[""]
-    if not k:
-        result = replace(result, rows=rows, has_ties=np.zeros(len(rows), np.bool_))
-    return replace(result, **{**view.variables(stay), "labels": codes[stay]}, seed=view.seed)

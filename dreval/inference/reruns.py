@@ -25,7 +25,6 @@ from dreval._parallel import open_progress
 from dreval.errors import RUN_ALONE_HINT, DrevalError, MethodFailed, UndefinedMeasure, warn
 from dreval.geometry.distances import take
 from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_max_columns
-from dreval.inputs._user_code import RUN_ALONE_HINT
 from dreval.inputs.data import Data
 from dreval.inputs.source_kinds import Source, check_embedding, seed_of
 from dreval.inputs.variables import Rows

@@ -13,9 +13,10 @@ import numpy.typing as npt
 from dreval._check import IntArray, check_int, check_width
 from dreval._parallel import run_blocks
 from dreval._random import stream
-from dreval.geometry.blocks import View, neighbor_pass, per_view, sample_points
-from dreval.geometry.distances import SharedNeighbors, take
+from dreval.geometry.blocks import View, per_view, sample_points
+from dreval.geometry.distances import SharedNeighbors
 from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points, largest_distance_note
+from dreval.geometry.view import make_view
 from dreval.measures.classes import SEPARATION, members, unit
 from dreval.measures.core import FloatArray, measure
 from dreval.records.notes import Notes, note
@@ -535,8 +536,8 @@ def _walk_neighbors(view: View, points: IntArray, k: int) -> tuple[np.ndarray, n
         place[points] = np.arange(len(points))
         data, embedding = (place[near[:, :k]] for near in lists)
         return data, embedding
-    X, Y = take(view.X, points, view.metric), view.Y[points]
-    among_points = neighbor_pass(X, {"": Y}, k=min(k, len(points) - 1), n_jobs=view.n_jobs, metric=view.metric)[""]
+    options: dict[str, Any] = {"part": points, "n_jobs": view.n_jobs, "metric": view.metric}
+    among_points = make_view(view.X, view.Y[points], min(k, len(points) - 1), **options)
     return among_points.nearest_data[:, :k], among_points.nearest_embedding[:, :k]
 
 

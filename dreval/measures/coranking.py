@@ -31,6 +31,11 @@ def tie_bounds_of(values: Callable[[Coranking], FloatArray]) -> Callable[[View],
     return ties
 
 
+def whole_r_nx(result: Coranking) -> FloatArray:
+    """Return R_NX(K) for K = 1, ..., n - 2: at K = n - 1 every embedding shares all neighbors."""
+    return result.curves.r_nx()[:-1]
+
+
 # Curves: a value at every number K of neighbors.
 
 CURVE: dict[str, Any] = {**CORANKING, "goals": ("neighbors",), "level": "global", "curve": True}
@@ -45,8 +50,8 @@ CURVE: dict[str, Any] = {**CORANKING, "goals": ("neighbors",), "level": "global"
     bounds=(0.0, 1.0),
     chance=lambda n, k: k / (n - 1),
     chance_formula=":math:`K / (n - 1)`",
-    ties=tie_bounds_of(Coranking.q_nx),
-    without=lambda view, ks: coranking_without(view, ks).q_nx,
+    ties=tie_bounds_of(lambda result: result.curves.q_nx),
+    without=lambda view, ks: coranking_without(view, ks).curves.q_nx,
     by_row=lambda view, ks: row_curves(view, ks).q_nx,
     reference="@lee2009.",
 )
@@ -78,8 +83,8 @@ def q_nx(view: View) -> tuple[FloatArray, Notes]:
     199    1.000
     Name: q_nx, dtype: float64
     """
-    curves = coranking(view)
-    return curves.q_nx(), curves.notes
+    result = coranking(view)
+    return result.curves.q_nx, result.notes
 
 
 @measure(
@@ -90,8 +95,8 @@ def q_nx(view: View) -> tuple[FloatArray, Notes]:
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    ties=tie_bounds_of(Coranking.lcmc),
-    without=lambda view, ks: coranking_without(view, ks).lcmc(),
+    ties=tie_bounds_of(lambda result: result.curves.lcmc()),
+    without=lambda view, ks: coranking_without(view, ks).curves.lcmc(),
     ceiling=lambda n, k: 1.0 - k / (n - 1),
     by_row=lambda view, ks: row_curves(view, ks).lcmc(),
     reference="@chen2009. @lee2009 (as a sum of the co-ranking matrix).",
@@ -118,8 +123,8 @@ def lcmc(view: View) -> tuple[FloatArray, Notes]:
     >>> int(curve.idxmax()) == dreval.k_max(X, X[:, :2])
     True
     """
-    curves = coranking(view)
-    return curves.lcmc(), curves.notes
+    result = coranking(view)
+    return result.curves.lcmc(), result.notes
 
 
 @measure(
@@ -130,8 +135,8 @@ def lcmc(view: View) -> tuple[FloatArray, Notes]:
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    ties=tie_bounds_of(Coranking.r_nx),
-    without=lambda view, ks: coranking_without(view, ks).r_nx(),
+    ties=tie_bounds_of(whole_r_nx),
+    without=lambda view, ks: coranking_without(view, ks).curves.r_nx(),
     by_row=lambda view, ks: row_curves(view, ks).r_nx(),
     reference="@lee2013divergences.",
 )
@@ -160,8 +165,8 @@ def r_nx(view: View) -> tuple[FloatArray, Notes]:
     198    0.754
     Name: r_nx, dtype: float64
     """
-    curves = coranking(view)
-    return curves.r_nx(), curves.notes
+    result = coranking(view)
+    return whole_r_nx(result), result.notes
 
 
 @measure(
@@ -203,8 +208,8 @@ def b_nx(view: View) -> tuple[FloatArray, Notes]:
     >>> bool(curve[20] > 0)
     True
     """
-    curves = coranking(view)
-    return curves.b_nx(), curves.notes
+    result = coranking(view)
+    return result.curves.b_nx, result.notes
 
 
 # Summaries of the curves.
@@ -266,8 +271,8 @@ def r_nx_auc(view: View) -> tuple[FloatArray, Notes]:
     >>> round(dreval.r_nx_auc(X, X[:, :2]), 3)
     0.414
     """
-    curves = coranking(view)
-    return curves.areas, curves.notes if view.streamed else ()
+    result = coranking(view)
+    return result.areas, result.notes if view.streamed else ()
 
 
 @measure(
@@ -310,8 +315,8 @@ def k_max(view: View) -> tuple[float, Notes]:
     >>> dreval.k_max(X, X[:, :2])
     31.0
     """
-    curves = coranking(view)
-    return float(curves.k_max()), curves.notes
+    result = coranking(view)
+    return float(result.k_max()), result.notes
 
 
 SCALE_MEAN: dict[str, Any] = {  # means of Q_NX up to K_max and beyond
@@ -364,8 +369,8 @@ def q_local(view: View) -> tuple[float, Notes]:
     >>> round(dreval.q_local(X, X[:, :2]), 3)
     0.473
     """
-    curves = coranking(view)
-    return float(curves.q_nx()[: curves.k_max()].mean()), _scale_notes(curves, view)
+    result = coranking(view)
+    return float(result.curves.q_nx[: result.k_max()].mean()), _scale_notes(result, view)
 
 
 @measure(
@@ -401,8 +406,8 @@ def q_global(view: View) -> tuple[float, Notes]:
     >>> round(dreval.q_global(X, X[:, :2]), 3)
     0.827
     """
-    curves = coranking(view)
-    beyond = curves.q_nx()[curves.k_max() : -1]
+    result = coranking(view)
+    beyond = result.curves.q_nx[result.k_max() : -1]
     if len(beyond) == 0:
-        return 1.0, (*_scale_notes(curves, view), note("q_global.none"))
-    return float(beyond.mean()), _scale_notes(curves, view)
+        return 1.0, (*_scale_notes(result, view), note("q_global.none"))
+    return float(beyond.mean()), _scale_notes(result, view)

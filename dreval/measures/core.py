@@ -27,10 +27,11 @@ from dreval._docs import RANDOM_PARTS, chance_text, fill_docstring, measure_docs
 from dreval._random import root_seed, stream
 from dreval.cards import Card, defaults, register
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
-from dreval.geometry.blocks import VARIABLES, View, neighbor_pass, per_view
+from dreval.geometry.blocks import VARIABLES, View, per_view
 from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import Estimate, n_pairs
 from dreval.geometry.ranks import curve_numbers, tied_ranks
+from dreval.geometry.view import make_view
 from dreval.glossary import DIRECTIONS, METRICS, block
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source, warn_of_columns
@@ -464,18 +465,13 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
         data, Y = _labeled(card, data, Y)
     if "n_neighbors" in card.parameters and "n_neighbors" not in arguments:
         arguments["n_neighbors"] = min(card.parameters["n_neighbors"], max(1, data.n - 1))
-    n_jobs = arguments.get("n_jobs")
-    needs_pass = "ranks" in card.needs or "neighbors" in card.needs
     k = check_k(arguments["n_neighbors"], data.n)[0][-1] if "n_neighbors" in card.parameters else 1
-    points = np.arange(data.n)
-    rows = points if needs_pass else points[:0]
-    options = {"ranks": "ranks" in card.needs, "rows": rows, "n_jobs": n_jobs, "metric": metric}
-    view = neighbor_pass(data.X, {"Y": Y}, k=k, **options)["Y"]
-    changes: dict[str, Any] = {"rows": points}
-    changes |= {name: variable for name, variable in data.variables().items() if name in card.needs}
+    needs_pass = "ranks" in card.needs or "neighbors" in card.needs
+    variables = {name: variable for name, variable in data.variables().items() if name in card.needs}
+    options: dict[str, Any] = {"variables": variables, "metric": metric, "n_jobs": arguments.get("n_jobs")}
     if "random_state" in arguments:
-        changes["seed"] = root_seed(check_random_state(arguments["random_state"]))
-    return replace(view, **changes)
+        options["seed"] = root_seed(check_random_state(arguments["random_state"]))
+    return make_view(data.table, Y, k if needs_pass else 0, "ranks" in card.needs, **options)
 
 
 def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatArray]:
@@ -627,10 +623,9 @@ def _restricted(view: View, count: int, b: int) -> View:
 def _with_ranks(view: View, k: int) -> View:
     """Compute ranks of the population from the rows of the view; O(m n (p + d)) time for m rows."""
     points = view.population
-    places = np.searchsorted(points, view.rows)
-    X = take(view.X, points, view.metric)
-    ranked = neighbor_pass(X, {"": view.Y[points]}, k=k, rows=places, metric=view.metric, n_jobs=view.n_jobs)[""]
-    return replace(ranked, **view.variables(points), seed=view.seed)
+    options: dict[str, Any] = {"metric": view.metric, "n_jobs": view.n_jobs, "seed": view.seed}
+    options |= {"rows": np.searchsorted(points, view.rows), "part": points, "variables": view.variables(points)}
+    return make_view(view.X, view.Y[points], k, **options)
 
 
 # The measures for a goal: the list of goals, and the results of an experiment with known defects.

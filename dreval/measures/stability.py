@@ -16,7 +16,6 @@ import pandas as pd
 from dreval._check import IntArray, check_int, check_k, check_one_of
 from dreval._random import stream, stream_seed
 from dreval.errors import InputError
-from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.procrustes import (
     MIN_REPLICATES,
     Agreement,
@@ -28,6 +27,7 @@ from dreval.geometry.procrustes import (
     neighbor_agreement,
     variance_score,
 )
+from dreval.geometry.view import Reads, make_views
 from dreval.inference.rerun_input import RerunInput, check_can_rerun, open_case
 from dreval.inference.reruns import (
     Over,
@@ -226,7 +226,7 @@ def stability(
         if requested == "auto" and seeds_change_nothing and case.data.n >= MIN_HALVED_POINTS:
             embedded = _embed(case, "halves", R, d or 2, runner)
     k, shared = _compared_neighbors(embedded.kind, case.data.n, ks[0])
-    near = neighbor_pass(case.data.X, {"": np.zeros((case.data.n, 1))}, k=k, ranks=False, metric=case.data.metric)
+    near = make_views(case.data.X, {"": np.zeros((case.data.n, 1))}, Reads(k, ranks=False), metric=case.data.metric)
     agreement = _replicate_agreement(embedded.main, case.data.n, k)
     pose = align(embedded.main, case.data.n)
     points = _point_columns(embedded.main, agreement, pose, near[""].nearest_data, case.root)

@@ -15,7 +15,7 @@ from dreval._check import check_bool, check_one_of, check_path
 from dreval.errors import InputError
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS
 from dreval.records.base import Record, Summary, read_only
-from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame
+from dreval.records.frames import PAIR_NOTE_KEYS, full_name, keys_by_full_name, notes_frame
 from dreval.records.notes import Notes
 from dreval.records.results import Results
 from dreval.registry import MEASURES
@@ -133,8 +133,7 @@ class Comparison(Record):
     @property
     def measures(self) -> list[str]:
         """The measures that were compared, with their parameters."""
-        keys = zip(self.standing["measure"], self.standing["parameters"], strict=True)
-        return list(dict.fromkeys(full_name(measure, parameters) for measure, parameters in keys))
+        return list(keys_by_full_name(self.standing))
 
     def of(self, table: pd.DataFrame, measure: str | None = None) -> pd.DataFrame:
         """Return the rows of one measure in one of the tables; ``measure`` may leave out parameters that are unique.
@@ -172,7 +171,7 @@ class Comparison(Record):
             return self.measures[0]
         if measure in self.measures:
             return measure
-        matches = [name for name in self.measures if name.partition("(")[0] == measure]
+        matches = [name for name, key in keys_by_full_name(self.standing).items() if key[0] == measure]
         if len(matches) > 1:
             hint = f"Choose one of {', '.join(matches)}."
             raise InputError("measure", "must name one setting", repr(measure), hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -163,9 +164,28 @@ def parameters_text(parameters: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
 
 
+def parameters_of(text: str) -> dict[str, str]:
+    """Return the parameters of a row of a table, whose values are text.
+
+    Tables that come from a file have this text only; rows of an evaluation have the parameters themselves.
+
+    Examples
+    --------
+    >>> parameters_of("n_neighbors=15, null=('a', 'b')")
+    {'n_neighbors': '15', 'null': "('a', 'b')"}
+    """
+    pairs = (part.partition("=") for part in re.split(r", (?=\w+=)", text) if part)
+    return {name: value for name, _, value in pairs}
+
+
 def full_name(measure: str, parameters: str) -> str:
     """Return a measure with its parameters, as ``trustworthiness(n_neighbors=15)``."""
     return f"{measure}({parameters})" if parameters else measure
+
+
+def keys_by_full_name(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Return measure and parameters of all rows, by the measure with its parameters."""
+    return {full_name(*key): key for key in zip(table["measure"], table["parameters"], strict=True)}
 
 
 def setting_names(table: pd.DataFrame) -> dict[tuple[str, str], str]:
@@ -188,8 +208,3 @@ def setting_names(table: pd.DataFrame) -> dict[tuple[str, str], str]:
         (name, parameters): full_name(name, parameters) if settings.count(name) > 1 else name
         for name, parameters in keys
     }
-
-
-def columns_by_full_name(table: pd.DataFrame) -> dict[str, str]:
-    """Return the same names, by the measure with all its parameters."""
-    return {full_name(*key): name for key, name in setting_names(table).items()}

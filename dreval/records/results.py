@@ -134,9 +134,9 @@ def _columns(results: Results, key: str) -> pd.DataFrame:
     """Return for each column of obs its name, the embedding, and the column of the points' table."""
     import pandas as pd
 
-    rows = []
+    rows, keys = [], {column: key for key, column in setting_names(results.table).items()}
     for name, points in results.points.items():
-        measures = [str(column).partition("(")[0] for column in points]
+        measures = [keys[str(column)][0] for column in points]
         for column, measure in zip(points, measures, strict=True):
             label = measure if measures.count(measure) == 1 else str(column)
             rows.append((f"{key}_{label}_{name}".replace("/", "_"), name, str(column)))

@@ -21,7 +21,7 @@ from dreval.inference.permutation import SCHEMES
 from dreval.inference.ties import is_tie, order_by_mean_rank, scale_size, tied_ranks
 from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
-from dreval.records.frames import independence_rows, of_method, over_replicates
+from dreval.records.frames import independence_rows, of_method, over_replicates, parameters_of, parameters_text
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report.format import decimals_for, format_fixed, half_width, number_word
@@ -552,13 +552,12 @@ def colored_embeddings(names: Sequence[str], ranked: Sequence[str], chosen: Sequ
 
 def parameter_value(parameters: str, name: str) -> str | None:
     """Return the value of one parameter in ``name=value, name=value``."""
-    pairs = (part.strip().partition("=") for part in parameters.split(","))
-    return next((value for key, _, value in pairs if key == name), None)
+    return parameters_of(parameters).get(name)
 
 
 def without_parameter(parameters: str, name: str) -> str:
     """Return the parameters except one."""
-    return ", ".join(p for part in parameters.split(",") if (p := part.strip()) and p.partition("=")[0] != name)
+    return parameters_text({key: value for key, value in parameters_of(parameters).items() if key != name})
 
 
 def parameter_text(parameters: str) -> str:

@@ -26,7 +26,7 @@ from dreval._check import (
 from dreval._parallel import open_progress
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, UndefinedMeasure, UserCode
-from dreval.geometry.blocks import neighbor_pass
+from dreval.geometry.view import make_view
 from dreval.inference.adjustment import adjusted
 from dreval.inference.permutation import clopper_pearson
 from dreval.inference.rerun_input import (
@@ -38,7 +38,6 @@ from dreval.inference.rerun_input import (
     recorded_options,
 )
 from dreval.inference.reruns import Over, Replicates, Runner, failed_error, failed_note
-from dreval.inputs._user_code import UserCode
 from dreval.inputs.data import Data
 from dreval.inputs.source import code_of, digest
 from dreval.inputs.variables import warn_of_guesses
@@ -560,20 +559,19 @@ class _Score:
             return self._function_values(X, Y)
         points = np.arange(len(X))
         if self.name == SILHOUETTE:
-            view = neighbor_pass(Y, {"": Y}, k=1, ranks=False, rows=points[:0], n_jobs=1)[""]
+            view = make_view(Y, Y, 0, n_jobs=1)
             clustering = clusters(view, self.parameters["n_clusters"], KMEANS_STARTS)
             codes = clustering.codes[clustering.best].astype(np.int64)
             if codes.max() == 0:  # a single cluster has no silhouette
                 return np.zeros(len(X))
-            view = replace(view, rows=points, labels=codes)
+            view = replace(view, labels=codes)
             return silhouette_widths(Y, members(view), 1)
         measure = MEASURES.get(self.name)
         k = int(self.parameters.get("n_neighbors", 1))
         reads_neighbors = not {"ranks", "neighbors"}.isdisjoint(measure.card.needs)
         rows = points if self.rows is None else self.rows
-        settings: dict[str, Any] = {"ranks": "ranks" in measure.card.needs, "n_jobs": 1, "metric": self.metric}
-        view = neighbor_pass(X, {"": Y}, k=k, rows=rows if reads_neighbors else points[:0], **settings)[""]
-        view = view if reads_neighbors else replace(view, rows=rows)
+        settings: dict[str, Any] = {"rows": rows, "n_jobs": 1, "metric": self.metric}
+        view = make_view(X, Y, k if reads_neighbors else 0, "ranks" in measure.card.needs, **settings)
         values = answer(measure, view, dict(self.parameters)).points
         if values is None:
             raise RuntimeError(f"{self.name} gave no value for each point")

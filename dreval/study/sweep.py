@@ -27,7 +27,7 @@ from dreval._random import stream, stream_seed
 from dreval.analyses._analysis import analysis
 from dreval.errors import DrevalError, InputError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask, plan_measures
-from dreval.evaluation.rows import make_views, view_for_measure
+from dreval.evaluation.rows import view_for_measure, views_for
 from dreval.geometry.distances import take
 from dreval.geometry.same_map import data_among
 from dreval.inference.best_set import best_set
@@ -377,7 +377,7 @@ def _values(
         anchors = None
         if part_data.n > MAX_ALL_POINTS:
             anchors = np.sort(stream(case.root, "anchors", r).choice(part_data.n, SCORED_POINTS, replace=False))
-        views = make_views(part_data, maps, tasks, seed=case.root, n_jobs=n_jobs, rows=anchors) if maps else {}
+        views = views_for(tasks, part_data, maps, seed=case.root, n_jobs=n_jobs, rows=anchors) if maps else {}
         for h, name in enumerate(settings):
             for t, task in enumerate(tasks) if name in views else ():
                 try:

@@ -13,7 +13,8 @@ from strategies import neighbor_counts, pairs
 from validation.oracles import twins
 
 from dreval.geometry import blocks, distances
-from dreval.geometry.blocks import Groups, neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import Groups, neighbor_pass, random_groups
+from dreval.geometry.view import view_without_group
 
 LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank")
 ANY_WIDTH = st.one_of(pairs(), pairs(min_p=13, max_p=40, max_d=3), pairs(min_n=14, min_p=3, max_p=20, max_d=20))

@@ -18,7 +18,7 @@ from validation.oracles.twins import joined, order_of, orders, squared_distances
 from dreval.errors import UndefinedMeasure
 from dreval.geometry import blocks, streaming
 from dreval.geometry import ranks as module
-from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups
 from dreval.geometry.distances import Space
 from dreval.geometry.distances import orders as sorted_rows
 from dreval.geometry.ranks import (
@@ -30,6 +30,7 @@ from dreval.geometry.ranks import (
     tied_corankings,
 )
 from dreval.geometry.streaming import anchored_pass
+from dreval.geometry.view import view_without_group
 
 ANY_PAIR = st.one_of(pairs(max_n=25), pairs(min_n=15, max_n=25, min_p=13, max_p=30))
 
@@ -165,7 +166,7 @@ def test_embeddings_of_one_pass_equal_separate_ones(pair, limit, seed):
                 module.coranking_without(view, ks),
                 module.coranking_without(separate, ks),
             )
-            assert_array_equal(result_without.q_nx, expected_without.q_nx)
+            assert_array_equal(result_without.curves.q_nx, expected_without.curves.q_nx)
             assert_array_equal(result_without.areas, expected_without.areas)
             for result in (coranking(view), coranking(replace(view, _cache={}))):
                 assert_array_equal(histograms(result), histograms(coranking(separate)))
@@ -266,18 +267,18 @@ def test_samples_have_no_bias(image, large_limits):
     for of, expected in (
         (lambda estimate: estimate.areas, exact.areas),
         (lambda estimate: estimate.areas.mean(keepdims=True), exact.areas.mean(keepdims=True)),
-        (lambda estimate: estimate.q_nx(), exact.q_nx()[ks - 1]),
-        (lambda estimate: estimate.b_nx(), exact.b_nx()[ks - 1]),
-        (lambda estimate: estimate.lcmc(), exact.lcmc()[ks - 1]),
-        (lambda estimate: estimate.r_nx(), exact.r_nx()[ks[ks < 699] - 1]),
+        (lambda estimate: estimate.curves.q_nx, exact.curves.q_nx[ks - 1]),
+        (lambda estimate: estimate.curves.b_nx, exact.curves.b_nx[ks - 1]),
+        (lambda estimate: estimate.curves.lcmc(), exact.curves.lcmc()[ks - 1]),
+        (lambda estimate: estimate.curves.r_nx()[:-1], exact.curves.r_nx()[ks[ks < 699] - 1]),
     ):
         values = np.array([of(estimate) for estimate in estimates])
         error = values.std(axis=0, ddof=1) / np.sqrt(draws)
         assert (np.abs(values.mean(axis=0) - expected) <= 4 * error + 1e-12).all()
     for estimate in estimates:  # counted without error as far as lists reach, and where all others are neighbors
-        assert_allclose(estimate.q_nx()[ks <= 6], exact.q_nx()[ks[ks <= 6] - 1], atol=1e-12)
-        assert_allclose(estimate.b_nx()[ks <= 6], exact.b_nx()[ks[ks <= 6] - 1], atol=1e-12)
-        assert_allclose(estimate.q_nx()[-1], 1.0, atol=1e-12)
+        assert_allclose(estimate.curves.q_nx[ks <= 6], exact.curves.q_nx[ks[ks <= 6] - 1], atol=1e-12)
+        assert_allclose(estimate.curves.b_nx[ks <= 6], exact.curves.b_nx[ks[ks <= 6] - 1], atol=1e-12)
+        assert_allclose(estimate.curves.q_nx[-1], 1.0, atol=1e-12)
         assert not (estimate.has_ties & ~exact.has_ties).any()
 
 
@@ -300,8 +301,8 @@ def test_a_perfect_copy_has_no_error(large_limits):
     for seed in range(5):
         result = coranking(anchored_pass(X, {"Y": 2 * X}, rows, k=5, sample=np.random.default_rng(seed))["Y"])
         assert_array_equal(result.areas, 1.0)
-        assert_array_equal(result.q_nx(), 1.0)
-        assert_array_equal(result.b_nx(), 0.0)
+        assert_array_equal(result.curves.q_nx, 1.0)
+        assert_array_equal(result.curves.b_nx, 0.0)
 
 
 @pytest.mark.parametrize("n", [4, 5, 6, 10, 101, 5000, 60_000])

@@ -44,7 +44,7 @@ def test_every_rank_occurs_once_in_every_row(pair):
     np.testing.assert_array_equal(matrix.sum(axis=1), n)
     view = neighbor_pass(X, {"a": np.asarray(Y, float)}, k=1)["a"]
     blocks = [matrix[:k, :k].sum() / (k * n) for k in range(1, n)]
-    np.testing.assert_allclose(coranking(view).q_nx(), blocks)
+    np.testing.assert_allclose(coranking(view).curves.q_nx, blocks)
 
 
 @given(st.integers(3, 400), st.integers(1, 60), st.data())

@@ -15,9 +15,10 @@ from strategies import clouds
 import dreval
 from dreval.errors import InputError
 from dreval.geometry import blocks
-from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups
 from dreval.geometry.distances import Space, gather, take, unit_rows
 from dreval.geometry.procrustes import disparity
+from dreval.geometry.view import view_without_group
 from dreval.glossary import METRICS
 from dreval.inputs.features import check_distances
 

@@ -21,9 +21,10 @@ from dreval.geometry import pairs
 from dreval.geometry import pairs as mid_ranks
 from dreval.geometry import pairs as pair_statistics
 from dreval.geometry._loops import pairs as loops
-from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups
 from dreval.geometry.distances import Space
 from dreval.geometry.pairs import triplets
+from dreval.geometry.view import view_without_group
 from dreval.inference.intervals import jackknife_interval
 from dreval.measures.core import answer
 from dreval.records import notes

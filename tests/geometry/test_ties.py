@@ -15,8 +15,9 @@ from validation.oracles import twins
 
 import dreval
 from dreval._random import stream
-from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups
 from dreval.geometry.ranks import coranking, tie_bounds, tied_corankings
+from dreval.geometry.view import view_without_group
 from dreval.measures import labels as module
 from dreval.registry import MEASURES
 
@@ -182,7 +183,7 @@ def test_bounds_at_every_k_for_anchors_and_without_a_group():
         strict=True,
     ):
         assert_array_equal(part.areas, expected.areas)
-        assert_array_equal(part.q_nx(), expected.q_nx())
+        assert_array_equal(part.curves.q_nx, expected.curves.q_nx)
 
 
 def test_distances_equal_up_to_rounding_are_ties():
@@ -194,7 +195,7 @@ def test_distances_equal_up_to_rounding_are_ties():
     for end, reference in zip(
         tied_corankings(view), tied_corankings(neighbor_pass(X, {"Y": X}, k=3)["Y"]), strict=True
     ):
-        assert_allclose(end.q_nx(), reference.q_nx(), atol=1e-14)
+        assert_allclose(end.curves.q_nx, reference.curves.q_nx, atol=1e-14)
 
 
 def _votes(distances, codes, own_class, members, k):

@@ -15,7 +15,8 @@ from validation.oracles import twins
 
 import dreval
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups
+from dreval.geometry.view import view_without_group
 from dreval.measures import core
 from dreval.measures.core import answer, chance_value
 from dreval.records.notes import join_notes

@@ -17,7 +17,8 @@ from validation.oracles import twins
 
 import dreval
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups
+from dreval.geometry.view import view_without_group
 from dreval.measures import classes as silhouette_module
 from dreval.measures import labels as continuity_module
 from dreval.registry import MEASURES

@@ -16,7 +16,8 @@ from validation.oracles import twins
 import dreval
 from dreval._random import stream
 from dreval.errors import InputError
-from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups
+from dreval.geometry.view import view_without_group
 from dreval.measures import labels as module
 
 SEEDS = st.integers(0, 2**32 - 1)

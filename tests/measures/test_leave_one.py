@@ -58,7 +58,7 @@ def test_a_recorded_pass_is_not_repeated(monkeypatch):
     parts = _view(X, Y, (7, 3), n_jobs=2)
     for k in (3, 7):
         assert_array_equal(parts.rank_penalties_without_point[k], view.rank_penalties_without_point[k])
-    monkeypatch.setattr(ranks, "neighbor_pass", None)
+    monkeypatch.setattr(ranks, "make_view", None)
     for k in (3, 7):
         result = MEASURES.card("continuity").without(parts, n_neighbors=k)
         assert_allclose(result, _recomputed("continuity", X, Y, n_neighbors=k), rtol=0, atol=1e-13)
@@ -97,13 +97,13 @@ def test_the_co_ranking_without_a_point_does_not_depend_on_threads(monkeypatch):
     X, Y = np.random.default_rng(0).normal(size=(2, 300, 4))
     single, parallel = (coranking_without(_view(X, Y, n_jobs=jobs), (1, 5, 40)) for jobs in (1, 2))
     assert_array_equal(single.areas, parallel.areas)
-    assert_array_equal(single.q_nx, parallel.q_nx)
+    assert_array_equal(single.curves.q_nx, parallel.curves.q_nx)
     view = _view(X, Y)
     single_k, several = coranking_without(view, (5,)), coranking_without(view, (1, 5, 40))
-    assert_array_equal(several.q_nx, single.q_nx)
-    assert_array_equal(single_k.q_nx[:, 0], single.q_nx[:, 1])
+    assert_array_equal(several.curves.q_nx, single.curves.q_nx)
+    assert_array_equal(single_k.curves.q_nx[:, 0], single.curves.q_nx[:, 1])
     monkeypatch.setattr("dreval.geometry.ranks._pass", None)  # stored by now
-    assert_array_equal(coranking_without(view, (40,)).q_nx[:, 0], single.q_nx[:, 2])
+    assert_array_equal(coranking_without(view, (40,)).curves.q_nx[:, 0], single.curves.q_nx[:, 2])
 
 
 LOCAL = ("procrustes_rc", "procrustes_rn_opt", "procrustes_rn", "procrustes_r")

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups
+from dreval.geometry.view import view_without_group
 from dreval.measures.core import permuted
 
 

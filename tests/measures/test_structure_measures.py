@@ -17,7 +17,8 @@ from validation.oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, read
 
 import dreval
 from dreval.errors import UndefinedMeasure
-from dreval.geometry.blocks import neighbor_pass, random_groups, sample_points, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups, sample_points
+from dreval.geometry.view import view_without_group
 from dreval.measures import distances as tree_module
 from dreval.measures.core import answer, chance_value
 from dreval.registry import MEASURES

@@ -397,7 +397,7 @@ def test_a_coranking_embedding_is_the_matrix(three_embeddings):
     """The share in the title is Q_NX of the same view; shades rise with the counts, and empty cells are clear."""
     figure, X = three_embeddings.plot("coranking", n_neighbors=7), three_embeddings.data
     for name, ax in zip("abc", figure.axes, strict=False):
-        q_nx = coranking(neighbor_pass(X, {name: three_embeddings.embeddings[name]}, k=1)[name]).q_nx()[6]
+        q_nx = coranking(neighbor_pass(X, {name: three_embeddings.embeddings[name]}, k=1)[name]).curves.q_nx[6]
         assert ax.get_title(loc="right").endswith(format_fixed(q_nx, 3))
         edges = rank_edges(60, MATRIX_CELLS, 7)
         counts = coranking_cells(X, three_embeddings.embeddings[name], edges)

@@ -14,7 +14,7 @@ from dreval.glossary import TARGETS, format_number, format_p
 from dreval.inference import intervals
 from dreval.inference.ties import order_by_mean_rank
 from dreval.records.comparison import Comparison
-from dreval.records.frames import full_name, notes_by_row
+from dreval.records.frames import full_name, keys_by_full_name, notes_by_row
 from dreval.records.notes import Note, Notes, join_notes
 from dreval.report.contents.evaluation import fit_columns, measure_title, short_parameters
 from dreval.report.document import CODES, BestCell, Table, TextCell, significance_stars
@@ -284,7 +284,8 @@ def measure_label(comparison: Comparison, name: str) -> str:
 def _setting_suffix(comparison: Comparison, name: str) -> str:
     """Return the parameters of a measure that the comparison has with several."""
     row = comparison.of(comparison.standing, name).iloc[0]
-    several = sum(full.partition("(")[0] == row["measure"] for full in comparison.measures) > 1
+    keys = keys_by_full_name(comparison.standing)
+    several = sum(measure == row["measure"] for measure, _ in keys.values()) > 1
     return f" ({short_parameters(row['parameters'])})" if several else ""
 
 
@@ -411,7 +412,8 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
         header = [("Data", str(recipe.get("dataset") or "")), ("Points n", format_number(recipe.get("n"))), *header]
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
-    called = {name.partition("(")[0]: column_of(comparison, name).short_title for name in comparison.measures}
+    keys = keys_by_full_name(comparison.standing)
+    called = {measure: column_of(comparison, name).short_title for name, (measure, _) in keys.items()}
     rope += [(f"Equivalence margin, {called[name]}", f"{value:g}") for name, value in margins.items()]
     levels, value_level = [("Level", f"{recipe['alpha']:g}")], recipe.get("conf_level")
     if value_level is not None and not math.isclose(value_level, 1 - recipe["alpha"]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
@@ -14,7 +13,14 @@ from dreval.comparison.compare import comparable
 from dreval.comparison.families import names_hint
 from dreval.errors import InputError
 from dreval.glossary import DIRECTIONS, format_number, format_p
-from dreval.records.frames import independence_rows, notes_of_table, of_whole, over_replicates
+from dreval.records.frames import (
+    independence_rows,
+    notes_of_table,
+    of_whole,
+    over_replicates,
+    parameters_of,
+    parameters_text,
+)
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.results import Results
 from dreval.records.tests import LEVEL
@@ -149,13 +155,14 @@ def _requested_columns(view: ResultView, measures: Any) -> tuple[Column, ...]:
 def _measure_head(column: Column, name: str, k: int | None) -> TextCell:
     """Return a measure, the parameters that differ from its card or the others, and an arrow to its better end."""
     defaults = MEASURES.card(column.measure).parameters if column.measure in MEASURES else {}
-    pairs = [pair.partition("=")[::2] for pair in column.parameters.split(", ") if pair]
-    settings = [
-        f"{key}={value}" for key, value in pairs if key != NEIGHBORS_PARAMETER and str(defaults.get(key)) != value
-    ]
-    scale = neighbors_of(column)
-    settings = [f"{NEIGHBORS_PARAMETER}={scale}", *settings] if scale not in (k, None) else settings
-    setting_text = f"({parameter_text(', '.join(settings))})" if settings else ""
+    parameters, scale = parameters_of(column.parameters), neighbors_of(column)
+    settings: dict[str, Any] = {} if scale in (k, None) else {NEIGHBORS_PARAMETER: scale}
+    settings |= {
+        key: value
+        for key, value in parameters.items()
+        if key != NEIGHBORS_PARAMETER and str(defaults.get(key)) != value
+    }
+    setting_text = f"({parameter_text(parameters_text(settings))})" if settings else ""
     return TextCell(" ".join(filter(None, [name, setting_text, ARROWS.get(column.direction, "")])))
 
 
@@ -500,26 +507,21 @@ def _split_settings(rows: Any, is_method_measure: bool) -> tuple[list[str], str]
 
     For a measure of a method the number of transformations or folds is the number that was run.
     """
-    settings = [re.split(r", (?=\w+=)", setting) for setting in rows["parameters"]]
+    settings = [parameters_of(text) for text in rows["parameters"]]
     if is_method_measure:
         settings = [
-            [_parameter_as_run(parameter, n_run) for parameter in setting]
+            {name: _value_as_run(name, value, n_run) for name, value in setting.items()}
             for setting, n_run in zip(settings, rows["n_resamples"], strict=True)
         ]
-    common = [parameter for parameter in settings[0] if all(parameter in setting for setting in settings)]
-    return [
-        ", ".join(parameter for parameter in setting if parameter not in common) for setting in settings
-    ], ", ".join(common)
+    common = dict(item for item in settings[0].items() if all(item in setting.items() for setting in settings))
+    different = [dict(item for item in setting.items() if item not in common.items()) for setting in settings]
+    return [parameters_text(setting) for setting in different], parameters_text(common)
 
 
-def _parameter_as_run(parameter: str, n_run: float) -> str:
-    """Return a parameter as it was run: at most as many transformations or folds as there were."""
-    name, _, requested = parameter.partition("=")
-    return (
-        f"{name}={n_run:.0f}"
-        if name in COUNT_PARAMETERS and requested.isdigit() and 0 < n_run < int(requested)
-        else parameter
-    )
+def _value_as_run(name: str, requested: str, n_run: float) -> str:
+    """Return the value of a parameter as it was run: at most as many transformations or folds as there were."""
+    is_less = name in COUNT_PARAMETERS and requested.isdigit() and 0 < n_run < int(requested)
+    return f"{n_run:.0f}" if is_less else requested
 
 
 def _whole_value(card: Any, value: float) -> float:

@@ -21,7 +21,7 @@ from dreval.errors import InputError
 from dreval.geometry.ranks import coranking_cells, rank_edges
 from dreval.glossary import printable
 from dreval.records.comparison import Comparison
-from dreval.records.frames import full_name
+from dreval.records.frames import full_name, keys_by_full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._style import (
@@ -382,7 +382,7 @@ def _interval_rows(comparison: Comparison, measure: str | None) -> Rows:
     rows = comparison.pairs[comparison.pairs["conf_low"].notna()]
     if comparison.families:
         rows = rows[rows["test"] == comparison.recipe["decided_by"]]
-    settings = [name for name in comparison.measures if name.partition("(")[0] == measure]
+    settings = [name for name, key in keys_by_full_name(comparison.standing).items() if key[0] == measure]
     names = main_measures(comparison) if measure is None else settings or [comparison.named(measure)]
     parts: Rows = {}
     for name in names:

@@ -18,15 +18,15 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from dreval._check import FloatArray, IntArray, auto_neighbors, check_int, check_rows
 from dreval.errors import InputError
-from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.distances import nearest
 from dreval.geometry.procrustes import broken_edges, local_stretch
+from dreval.geometry.view import Reads, make_views
 from dreval.glossary import printable
 from dreval.inputs.features import densify, is_sparse
 from dreval.measures.classes import centroid_triplets
 from dreval.records.comparison import Comparison
 from dreval.records.estimates import Stability
-from dreval.records.frames import columns_by_full_name, setting_names
+from dreval.records.frames import keys_by_full_name, setting_names
 from dreval.records.points import PointScores
 from dreval.records.results import MOST_LISTED, Results
 from dreval.records.tests import NoiseTest
@@ -753,7 +753,8 @@ def _compared_measure(comparison: Comparison, measure: str | None, first: str, s
 def _point_differences(comparison: Comparison, name: str, first: str, second: str) -> Any:
     """Return the advantage of the first at each point; None where the measure has no values of points."""
     results = comparison.results
-    column = "" if results is None else columns_by_full_name(results.table).get(name, "")
+    key = keys_by_full_name(comparison.standing)[name]
+    column = "" if results is None else setting_names(results.table).get(key, "")
     if results is None or any(column not in results.points[left].columns for left in (first, second)):
         return None
     sign = 1.0 if direction_of(comparison, name) == "higher" else -1.0
@@ -778,7 +779,8 @@ def draw_ellipses(results: Results, view: ResultView, names: list[str], *, n_nei
         raise InputError("results", "must hold the data in memory for ellipses", "none", hint)
     n, d = len(results.embeddings[names[0]]), max(results.embeddings[name].shape[1] for name in names)
     k = auto_neighbors(n) if n_neighbors is None else check_int(n_neighbors, "n_neighbors", low=d, high=n - 1)
-    views = neighbor_pass(data, {name: results.embeddings[name] for name in names}, k=k, ranks=False, metric=metric)
+    embedded = {name: results.embeddings[name] for name in names}
+    views = make_views(data, embedded, Reads(k, ranks=False), metric=metric)
     outlines, edges = {}, {}
     for name, embedding_view in views.items():
         maps = local_stretch(embedding_view, k).maps

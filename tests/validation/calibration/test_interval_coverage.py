@@ -11,7 +11,8 @@ from numpy.testing import assert_array_equal
 from scipy import stats
 
 import dreval
-from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups
+from dreval.geometry.view import view_without_group
 from dreval.inference.intervals import anchor_interval, jackknife_interval
 from dreval.measures.core import answer
 from dreval.registry import MEASURES

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 import dreval
-from dreval.geometry.blocks import neighbor_pass, random_groups, view_without_group
+from dreval.geometry.blocks import neighbor_pass, random_groups
+from dreval.geometry.view import view_without_group
 from dreval.inference.intervals import jackknife_interval
 from dreval.measures.core import answer
 from dreval.measures.ranks import trustworthiness
