@@ -16,7 +16,9 @@ ROW = MeasureRow("e", "trustworthiness", {"n_neighbors": 5}, value=0.9, chance=0
 
 def test_a_row_is_not_changed_by_notes_and_intervals():
     """Each returns a new row; a row cannot be changed."""
-    noted = ROW.with_note("interval.large_k").with_interval(Interval(0.1, 0.7, 1.0, "points", 20, 19), "interval.fixed")
+    noted = ROW.with_note("interval.large_k").with_interval(
+        Interval(0.1, 0.7, 1.0, "points", 20, 19), "interval.large_k"
+    )
     assert (ROW.notes, ROW.interval) == ((), None)
     assert ([note.code for note in noted.notes], noted.interval.n_groups) == (["interval.large_k"], 20)
     with pytest.raises(FrozenInstanceError):
@@ -25,15 +27,15 @@ def test_a_row_is_not_changed_by_notes_and_intervals():
 
 def test_an_interval_without_spread_is_a_note_unless_it_is_exact():
     """An error of 0 says nothing where points were resampled, and is exact where all points were used."""
-    fixed = ROW.with_interval(Interval(0.0, 0.9, 0.9, "points", 20, 19), "interval.fixed")
-    exact = ROW.with_interval(Interval(0.0, 0.9, 0.9, "exact", 20, np.inf), "interval.fixed")
-    assert (fixed.interval, [note.code for note in fixed.notes]) == (None, ["interval.fixed"])
+    fixed = ROW.with_interval(Interval(0.0, 0.9, 0.9, "points", 20, 19), "interval.large_k")
+    exact = ROW.with_interval(Interval(0.0, 0.9, 0.9, "exact", 20, np.inf), "interval.large_k")
+    assert (fixed.interval, [note.code for note in fixed.notes]) == (None, ["interval.large_k"])
     assert (exact.interval.kind, exact.notes) == ("exact", ())
 
 
 def test_cells_are_columns_of_the_table():
     """The text of the parameters, the card and the interval fill the columns; what a row lacks is missing."""
-    row = ROW.with_interval(Interval(0.1, 0.7, 1.0, "anchor_groups", 20, 19), "interval.fixed")
+    row = ROW.with_interval(Interval(0.1, 0.7, 1.0, "anchor_groups", 20, 19), "interval.large_k")
     table = tidy_frame([ROW.cells(), row.cells()])
     assert table["parameters"].tolist() == ["n_neighbors=5", "n_neighbors=5"]
     assert table["direction"].tolist() == ["higher", "higher"]
