@@ -35,8 +35,8 @@ SECTIONS = {
     "significance": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
     "methods": ["Parameters", "Attributes", "Notes", "References", "Examples"],
     "datasets": ["Returns", "Examples"],
-    "analyses": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
-    "scores": ["Parameters", "Returns", "Raises", "See Also", "Warnings", "Notes", "References", "Examples"],
+    "analyses": ["Parameters", "Returns", "Raises", "Warnings", "See Also", "Notes", "References", "Examples"],
+    "scores": ["Parameters", "Returns", "Raises", "Warnings", "See Also", "Notes", "References", "Examples"],
 }
 # A field that may be empty, with the meaning of that.
 MAY_BE_EMPTY = {
@@ -171,7 +171,8 @@ def test_pages_name_every_parameter(folder: str, name: str) -> None:
     page = inspect.getdoc(entry) or ""
     _, _, remaining = page.partition("Parameters\n----------\n")
     described = re.split(r"\n\n\w[\w ]*\n-+\n", remaining)[0]
-    documented = {word for line in re.findall(r"^([\w*, ]+?) :", described, re.MULTILINE) for word in line.split(", ")}
+    entries = re.findall(r"^(\*\*\w+$|[\w*, ]+?(?= :))", described, re.MULTILINE)
+    documented = {word for entry in entries for word in entry.split(", ")}
 
     assert set(inspect.signature(entry).parameters) - {word.lstrip("*") for word in documented} == set()
 

@@ -99,15 +99,15 @@ def intrinsic_dimension(
     UndefinedMeasure
         If all ratios of distances are 1, as on a grid.
 
-    See Also
-    --------
-    parallel_analysis : the number of components with more variance than independent columns have.
-
     Warnings
     --------
     The interval covers the sampling of points, not the bias of the estimator: noise and curvature raise the estimate
     where their size is that of the distances between neighbors; edges lower it, in a cube of 5 dimensions by about a
     tenth, of 10 by a fifth.
+
+    See Also
+    --------
+    parallel_analysis : the number of components with more variance than independent columns have.
 
     Notes
     -----

@@ -74,15 +74,15 @@ def local_distortion(
     UndefinedMeasure
         If the data are distances only.
 
-    See Also
-    --------
-    local_area_spread, local_anisotropy : one number each, with an interval and a chance level.
-    singularity_score, perturbation_score : scores of each point from the loss of t-SNE.
-
     Warnings
     --------
     Ellipses say little where R^2 is low (no linear map fits the neighborhood) or much variance is outside the tangent;
     standard errors are those of the local regression, not of the embedding.
+
+    See Also
+    --------
+    local_area_spread, local_anisotropy : one number each, with an interval and a chance level.
+    singularity_score, perturbation_score : scores of each point from the loss of t-SNE.
 
     Notes
     -----

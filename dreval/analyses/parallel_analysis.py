@@ -74,14 +74,14 @@ def parallel_analysis(
         As ``Evaluation`` for the data; if a column is constant, or there are so few permutations that no p-value can
         be at most ``alpha``.
 
-    See Also
-    --------
-    intrinsic_dimension : the dimension of a curved surface, from distances to neighbors.
-
     Warnings
     --------
     Components are linear: a curved surface needs more of them than it has dimensions. A weak component behind a strong
     one can be missed.
+
+    See Also
+    --------
+    intrinsic_dimension : the dimension of a curved surface, from distances to neighbors.
 
     Notes
     -----

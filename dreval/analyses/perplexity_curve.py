@@ -106,16 +106,16 @@ def perplexity_curve(
     InputError
         If an argument is invalid.
 
-    See Also
-    --------
-    singularity_score : the score of the points of one map.
-    sweep : settings that are not distinguishable from the best by a measure.
-
     Warnings
     --------
     Maps with different perplexities minimize different losses: a lower score is not evidence that a map is closer to
     the data. Intervals are over seeds, for these data and this start; where runs are refused they are for the other
     runs only. A perplexity chosen on the curve has no error rate.
+
+    See Also
+    --------
+    singularity_score : the score of the points of one map.
+    sweep : settings that are not distinguishable from the best by a measure.
 
     Notes
     -----

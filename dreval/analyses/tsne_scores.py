@@ -233,15 +233,15 @@ def perturbation_score(
     ApproximationWarning
         If the perplexity is more than a third of the number of other points, which is then used.
 
-    See Also
-    --------
-    singularity_score : how flat the loss is around each point; a hundred times as fast.
-    local_distortion : how every neighborhood is stretched, for embeddings of any method.
-
     Warnings
     --------
     A low score is not evidence that distances or clusters are right: it says that the point stays, given the places of
     all other points of this map.
+
+    See Also
+    --------
+    singularity_score : how flat the loss is around each point; a hundred times as fast.
+    local_distortion : how every neighborhood is stretched, for embeddings of any method.
 
     Notes
     -----
@@ -382,15 +382,15 @@ def singularity_score(
     ApproximationWarning
         If the perplexity is more than a third of the number of other points, which is then used.
 
-    See Also
-    --------
-    perturbation_score : how far a point moves in the map when it is moved a little in the data.
-    local_distortion : how every neighborhood is stretched, for embeddings of any method.
-
     Warnings
     --------
     A low score is not evidence that distances or clusters are right: it says that the place of the point is stable,
     given the affinities and all other points of this map. Maps with other perplexities minimize other losses.
+
+    See Also
+    --------
+    perturbation_score : how far a point moves in the map when it is moved a little in the data.
+    local_distortion : how every neighborhood is stretched, for embeddings of any method.
 
     Notes
     -----
