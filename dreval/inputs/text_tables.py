@@ -462,7 +462,7 @@ SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"
 EXACT: dict[str, Any] = (
     {} if tuple(int(part) for part in pd.__version__.split(".")[:2]) >= (3, 1) else {"float_precision": "round_trip"}
 )
-DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?(e[+-]?\d+)?", re.I)
+DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?(e[+-]?\d+)?", re.I)  # or a whole number
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.I)  # or three digits behind a decimal comma
 COMMENT = re.compile(rb"[ \t]*#([ \t][^\r\n]*)?(\r\n|\n|\r)")
 ESCAPED_QUOTE = re.compile(rb'\\"[^,;\t \r\n"]')  # how R writes a quote within quotes
@@ -518,11 +518,11 @@ def read_text(
         _check_quotes(file)
         header, width, layout_notes = _layout(file, reading)
         frame = _parse(file, header, width)
+        notes = (*layout_notes, *notes, *_decimal_commas(frame, file))
     except UnicodeDecodeError as error:
         raise _garbage(path, argument, f"{str(path)!r}, which is not UTF-8 at byte {error.start}") from error
     except csv.Error as error:
         raise _garbage(path, argument, f"{str(path)!r} ({error})") from error
-    notes = (*layout_notes, *notes, *(_decimal_commas(frame, file) if separator == ";" else ()))
     if header is not None:
         frame.columns = pd.Index(header)
     if len(frame) == 0:
@@ -808,22 +808,50 @@ def _parse(file: TextFile, header: tuple[str, ...] | None, width: int) -> pd.Dat
 
 
 def _decimal_commas(frame: pd.DataFrame, file: TextFile) -> Notes:
-    """Convert columns of numbers with decimal commas to floats, in place, and return a note.
+    """Convert columns of numbers with decimal commas next to semicolons to floats, in place, and return a note.
 
     Columns are converted only if no other meaning is possible: some number does not have three digits after its comma,
-    so that commas do not separate thousands, and no number of the file has a point. Other columns stay text, which is
-    no number.
+    so that commas do not separate thousands, and no number of the file has a point. Other columns of numbers with
+    commas, or with points between thousands, raise an error: as text they could become classes.
     """
     texts = {j: frame.iloc[:, j] for j in range(frame.shape[1]) if frame.iloc[:, j].dtype.kind not in "biuf"}
     cells = {j: column.dropna().astype(str).str.strip() for j, column in texts.items()}
-    comma_columns = [j for j, column in cells.items() if len(column) and column.str.fullmatch(DECIMAL_COMMA).all()]
-    if all(cells[j].str.fullmatch(THOUSANDS).eq(cells[j].str.contains(",")).all() for j in comma_columns):
+    columns = [j for j, column in cells.items() if len(column) and _are_comma_numbers(column)]
+    if not columns:
         return ()
-    if any("." in cell and NUMBER.fullmatch(cell.strip()) for _, row in file.rows() for cell in row):
-        return ()
-    for j in comma_columns:
+    is_plain = all(cells[j].str.fullmatch(DECIMAL_COMMA).all() for j in columns)
+    is_certain = any((cells[j].str.contains(",") & ~cells[j].str.fullmatch(THOUSANDS)).any() for j in columns)
+    if file.separator != ";" or not is_plain or not is_certain or _has_decimal_points(file):
+        raise _comma_error(file, [cell for j in columns for cell in cells[j] if not NUMBER.fullmatch(cell)])
+    for j in columns:
         frame.isetitem(j, [float(str(cell).replace(",", ".")) if pd.notna(cell) else math.nan for cell in texts[j]])
-    return (note("file.commas", columns=len(comma_columns), file=file.path.name),)
+    return (note("file.commas", columns=len(columns), file=file.path.name),)
+
+
+def _are_comma_numbers(cells: pd.Series[Any]) -> bool:
+    """Check whether all cells are numbers, and some have a decimal comma or points between thousands."""
+    is_plain = cells.str.fullmatch(NUMBER)
+    return bool((is_plain | cells.str.fullmatch(COMMA_NUMBER)).all() and not is_plain.all())
+
+
+def _has_decimal_points(file: TextFile) -> bool:
+    """Check whether a cell of the file is a number with a point."""
+    return any("." in cell and NUMBER.fullmatch(cell.strip()) for _, row in file.rows() for cell in row)
+
+
+def _comma_error(file: TextFile, cells: list[str]) -> InputError:
+    """Return the error for numbers with commas, or with points between thousands, that are not read.
+
+    It shows the first number with points, else the first one whose comma is a decimal comma, else the first one.
+    """
+    cell = max(cells, key=lambda cell: ("." in cell, not THOUSANDS.fullmatch(cell)))
+    options = "" if file.separator == "," else f", sep={file.separator!r}"
+    thousands = ", thousands='.'" if "." in cell else ""
+    hint = f"{PANDAS_HINT}: pandas.read_csv(path{options}, decimal=','{thousands})"
+    if THOUSANDS.fullmatch(cell):
+        hint += ", or thousands=',' in place of decimal where the commas group digits"
+    requirement = "must have decimal points, or decimal commas next to semicolons"
+    return file.error(requirement, f"the number {cell!r} in {{file}}", f"{hint}.")
 
 
 def _decide(table: TextTable, file: TextFile, reading: HeaderOptions) -> FirstRow:

@@ -76,7 +76,7 @@ def test_matrices_of_distances(tmp_path: Path) -> None:
 def test_ambiguous_commas_raise_an_error(tmp_path: Path, text: str) -> None:
     """If a comma may separate thousands, or points occur too, nothing is guessed."""
     (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(InputError, match=r"must hold numbers"):
+    with pytest.raises(InputError, match=r"must have decimal points, or decimal commas next to semicolons"):
         as_data(tmp_path / "t.csv")
 
 
@@ -364,11 +364,11 @@ def test_files_written_by_r_are_read(tmp_path: Path, name: str) -> None:
     """Spaces, tabs, commas and semicolons; quotes, row names, factors, decimal commas and numbers as names."""
     (tmp_path / name).write_text(R_FILES[name])
     table, names = expected(name)
+    if name == "mixed_decimal.csv":
+        with pytest.raises(InputError, match=r"must have decimal points, or decimal commas next to semicolons"):
+            read_table(tmp_path / name)
+        return
     values = read_table(tmp_path / name).values
-    if name == "mixed_decimal.csv":  # decimal commas next to spaces stay text, which is no number
-        table = table.assign(x=["0,5", "-1,25", "3", "4,75", "2e-05", "7"], y=["1,5", "2", "-4,25", "8", "16", "0,125"])
-        with pytest.raises(InputError, match=r"a number in another notation.*Read it with pandas and pass the frame"):
-            as_data(tmp_path / name, labels="Species")
     first_column = values.columns[0]
     if first_column == "Unnamed: 0":
         assert values[first_column].tolist() == (names or list(range(1, 7)))
@@ -378,7 +378,7 @@ def test_files_written_by_r_are_read(tmp_path: Path, name: str) -> None:
     assert [*values.columns] == [*table.columns]
     for column in table:
         target, received = table[column], values[column]
-        if target.dtype.kind == "f" or name == "mixed_decimal.csv":
+        if target.dtype.kind == "f":
             assert received.tolist() == target.tolist()
         else:
             assert received.isna().tolist() == target.isna().tolist()
@@ -389,6 +389,8 @@ def test_files_written_by_r_are_read(tmp_path: Path, name: str) -> None:
 def test_factors_of_r_are_labels(tmp_path: Path, name: str) -> None:
     """The classes of six points, by rows and by names, are correct; the silhouette equals that of scikit-learn."""
     metrics = pytest.importorskip("sklearn.metrics")
+    if name == "mixed_decimal.csv":  # it is not read
+        return
     (tmp_path / name).write_text(R_FILES[name])
     table, names = expected(name)
     Y = np.array(list(NUMBERS.values())).T
