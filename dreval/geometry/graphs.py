@@ -163,7 +163,7 @@ def radius_graph(X: FloatArray, radius: float) -> csr_matrix:
     from scipy.spatial import cKDTree
 
     space = Space.of(X)
-    limit = _squared_radius(radius, space)
+    limit = _squared_radius(radius)
     if X.shape[1] <= TREE_COLUMNS:
         wide = np.sqrt(limit) * (1 + 1e-9)  # the distances of the tree are rounded, too
         pairs = cKDTree(space.points).query_pairs(wide, output_type="ndarray").astype(np.int64)
