@@ -708,7 +708,8 @@ def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, optio
     match kind_of(value):
         case Kind.SOURCE:
             no_options(options, argument, "an existing source")
-            return replace(value, name=name)
+            renamed: Source = replace(value, name=name)
+            return renamed
         case Kind.TEXT if value.startswith(BUNDLED):
             return method_source(value.removeprefix(BUNDLED), name, options)
         case Kind.TEXT if stored is None:
