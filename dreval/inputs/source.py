@@ -708,8 +708,8 @@ def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, optio
     match kind_of(value):
         case Kind.SOURCE:
             no_options(options, argument, "an existing source")
-            renamed: Source = replace(value, name=name)
-            return renamed
+            source: Source = replace(value, name=name)
+            return source
         case Kind.TEXT if value.startswith(BUNDLED):
             return method_source(value.removeprefix(BUNDLED), name, options)
         case Kind.TEXT if stored is None:
