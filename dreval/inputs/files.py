@@ -140,8 +140,8 @@ def read_parquet(
     return frame, indexed
 
 
-def stored_parquet(path: Path, argument: str) -> tuple[LazyTable, pd.Index[Any] | None] | None:
-    """Return the table in a large .parquet file, which is read when needed, and its index; None for a small file."""
+def stored_parquet(path: Path, argument: str) -> tuple[LazyTable, pd.Index[Any], pd.Index[Any] | None] | None:
+    """Return the table in a large .parquet file, read when needed, its columns and index; None for a small file."""
     _require("pyarrow", "parquet", "a .parquet file", path, argument)
     parquet = importlib.import_module("pyarrow.parquet")
     try:
@@ -726,9 +726,8 @@ def _from_path(
     name, located = stem_of(value), locate(value, argument)
     stored = stored_parquet(located.path, argument) if located.suffix == ".parquet" and not located.member else None
     if stored is not None:
-        table, index = stored
+        table, names, index = stored
         raw = _from_stored(table, argument, sparse)
-        names = pd.Index(table.reader.columns)
         reserve = None if index is None else counting(index)
         index = None if index is None else row_names(index)
         return replace(raw, names=names, named=True, index=index, reserve=reserve, name=name)

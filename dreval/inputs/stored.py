@@ -670,8 +670,8 @@ def _only_array(group: Any, argument: str, member: str | None = None) -> Any:
     return _only_array(array, argument) if kind_of(array) is Kind.GROUP else array
 
 
-def open_parquet(path: Path, argument: str) -> tuple[LazyTable, pd.Index[Any] | None]:
-    """Return the table in a parquet file, and the index that pandas wrote with it, unless that only counts."""
+def open_parquet(path: Path, argument: str) -> tuple[LazyTable, pd.Index[Any], pd.Index[Any] | None]:
+    """Return the table in a parquet file, its names of columns, and the index that pandas wrote, unless that counts."""
     parquet = importlib.import_module("pyarrow.parquet")
     schema = parquet.read_schema(path)
     index_columns = (schema.pandas_metadata or {}).get("index_columns", [])
@@ -685,7 +685,7 @@ def open_parquet(path: Path, argument: str) -> tuple[LazyTable, pd.Index[Any] | 
     index_values = (
         None if not columns else pd.Index(columns[0]) if len(columns) == 1 else pd.MultiIndex.from_arrays(columns)
     )
-    return LazyTable(reader, f"{str(path)!r}", argument), index_values
+    return LazyTable(reader, f"{str(path)!r}", argument), pd.Index(names), index_values
 
 
 def check_obsm(group: Any, path: Path, argument: str) -> None:
