@@ -77,7 +77,7 @@ def _add_export(step: CommandParser) -> None:
     step.add_argument("data", help=DATA)
     step.add_argument("folder", type=Path, help="new folder, or one with the returned embedding (second round)")
     add_arguments(step, PROTOCOL, ("n_components",))
-    add_arguments(step, "dreval.measures.methods:tractable_consistency", TRANSFORMED, defaults=False, **SHELL)
+    add_arguments(step, "dreval.measures.consistency:tractable_consistency", TRANSFORMED, defaults=False, **SHELL)
     add_arguments(step, PROTOCOL, SETTINGS, **SHELL)
     add_arguments(step, f"{PROTOCOL}.export", ("format", "embedding"), **SHELL)
     add_answer(step, KEYS)
