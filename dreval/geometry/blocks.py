@@ -472,12 +472,17 @@ def _only_neighbors(
 ) -> None:
     """Compute the neighbors in the data of a row block."""
     k_selected = min(k_stored + 1, space.n - 1)
-    index, value = space.nearest_rows(rows, k_selected, buffer[: len(rows)])
-    tied = np.flatnonzero((np.diff(value, axis=1) <= ROUNDING * value[:, 1:]).any(axis=1))
+    index, value = space.nearest_rows(rows, k_selected, space.lines(rows, buffer[: len(rows)]))
+    tied = np.flatnonzero(_has_ties(value))
     if len(tied):
         data.tied[block][tied] = True
         index[tied] = orders(space, rows[tied])[:, :k_selected]
     data.nearest[block] = index[:, :k_stored]
+
+
+def _has_ties(values: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return whether successive values of each sorted row are equal up to rounding."""
+    return np.asarray((np.diff(values, axis=1) <= ROUNDING * values[:, 1:]).any(axis=1))
 
 
 def _tied_at(space: Space, rows: IntArray, ranks: NeighborIndices) -> npt.NDArray[np.bool_]:
@@ -515,9 +520,13 @@ def _process_block(
     codes, count = (groups.codes, groups.count) if groups is not None else (np.zeros(0, np.int64), 0)
     all_rows, sort = np.arange(len(rows)), k_stored**2 > SORTING_RATIO * space.n
     tied_data = np.zeros(len(rows), np.bool_)
-    products = None if sort else space.lines(rows, buffers[0])
+    k_selected = min(k_stored + 1, space.n - 1)
+    if not sort:
+        lines = space.lines(rows, buffers[0])
+        nearest, values = space.nearest_rows(rows, k_selected, lines)
+        data.nearest[block], data.tied[block] = nearest[:, :k_stored], _has_ties(values)
     by_data = orders(space, rows, tied_data) if sort else None
-    for index, (name, embedding_space) in enumerate(spaces.items()):
+    for name, embedding_space in spaces.items():
         arrays = lists[name]
         in_data = data.nearest[block], arrays.embedding_rank[block], arrays.embedding_counts[block]
         in_embedding = arrays.nearest[block], arrays.data_rank[block], arrays.data_counts[block]
@@ -532,22 +541,13 @@ def _process_block(
             ):
                 arrays.tied[block][tied_rows] |= _tied_at(tied_space, rows[tied_rows], ranks[tied_rows])
         else:
+            embedding_lines = embedding_space.lines(rows, buffers[1])
+            nearest, values = embedding_space.nearest_rows(rows, k_selected, embedding_lines)
+            arrays.nearest[block], arrays.tied[block] = nearest[:, :k_stored], data.tied[block] | _has_ties(values)
             loops.cross_rows(
-                rows,
-                space.coarse,
-                products,
-                embedding_space.coarse,
-                embedding_space.lines(rows, buffers[1]),
-                index == 0,
-                codes,
-                count,
-                in_data,
-                in_embedding,
-                data.tied[block],
-                arrays.tied[block],
-                ks,
-                farther,
-            )
+                rows, space.coarse, lines, embedding_space.coarse, embedding_lines, codes, count, in_data, in_embedding,
+                arrays.tied[block], ks, farther,
+            )  # fmt: skip
             tied = np.flatnonzero(arrays.tied[block])
             if len(tied):
                 sorted_orders = orders(space, rows[tied]), orders(embedding_space, rows[tied])

@@ -303,20 +303,21 @@ class Space:
         return columns[:0] if len(columns) else self.products(rows, buffer)
 
     def nearest_rows(
-        self, rows: IntArray, k: int, buffer: FloatArray, queries: Space | None = None
+        self, rows: IntArray, k: int, lines: npt.NDArray[np.floating[Any]], queries: Space | None = None
     ) -> tuple[IntArray, FloatArray]:
         """Return the k nearest points of some rows by direct value, then by row number, and these values.
 
-        The point itself is left out. Other query points than those of this space leave none out.
+        ``lines`` are those of the rows, and the point itself is left out; of other query points they are the
+        ``products``, and none is left out.
         """
         from dreval.geometry._loops import rows as loops
 
         index, value = np.empty((len(rows), k), np.int64), np.empty((len(rows), k))
         if queries is None:
-            loops.select_rows(rows, True, self.coarse, self.coarse, self.lines(rows, buffer), index, value)
+            loops.select_rows(rows, True, self.coarse, self.coarse, lines, index, value)
         else:
             arrays = [space.coarse if self.gamma > 0.0 else space.arrays() for space in (queries, self)]
-            loops.select_rows(rows, False, *arrays, self.products(rows, buffer, queries), index, value)
+            loops.select_rows(rows, False, *arrays, lines, index, value)
         return index, value
 
     def direct_block(self, rows: IntArray) -> FloatArray:
@@ -538,7 +539,8 @@ def nearest(
 
     def run_block(rows: IntArray) -> None:
         buffer = np.empty((len(rows), n))
-        out_i, out_d = space.nearest_rows(rows, k_searched, buffer, None if skip_self else query_space)
+        lines = space.lines(rows, buffer) if skip_self else space.products(rows, buffer, query_space)
+        out_i, out_d = space.nearest_rows(rows, k_searched, lines, None if skip_self else query_space)
         last, following = out_d[:, k - 1], out_d[:, k_searched - 1]
         shared = np.flatnonzero((following - last <= ROUNDING * following) & (k_searched > k))
         near_i, near_d = np.ascontiguousarray(out_i[:, :k]), np.ascontiguousarray(out_d[:, :k])

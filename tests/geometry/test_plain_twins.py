@@ -31,7 +31,7 @@ def test_the_nearest_points_are_the_plain_ones(single, n, p, k, digits, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(distances, "_single_is_enough", lambda *_: single)
         space = Space.of(points)
-        index, value = space.nearest_rows(np.arange(n), k, np.empty((n, n)))
+        index, value = space.nearest_rows(np.arange(n), k, space.lines(np.arange(n), np.empty((n, n))))
     for i in range(n):
         expected = rows.plain_nearest(rows.plain_squares(space.points[i], space.points), i, k)
         np.testing.assert_array_equal(index[i], expected[0])
@@ -49,10 +49,12 @@ def cross_ranks(X, Y, k, groups, n_groups, single):
             for _ in spaces
         ]
         lines = [space.lines(np.arange(n), np.empty((n, n))) for space in spaces]
-        farther, tied_x, tied = np.zeros((2, 1, n), np.int32), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+        farther, tied = np.zeros((2, 1, n), np.int32), np.zeros(n, np.bool_)
+        for side, (space, line) in enumerate(zip(spaces, lines, strict=True)):
+            lists[side][0][:] = space.nearest_rows(np.arange(n), k, line)[0]
         left, right = spaces
         ranks.cross_rows(
-            np.arange(n), left.coarse, lines[0], right.coarse, lines[1], True, groups, n_groups, *lists, tied_x, tied,
+            np.arange(n), left.coarse, lines[0], right.coarse, lines[1], groups, n_groups, *lists, tied,
             np.array([k]), farther,
         )  # fmt: skip
     return spaces, lists, farther[:, 0], tied

@@ -85,7 +85,8 @@ def loop(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a loop when it is first called.
 
     A loop whose name begins with an underscore is called by other loops only: it gets no entry from Python, which would
-    take a part of the time of its compilation.
+    take a part of the time of its compilation. A part of one other loop has ``inline="always"``: it is compiled with
+    that loop, not before it by itself.
     The machine code is stored next to the package or in the user's cache folder (or ``NUMBA_CACHE_DIR``). Where no
     folder can be written to, as in some containers, each process compiles it.
     """

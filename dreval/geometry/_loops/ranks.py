@@ -54,8 +54,6 @@ from dreval.geometry._loops.rows import (
     direct,
     direct_to_some,
     read_line,
-    select_line,
-    select_scratch,
     up_to,
 )
 
@@ -82,7 +80,7 @@ def _position(thresholds, ids, at, value, j, ties):
     return position
 
 
-@loop()
+@loop(inline="always")
 def _sort_targets(line, gamma, points, i, targets, values, thresholds, ids, position):
     """Compute direct distances of the targets of point i, sorted by (distance, row number)."""
     direct_to_some(line, gamma, points, i, points, targets, values)
@@ -133,7 +131,7 @@ def _table(thresholds, margin, cells):
     return origin, density
 
 
-@loop()
+@loop(inline="always")
 def _fine_cells(thresholds, margin, line, first, cell_of):
     """Code a row as fine cells; return the number of cells beyond ``first[t]`` within which a point is doubtful.
 
@@ -160,7 +158,7 @@ def _fine_cells(thresholds, margin, line, first, cell_of):
     return np.uint16(reach)
 
 
-@loop()
+@loop(inline="always")
 def _count_fine(cell_of, first, reach, closest, near, hist, doubtful, n_doubtful):
     """Count the points of a row by the first target after them, by comparing them with every target.
 
@@ -198,7 +196,7 @@ def _count_fine(cell_of, first, reach, closest, near, hist, doubtful, n_doubtful
     return n_doubtful
 
 
-@loop()
+@loop(inline="always")
 def _exclude_targets(thresholds, ids, cell_of, hist, ties, doubtful, position_of):
     """Count the targets themselves, whose positions are exact, and exclude them from the comparisons."""
     for t in range(ids.shape[0]):
@@ -294,61 +292,28 @@ def _rank_scratch(n, k, n_groups):
 
 
 @loop()
-def _equal_neighbors(values):
-    """Return whether two consecutive sorted values are equal up to rounding."""
-    count = 0
-    for t in range(values.shape[0] - 1):
-        count += values[t + 1] - values[t] <= ROUNDING * values[t + 1]
-    return count > 0
+def cross_rows(rows, X, products_x, Y, products_y, groups, n_groups, data, embedding, tied, ks, farther):
+    """Compute the rank in each of two spaces of the neighbors in the other, for some rows.
 
-
-@loop()
-def _select(space, largest, line, i, scratch, index, value, neighbors):
-    """Find the neighbors of one row without itself; return whether these and the next one have ties."""
-    select_line(
-        line, i, i, space.points, space.norms[i], space.points, largest, space.gamma,
-        index.shape[0], scratch, index, value,
-    )  # fmt: skip
-    for t in range(neighbors.shape[0]):
-        neighbors[t] = index[t]
-    return _equal_neighbors(value)
-
-
-@loop()
-def cross_rows(
-    rows, X, products_x, Y, products_y, select_data, groups, n_groups, data, embedding, tied_x, tied, ks, farther
-):
-    """Compute the neighbors of some rows in two spaces, and the rank in each space of the neighbors in the other.
-
-    ``X`` and ``Y`` are (points, columns, norms, gamma); products are those of the rows with all points. They are not
-    read where there are columns, and are the direct values themselves where there are none and gamma is 0. ``data`` and
-    ``embedding`` are (neighbors, ranks of them in the other space, counts of these ranks by group). ``select_data``
-    says whether the neighbors in the data must be computed. ``tied_x`` and ``tied`` mark rows in which ties occur among
-    the data neighbors, and anywhere; the rest of such a row is not computed. ``farther`` (2, len(ks), n) adds up the
-    counts of ``_count_farther`` in the data and in the embedding, for rows without ties. A row stays in the processor's
-    nearest cache while it is filled, searched and ranked.
+    ``X`` and ``Y`` are (points, columns, norms, gamma); products are those of the rows with all points, as
+    ``read_line`` reads them. ``data`` and ``embedding`` are (neighbors, ranks of them in the other space, counts of
+    these ranks by group). Rows in ``tied`` are left out, and rows are added to it in which a neighbor is tied with
+    another point: what is computed for these does not count. ``farther`` (2, len(ks), n) adds up the counts of
+    ``_count_farther`` in the data and in the embedding, for rows without ties. A row stays in the processor's nearest
+    cache while it is filled and ranked.
     """
     n, k = X.norms.shape[0], data[0].shape[1]
-    n_selected = min(k + 1, n - 1)
-    index, value = np.empty(n_selected, np.int64), np.empty(n_selected)
     line_x, line_y = np.empty(n, products_x.dtype), np.empty(n, products_y.dtype)
     norms_x, norms_y = X.norms.astype(products_x.dtype), Y.norms.astype(products_y.dtype)
     rank_x, rank_y = _rank_scratch(n, k, n_groups), _rank_scratch(n, k, n_groups)
-    select_x, select_y = select_scratch(n, n_selected, line_x), select_scratch(n, n_selected, line_y)
     largest_x, largest_y = _largest(X.norms), _largest(Y.norms)
     for b in range(rows.shape[0]):
-        i = rows[b]
-        read_line(X, i, X, norms_x, products_x, b, line_x)
-        if select_data:
-            tied_x[b] = _select(X, largest_x, line_x, i, select_x, index, value, data[0][b])
-        if tied_x[b]:
-            tied[b] = True
-            continue
-        read_line(Y, i, Y, norms_y, products_y, b, line_y)
-        tied[b] = _select(Y, largest_y, line_y, i, select_y, index, value, embedding[0][b])
         if tied[b]:
             continue
-        tied[b] |= _rank_line(line_y, i, Y, largest_y, data[0][b], groups, n_groups, rank_y, data[1][b], data[2][b])
+        i = rows[b]
+        read_line(Y, i, Y, norms_y, products_y, b, line_y)
+        tied[b] = _rank_line(line_y, i, Y, largest_y, data[0][b], groups, n_groups, rank_y, data[1][b], data[2][b])
+        read_line(X, i, X, norms_x, products_x, b, line_x)
         tied[b] |= _rank_line(
             line_x, i, X, largest_x, embedding[0][b], groups, n_groups, rank_x, embedding[1][b], embedding[2][b]
         )
@@ -399,7 +364,7 @@ def _count_farther(k, i, rank, scratch, farther):
             farther[doubtful[d]] += beyond[last + 1 + position_of[d]]
 
 
-@loop()
+@loop(inline="always")
 def _count_targets_after(cell_of, first, beyond, doubtful, position_of, n_after):
     """Count for each point the targets at which ``beyond`` falls and that surely come after it; 0 if doubtful."""
     first_cells, count = np.zeros(first.shape[0], np.uint16), 0
@@ -419,7 +384,7 @@ def _count_targets_after(cell_of, first, beyond, doubtful, position_of, n_after)
         n_after[doubtful[d]] = 0
 
 
-@loop()
+@loop(inline="always")
 def _count_groups(cell_of, cells, groups, hist, doubtful):
     """Count the points of a row by the first target after them and by group; return the number of doubtful points."""
     n_doubtful = 0
@@ -433,7 +398,7 @@ def _count_groups(cell_of, cells, groups, hist, doubtful):
     return n_doubtful
 
 
-@loop()
+@loop(inline="always")
 def _count_doubtful(
     doubtful,
     n_exact,
@@ -482,7 +447,7 @@ def _count_doubtful(
         hist[at, groups[j] if n_groups else 0] += 1
 
 
-@loop()
+@loop(inline="always")
 def _write_ranks(hist, position, n_groups, rank, counts):
     """Sum the histogram up to ranks and counts by group, in the input order of the targets."""
     k = position.shape[0]

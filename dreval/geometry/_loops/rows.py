@@ -465,7 +465,7 @@ def _minima(row, out):
             out[c] = min(smallest, value)
 
 
-@loop()
+@loop(inline="always")
 def _kth_of_few(values, k, counts):
     """Return the k-th smallest of few values by comparing each with all."""
     counts[:] = 0
@@ -478,7 +478,7 @@ def _kth_of_few(values, k, counts):
     return smallest
 
 
-@loop()
+@loop(inline="always")
 def _kth_smallest(values, k, heap):
     """Return the k-th smallest value, by a heap of the k smallest values so far."""
     for t in range(k):
@@ -500,75 +500,36 @@ def up_to(ascend, count, value):
     return low + (ascend[low] <= value)
 
 
-@loop(inline="always")
-def _sink(value, index, at, size, out_value, out_index):
-    """Sink (value, index) into the hole at ``at`` of a max-heap of pairs, ordered by value and row number."""
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        right = child + 1
-        if right < size and (
-            out_value[right] > out_value[child]
-            or (out_value[right] == out_value[child] and out_index[right] > out_index[child])
-        ):
-            child = right
-        if out_value[child] < value or (out_value[child] == value and out_index[child] < index):
-            break
-        out_value[at], out_index[at] = out_value[child], out_index[child]
-        at = child
-    out_value[at], out_index[at] = value, index
-
-
-@loop(inline="always")
-def _make_heap(values, indices):
-    """Order pairs as a max-heap."""
-    for t in range(values.shape[0] // 2 - 1, -1, -1):
-        _sink(values[t], indices[t], t, values.shape[0], values, indices)
-
-
-@loop(inline="always")
-def _sort_heap(values, indices):
-    """Sort the pairs of a max-heap."""
-    for last in range(values.shape[0] - 1, 0, -1):
-        value, index = values[last], indices[last]
-        values[last], indices[last] = values[0], indices[0]
-        _sink(value, index, 0, last, values, indices)
-
-
 @loop()
 def sort_pairs(values, indices):
-    """Sort pairs of value and row number: few by insertion, many by heapsort."""
-    if values.shape[0] > SHORT:
-        _make_heap(values, indices)
-        _sort_heap(values, indices)
-        return
-    for t in range(1, values.shape[0]):
-        value, index, b = values[t], indices[t], t - 1
-        while b >= 0 and (values[b] > value or (values[b] == value and indices[b] > index)):
-            values[b + 1], indices[b + 1] = values[b], indices[b]
-            b -= 1
-        values[b + 1], indices[b + 1] = value, index
+    """Sort pairs of value and row number by Shell's method: insertion at smaller and smaller gaps, of few at 1 only."""
+    n, gap = values.shape[0], 1
+    while n > SHORT and 3 * gap + 1 < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for t in range(gap, n):
+            value, index, b = values[t], indices[t], t - gap
+            while b >= 0 and (values[b] > value or (values[b] == value and indices[b] > index)):
+                values[b + gap], indices[b + gap] = values[b], indices[b]
+                b -= gap
+            values[b + gap], indices[b + gap] = value, index
+        gap //= 3
 
 
-@loop()
+@loop(inline="always")
 def _sort_candidates(values, indices, count, k, out_index, out_value):
-    """Sort the k smallest of ``count`` candidates by value and row number: few by counting, many by heapsort."""
-    if count <= MAX_COUNTING // 2:
-        for c in range(count):
-            value, index, position = values[c], indices[c], 0
-            for d in range(count):
-                position += (values[d] < value) | ((values[d] == value) & (indices[d] < index))
-            if position < k:
-                out_index[position], out_value[position] = index, value
+    """Write the k smallest of ``count`` candidates, sorted by value and row number; few are sorted by counting."""
+    if count > MAX_COUNTING // 2:
+        sort_pairs(values[:count], indices[:count])
+        for t in range(k):
+            out_index[t], out_value[t] = indices[t], values[t]
         return
-    for t in range(k):
-        out_value[t], out_index[t] = values[t], indices[t]
-    _make_heap(out_value, out_index)
-    for c in range(k, count):
-        if values[c] < out_value[0] or (values[c] == out_value[0] and indices[c] < out_index[0]):
-            _sink(values[c], indices[c], 0, k, out_value, out_index)
-    _sort_heap(out_value, out_index)
+    for c in range(count):
+        value, index, position = values[c], indices[c], 0
+        for d in range(count):
+            position += (values[d] < value) | ((values[d] == value) & (indices[d] < index))
+        if position < k:
+            out_index[position], out_value[position] = index, value
 
 
 def plain_nearest(values, skip, k):
