@@ -17,7 +17,7 @@ PLACES = [
     "dreval.evaluation.evaluation:Evaluation.run",
     "dreval.comparison.compare:compare",
     "dreval.inputs.source:embed",
-    "dreval.measures.methods:tractable_consistency",
+    "dreval.measures.consistency:tractable_consistency",
     "dreval.protocol.protocol:Protocol",
     "dreval.protocol.protocol:Protocol.export",
     "dreval.study.study:Study",
