@@ -124,10 +124,10 @@ def test_steps_go_down_the_cross_entropy():
         def w(y, target=neighbor):
             return 1 / (1 + a * ((y - target) @ (y - target)) ** b)
 
-        for log, move in ((lambda y: np.log(w(y)), layouts._pull_edge), (lambda y: np.log(1 - w(y)), layouts._push)):
+        for log, move in ((lambda y: np.log(w(y)), layouts.pull_edge), (lambda y: np.log(1 - w(y)), layouts.push)):
             slope = [(log(point + h * e) - log(point - h * e)) / (2 * h) for e in np.eye(2)]
             moved = point.copy()
-            move(moved, neighbor.copy(), (a, b), 1e-3, False if move is layouts._pull_edge else 1.0)
+            move(moved, neighbor.copy(), (a, b), 1e-3, False if move is layouts.pull_edge else 1.0)
             assert_allclose((moved - point) / 1e-3, slope, rtol=0.02)  # 1e-3 is added to squared distances that push
 
 

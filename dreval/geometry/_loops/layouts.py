@@ -460,12 +460,12 @@ def optimize_embedding(moving, fixed, same, head, tail, period, n_epochs, curve,
                 continue
             due[e] += period[e]
             point = moving[head[e]]
-            _pull_edge(point, fixed[tail[e]], curve, step, same)
+            pull_edge(point, fixed[tail[e]], curve, step, same)
             for _ in range(n_negative):
                 state += _GOLDEN
                 j = np.int64(((mix(state) >> _S32) * count) >> _S32)
                 if not (same and j == head[e]):
-                    _push(point, fixed[j], curve, step, repulsion)
+                    push(point, fixed[j], curve, step, repulsion)
     return state
 
 
@@ -497,7 +497,7 @@ def _clipped(value):
 
 
 @loop()
-def _pull_edge(point, other, curve, step, both):
+def pull_edge(point, other, curve, step, both):
     """Move a point one step down -log w of the pair, with w = 1 / (1 + a d^2b).
 
     With ``both`` the other point moves too.
@@ -516,7 +516,7 @@ def _pull_edge(point, other, curve, step, both):
 
 
 @loop()
-def _push(point, other, curve, step, weight):
+def push(point, other, curve, step, weight):
     """Move the first point one step down -log (1 - w)."""
     a, b = curve
     squared = _squared(point, other)
