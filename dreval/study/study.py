@@ -427,7 +427,8 @@ def _warning_note(category: type[Warning], warning: Warning) -> Note | None:
     if not issubclass(category, REPORTED_WARNINGS) or issubclass(category, EmbeddingFailed):
         return None
     own_note = getattr(warning, "note", None)
-    message = " ".join(str(warning).split()) if own_note is None else own_note
+    text = str(warning)
+    message = " ".join(text.split()) if own_note is None else own_note
     return note("warned", category=category.__name__, message=message)
 
 

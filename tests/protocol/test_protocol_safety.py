@@ -159,7 +159,7 @@ def test_a_huge_coordinate_raises_an_error(folder: Path) -> None:
     frame = pd.read_csv(path)
     frame.iloc[3, 1] = 1e308
     frame.to_csv(path, index=False)
-    with pytest.raises(ProtocolError, match=rf"`returned/{path.name}` must have rows that differ"):
+    with pytest.raises(ProtocolError, match=rf"`returned/{path.name}` must have magnitudes"):
         dreval.Protocol.collect(folder)
 
 
