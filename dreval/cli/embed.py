@@ -19,6 +19,7 @@ from dreval.cli._main import (
     with_option_name,
 )
 from dreval.records.base import write_atomic
+from dreval.records.frames import coordinates_frame
 from dreval.registry import METHODS
 
 EPILOG = """examples:
@@ -87,14 +88,13 @@ def _embed(options: Any, say: Printer) -> int:
 def _write(options: Any, data: Any, Y: Any) -> None:
     """Write the coordinates; the first column has the row names, if any, under the name of ``--ids``."""
     import numpy as np
-    import pandas as pd
 
     if options.output.suffix.lower() == ".npy":
         buffer = io.BytesIO()
         np.save(buffer, Y, allow_pickle=False)
         write_atomic(options.output, buffer.getvalue(), "output")
         return
-    frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
+    frame = coordinates_frame(Y)
     if data.ids is not None:
         frame.insert(0, options.ids or "", data.ids.to_numpy())
     write_atomic(options.output, frame.to_csv(index=False), "output")

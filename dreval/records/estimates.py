@@ -15,6 +15,7 @@ import pandas as pd
 from dreval._check import check_one_of
 from dreval.glossary import printable
 from dreval.records.base import Record, Summary, TableRecord, read_only
+from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Notes, join_notes
 from dreval.records.provenance import reproducing_call
 from dreval.registry import ANALYSES, MEASURES, METHODS
@@ -161,8 +162,6 @@ class MeasureRecord(Number, Record):
                         measure  value
         0  reconstruction_error  0.701
         """
-        import pandas as pd
-
         return pd.DataFrame([{"measure": self.measure, "value": self.value, "chance": self.chance, **self.parts}])
 
     @property
@@ -228,8 +227,6 @@ class Stability(MeasureRecord):
             n source    over  n_replicates  n_neighbors
         0  40    pca  halves             6            2
         """
-        import pandas as pd
-
         row = {name: self.recipe[name] for name in ("n", "p", "source")} | dict(self.recipe["parameters"])
         row |= {"stability": self.value, "conf_low": self.parts["conf_low"], "conf_high": self.parts["conf_high"]}
         if self.points is not None:
@@ -247,10 +244,7 @@ class Stability(MeasureRecord):
         >>> list(result.augment())[:4]
         ['y1', 'y2', 'agreement', 'local_variation']
         """
-        import pandas as pd
-
-        columns = [f"y{j + 1}" for j in range(self.mean.shape[1])]
-        return pd.concat([pd.DataFrame(self.map, columns=columns), self.points], axis=1)
+        return pd.concat([coordinates_frame(self.map), self.points], axis=1)
 
     def plot(
         self, kind: str = "map", ax: Any = None, figsize: Any = None, *, points: Sequence[int] | None = None

@@ -12,6 +12,7 @@ from dreval.records.notes import Note, join_notes
 from dreval.registry import TESTS
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
 NOTE_KEYS = ("embedding", "replicate", "measure", "parameters", "test", "variable")  # the row that a note belongs to
@@ -111,6 +112,20 @@ def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     kinds = {"embedding": "object", "measure": "object", "parameters": "object"}
     kinds |= {"partition": "int64", "group": "int64", "value": "float64"}
     return pd.DataFrame(rows, columns=list(kinds)).fillna({"partition": 0}).astype(kinds)
+
+
+def coordinates_frame(Y: npt.NDArray[Any], index: Any = None) -> pd.DataFrame:
+    """Return coordinates as a table with the columns ``y1``, ``y2``, ..., one row per point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> list(coordinates_frame(np.zeros((4, 2))))
+    ['y1', 'y2']
+    """
+    import pandas as pd
+
+    return pd.DataFrame(Y, index=index, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
 
 
 def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.glossary import printable
 from dreval.records.base import Record, Summary, read_only
+from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Notes
 
 FloatArray = npt.NDArray[np.float64]
@@ -220,17 +221,12 @@ class PointScores(Record):
 
     def augment(self) -> pd.DataFrame:
         """Return one row for each point: its number, its coordinates and its scores."""
-        import pandas as pd
-
-        Y = self.coordinates
-        frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
-        frame.insert(0, "id", np.arange(len(Y)))
+        frame = coordinates_frame(self.coordinates)
+        frame.insert(0, "id", np.arange(len(frame)))
         return frame.assign(**{name: getattr(self, name) for name in self.COLUMNS})
 
     def tidy(self) -> pd.DataFrame:
         """Return one row for each score: its mean, minimum, median and maximum over the points that have it."""
-        import pandas as pd
-
         numbers = {name: getattr(self, name) for name in self.COLUMNS if getattr(self, name).dtype.kind in "biuf"}
         rows = []
         for name, values in numbers.items():
@@ -244,8 +240,6 @@ class PointScores(Record):
 
     def glance(self) -> pd.DataFrame:
         """Return one row: number of points, settings, median and maximum of the score, and the numbers of the map."""
-        import pandas as pd
-
         n, d = self.coordinates.shape
         score = self.tidy().iloc[0]
         row = {"n": n, "n_components": d, **self.recipe.get("parameters", {})}

@@ -16,6 +16,7 @@ from dreval.errors import InputError
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.frames import (
+    coordinates_frame,
     curves_frame,
     differences_frame,
     notes_frame,
@@ -402,7 +403,7 @@ class Results(Record):
             return self._long()
         self._check_computed(name)
         Y = self.embeddings[name]
-        frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
+        frame = coordinates_frame(Y)
         if self.labels is not None:
             labels = self.labels
             if labels.dtype == object:  # only object labels may have gaps

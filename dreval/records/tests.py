@@ -15,6 +15,7 @@ from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.glossary import printable
 from dreval.records.base import Record, Summary, TableRecord, read_only
+from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Notes
 from dreval.records.provenance import reproducing_call
 from dreval.registry import TESTS
@@ -135,8 +136,6 @@ class Certificate(Record):
         0         a     0.701  hsic
         1         a     0.701  kcca
         """
-        import pandas as pd
-
         shared = {"embedding": self.name, "train": self.train, "held_out": self.held_out}
         shared |= {"residual_mean": self.residual_mean, "n_resamples": self.n_resamples}
         rows = [
@@ -228,8 +227,6 @@ class IndependenceTest(Record):
            test   n  statistic  p_value
         0  hsic  40      0.006     0.11
         """
-        import pandas as pd
-
         row = {"test": self.test, "n": self.recipe.get("n"), "statistic": self.statistic, "chance": self.null_mean}
         row |= {"p_value": self.p_value, "p_kind": self.p_kind, "n_resamples": self.n_resamples}
         return pd.DataFrame([{**row, "effect_size": self.effect_size, "effect_size_name": self.effect_size_name}])
@@ -349,14 +346,11 @@ class NoiseTest(IndependenceTest):
         >>> list(result.augment())
         ['y1', 'y2', 'score', 'p_family_wise', 'q', 'like_noise']
         """
-        import pandas as pd
-
         if self.points is None or self.embedding is None:
             hint = "Use a score of points, such as statistic='neighborhood_overlap', and one setting."
             raise InputError("statistic", "must have a value for each point", str(self.extra.get("score")), hint)
         Y = self.embedding[self.points.index.to_numpy()]
-        columns = [f"y{j + 1}" for j in range(Y.shape[1])]
-        return pd.concat([pd.DataFrame(Y, index=self.points.index, columns=columns), self.points], axis=1)
+        return pd.concat([coordinates_frame(Y, self.points.index), self.points], axis=1)
 
     def glance(self) -> pd.DataFrame:
         """Return one row: the test, its p-value, and how many points are and are not distinguished from noise.
