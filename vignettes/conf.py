@@ -12,9 +12,10 @@ from jupyter_cache import get_cache
 from jupyter_client.manager import KernelManager
 
 ROOT = Path(__file__).resolve().parent.parent
-HERE = str(ROOT / "vignettes")
-sys.path.insert(0, HERE)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [HERE, os.environ.get("PYTHONPATH")]))  # scripts next to pages
+VIGNETTES = str(ROOT / "vignettes")
+sys.path.insert(0, VIGNETTES)
+# for scripts next to pages
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [VIGNETTES, os.environ.get("PYTHONPATH")]))
 
 from dreval import __version__
 
@@ -39,11 +40,11 @@ nb_output_stderr = "error"
 nb_merge_streams = True
 _read = [*ROOT.glob("dreval/**/*.py"), *ROOT.glob("vignettes/*.py"), *ROOT.glob("data/*"), ROOT / "pyproject.toml"]
 _content = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_read) if path.is_file())).hexdigest()[:16]
-_kept = ROOT / "_build" / "executed"
-for _old in _kept.glob("*"):
+_executed = ROOT / "_build" / "executed"
+for _old in _executed.glob("*"):
     if _old.name != _content:
         shutil.rmtree(_old)
-nb_execution_cache_path = str(_kept / _content)
+nb_execution_cache_path = str(_executed / _content)
 get_cache(nb_execution_cache_path).list_cache_records()  # makes the data base before two processes want to
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

@@ -51,29 +51,29 @@ Rng = np.random.Generator
 
 
 def _lifted(places: Array, rng: Rng, noise: float = 0.02, columns: int = 10) -> Array:
-    """The plane in a random position in space, with noise in every column, in units of the radius."""
+    """Return the plane in a random position in space, with noise in every column, in units of the radius."""
     turn = np.linalg.qr(rng.normal(size=(columns, columns)))[0][:, : places.shape[1]]
     return places @ turn.T + noise * np.sqrt(places.var(axis=0).sum()) * rng.normal(size=(len(places), columns))
 
 
 def _thinned(places: Array, rng: Rng) -> Array:
-    """Rows of n of the places, more of them where the first coordinate is small."""
+    """Return rows of n of the places, more of them where the first coordinate is small."""
     along = (places[:, 0] - places[:, 0].min()) / np.ptp(places[:, 0])
     weight = np.exp(-2.0 * along)
     return np.sort(rng.choice(len(places), N, replace=False, p=weight / weight.sum()))
 
 
 def _blocks(places: Array) -> Array:
-    """Six classes: three bands of the first coordinate, halved by the second."""
+    """Return six classes: three bands of the first coordinate, halved by the second."""
     third = np.digitize(places[:, 0], np.quantile(places[:, 0], [1 / 3, 2 / 3]))
     half = np.zeros(len(places), int)
-    for one in range(3):
-        half[third == one] = places[third == one, 1] > np.median(places[third == one, 1])
+    for band in range(3):
+        half[third == band] = places[third == band, 1] > np.median(places[third == band, 1])
     return 2 * third + half
 
 
 def _simulated(name: str) -> Callable[[Rng], tuple[Array, Array, Array]]:
-    """A simulated surface whose plane is known, with uneven density."""
+    """Return a function that simulates a surface whose plane is known, with uneven density."""
 
     def make(rng: Rng) -> tuple[Array, Array, Array]:
         drawn = dreval.simulate(name, n=4 * N, random_state=int(rng.integers(2**31)))
@@ -84,14 +84,14 @@ def _simulated(name: str) -> Callable[[Rng], tuple[Array, Array, Array]]:
 
 
 def plane(rng: Rng) -> tuple[Array, Array, Array]:
-    """A flat rectangle in ten dimensions, denser at one side."""
+    """Draw a flat rectangle in ten dimensions, denser at one side."""
     places = rng.uniform(size=(4 * N, 2)) * [3.0, 2.0]
     places = places[_thinned(places, rng)]
     return _lifted(places, rng), places, _blocks(places)
 
 
 def clusters(rng: Rng) -> tuple[Array, Array, Array]:
-    """Six normal clusters of unequal size and width in ten dimensions."""
+    """Draw six normal clusters of unequal size and width in ten dimensions."""
     kinds = np.repeat(np.arange(6), [30, 26, 22, 18, 14, 10])
     width = np.array([0.5, 0.25, 0.4, 0.15, 0.3, 0.2])[kinds, None]
     centers = np.array([[0.0, 0.0], [2.2, 0.4], [0.6, 2.4], [4.4, 1.0], [3.0, 3.2], [5.6, 3.4]])
@@ -100,7 +100,7 @@ def clusters(rng: Rng) -> tuple[Array, Array, Array]:
 
 
 def hierarchy(rng: Rng) -> tuple[Array, Array, Array]:
-    """Three groups, far apart, of two clusters each."""
+    """Draw three groups, far apart, of two clusters each."""
     kinds = np.arange(N) % 6
     groups = np.array([[0.0, 0.0], [8.0, 1.0], [3.0, 7.0]])[kinds // 2]
     angle = np.array([0.3, 1.4, 2.5])[kinds // 2]
@@ -111,7 +111,7 @@ def hierarchy(rng: Rng) -> tuple[Array, Array, Array]:
 
 
 def tree(rng: Rng) -> tuple[Array, Array, Array]:
-    """A trunk that forks into two branches, one of which forks again: cells that differentiate."""
+    """Draw a trunk that forks into two branches, one of which forks again: cells that differentiate."""
     joints = np.array([[0.0, 0.0], [2.0, 0.0], [3.4, 1.6], [3.6, -1.6], [5.2, 2.0], [4.6, 3.4]])
     edges = np.array([[0, 1], [1, 2], [1, 3], [2, 4], [2, 5]])
     kinds = rng.choice(5, N, p=[0.36, 0.22, 0.18, 0.14, 0.10])
@@ -134,14 +134,14 @@ DATA: dict[str, Callable[[Rng], tuple[Array, Array, Array]]] = {
 
 
 def _cut(Y: Array, rng: Rng, share: float) -> tuple[Array, Array, float]:
-    """A direction, the coordinate along it, and the place that has this share of the points beyond it."""
+    """Return a direction, the coordinate along it, and the place that has this share of the points beyond it."""
     angle = rng.uniform(0, 2 * np.pi)
     along = Y @ [np.cos(angle), np.sin(angle)]
     return np.array([np.cos(angle), np.sin(angle)]), along, float(np.quantile(along, 1 - share))
 
 
 def _centers(Y: Array, kinds: Array) -> Array:
-    return np.array([Y[kinds == one].mean(axis=0) for one in range(kinds.max() + 1)])
+    return np.array([Y[kinds == kind].mean(axis=0) for kind in range(kinds.max() + 1)])
 
 
 def tear(Y: Array, kinds: Array, grade: float, rng: Rng) -> Array:
@@ -169,10 +169,10 @@ def merge(Y: Array, kinds: Array, grade: float, rng: Rng) -> Array:
 
 def split(Y: Array, kinds: Array, grade: float, rng: Rng) -> Array:
     """One of the three largest classes is cut, and its halves move apart; grade: the gap."""
-    one = rng.choice(np.argsort(-np.bincount(kinds), kind="stable")[:3])
+    kind = rng.choice(np.argsort(-np.bincount(kinds), kind="stable")[:3])
     direction, along, _ = _cut(Y, rng, 0.5)
-    side = np.where(along > np.median(along[kinds == one]), 0.5, -0.5)
-    return Y + grade * ((kinds == one) * side)[:, None] * direction
+    side = np.where(along > np.median(along[kinds == kind]), 0.5, -0.5)
+    return Y + grade * ((kinds == kind) * side)[:, None] * direction
 
 
 def swap(Y: Array, kinds: Array, grade: float, rng: Rng) -> Array:
@@ -230,15 +230,15 @@ def outliers_pulled_in(Y: Array, kinds: Array, grade: float, rng: Rng) -> Array:
 def duplicated_points(Y: Array, kinds: Array, grade: float, rng: Rng) -> Array:
     """Some points are drawn on the place of their nearest neighbor; grade: their share."""
     Z, apart = Y.copy(), cdist(Y, Y) + np.diag(np.full(len(Y), np.inf))
-    some = rng.permutation(len(Y))[: round(grade * len(Y))]
-    Z[some] = Y[apart.argmin(axis=1)[some]]
+    rows = rng.permutation(len(Y))[: round(grade * len(Y))]
+    Z[rows] = Y[apart.argmin(axis=1)[rows]]
     return Z
 
 
 def wrong_rows(Y: Array, kinds: Array, grade: float, rng: Rng) -> Array:
     """Some rows are in another order; grade: their share."""
-    Z, some = Y.copy(), rng.permutation(len(Y))[: max(2, round(grade * len(Y)))]
-    Z[some] = Y[np.roll(some, 1)]
+    Z, rows = Y.copy(), rng.permutation(len(Y))[: max(2, round(grade * len(Y)))]
+    Z[rows] = Y[np.roll(rows, 1)]
     return Z
 
 
@@ -248,24 +248,24 @@ def exaggerated_classes(Y: Array, kinds: Array, grade: float, rng: Rng) -> Array
 
 
 def _reach(Y: Array) -> Array:
-    """Distance to the tenth neighbor, (n, 1)."""
+    """Return the distance to the tenth neighbor, (n, 1)."""
     return np.sort(cdist(Y, Y), axis=1)[:, [K]]
 
 
 Defect = Callable[[Array, Array, float, Rng], Array]
-SMALL, GAP, WAY = (0.05, 0.1, 0.2, 0.4), (0.1, 0.25, 0.5, 1.0), (0.25, 0.5, 0.75, 1.0)
+SMALL, GAP, QUARTERS = (0.05, 0.1, 0.2, 0.4), (0.1, 0.25, 0.5, 1.0), (0.25, 0.5, 0.75, 1.0)
 DEFECTS: dict[str, tuple[Defect, tuple[float, ...]]] = {
     "tear": (tear, GAP),
     "fold": (fold, SMALL),
-    "merged classes": (merge, WAY),
+    "merged classes": (merge, QUARTERS),
     "split class": (split, GAP),
     "swapped places": (swap, SMALL),
-    "rearranged classes": (rearrangement, WAY),
+    "rearranged classes": (rearrangement, QUARTERS),
     "local noise": (local_noise, (0.1, 0.25, 0.5, 1.0)),
     "global noise": (global_noise, SMALL),
-    "flattened density": (flattened_density, WAY),
+    "flattened density": (flattened_density, QUARTERS),
     "stretched axis": (stretched_axis, GAP),
-    "outliers pulled in": (outliers_pulled_in, WAY),
+    "outliers pulled in": (outliers_pulled_in, QUARTERS),
     "duplicated points": (duplicated_points, SMALL),
     "wrong rows": (wrong_rows, (0.025, 0.05, 0.1, 0.2)),
     "exaggerated classes": (exaggerated_classes, (0.1, 0.2, 0.4, 0.8)),
@@ -276,23 +276,23 @@ DEFECTS: dict[str, tuple[Defect, tuple[float, ...]]] = {
 
 
 def turned(Y: Array, rng: Rng) -> Array:
-    """Turned by a random angle and reflected."""
+    """Return the points turned by a random angle and reflected."""
     angle = rng.uniform(0, 2 * np.pi)
     return Y @ np.array([[np.cos(angle), np.sin(angle)], [np.sin(angle), -np.cos(angle)]])
 
 
 def moved(Y: Array, rng: Rng) -> Array:
-    """Moved by a normal vector with a sd of ten times its radius."""
+    """Return the points moved by a normal vector with a sd of ten times their radius."""
     return Y + 10.0 * rng.normal(size=Y.shape[1])
 
 
 def scaled(Y: Array, rng: Rng) -> Array:
-    """Three times as large."""
+    """Return the points three times as large."""
     return 3.0 * Y
 
 
 def warped(Y: Array, rng: Rng) -> Array:
-    """Points in n - 1 dimensions whose distances are the square roots of the old ones: their order is the same.
+    """Return points in n - 1 dimensions whose distances are the square roots of the old ones, in the same order.
 
     Such points always exist (Schoenberg 1938), and classical scaling finds them.
     """
@@ -311,7 +311,7 @@ HARMLESS: dict[str, tuple[Callable[[Array, Rng], Array], str]] = {
 
 
 def measures() -> list[str]:
-    """The measures that compare embeddings of the same points: with a better end, of points or pairs, not a curve."""
+    """Return measures that compare embeddings of the same points: with a better end, of points or pairs; no curves."""
     cards = [dreval.card(name, "measure") for name in dreval.list_measures()]
     return [
         card.name
@@ -338,7 +338,7 @@ class Draw(NamedTuple):
 
 
 def drawn(data: str, draw: int) -> Draw:
-    """One draw of a data set."""
+    """Return one draw of a data set."""
     rng = np.random.default_rng([list(DATA).index(data), draw])
     X, places, classes = DATA[data](rng)
     Y = places - places.mean(axis=0)
@@ -347,57 +347,57 @@ def drawn(data: str, draw: int) -> Draw:
     return Draw(X, places, classes, rng.permutation(len(Y)) % 2, Y)
 
 
-def changed(one: Draw, data: str, draw: int, change: str) -> Iterator[tuple[float, Array]]:
-    """One defect at every grade, or a harmless change (grade 0); the grades differ in nothing else."""
+def changed(sample: Draw, data: str, draw: int, change: str) -> Iterator[tuple[float, Array]]:
+    """Yield one defect at every grade, or a harmless change (grade 0); the grades differ in nothing else."""
     seed = [list(DATA).index(data), draw, zlib.crc32(change.encode())]
     if change in HARMLESS:
-        yield 0.0, HARMLESS[change][0](one.good, np.random.default_rng(seed))
+        yield 0.0, HARMLESS[change][0](sample.good, np.random.default_rng(seed))
         return
     make, grades = DEFECTS[change]
     for grade in grades:
-        yield grade, make(one.good, one.classes, grade, np.random.default_rng(seed))
+        yield grade, make(sample.good, sample.classes, grade, np.random.default_rng(seed))
 
 
 def judged(data: str, draw: int, names: Sequence[str], changes: Sequence[str]) -> list[dict[str, Any]]:
-    """What each measure finds in every change of one draw, one letter a grade.
+    """Return what each measure finds in every change of one draw, one letter a grade.
 
     "w": the changed embedding is found worse; "b": better; "s": no difference is found. Capitals say the same of the
     values where there is no test.
     """
     core.DRAWS = 1  # chance levels, which the tests do not read
-    one = drawn(data, draw)
-    made = {(change, grade): Z for change in changes for grade, Z in changed(one, data, draw, change)}
-    embeddings = {GOOD: one.good} | {f"{change} {grade}": Z for (change, grade), Z in made.items()}
-    variables = {"labels": one.classes, "latent": one.places, "batch": one.batches}
-    ev = dreval.Evaluation(one.X, embeddings, **variables, n_neighbors=K, random_state=draw, n_jobs=1)
+    sample = drawn(data, draw)
+    changed_embeddings = {(change, grade): Z for change in changes for grade, Z in changed(sample, data, draw, change)}
+    embeddings = {GOOD: sample.good} | {f"{change} {grade}": Z for (change, grade), Z in changed_embeddings.items()}
+    variables = {"labels": sample.classes, "latent": sample.places, "batch": sample.batches}
+    ev = dreval.Evaluation(sample.X, embeddings, **variables, n_neighbors=K, random_state=draw, n_jobs=1)
     options = {name: {"n_init": 2} for name in names if name.startswith("kmeans")}
     options |= {name: {"size": 30} for name in names if name == "kbet"} | {"points": {"n_partitions": 3}}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = ev.run(list(names), tests=None, options=options)
         pairs = results.compare(baseline=GOOD, adjust=None, alpha=LEVEL).pairs
-    found = pairs.set_index(["measure", "first"])
+    indexed_pairs = pairs.set_index(["measure", "first"])
     rows = []
     for name, change in product(names, changes):
         letters = ""
-        for grade in [grade for other, grade in made if other == change]:
-            row = found.loc[(name, f"{change} {grade}")]
+        for grade in [grade for other, grade in changed_embeddings if other == change]:
+            row = indexed_pairs.loc[(name, f"{change} {grade}")]
             sign = "s" if abs(row["advantage"]) < ROUNDING else "b" if row["advantage"] > 0 else "w"
             letters += sign.upper() if np.isnan(row["p_value"]) else sign if row["p_value"] <= LEVEL else "s"
         rows.append({"data": data, "draw": draw, "measure": name, "change": change, "found": letters})
     return rows
 
 
-def one_unit(data: str, draw: int, wanted: dict[str, list[str]]) -> list[dict[str, Any]]:
-    """Changes of one draw, each by the measures that it names; changes with the same measures are judged together."""
+def one_unit(data: str, draw: int, names_by_change: dict[str, list[str]]) -> list[dict[str, Any]]:
+    """Judge changes of one draw, each by the measures that it names; those with the same measures together."""
     groups: dict[tuple[str, ...], list[str]] = {}
-    for change, names in wanted.items():
+    for change, names in names_by_change.items():
         groups.setdefault(tuple(names), []).append(change)
     return [row for names, changes in groups.items() if names for row in judged(data, draw, names, changes)]
 
 
 def run(path: Path, draws: int, names: Sequence[str], changes: Sequence[str], data: Sequence[str]) -> pd.DataFrame:
-    """All that the file does not have yet, on all cores; each draw is written when it is done.
+    """Compute all that the file does not have yet, on all cores; each draw is written when it is done.
 
     A harmless change is judged by the measures that declare it.
     """
@@ -410,18 +410,19 @@ def run(path: Path, draws: int, names: Sequence[str], changes: Sequence[str], da
         for change in changes
     }
     units = {
-        (one, draw): {
-            change: [name for name in few if (one, draw, change, name) not in had] for change, few in declared.items()
+        (data_name, draw): {
+            change: [name for name in few if (data_name, draw, change, name) not in had]
+            for change, few in declared.items()
         }
-        for draw, one in product(range(draws), data)
+        for draw, data_name in product(range(draws), data)
     }
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool, path.open("a") as file:
         waiting = {pool.submit(one_unit, *unit, few): unit for unit, few in units.items() if any(few.values())}
-        for number, made in enumerate(as_completed(waiting), 1):
-            file.writelines(json.dumps(row) + "\n" for row in made.result())
+        for number, future in enumerate(as_completed(waiting), 1):
+            file.writelines(json.dumps(row) + "\n" for row in future.result())
             file.flush()
-            print(f"{number} of {len(waiting)}: {waiting[made]}", file=sys.stderr)
+            print(f"{number} of {len(waiting)}: {waiting[future]}", file=sys.stderr)
     return load(path)
 
 
@@ -430,19 +431,19 @@ def _kind(change: str) -> str:
 
 
 def load(path: Path) -> pd.DataFrame:
-    """The rows of the file; none where there is no file yet."""
+    """Return the rows of the file; none where there is no file yet."""
     return pd.read_json(path, lines=True) if path.exists() and path.stat().st_size else pd.DataFrame()
 
 
 def by_grade(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row for each data set, measure, change and grade; ``found`` has a letter for each draw, in order."""
-    made = []
+    """Return one row for each data set, measure, change and grade; ``found`` has a letter for each draw, in order."""
+    grade_rows = []
     for (data, measure, change), part in rows.sort_values("draw").groupby(["data", "measure", "change"]):
         for at, letters in enumerate(zip(*part["found"], strict=True)):
             grade, size = (at + 1, DEFECTS[change][1][at]) if change in DEFECTS else (0, float("nan"))
             about = {"data": data, "measure": measure, "change": change, "grade": grade, "size": size}
-            made.append({**about, "found": "".join(letters)})
-    return pd.DataFrame(made)
+            grade_rows.append({**about, "found": "".join(letters)})
+    return pd.DataFrame(grade_rows)
 
 
 if __name__ == "__main__":

@@ -21,19 +21,19 @@ __all__ = ["along", "by_class", "curve", "figure", "from_worse_to_better", "scat
 
 
 def along(values: npt.ArrayLike) -> list[str]:
-    """Colors of points by the place of their values, lowest to highest."""
+    """Return colors of points by the place of their values, lowest to highest."""
     order = np.argsort(np.argsort(np.asarray(values), kind="stable"), kind="stable")
     return [ALONG[int(place * len(ALONG) / len(order))] for place in order]
 
 
 def by_class(labels: Sequence[object]) -> list[str]:
-    """Colors of points by class."""
+    """Return colors of points by class."""
     kinds = sorted({str(label) for label in labels})
     return [CLASS_COLORS[kinds.index(str(label)) % len(CLASS_COLORS)] for label in labels]
 
 
 def from_worse_to_better(values: FloatArray, worst: float, best: float) -> list[str]:
-    """Colors of points by how good their values are, on the scale of the package's own maps."""
+    """Return colors of points by how good their values are, on the scale of the package's own maps."""
     span = best - worst
     share = (values - worst) / span if span else np.ones_like(values)
     places = np.clip(np.nan_to_num(share) * len(QUALITY_RAMP), 0, len(QUALITY_RAMP) - 1).astype(int)
@@ -41,14 +41,14 @@ def from_worse_to_better(values: FloatArray, worst: float, best: float) -> list[
 
 
 def _flat(points: FloatArray) -> FloatArray:
-    """Two coordinates of points: a line as a strip, three columns seen from the side."""
+    """Return two coordinates of points: a line as a strip, three columns seen from the side."""
     if points.shape[1] == 1:
         return np.column_stack([points[:, 0], np.zeros(len(points))])
     return points @ VIEW.T if points.shape[1] == 3 else points[:, :2]
 
 
 def _placed(points: FloatArray) -> FloatArray:
-    """Points within the drawing, with one unit for both axes, upwards being up."""
+    """Return points within the drawing, with one unit for both axes, upwards being up."""
     low, high = points.min(axis=0), points.max(axis=0)
     unit = (SIDE - 2 * EDGE) / max(float((high - low).max()), 1e-300)
     middle = SIDE / 2
@@ -56,7 +56,7 @@ def _placed(points: FloatArray) -> FloatArray:
 
 
 def scatter(points: FloatArray, colors: Sequence[str], label: str, size: float = 3.4) -> str:
-    """Points in their colors; ``label`` describes the drawing to readers who cannot see it."""
+    """Draw points in their colors; ``label`` describes the drawing to readers who cannot see it."""
     places = _placed(_flat(np.asarray(points, dtype=np.float64)))
     strokes: dict[str, list[str]] = {}
     for (x, y), color in zip(places, colors, strict=True):
@@ -66,7 +66,7 @@ def scatter(points: FloatArray, colors: Sequence[str], label: str, size: float =
 
 
 def curve(values: FloatArray, bounds: tuple[float, float], level: float | None, label: str) -> str:
-    """A curve over K = 1, 2, ... with K on a log scale; ``level`` is a dashed line."""
+    """Draw a curve over K = 1, 2, ... with K on a log scale; ``level`` is a dashed line."""
     low, high = bounds
     x = EDGE + np.log(np.arange(1, len(values) + 1)) / np.log(len(values)) * (SIDE - 2 * EDGE)
     inside = np.isfinite(values)
@@ -85,6 +85,6 @@ def _svg(inside: str, label: str, height: float = SIDE) -> str:
 
 
 def figure(svg: str, caption: str, small: str = "") -> str:
-    """A drawing with its caption, as HTML."""
+    """Return a drawing with its caption, as HTML."""
     below = f"<small>{small}</small>" if small else ""
     return f"<figure>{svg}<figcaption>{caption}{below}</figcaption></figure>"

@@ -42,13 +42,13 @@ class VignetteList(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Links with the first sentences, and a hidden table of contents."""
+        """Return links with the first sentences, and a hidden table of contents."""
         self.env.note_reread()
         section = self.arguments[0]
-        found = vignettes(Path(self.env.srcdir), section)
+        section_vignettes = vignettes(Path(self.env.srcdir), section)
         head = ["```{toctree}", ":hidden:", f":caption: {SECTIONS[section]}", ""]
-        lines = [*head, *(f"/{text.name}" for text in found), "```", ""]
-        for text in found:
+        lines = [*head, *(f"/{text.name}" for text in section_vignettes), "```", ""]
+        for text in section_vignettes:
             lines += [f"[{text.title}](/{text.name}.md)", f": {text.opening}", ""]
         return self.parse_text_to_nodes("\n".join(lines))
 
@@ -60,13 +60,13 @@ class PaperTables(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """The tables, or the line."""
+        """Return the tables, or the line."""
         self.env.note_reread()
         return self.parse_text_to_nodes(written(Path(self.env.srcdir), self.arguments[0].split()))
 
 
 def written(root: Path, names: list[str]) -> str:
-    """The tables and figures of these names as Markdown; without any, a line that says how to make them."""
+    """Return the tables and figures of these names as Markdown; without any, a line that says how to make them."""
     parts = []
     for name in names:
         text, image = root / TABLES / f"{name}.md", root / TABLES / f"{name}.png"
@@ -87,9 +87,9 @@ class Formulas(SphinxPostTransform):
         if not self.env.docname.startswith("reference/"):
             return
         for node in list(self.document.findall(nodes.Text)):
-            made = typeset(node.astext())
-            if len(made) > 1 and not _in_code(node):
-                node.parent.replace(node, made)
+            pieces = typeset(node.astext())
+            if len(pieces) > 1 and not _in_code(node):
+                node.parent.replace(node, pieces)
 
 
 def _in_code(node: nodes.Node) -> bool:
@@ -102,9 +102,12 @@ def _in_code(node: nodes.Node) -> bool:
 
 
 def typeset(text: str) -> list[nodes.Node]:
-    """Text as nodes, with low measures and high powers."""
-    made = {"low": nodes.subscript, "high": nodes.superscript}
-    return [made[kind](piece, piece) if kind in made else nodes.Text(piece) for kind, piece in formula_pieces(text)]
+    """Return text as nodes, with low measures and high powers."""
+    node_types = {"low": nodes.subscript, "high": nodes.superscript}
+    return [
+        node_types[kind](piece, piece) if kind in node_types else nodes.Text(piece)
+        for kind, piece in formula_pieces(text)
+    ]
 
 
 class CodeLinks(SphinxPostTransform):
@@ -115,9 +118,9 @@ class CodeLinks(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         """Go through all inline code that is not in a link or a heading yet."""
         pieces = [(node, _NAME.match(node.astext())) for node in self.document.findall(nodes.literal)]
-        known = documented(self.env.domains.python_domain.objects)
+        targets = documented(self.env.domains.python_domain.objects)
         for node, name in pieces:
-            target = known.get(name[1]) if name else None
+            target = targets.get(name[1]) if name else None
             if target is None or target.docname == self.env.docname or _linked(node):
                 continue
             link = make_refnode(self.app.builder, self.env.docname, target.docname, target.node_id, node.deepcopy())
@@ -125,22 +128,22 @@ class CodeLinks(SphinxPostTransform):
 
 
 def documented(objects: Mapping[str, Any]) -> dict[str, Any]:
-    """What is documented, by the names that texts use.
+    """Return what is documented, by the names that texts use.
 
     That is all that lies behind ``dreval.``, and of classes, wherever they are defined, their own name with and without
     that of a method.
     """
-    known = {}
-    for name, found in objects.items():
-        if found.objtype in TYPES:
-            known[name.rpartition(".")[2]] = found
-        elif found.objtype in ("method", "property"):
-            known[".".join(name.split(".")[-2:])] = found
-    return known | {name.removeprefix("dreval."): found for name, found in objects.items()}
+    by_short_name = {}
+    for name, entry in objects.items():
+        if entry.objtype in TYPES:
+            by_short_name[name.rpartition(".")[2]] = entry
+        elif entry.objtype in ("method", "property"):
+            by_short_name[".".join(name.split(".")[-2:])] = entry
+    return by_short_name | {name.removeprefix("dreval."): entry for name, entry in objects.items()}
 
 
 def _linked(node: nodes.Node) -> bool:
-    """Whether the node stands in a link, a heading or a signature."""
+    """Return whether the node stands in a link, a heading or a signature."""
     above = node.parent
     while above is not None:
         if isinstance(above, (nodes.reference, nodes.title)) or above.tagname.startswith("desc_sig"):
@@ -165,7 +168,7 @@ def describe_outputs(*event: Any) -> None:
 
 
 def _is_input(block: Any) -> bool:
-    """Whether a block is input, not output."""
+    """Return whether a block is input, not output."""
     return "cell_input" in block.parent.get("classes", [])
 
 

@@ -15,7 +15,7 @@ from _site._text import page, raw, title, write
 from dreval.report._svg import inline_svg
 from dreval.report.plot import kinds
 
-SHOWN = ("unrolled", "PCA", "torn")
+DRAWN_EMBEDDINGS = ("unrolled", "PCA", "torn")
 MEASURES = ("trustworthiness", "continuity", "procrustes_rc")
 CURVES = {"curve": {"measure": "r_nx"}}
 SETS = ("swiss_roll", "cylinder", "hemisphere", "sphere", "s3", "s4", "trefoil")
@@ -41,37 +41,37 @@ def write_figures(folder: Path) -> None:
 
 
 def _sentence(words: str) -> str:
-    """What a card says, as a sentence, with names between backticks as code."""
+    """Return what a card says, as a sentence, with names between backticks as code."""
     return re.sub(r"`(\w+)`", r"``\1``", f"{words[0].upper()}{words[1:]}.")
 
 
 def _options(card: Any) -> str:
     others = f"Also called {', '.join(f'``{name}``' for name in card.aliases)}. " if card.aliases else ""
-    own = f"Options: {', '.join(f'``{name}``' for name in card.options)}." if card.options else ""
-    return others + own
+    options = f"Options: {', '.join(f'``{name}``' for name in card.options)}." if card.options else ""
+    return others + options
 
 
 def _figure(card: Any) -> Any:
-    """A figure of the kind: of the family's evaluation where that has all its parts, else of one with tests."""
+    """Draw a figure of the kind: of the family's evaluation where that has all its parts, else of one with tests."""
     if card.several:
         return _across().plot(card.name)
     if card.name in CURVES:
-        return evaluated().plot(card.name, names=list(SHOWN), **CURVES[card.name])
+        return evaluated().plot(card.name, names=list(DRAWN_EMBEDDINGS), **CURVES[card.name])
     return _within().plot(card.name)
 
 
 @cache
 def _within() -> Any:
-    """Three of the six embeddings, with intervals and tests."""
+    """Evaluate three of the six embeddings, with intervals and tests."""
     data, _, labels = sheet()
-    shown = {name: embeddings()[name] for name in SHOWN}
-    evaluation = dreval.Evaluation(data, shown, labels=labels, random_state=0)
+    drawn_embeddings = {name: embeddings()[name] for name in DRAWN_EMBEDDINGS}
+    evaluation = dreval.Evaluation(data, drawn_embeddings, labels=labels, random_state=0)
     return evaluation.run([*MEASURES, "spearman_distance"], n_resamples=199)
 
 
 @cache
 def _across() -> Any:
-    """Methods compared over simulated data sets."""
+    """Compare methods over simulated data sets."""
     tables = []
     for name in SETS:
         data = dreval.simulate(name, n=150, random_state=0).data

@@ -64,12 +64,12 @@ def write_measures(folder: Path) -> None:
 
 
 def measure_page(card: Any) -> str:
-    """The page of one measure: its question, its card, its values for the embeddings, its docstring."""
-    known = card_fields(card, "name", "question")
+    """Return the page of one measure: its question, its card, its values for the embeddings, its docstring."""
+    entries = card_fields(card, "name", "question")
     return page(
         title(plain(card.title)),
         f".. rst-class:: question\n\n{plain(card.question)}",
-        fields({"function": f"``dreval.{card.name}``", "symbol": plain(card.symbol)} | known),
+        fields({"function": f"``dreval.{card.name}``", "symbol": plain(card.symbol)} | entries),
         title("Values for the same embeddings", "-"),
         raw(_maps(card)),
         title("Reference", "-"),
@@ -78,7 +78,7 @@ def measure_page(card: Any) -> str:
 
 
 def _rows(card: Any) -> pd.DataFrame:
-    """The values of a measure by embedding, or by method."""
+    """Return the values of a measure by embedding, or by method."""
     table = (evaluated_methods() if "method" in card.needs else evaluated()).tidy()
     return table[table["measure"] == card.name].set_index("embedding")
 
@@ -98,7 +98,7 @@ def _maps(card: Any) -> str:
 
 
 def _point_colors(card: Any, rows: pd.DataFrame) -> dict[str, list[str]]:
-    """Colors of the points of each embedding by what they contribute; none for a measure without contributions."""
+    """Return colors of the points of each embedding by what they contribute; none if they contribute nothing."""
     results = evaluated()
     if card.level != "point" or card.direction not in ("higher", "lower"):
         return {}
@@ -107,7 +107,7 @@ def _point_colors(card: Any, rows: pd.DataFrame) -> dict[str, list[str]]:
     pooled = np.concatenate(list(values.values()))
     low, high = np.nanquantile(pooled, [0.02, 0.98])
     worst, best = (low, high) if card.direction == "higher" else (high, low)
-    return {name: draw.from_worse_to_better(found, worst, best) for name, found in values.items()}
+    return {name: draw.from_worse_to_better(contributions, worst, best) for name, contributions in values.items()}
 
 
 def _curve(card: Any, name: str) -> str:
@@ -119,22 +119,24 @@ def _curve(card: Any, name: str) -> str:
 
 
 def _key(card: Any, rows: pd.DataFrame, mapped: bool) -> str:
-    """The legend below the embeddings: colors, direction, chance level."""
-    said = []
+    """Return the legend below the embeddings: colors, direction, chance level."""
+    sentences = []
     if mapped:
-        said.append("Points are colored by their contributions, from worse (yellow) to better (green).")
+        sentences.append("Points are colored by their contributions, from worse (yellow) to better (green).")
     elif "labels" in card.needs:
-        said.append("Colors are the classes.")
+        sentences.append("Colors are the classes.")
     else:
-        said.append("Colors run along the bend of the sheet.")
+        sentences.append("Colors run along the bend of the sheet.")
     if card.curve:
-        said.append("Below each embedding is the curve over all K, with K on a log scale; 0 is dashed.")
+        sentences.append("Below each embedding is the curve over all K, with K on a log scale; 0 is dashed.")
     else:
         chance = rows.chance.drop("copy", errors="ignore").median()
-        said.append(f"{_direction(card)}." + (f" Chance level: {number(chance)}." if math.isfinite(chance) else ""))
+        sentences.append(
+            f"{_direction(card)}." + (f" Chance level: {number(chance)}." if math.isfinite(chance) else "")
+        )
     if card.shares_neighbors:
-        said.append("Here k = 15.")
-    return " ".join(said)
+        sentences.append("Here k = 15.")
+    return " ".join(sentences)
 
 
 def _direction(card: Any) -> str:
@@ -142,12 +144,14 @@ def _direction(card: Any) -> str:
 
 
 def _methods(card: Any) -> str:
-    """The embeddings of the sheet by each method, with the value of the method."""
+    """Draw the embeddings of the sheet by each method, with the value of the method."""
     rows, (_, latent, _) = _rows(card), sheet()
-    made = evaluated_methods().embeddings
+    method_embeddings = evaluated_methods().embeddings
     figures = []
     for name, (_, words) in METHODS.items():
-        drawn = draw.scatter(np.asarray(made[name], dtype=float), draw.along(latent[:, 0]), f"{name}: {words}")
+        drawn = draw.scatter(
+            np.asarray(method_embeddings[name], dtype=float), draw.along(latent[:, 0]), f"{name}: {words}"
+        )
         figures.append(draw.figure(drawn, f"{escape(name)} <b>{number(rows.value[name])}</b>", escape(words)))
     chance = f" Chance level: {number(rows.chance.median())}." if math.isfinite(rows.chance.median()) else ""
     key = f"Five methods, each re-run on other data. Colors run along the bend of the sheet. {_direction(card)}."
@@ -155,14 +159,14 @@ def _methods(card: Any) -> str:
 
 
 def number(value: float, whole: bool = False) -> str:
-    """Three decimals, none for counts and large numbers; a dash for a missing number."""
+    """Format with three decimals, none for counts and large numbers; a dash for a missing number."""
     if not math.isfinite(value):
         return "–"
     return f"{value:.0f}" if whole or abs(value) >= 10 else f"{value:.3f}"
 
 
 def _counts(rows: pd.DataFrame) -> bool:
-    """Whether the values of a measure are whole numbers, all of them."""
+    """Return whether the values of a measure are whole numbers, all of them."""
     return bool((rows.value % 1 == 0).all())
 
 
@@ -173,9 +177,9 @@ def _gallery(cards: Iterable[Any]) -> str:
         INTRODUCTION,
         raw(_head()),
     ]
-    for level, found in kinds.items():
-        rows = "".join(_gallery_row(card) for card in found if "method" not in card.needs)
-        apart = [card for card in found if "method" in card.needs]
+    for level, level_cards in kinds.items():
+        rows = "".join(_gallery_row(card) for card in level_cards if "method" not in card.needs)
+        apart = [card for card in level_cards if "method" in card.needs]
         pieces += [title(LEVELS[level], "-"), EXPLAINED[level]]
         if rows:
             table = f'<table class="gallery">{_gallery_head()}{rows}</table>'
@@ -219,7 +223,7 @@ def _gallery_row(card: Any) -> str:
 
 
 def _goodness(values: np.ndarray[Any, np.dtype[np.float64]], direction: str) -> Any:
-    """From 0, the worst of a row, to 1, its best; all 0 where neither way is better. Large values by their order."""
+    """Scale from 0, the worst of a row, to 1, its best; all 0 where neither way is better. Large values by order."""
     if direction not in ("higher", "lower"):
         return np.zeros(len(values))
     signed = values if direction == "higher" else -values
@@ -230,7 +234,7 @@ def _goodness(values: np.ndarray[Any, np.dtype[np.float64]], direction: str) -> 
 
 @cache
 def sheet() -> tuple[FloatArray, FloatArray, npt.NDArray[np.str_]]:
-    """The data (n, 3), their latent variables (n, 2), and three classes along the bend."""
+    """Return the data (n, 3), their latent variables (n, 2), and three classes along the bend."""
     rng = np.random.default_rng(SEED)
     latent = np.column_stack([rng.uniform(0, TURN, N), rng.uniform(0, 3, N)])
     data = np.column_stack([np.cos(latent[:, 0]), np.sin(latent[:, 0]), latent[:, 1]])
@@ -239,11 +243,11 @@ def sheet() -> tuple[FloatArray, FloatArray, npt.NDArray[np.str_]]:
 
 @cache
 def embeddings() -> dict[str, FloatArray]:
-    """The six embeddings by name, from a perfect copy to one without any relation to the data."""
+    """Return the six embeddings by name, from a perfect copy to one without any relation to the data."""
     data, latent, _ = sheet()
     along, across = latent.T
     cut = np.where(along < TURN / 2, along + TURN / 2 + 3.5, along - TURN / 2)
-    found = {
+    coordinates = {
         "copy": data,
         "unrolled": latent,
         "PCA": _principal(data, 2),
@@ -251,7 +255,7 @@ def embeddings() -> dict[str, FloatArray]:
         "crushed": latent * [1.0, 0.05],
         "random": latent[np.random.default_rng(SEED).permutation(N)],
     }
-    return {name: found[name] for name in EMBEDDINGS}
+    return {name: coordinates[name] for name in EMBEDDINGS}
 
 
 def _principal(X: FloatArray, n_components: int) -> FloatArray:
@@ -261,11 +265,11 @@ def _principal(X: FloatArray, n_components: int) -> FloatArray:
 
 @cache
 def evaluated() -> Results:
-    """Every measure of an embedding, for all six; the batches are drawn at random."""
+    """Compute every measure of an embedding, for all six; the batches are drawn at random."""
     data, latent, labels = sheet()
-    known = {"labels": labels, "latent": latent, "batch": np.random.default_rng(SEED).integers(0, 2, N)}
+    variables = {"labels": labels, "latent": latent, "batch": np.random.default_rng(SEED).integers(0, 2, N)}
     names = [card.name for card in MEASURES.cards() if "method" not in card.needs]
-    evaluation = dreval.Evaluation(data, dict(embeddings()), **known, random_state=SEED)
+    evaluation = dreval.Evaluation(data, dict(embeddings()), **variables, random_state=SEED)
     return evaluation.run(names, tests=None, ci=None)
 
 
@@ -295,7 +299,7 @@ METHODS: dict[str, tuple[Any, str]] = {
 
 @cache
 def evaluated_methods() -> Results:
-    """Every measure that re-runs a method, for the five methods."""
+    """Compute every measure that re-runs a method, for the five methods."""
     data, _, _ = sheet()
     names = [card.name for card in MEASURES.cards() if "method" in card.needs]
     sources = {name: source for name, (source, _) in METHODS.items()}

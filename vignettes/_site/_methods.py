@@ -25,30 +25,30 @@ N, NEIGHBORS, SEED = 300, 8, 0
 def write_methods(folder: Path) -> None:
     """Write all pages and their overview."""
     cards = METHODS.cards()
-    made = {card.name: embedding(card.name) for card in cards}
+    embeddings = {card.name: embedding(card.name) for card in cards}
     for card in cards:
-        write(folder / "methods" / f"{card.name}.rst", method_page(card, made[card.name]))
-    write(folder / "methods" / "index.rst", _overview(cards, made))
+        write(folder / "methods" / f"{card.name}.rst", method_page(card, embeddings[card.name]))
+    write(folder / "methods" / "index.rst", _overview(cards, embeddings))
     write(folder / "methods" / "common.rst", _common())
 
 
 @cache
 def roll() -> Dataset:
-    """The rolled sheet that every method embeds: half of the usual width, so that few points are dense enough."""
+    """Return the rolled sheet that every method embeds: half as wide as usual, so that few points are dense enough."""
     whole = dreval.simulate("swiss_roll", n=2 * N, random_state=SEED)
     half = np.sort(np.argsort(whole.latent[:, 1])[:N])
     return replace(whole, data=whole.data[half], latent=whole.latent[half], labels=None)
 
 
 def bands() -> list[str]:
-    """Six classes of equal size along the roll."""
+    """Return six classes of equal size along the roll."""
     places = np.argsort(np.argsort(roll().latent[:, 0]))
     return [f"band {place * 6 // N + 1}" for place in places]
 
 
 @cache
 def embedding(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The method's embedding of the sheet; supervised methods get the band along the roll of each point.
+    """Return the method's embedding of the sheet; supervised methods get the band along the roll of each point.
 
     Warnings of a method (weakly connected points, an optimization that stopped early) must not stop the build.
     """
@@ -63,16 +63,16 @@ def embedding(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
-    """The page of one method."""
+    """Return the page of one method."""
     colors = draw.along(roll().latent[:, 0])
-    told = "with its defaults"
+    settings = "with its defaults"
     if "n_neighbors" in inspect.signature(METHODS.get(card.name)).parameters:
-        told = f"with {NEIGHBORS} neighbors and otherwise its defaults"
+        settings = f"with {NEIGHBORS} neighbors and otherwise its defaults"
     if card.supervised:
-        told += ", given the band (of six) along the roll of each point"
+        settings += ", given the band (of six) along the roll of each point"
     figures = [
         draw.figure(draw.scatter(roll().data, colors, "Data: a rolled sheet"), "The data", f"a rolled sheet, n = {N}"),
-        draw.figure(draw.scatter(Y, colors, f"The embedding by {card.title}"), escape(card.title), told),
+        draw.figure(draw.scatter(Y, colors, f"The embedding by {card.title}"), escape(card.title), settings),
     ]
     return page(
         title(plain(card.title)),
@@ -84,11 +84,11 @@ def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
     )
 
 
-def _overview(cards: list[Any], made: dict[str, Any]) -> str:
+def _overview(cards: list[Any], embeddings: dict[str, Any]) -> str:
     colors = draw.along(roll().latent[:, 0])
     figures = "".join(
         draw.figure(
-            draw.scatter(made[card.name], colors, f"The embedding of a rolled sheet by {card.title}"),
+            draw.scatter(embeddings[card.name], colors, f"The embedding of a rolled sheet by {card.title}"),
             f'<a href="{card.name}.html">{escape(card.title)}</a>',
             escape(card.family),
         )

@@ -93,18 +93,18 @@ def _overview() -> str:
     parts = []
     for group, (pages, names) in GROUPS.items():
         listed = [*pages, *(f"names/{name}" for name in names.split())]
-        rows = [(f":doc:`{one}`", pages.get(one) or named[one]) for one in listed]
+        rows = [(f":doc:`{document}`", pages.get(document) or named[document]) for document in listed]
         parts += [title(group, "-"), table(["page", "content"], rows), toctree(listed, "hidden:", f"caption: {group}")]
-    listed = [one for one in named if one.startswith("records/")]
-    returned = table(["record", "content"], [(f":doc:`{one}`", named[one]) for one in listed])
+    listed = [document for document in named if document.startswith("records/")]
+    returned = table(["record", "content"], [(f":doc:`{document}`", named[document]) for document in listed])
     parts += [title(RECORDED, "-"), returned, toctree(listed, "hidden:", f"caption: {RECORDED}")]
     return page(title("Reference"), "The :doc:`gallery` has a page for every measure.", *parts)
 
 
 def public_names() -> list[str]:
-    """The public names of ``dreval`` other than measures, tests and folders."""
-    own = {*MEASURES.names(), *TESTS.public_names()}
-    return [name for name in dir(dreval) if not name.startswith("_") and name not in own and not _is_folder(name)]
+    """Return the public names of ``dreval`` other than measures, tests and folders."""
+    excluded = {*MEASURES.names(), *TESTS.public_names()}
+    return [name for name in dir(dreval) if not name.startswith("_") and name not in excluded and not _is_folder(name)]
 
 
 def _is_folder(name: str) -> bool:
@@ -129,19 +129,19 @@ def _page(place: str, name: str, thing: Any) -> str:
 
 
 def first_sentence(thing: Any) -> str:
-    """The first paragraph of a documentation."""
+    """Return the first paragraph of a documentation."""
     lines = (inspect.getdoc(thing) or "").split("\n\n")[0].splitlines()
     keep_plain(lines)
     return " ".join(lines)
 
 
 def records() -> list[tuple[str, str]]:
-    """Names of the records, each with its first sentence."""
+    """Return names of the records, each with its first sentence."""
     return [(name, first_sentence(thing)) for name, _, thing in _records()]
 
 
 def _records() -> Iterator[tuple[str, str, Any]]:
-    """Name, place and class of each record."""
+    """Yield name, place and class of each record."""
     for place in RECORDS:
         module, _, name = place.rpartition(".")
         yield name, place, getattr(importlib.import_module(module), name)
@@ -166,7 +166,7 @@ def _columns() -> str:
     }
     pieces = [title("Columns of the tables"), "This list is complete: no table has any other column."]
     for name, (words, columns) in parts.items():
-        rows = ((f"``{column}``", plain(said)) for column, said in columns.items())
+        rows = ((f"``{column}``", plain(meaning)) for column, meaning in columns.items())
         pieces += [title(name, "-"), words.capitalize() + ".", table(["column", "meaning"], rows, "22 78")]
     return page(*pieces)
 
@@ -181,15 +181,15 @@ def _datasets() -> str:
     }
     pieces = [title("Data")]
     for kind, words in kinds.items():
-        found = [card for card in cards if card.origin == kind]
-        pieces += [title(words, "-"), how[kind], raw(_panels(found)) if kind == "simulated" else ""]
-        rows = ((f"``{c.name}``", _described(c), f"{c.n} x {c.p}", plain(c.reference)) for c in found)
+        kind_cards = [card for card in cards if card.origin == kind]
+        pieces += [title(words, "-"), how[kind], raw(_panels(kind_cards)) if kind == "simulated" else ""]
+        rows = ((f"``{c.name}``", _described(c), f"{c.n} x {c.p}", plain(c.reference)) for c in kind_cards)
         pieces.append(table(["name", "title", "n x p", "reference"], rows, "18 34 12 36"))
     return page(*pieces)
 
 
 def _described(card: Any) -> str:
-    """Title of a data set, with the parameters of a simulation."""
+    """Return the title of a data set, with the parameters of a simulation."""
     return ", ".join([plain(card.title), *(f"``{name}={value!r}``" for name, value in card.parameters.items())])
 
 
@@ -198,28 +198,30 @@ def _panels(cards: list[Any]) -> str:
     for card in cards:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.DrevalWarning)
-            made = dreval.simulate(card.name, random_state=0)
+            dataset = dreval.simulate(card.name, random_state=0)
         label = f"Simulated data: {card.title}"
-        figures.append(draw.figure(draw.scatter(_seen(made.data), _colors(made), label), escape(card.name)))
+        figures.append(
+            draw.figure(draw.scatter(_drawable_columns(dataset.data), _colors(dataset), label), escape(card.name))
+        )
     return f'<div class="maps many">{"".join(figures)}</div>'
 
 
-def _seen(X: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
-    """Up to three columns as they are; of more the two leading principal components."""
+def _drawable_columns(X: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
+    """Return up to three columns as they are; of more the two leading principal components."""
     if X.shape[1] <= 3:
         return X
     centered = X - X.mean(axis=0)
     return centered @ np.linalg.svd(centered, full_matrices=False)[2][:2].T
 
 
-def _colors(made: Any) -> list[str]:
-    if made.labels is not None:
-        return draw.by_class(made.labels)
-    return draw.along(made.data[:, 0] if made.latent is None else made.latent[:, 0])
+def _colors(dataset: Any) -> list[str]:
+    if dataset.labels is not None:
+        return draw.by_class(dataset.labels)
+    return draw.along(dataset.data[:, 0] if dataset.latent is None else dataset.latent[:, 0])
 
 
 def _commands() -> str:
-    """The page of the command line, from the parser."""
+    """Return the page of the command line, from the parser."""
     pieces = [
         title("Command line"),
         EXIT_CODES,
@@ -234,7 +236,7 @@ def _commands() -> str:
 
 
 def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """The parsers of single commands, below those that only choose one."""
+    """Yield the parsers of single commands, below those that only choose one."""
     groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     if not groups:
         yield parser
@@ -244,24 +246,24 @@ def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
 
 
 def _named(action: argparse.Action) -> str:
-    """An argument as it is typed."""
+    """Return an argument as it is typed."""
     if action.nargs == 0:
         return ", ".join(code(option) for option in action.option_strings)
     value = action.metavar or ("{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.dest)
     value = value if isinstance(value, str) else " ".join(value)
     if not action.option_strings:
         return code(value)
-    shown = value if action.metavar or action.choices else value.upper()
-    return ", ".join(code(f"{option} {shown}") for option in action.option_strings)
+    placeholder = value if action.metavar or action.choices else value.upper()
+    return ", ".join(code(f"{option} {placeholder}") for option in action.option_strings)
 
 
 def _help(action: argparse.Action) -> str:
-    """The help text of an argument, with its percent signs filled in."""
+    """Return the help text of an argument, with its percent signs filled in."""
     return (action.help or "") % {**vars(action), "prog": "dreval"} if action.help else ""
 
 
 def _citation() -> str:
-    """The page that says how to cite, from ``CITATION.cff``."""
+    """Return the page that says how to cite, from ``CITATION.cff``."""
     import yaml
 
     metadata = yaml.safe_load(CITATION.read_text("utf-8"))

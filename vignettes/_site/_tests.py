@@ -81,7 +81,7 @@ def write_tests(folder: Path) -> None:
 
 
 def rejections(test: Any) -> dict[str, int]:
-    """Of ``RUNS`` simulations of each case, those in which the test rejects at the level 0.05."""
+    """Count, of ``RUNS`` simulations of each case, those in which the test rejects at the level 0.05."""
     return {
         words: sum(_rejects(test, draw, run) for run in range(RUNS)) for words, draw in CASES[test.card.second].items()
     }
@@ -93,19 +93,19 @@ def _rejects(test: Any, draw: Draw, run: int) -> bool:
 
 
 def test_page(name: str, card: Any, rates: dict[str, int]) -> str:
-    """The page of one test."""
+    """Return the page of one test."""
     test = TESTS.get(card.name)
     words, draw = list(CASES[card.second].items())[2]
     keyword, few, many = RESAMPLES[card.second]
     drawn = "null data sets" if card.second == "method" else "permutations"
-    found = test(*draw(0), **{keyword: many}, random_state=0)
+    result = test(*draw(0), **{keyword: many}, random_state=0)
     label = f"Null distribution of {card.title} and the observed statistic"
     return page(
         title(plain(card.title)),
         fields({"function": f"``dreval.{name}``"} | card_fields(card, "name")),
         title("One example", "-"),
-        f"{N} rows: {words}. The observed statistic and those of {many} {drawn} (p = {found.p_value:.3f}).",
-        raw(f'<div class="histogram" tabindex="0">{inline_svg(found.plot(), card.name, label)}</div>'),
+        f"{N} rows: {words}. The observed statistic and those of {many} {drawn} (p = {result.p_value:.3f}).",
+        raw(f'<div class="histogram" tabindex="0">{inline_svg(result.plot(), card.name, label)}</div>'),
         title("Size and power", "-"),
         f"Rejections at the level 0.05 with {few} {drawn}, of {RUNS} simulations with {N} rows each. "
         "The first line is the size, with 5 rejections expected; the others are the power.",
@@ -127,14 +127,14 @@ def _bars(rates: dict[str, int]) -> str:
 def _overview(names: list[str], rates: dict[str, dict[str, int]]) -> str:
     cards = TESTS.cards()
 
-    def listed(some: list[tuple[str, Any]]) -> str:
-        rows = ((f":doc:`{name}`", plain(c.title), ", ".join(c.null), ", ".join(c.needs)) for name, c in some)
+    def listed(named_cards: list[tuple[str, Any]]) -> str:
+        rows = ((f":doc:`{name}`", plain(c.title), ", ".join(c.null), ", ".join(c.needs)) for name, c in named_cards)
         return table(["test", "title", "p-value by", "needs"], rows)
 
     first = [name for name, card in zip(names, cards, strict=True) if card.second == "variable"]
     independence, of_method = (
-        [(name, card) for name, card in zip(names, cards, strict=True) if (card.second == "method") == wanted]
-        for wanted in (False, True)
+        [(name, card) for name, card in zip(names, cards, strict=True) if (card.second == "method") == is_of_method]
+        for is_of_method in (False, True)
     )
     powers = table(
         ["simulated data", *(f"``{name}``" for name in first)],

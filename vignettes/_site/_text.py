@@ -27,23 +27,23 @@ _SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "sum": "∑", "prod": "∏"}
 
 
 def plain(text: str) -> str:
-    """Text of a card on one line, with its markup characters escaped."""
+    """Return text of a card on one line, with its markup characters escaped."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))
 
 
 def code(text: str) -> str:
-    """Text as inline code."""
+    """Return text as inline code."""
     return f"``{text}``"
 
 
 def symbol_html(symbol: str) -> str:
-    """A symbol such as R_N,opt with its subscript set low."""
+    """Return a symbol such as R_N,opt with its subscript set low."""
     head, low, subscript = symbol.partition("_")
     return f"<i>{head}</i><sub>{subscript}</sub>" if low else f"<i>{head}</i>"
 
 
 def card_fields(card: object, *left_out: str) -> dict[str, str]:
-    """The fields of a card, by name, from the lines that it prints."""
+    """Return the fields of a card, by name, from the lines that it prints."""
     entries: dict[str, str] = {}
     name = ""
     for line in repr(card).splitlines()[1:]:
@@ -56,17 +56,17 @@ def card_fields(card: object, *left_out: str) -> dict[str, str]:
 
 
 def title(text: str, mark: str = "=") -> str:
-    """A heading; ``mark`` underlines it."""
+    """Return a heading; ``mark`` underlines it."""
     return f"{text}\n{mark * max(len(text), 4)}\n"
 
 
 def fields(entries: Mapping[str, str]) -> str:
-    """A field list; empty fields are left out."""
+    """Return a field list; empty fields are left out."""
     return "\n".join(f":{name}: {text}" for name, text in entries.items() if text) + "\n"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], widths: str = "auto") -> str:
-    """A table whose cells are markup already."""
+    """Return a table whose cells are markup already."""
     lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {widths}", ""]
     for row in (columns, *rows):
         lines += [f"   {'*' if place == 0 else ' '} - {cell}" for place, cell in enumerate(row)]
@@ -74,17 +74,20 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], widths: str = "
 
 
 def raw(html: str) -> str:
-    """A part of a page that is HTML already."""
+    """Return a part of a page that is HTML already."""
     return ".. raw:: html\n\n" + "\n".join(f"   {line}" for line in html.splitlines()) + "\n"
 
 
 def toctree(pages: Iterable[str], *options: str) -> str:
-    """The pages below one page; options are ``hidden:``, ``maxdepth: 1`` and ``caption: ...``."""
-    return "\n".join([".. toctree::", *(f"   :{one}" for one in options), "", *(f"   {page}" for page in pages)]) + "\n"
+    """List the pages below one page; options are ``hidden:``, ``maxdepth: 1`` and ``caption: ...``."""
+    return (
+        "\n".join([".. toctree::", *(f"   :{option}" for option in options), "", *(f"   {page}" for page in pages)])
+        + "\n"
+    )
 
 
 def page(*pieces: str) -> str:
-    """Parts of a page, with an empty line between."""
+    """Join parts of a page, with an empty line between."""
     return "\n\n".join(piece.strip("\n") for piece in pieces if piece) + "\n"
 
 
@@ -98,37 +101,37 @@ def write(path: Path, text: str) -> Path:
 
 @cache
 def _names() -> frozenset[str]:
-    """Names that look like formulas, such as ``r_nx`` or ``k_max``."""
+    """Return names that look like formulas, such as ``r_nx`` or ``k_max``."""
     return frozenset((*MEASURES, *METHODS, *TESTS, *COLUMNS))
 
 
 def _inside(low: str) -> str:
-    """The text of a subscript, with mathematical signs."""
+    """Return the text of a subscript, with mathematical signs."""
     return re.sub("|".join(_INSIDE), lambda sign: _INSIDE[sign[0]], low.strip("{}"))
 
 
 def formula_pieces(text: str) -> list[tuple[str, str]]:
-    """Plain text in pieces: ``("low", ...)`` is a subscript, ``("high", ...)`` a power, ``("", ...)`` neither.
+    """Return plain text in pieces: ``("low", ...)`` is a subscript, ``("high", ...)`` a power, ``("", ...)`` neither.
 
     Examples
     --------
     >>> formula_pieces("a r_ij^2 >= 0")
     [('', 'a '), ('', 'r'), ('low', 'ij'), ('high', '2'), ('', ' '), ('', '≥'), ('', ' 0')]
     """
-    found: list[tuple[str, str]] = []
+    pieces: list[tuple[str, str]] = []
     end = 0
     for piece in _PIECE.finditer(text):
         if piece[0] in _names():
             continue
-        found.append(("", text[end : piece.start()]))
+        pieces.append(("", text[end : piece.start()]))
         if piece["sign"]:
-            found.append(("", _SIGNS[piece["sign"]]))
+            pieces.append(("", _SIGNS[piece["sign"]]))
         elif piece["power"]:
-            found.append(("high", piece["high"].strip("{}")))
+            pieces.append(("high", piece["high"].strip("{}")))
         else:
-            found += [("", _SIGNS.get(piece["base"], piece["base"])), ("low", _inside(piece["low"]))]
+            pieces += [("", _SIGNS.get(piece["base"], piece["base"])), ("low", _inside(piece["low"]))]
         end = piece.end()
-    return [(kind, part) for kind, part in [*found, ("", text[end:])] if part]
+    return [(kind, part) for kind, part in [*pieces, ("", text[end:])] if part]
 
 
 def keep_plain(*event: Any) -> None:
@@ -156,7 +159,7 @@ def _escaped(text: str) -> str:
 
 
 def figure_words(code: str) -> str:
-    """Alternative text of a cell's figure: the call on the last line, or the one that made what that line names.
+    """Return alternative text of a cell's figure: the call on the last line, or the one that made what it names.
 
     >>> figure_words("figure = results.plot('map')\\nfigure.savefig('map.pdf')\\nfigure")
     "Figure drawn by results.plot('map')"
@@ -165,8 +168,10 @@ def figure_words(code: str) -> str:
         lines = ast.parse(code).body
     except SyntaxError:
         return _ABOVE
-    shown: ast.AST | None = lines[-1].value if lines and isinstance(lines[-1], ast.Expr) else None
-    if isinstance(shown, ast.Name):
-        made = [line for line in lines if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == shown.id]
-        shown = made[-1].value if made else None
-    return f"Figure drawn by {ast.unparse(shown)}" if isinstance(shown, ast.Call) else _ABOVE
+    expression: ast.AST | None = lines[-1].value if lines and isinstance(lines[-1], ast.Expr) else None
+    if isinstance(expression, ast.Name):
+        assignments = [
+            line for line in lines if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == expression.id
+        ]
+        expression = assignments[-1].value if assignments else None
+    return f"Figure drawn by {ast.unparse(expression)}" if isinstance(expression, ast.Call) else _ABOVE

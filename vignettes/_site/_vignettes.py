@@ -40,26 +40,26 @@ class Vignette:
 
 
 def read_vignette(path: Path, root: Path) -> Vignette:
-    """Section, order, title and first sentences of a vignette; an unknown section is an error."""
+    """Return section, order, title and first sentences of a vignette; an unknown section is an error."""
     text = path.read_text("utf-8")
     head = _HEAD.match(text)
-    said = _PLACE.search(head[1]) if head else None
+    place = _PLACE.search(head[1]) if head else None
     name = path.relative_to(root).with_suffix("").as_posix()
-    section = said["section"] if said else "papers" if name.startswith("papers") else "evaluate"
+    section = place["section"] if place else "papers" if name.startswith("papers") else "evaluate"
     if section not in SECTIONS:
         raise ValueError(f"{path.name}: `section` must be one of {', '.join(SECTIONS)}: got {section!r}.")
     body = _FENCED.sub("", text[head.end() :] if head else text)
-    found = _TITLE.search(body)
-    if found is None:
+    heading = _TITLE.search(body)
+    if heading is None:
         raise ValueError(f"{path.name}: must have a title, a line that begins with '# '.")
-    paragraphs = [part for part in re.split(r"\n\s*\n", body[found.end() :]) if part.strip()]
+    paragraphs = [part for part in re.split(r"\n\s*\n", body[heading.end() :]) if part.strip()]
     opening = next((part for part in paragraphs if part[0] not in "#|-(" and not part.startswith("    ")), "")
     first = " ".join(_SENTENCE.split(" ".join(opening.split()))[:SENTENCES])
-    return Vignette(name, section, int(said["order"]) if said and said["order"] else LAST, found[1], first)
+    return Vignette(name, section, int(place["order"]) if place and place["order"] else LAST, heading[1], first)
 
 
 def vignettes(root: Path, section: str) -> list[Vignette]:
-    """The vignettes of one section, in order: notebooks, and other pages with a place."""
+    """Return the vignettes of one section, in order: notebooks, and other pages with a place."""
     paths = [path for path in sorted(root.rglob("*.md")) if not _hidden(path, root)]
     texts = [
         read_vignette(path, root)

@@ -27,20 +27,20 @@ class _Page(HTMLParser):
 
 
 def _pages(root: Path) -> list[Path]:
-    """The pages of the site; a theme keeps templates among its files."""
+    """Return the pages of the site; a theme keeps templates among its files."""
     return sorted(path for path in root.rglob("*.html") if "_static" not in path.relative_to(root).parts)
 
 
 @cache
 def read_page(path: Path) -> _Page:
-    """A page with what it links to and what can be linked to in it."""
+    """Return a page with what it links to and what can be linked to in it."""
     page = _Page()
     page.feed(path.read_text("utf-8"))
     return page
 
 
 def broken_links(root: Path) -> Iterator[str]:
-    """A sentence for each link below ``root`` that leads nowhere; links to other places are not followed."""
+    """Yield a sentence for each link below ``root`` that leads nowhere; links to other places are not followed."""
     root = root.resolve()
     for path in _pages(root):
         for link in dict.fromkeys(read_page(path).links):
@@ -58,10 +58,10 @@ def broken_links(root: Path) -> Iterator[str]:
 
 
 def main(folder: str) -> int:
-    """Print the broken links; 1 if there are any, or if there is no page."""
-    pages, found = _pages(Path(folder)), list(broken_links(Path(folder)))
-    print("\n".join(found) or f"{len(pages)} pages, and no link within the site is broken.")
-    return int(bool(found) or not pages)
+    """Print the broken links; return 1 if there are any, or if there is no page."""
+    pages, broken = _pages(Path(folder)), list(broken_links(Path(folder)))
+    print("\n".join(broken) or f"{len(pages)} pages, and no link within the site is broken.")
+    return int(bool(broken) or not pages)
 
 
 if __name__ == "__main__":
