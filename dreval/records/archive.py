@@ -1,4 +1,8 @@
-"""Results on disk: one zip of JSON and CSV that any program can read; never a pickle."""
+"""Results on disk: one zip of JSON and CSV that any program can read; never a pickle.
+
+``RESULT_FIELDS`` and ``SWEEP_FIELDS`` declare the content of a file, with a line for each attribute of the record; one
+writer and one reader follow them.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,16 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._check import MAX_TEXT_LENGTH, check_path, check_unpacked, describe, read_npy
 from dreval.errors import DrevalError, InputError, MissingFile
-from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.base import whole_file
 from dreval.records.frames import (
     NOTE_KEYS,
@@ -26,7 +31,7 @@ from dreval.records.frames import (
     plain_notes,
     tidy_frame,
 )
-from dreval.records.notes import Note
+from dreval.records.notes import Note, Notes
 from dreval.records.points import Shepard
 from dreval.records.provenance import to_plain
 from dreval.records.results import Results
@@ -37,9 +42,11 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-SWEEP = "sweep"  # ``kind`` in the manifest of a sweep
 OTHER_FORMATS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".json", ".parquet", ".h5ad", ".xlsx"}
-OTHER_FORMATS |= {".html", ".md", ".tex", ".png", ".svg", ".pdf"}
+OTHER_FORMATS |= {".html", ".md", ".tex", ".png", ".svg", ".pdf", ".journal"}
+PLAIN_KINDS = "biufU"  # kinds of numpy types: truth values, numbers and texts
+PLACE_COLUMN = "place"  # the column of the anchors' positions among all points
+WHOLE = ""  # key of the value of a field that is not a dict by embedding
 Members = dict[str, bytes]
 
 
@@ -52,76 +59,404 @@ def check_saved(path: Any, argument: str = "path") -> Path:
     return checked
 
 
-PLAIN_KINDS = "biufU"  # kinds of numpy types: truth values, numbers and texts
-PLACE_COLUMN = "place"  # the column of the anchors' positions among all points
+# Kinds of content: how a value is written, and how it is read and checked.
+
+
+class Context(NamedTuple):
+    """What a value must fit to: the file, the number of points, and the names of the embeddings."""
+
+    path: Path
+    n: int = 0
+    names: Sequence[str] = ()
+
+
+class Kind(Protocol):
+    """A kind of content: a member of the archive with this suffix, or without a suffix an entry of the manifest."""
+
+    suffix: str
+
+    def write(self, value: Any, context: Context) -> Any:
+        """Return the content: text or bytes of a member, or plain values for the manifest."""
+
+    def read(self, content: Any, context: Context) -> Any:
+        """Return the value; raise if the content is not one that ``write`` returns."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A value in the manifest, of a form that ``_check_form`` describes."""
+
+    form: Any
+    suffix = ""
+
+    def write(self, value: Any, context: Context) -> Any:
+        """Return the value in types that JSON can store."""
+        return to_plain(value)
+
+    def read(self, content: Any, context: Context) -> Any:
+        """Return the value; raise if it does not have its form."""
+        _check_form(content, self.form, MANIFEST)
+        return content
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A vector of numbers, truth values or text for the points, in the manifest; or None."""
+
+    suffix = ""
+
+    def write(self, value: Any, context: Context) -> Any:
+        """Return the type and the values in types that JSON can store."""
+        if value is None:
+            return None
+        kind = "object" if value.dtype.kind not in PLAIN_KINDS else value.dtype.str
+        return {"dtype": kind, "values": to_plain(value)}
+
+    def read(self, content: Any, context: Context) -> Any:
+        """Return the vector; raise before it is made if it would take too much memory."""
+        _check_form(content, (None, {"dtype": str, "values": [(str, int, float, bool, None)]}), MANIFEST)
+        if content is None:
+            return None
+        kind = np.dtype(content["dtype"])
+        if kind.kind not in f"{PLAIN_KINDS}O" or len(content["values"]) != context.n:
+            raise ValueError(f"{len(content['values'])} values of the type {describe(content['dtype'])}")
+        check_unpacked(kind.itemsize * len(content["values"]), context.path, "path")
+        return np.array(content["values"], dtype=kind)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose columns and types are those of ``make([])``; ``make`` returns it from its rows."""
+
+    make: Callable[[list[dict[str, Any]]], pd.DataFrame]
+    suffix = ".csv"
+
+    def write(self, value: Any, context: Context) -> str:
+        """Return the columns as CSV; numbers keep every digit."""
+        return str(value[list(self.make([]).columns)].to_csv(index=False))
+
+    def read(self, content: bytes, context: Context) -> pd.DataFrame:
+        """Return the table; raise if a column is missing or a cell is not of the type of its column."""
+        types = {str(name): dtype.kind for name, dtype in self.make([]).dtypes.items()}
+        cells = _cells(content)[list(types)]
+        numbers = [name for name, kind in types.items() if kind in "if"]
+        cells[numbers] = _floats(cells[numbers])
+        for name in (name for name, kind in types.items() if kind == "b"):
+            cells[name] = cells[name].map({"True": True, "False": False, "": None}.__getitem__)
+        return self.make([{str(key): value for key, value in row.items()} for row in cells.to_dict("records")])
+
+
+@dataclass(frozen=True)
+class PointValues:
+    """Values of points, with a row for each point, or for each anchor with its position among the points."""
+
+    suffix = ".csv"
+
+    def write(self, value: Any, context: Context) -> str:
+        """Return the table as CSV, with the positions if it does not have all points."""
+        label = PLACE_COLUMN if len(value) < context.n else None
+        return str(value.to_csv(index=label is not None, index_label=label))
+
+    def read(self, content: bytes, context: Context) -> pd.DataFrame:
+        """Return the table; raise if its rows are not those of points."""
+        points, n = _floats(_cells(content)), context.n
+        if PLACE_COLUMN in points.columns:
+            places = points[PLACE_COLUMN].to_numpy(np.float64)
+            if not (len(places) and (places[:-1] < places[1:]).all() and places[0] >= 0 and places[-1] < n):
+                raise ValueError("places of anchors are not ascending among the points")
+            return points.drop(columns=PLACE_COLUMN).set_axis(places.astype(np.int64))
+        if len(points.columns) and len(points) != n:
+            raise ValueError(f"{len(points)} rows of contributions for {n} points")
+        return points if len(points.columns) else points.reindex(range(n))
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array with a row for each point; ``check`` returns it in its type, or raises."""
+
+    check: Callable[[npt.NDArray[Any], int], npt.NDArray[Any]]
+    suffix = ".npy"
+
+    def write(self, value: Any, context: Context) -> bytes:
+        """Return the content of an .npy file."""
+        buffer = io.BytesIO()
+        np.save(buffer, value, allow_pickle=False)
+        return buffer.getvalue()
+
+    def read(self, content: bytes, context: Context) -> npt.NDArray[Any]:
+        """Return the array; raise if it has another number of rows."""
+        array = read_npy(content)
+        if array.ndim != 2 or len(array) != context.n:
+            raise ValueError(f"{describe(array)}, not rows and columns of {context.n} points")
+        return self.check(array, context.n)
+
+
+@dataclass(frozen=True)
+class Json:
+    """A value that JSON can store after ``to_plain``, with a form, from which ``of_plain`` makes the value again."""
+
+    to_plain: Callable[[Any], Any]
+    of_plain: Callable[[Any], Any]
+    form: Any
+    indent: int | None = 1
+    suffix = ".json"
+
+    def write(self, value: Any, context: Context) -> str:
+        """Return the text."""
+        return json.dumps(self.to_plain(value), indent=self.indent, ensure_ascii=False)
+
+    def read(self, content: bytes, context: Context) -> Any:
+        """Return the value; raise if it does not have its form."""
+        plain = json.loads(content)
+        _check_form(plain, self.form, "JSON")
+        return self.of_plain(plain)
+
+
+def _check_form(value: Any, form: Any, path: str) -> None:
+    """Raise if a value does not have its form."""
+    forms = form if isinstance(form, tuple) else (form,)
+    for option in forms:
+        if isinstance(option, dict) and isinstance(value, dict):
+            for key, part in value.items():
+                if (item_form := option.get(key, option.get("*"))) is not None:
+                    _check_form(part, item_form, f"{path}.{key}")
+            return
+        if isinstance(option, list) and isinstance(value, list):
+            for i, part in enumerate(value):
+                _check_form(part, option[0], f"{path}[{i}]")
+            return
+        if (value is None and option is None) or (isinstance(option, type) and type(value) is option):
+            if isinstance(value, str) and len(value) > MAX_TEXT_LENGTH and not path.endswith((".call", ".command")):
+                raise ValueError(f"{path} holds a text of {len(value):,} characters, of {MAX_TEXT_LENGTH:,} at most")
+            return
+    raise ValueError(f"{path} holds a value of another kind")
+
+
+def _cells(text: bytes) -> pd.DataFrame:
+    """Return a table of text, exactly as it was written: no types are inferred."""
+    import pandas as pd
+
+    if not text.strip():
+        return pd.DataFrame()
+    end = None if text.partition(b"\n")[0].endswith(b"\r") else "\n"  # a carriage return may be part of a name
+    options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_filter": False, "lineterminator": end}
+    table: pd.DataFrame = pd.read_csv(io.BytesIO(text), **options)
+    return table.astype("object")
+
+
+def _floats(cells: pd.DataFrame) -> pd.DataFrame:
+    """Convert texts to floats, exact to the last bit; an empty cell becomes NaN."""
+    import pandas as pd
+
+    columns = {name: [float(cell) if cell else np.nan for cell in column] for name, column in cells.items()}
+    return pd.DataFrame(columns, index=cells.index, dtype="float64")
+
+
+# The fields of each record: to save another attribute, add its line to RESULT_FIELDS or SWEEP_FIELDS.
+
+
+class Field(NamedTuple):
+    """An attribute of a record in its file."""
+
+    name: str
+    kind: Kind
+    required: bool = True
+    each: bool = False  # a dict by embedding, with a member for each that it has
+    stem: str = ""  # name of its members, if it is not that of the attribute
+
+    def members(self, context: Context) -> dict[str, str]:
+        """Return the names of its members by embedding; of a single member or entry, by ``WHOLE``."""
+        stem = self.stem or self.name
+        if self.each:
+            return {name: f"{stem}_{i}{self.kind.suffix}" for i, name in enumerate(context.names)}
+        return {WHOLE: f"{stem}{self.kind.suffix}"}
+
+
+def _check_coordinates(array: npt.NDArray[Any], _: int) -> npt.NDArray[Any]:
+    """Return the coordinates of an embedding; raise if they are not finite floats."""
+    if array.dtype.kind != "f" or not array.size or not np.isfinite(array).all():
+        raise ValueError(f"the coordinates {describe(array)}, which are not finite floats")
+    return array
+
+
+def _check_neighbors(array: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
+    """Return the neighbors of the points; raise if they are not positions of points."""
+    neighbors = array.astype(np.int32, casting="same_kind")
+    if not ((neighbors >= 0) & (neighbors < n)).all():
+        raise ValueError("neighbors that are not positions of points")
+    return neighbors
+
+
+def _notes_of_plain(plain: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return the table of notes; this version writes their sentences."""
+    return notes_frame([{**{key: note[key] for key in NOTE_KEYS}, "notes": (Note.of_plain(note),)} for note in plain])
+
+
+def _shepard_of_plain(plain: dict[str, Any]) -> dict[str, Shepard]:
+    """Return the Shepard diagrams that ``to_plain`` wrote."""
+    return {name: Shepard.of_plain(saved) for name, saved in plain.items()}
+
+
+def _sweep_rows(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return the rows of a sweep as a table, without the options of the settings."""
+    import pandas as pd
+
+    types = dict.fromkeys(TABLE_COLUMNS, "float64") | dict.fromkeys(("measure", "parameters", "note"), "object")
+    types |= {"n_replicates": "int64", "in_best_set": "boolean"}
+    return pd.DataFrame(rows, columns=list(TABLE_COLUMNS)).astype(types)
+
+
+def _sweep_values(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return the values of the replicates of a sweep as a table."""
+    import pandas as pd
+
+    types = {"measure": "object", "parameters": "object", "setting": "int64", "replicate": "int64", "value": "float64"}
+    return pd.DataFrame(rows, columns=list(types)).astype(types)
+
+
+def _sweep_notes_of_plain(plain: list[dict[str, Any]]) -> Notes:
+    """Return the notes that ``to_plain`` wrote."""
+    return tuple(map(Note.of_plain, plain))
+
+
+# The forms of values from JSON: a type, a tuple of possible forms, [form of the items], {key: form}, with the key "*"
+# for all keys. A key may be missing, and other keys are not checked.
+_TEXTS = {"*": str}
+_RECIPE = {
+    "dataset": str, "n": int, "p": (int, None), "data_sha256": str, "columns": ([str], None), "metric": str,
+    "header": (str, bool),
+    "n_neighbors": [int], "anchors": (int, None), "random_state": int, "adjust": str, "versions": _TEXTS,
+    "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _TEXTS}},
+    "intervals": _TEXTS, "conf_level": float, "call": str, "command": str, "reference": [str], "equal_maps": [[str]],
+}  # fmt: skip
+_SWEEP_RECIPE = {
+    "n": int, "p": int, "source": str, "random_state": int, "parameters": {"n_replicates": int}, "call": str,
+    "versions": _TEXTS,
+}  # fmt: skip
+_SWEEP_NOTES = [dict.fromkeys(("code", "scope"), str)]
+_NOTES = [dict.fromkeys(("embedding", "measure", "parameters", "test", "variable", "code", "scope"), str)]
+
+RESULT_FIELDS = (
+    Field("recipe", Entry(_RECIPE)),
+    Field("labels", Vector()),
+    Field("ids", Vector()),
+    Field("table", Table(tidy_frame)),
+    Field("groups", Table(groups_frame)),
+    Field("curves", Table(curves_frame)),
+    Field("curve_differences", Table(differences_frame), required=False),
+    Field("nulls", Table(nulls_frame)),
+    Field("notes", Json(plain_notes, _notes_of_plain, _NOTES)),
+    Field("shepard", Json(to_plain, _shepard_of_plain, {"*": dict}, indent=None)),
+    Field("points", PointValues(), each=True),
+    Field("left_out", PointValues(), required=False, each=True),
+    Field("reliability", PointValues(), required=False, each=True),
+    Field("embeddings", Array(_check_coordinates), each=True, stem="embedding"),
+    Field("data_neighbors", Array(_check_neighbors), required=False, stem="neighbors"),
+)
+SWEEP_FIELDS = (
+    Field("recipe", Entry(_SWEEP_RECIPE)),
+    Field("over", Entry(str)),
+    Field("alpha", Entry(float)),
+    Field("settings", Json(to_plain, tuple, [dict])),
+    Field("table", Table(_sweep_rows)),
+    Field("values", Table(_sweep_values)),
+    Field("notes", Json(to_plain, _sweep_notes_of_plain, _SWEEP_NOTES)),
+)
+
+
+def _make_results(values: dict[str, Any], context: Context) -> Results:
+    """Return the result from its fields; raise if they do not belong together."""
+    if missing := {"n", "dataset", "random_state"} - values["recipe"].keys():
+        raise ValueError(f"a recipe without {', '.join(sorted(missing))}")
+    listed = set(values["recipe"].get("sources", context.names)) & set(context.names)
+    if len(listed) < len(context.names):
+        raise ValueError("the names of the embeddings are not those of the coordinates")
+    return Results(**values)
+
+
+def _make_sweep(values: dict[str, Any], _: Context) -> Sweep:
+    """Return the sweep from its fields; raise if they do not belong together."""
+    import pandas as pd
+
+    settings, table, replicates = values["settings"], values["table"], values["values"]
+    measures, remainder = divmod(len(table), len(settings))
+    numbered = replicates["setting"].isin(range(len(settings))).all()
+    count = values["recipe"]["parameters"]["n_replicates"]
+    if remainder or not measures or len(replicates) != len(table) * count or not numbered:
+        raise ValueError("the tables are not those of the settings")
+    if values["over"] not in ("seeds", "halves"):
+        raise ValueError(f"replicates over {values['over']!r}")
+    rows = sweep_frame(table.to_dict("records"), [*settings] * measures)
+    return Sweep(**{**values, "table": rows, "values": pd.DataFrame(replicates.to_dict("records"))})
+
+
+class Schema(NamedTuple):
+    """The fields of a kind of record, and the function that makes the record of their values."""
+
+    fields: tuple[Field, ...]
+    make: Callable[[dict[str, Any], Context], Results | Sweep]
+
+
+SCHEMAS = {"results": Schema(RESULT_FIELDS, _make_results), "sweep": Schema(SWEEP_FIELDS, _make_sweep)}
 
 
 def save_results(results: Results, path: str | Path) -> Path:
     """Write everything but the data; numbers keep every digit. The manifest has a checksum of each member."""
-    path = check_saved(path)
-    names = list(results.embeddings)
-    members: dict[str, str | bytes] = {
-        "table.csv": results.table.to_csv(index=False),
-        "groups.csv": results.groups.to_csv(index=False),
-        "curves.csv": results.curves.to_csv(index=False),
-        "nulls.csv": results.nulls.to_csv(index=False),
-        "notes.json": json.dumps(plain_notes(results.notes), indent=1, ensure_ascii=False),
-        "shepard.json": json.dumps(to_plain(results.shepard), ensure_ascii=False),
-    }
-    if len(results.curve_differences):
-        members["curve_differences.csv"] = results.curve_differences.to_csv(index=False)
-    for i, name in enumerate(names):
-        points = results.points[name]
-        anchors_only = len(points) < len(results.embeddings[name])  # contributions of anchors, with their positions
-        members[f"points_{i}.csv"] = points.to_csv(
-            index=anchors_only, index_label=PLACE_COLUMN if anchors_only else None
-        )
-        if name in results.left_out:
-            members[f"left_out_{i}.csv"] = results.left_out[name].to_csv(index=False)
-        if name in results.reliability:
-            members[f"reliability_{i}.csv"] = results.reliability[name].to_csv(index=False)
-        buffer = io.BytesIO()
-        np.save(buffer, results.embeddings[name], allow_pickle=False)
-        members[f"embedding_{i}.npy"] = buffer.getvalue()
-    if results.data_neighbors is not None:
-        buffer = io.BytesIO()
-        np.save(buffer, results.data_neighbors, allow_pickle=False)
-        members["neighbors.npy"] = buffer.getvalue()
-    about = {"recipe": to_plain(results.recipe), "embeddings": names}
-    return _write(path, {**about, "labels": _pack_vector(results.labels), "ids": _pack_vector(results.ids)}, members)
+    return _save("results", results, Context(check_saved(path), int(results.recipe["n"]), list(results.embeddings)))
 
 
 def save_sweep(sweep: Sweep, path: str | Path) -> Path:
     """Write a sweep; numbers keep every digit. Options that JSON cannot store are written as text."""
-    import pandas as pd
-
-    path = check_saved(path)
-    table = sweep.table[list(TABLE_COLUMNS)].astype({"in_best_set": object})
-    table["in_best_set"] = ["" if cell is pd.NA else str(bool(cell)) for cell in table["in_best_set"]]
-    members: dict[str, str | bytes] = {
-        "table.csv": table.to_csv(index=False),
-        "values.csv": sweep.values.to_csv(index=False),
-        "notes.json": json.dumps(to_plain(sweep.notes), indent=1, ensure_ascii=False),
-        "settings.json": json.dumps(to_plain(sweep.settings), indent=1, ensure_ascii=False),
-    }
-    about = {"kind": SWEEP, "recipe": to_plain(sweep.recipe), "over": sweep.over, "alpha": sweep.alpha}
-    return _write(path, about, members)
+    return _save("sweep", sweep, Context(check_saved(path)))
 
 
-def _write(path: Path, about: dict[str, Any], members: dict[str, str | bytes]) -> Path:
-    """Write the members and a manifest with their description and a checksum of each."""
-    stored = {
-        name: text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
-        for name, text in members.items()
-    }
-    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in stored.items()}
-    body = {"format": FORMAT, **about, "members": checksums}
+def _save(kind: str, record: Results | Sweep, context: Context) -> Path:
+    """Write the fields of a record as members and as entries of the manifest, which has a checksum of each member."""
+    entries: dict[str, Any] = {"kind": kind, "embeddings": list(context.names)}
+    members: dict[str, bytes] = {}
+    for field in SCHEMAS[kind].fields:
+        value = getattr(record, field.name)
+        if not field.required and (value is None or not len(value)):
+            continue
+        for name, member in field.members(context).items():
+            if field.each and name not in value:
+                continue
+            content = field.kind.write(value[name] if field.each else value, context)
+            if field.kind.suffix:
+                members[member] = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+            else:
+                entries[member] = content
+    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
+    body = {"format": FORMAT, **entries, "members": checksums}
     manifest = json.dumps({"sha256": _hash(body), **body}, indent=1, ensure_ascii=False)
-    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in {MANIFEST: manifest.encode("utf-8", "backslashreplace"), **stored}.items():
+    with whole_file(context.path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {MANIFEST: manifest.encode("utf-8", "backslashreplace"), **members}.items():
             # a fixed date, so that the same result gives the same file
             archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
-    return path
+    return context.path
+
+
+def _load(path: Path, manifest: dict[str, Any], members: Members) -> Results | Sweep:
+    """Return the record from the content of a file; each value is checked once, by the kind of its field."""
+    schema = SCHEMAS[manifest["kind"]]
+    _check_form(manifest["embeddings"], [str], MANIFEST)
+    context = Context(path, manifest["recipe"]["n"], manifest["embeddings"])
+    values: dict[str, Any] = {}
+    unknown = {*members}
+    for field in schema.fields:
+        saved = members if field.kind.suffix else manifest
+        by_name = field.members(context)
+        unknown -= {*by_name.values()}
+        value = {
+            name: field.kind.read(saved[member], context)
+            for name, member in by_name.items()
+            if field.required or member in saved
+        }
+        if field.each or value:
+            values[field.name] = value if field.each else value[WHOLE]
+    if unknown:
+        raise ValueError(f"{', '.join(sorted(unknown))}: not of the result")
+    return schema.make(values, context)
 
 
 def _hash(body: dict[str, Any]) -> str:
@@ -164,8 +499,7 @@ def load_results(path: str | Path) -> Any:
     try:
         manifest, members = _read_members(path)
         if manifest["format"] == FORMAT:
-            _check_vector_types(manifest, path)
-            return (_read_sweep if manifest.get("kind") == SWEEP else _read_all)(members, manifest)
+            return _load(path, manifest, members)
     except DrevalError:
         raise
     except Exception as cause:  # errors of zipfile, its compression methods, json, pandas and numpy
@@ -219,226 +553,3 @@ def _parsed_size(text: bytes) -> int:
     """Return the approximate bytes of JSON or CSV in memory: an empty list takes two letters, and 64 bytes parsed."""
     items = sum(map(text.count, (b",", b"\n", b"[")))
     return 4 * len(text) + 64 * items + 232 * text.count(b"{")
-
-
-def _check_vector_types(manifest: dict[str, Any], path: Path) -> None:
-    """Raise if the types of labels and ids are not those of ``_pack_vector``, or if they would take too much memory."""
-    for name in ("labels", "ids"):
-        if (saved := manifest.get(name)) is None:
-            continue
-        kind = np.dtype(saved["dtype"])
-        if kind.kind not in f"{PLAIN_KINDS}O":
-            raise ValueError(f"{name} of the type {describe(saved['dtype'])}")
-        check_unpacked(kind.itemsize * len(saved["values"]), path, "path")
-
-
-# The forms of values from JSON: a type, a tuple of possible forms, [form of the items], {key: form}, with the key "*"
-# for all keys. A key may be missing, and other keys are not checked.
-_TEXTS = {"*": str}
-_VECTOR = (None, {"dtype": str, "values": [(str, int, float, bool, None)]})
-_MANIFEST = {
-    "embeddings": [str],
-    "labels": _VECTOR,
-    "ids": _VECTOR,
-    "recipe": {
-        "dataset": str, "n": int, "p": (int, None), "data_sha256": str, "columns": ([str], None), "metric": str,
-        "header": (str, bool),
-        "n_neighbors": [int], "anchors": (int, None), "random_state": int, "adjust": str, "versions": _TEXTS,
-        "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _TEXTS}},
-        "intervals": _TEXTS, "conf_level": float, "call": str, "command": str,
-    },
-}  # fmt: skip
-_SWEEP = {
-    "over": str,
-    "alpha": float,
-    "recipe": {
-        "n": int, "p": int, "source": str, "random_state": int, "parameters": {"n_replicates": int}, "call": str,
-        "versions": _TEXTS,
-    },
-}  # fmt: skip
-_SETTING_NOTES = [dict.fromkeys(("code", "scope"), str)]
-_NOTES = [dict.fromkeys(("embedding", "measure", "parameters", "test", "variable", "code", "scope"), str)]
-
-
-def _check_form(value: Any, form: Any, path: str) -> None:
-    """Raise if a value does not have its form."""
-    forms = form if isinstance(form, tuple) else (form,)
-    for option in forms:
-        if isinstance(option, dict) and isinstance(value, dict):
-            for key, part in value.items():
-                if (item_form := option.get(key, option.get("*"))) is not None:
-                    _check_form(part, item_form, f"{path}.{key}")
-            return
-        if isinstance(option, list) and isinstance(value, list):
-            for i, part in enumerate(value):
-                _check_form(part, option[0], f"{path}[{i}]")
-            return
-        if (value is None and option is None) or (isinstance(option, type) and type(value) is option):
-            if isinstance(value, str) and len(value) > MAX_TEXT_LENGTH and not path.endswith((".call", ".command")):
-                raise ValueError(f"{path} holds a text of {len(value):,} characters, of {MAX_TEXT_LENGTH:,} at most")
-            return
-    raise ValueError(f"{path} holds a value of another kind")
-
-
-def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
-    """Return the result from the content of a file."""
-    _check_form(manifest, _MANIFEST, MANIFEST)
-    names = manifest["embeddings"]
-    if missing := {"n", "dataset", "random_state"} - manifest["recipe"].keys():
-        raise ValueError(f"a recipe without {', '.join(sorted(missing))}")
-    listed = set(manifest["recipe"].get("sources", names)) & set(names)
-    if len(listed) < len(names) or sum(name.startswith("embedding_") for name in members) != len(names):
-        raise ValueError("the names of the embeddings are not those of the coordinates")
-    coordinates = {name: _coordinates(members[f"embedding_{i}.npy"], name) for i, name in enumerate(names)}
-    points = {name: _floats(_cells(members[f"points_{i}.csv"])) for i, name in enumerate(names)}
-    table, groups = _cells(members["table.csv"]), _cells(members["groups.csv"])
-    groups, table = groups[list(groups_frame([]).columns)], table[list(COLUMNS)]
-    numbers = [name for name in table.columns if name in NUMERIC_COLUMNS]
-    table[numbers] = _floats(table[numbers])
-    groups[["partition", "group", "value"]] = _floats(groups[["partition", "group", "value"]])
-    curves = _cells(members["curves.csv"])[list(curves_frame([]).columns)]
-    numbers = [name for name in curves.columns if name not in ("embedding", "measure")]
-    curves[numbers] = _floats(curves[numbers])
-    differences = differences_frame([])
-    if "curve_differences.csv" in members:
-        differences = _cells(members["curve_differences.csv"])[list(differences.columns)]
-        numbers = ["K", "difference", "band_low", "band_high"]
-        differences[numbers] = _floats(differences[numbers])
-    nulls = _cells(members["nulls.csv"])[list(nulls_frame([]).columns)]
-    nulls[["low", "high", "count"]] = _floats(nulls[["low", "high", "count"]])
-    notes = json.loads(members["notes.json"])  # this version writes their sentences
-    _check_form(notes, _NOTES, "notes.json")
-    labels, ids = _unpack_vector(manifest["labels"]), _unpack_vector(manifest["ids"])
-    sizes = {len(values) for values in (*coordinates.values(), labels, ids) if values is not None}
-    if len(sizes | ({manifest["recipe"]["n"]} if "n" in manifest["recipe"] else set())) > 1:
-        raise ValueError("embeddings, labels and ids do not have the number of points of the recipe")
-    neighbors = None
-    if "neighbors.npy" in members:
-        array = read_npy(members["neighbors.npy"])
-        neighbors, n = array.astype(np.int32, casting="same_kind"), max(sizes, default=0)
-        if neighbors.ndim != 2 or len(neighbors) != n or not ((neighbors >= 0) & (neighbors < n)).all():
-            raise ValueError("neighbors.npy does not hold neighbors of the points")
-    left_out, reliability = (
-        {
-            name: _floats(_cells(members[f"{kind}_{i}.csv"]))
-            for i, name in enumerate(names)
-            if f"{kind}_{i}.csv" in members
-        }
-        for kind in ("left_out", "reliability")
-    )
-    return Results(
-        table=tidy_frame(_rows(table)),
-        points={name: _check_points(points[name], len(coordinates[name])) for name in names},
-        groups=groups_frame(_rows(groups)),
-        embeddings=coordinates,
-        labels=labels,
-        ids=ids,
-        recipe=manifest["recipe"],
-        curves=curves_frame(_rows(curves)),
-        curve_differences=differences_frame(_rows(differences)),
-        notes=notes_frame(
-            [{**{key: note[key] for key in NOTE_KEYS}, "notes": (Note.of_plain(note),)} for note in notes]
-        ),
-        shepard={name: Shepard.of_plain(saved) for name, saved in json.loads(members["shepard.json"]).items()},
-        nulls=nulls_frame(_rows(nulls)),
-        left_out={name: _check_points(values, len(coordinates[name])) for name, values in left_out.items()},
-        data_neighbors=neighbors,
-        reliability={name: _check_points(values, len(coordinates[name])) for name, values in reliability.items()},
-    )
-
-
-def _coordinates(content: bytes, name: str) -> npt.NDArray[Any]:
-    """Return the coordinates of an embedding; raise if they are not rows and columns of finite floats."""
-    coordinates = read_npy(content)
-    if coordinates.ndim != 2 or coordinates.dtype.kind != "f" or not coordinates.size:
-        raise ValueError(
-            f"the coordinates of {describe(name)} are {describe(coordinates)}, not rows and columns of floats"
-        )
-    if not np.isfinite(coordinates).all():
-        raise ValueError(f"the coordinates of {describe(name)} are not finite")
-    return coordinates
-
-
-def _read_sweep(members: Members, manifest: dict[str, Any]) -> Sweep:
-    """Return the sweep from the content of a file."""
-    import pandas as pd
-
-    _check_form(manifest, _SWEEP, MANIFEST)
-    settings, notes = (json.loads(members[name]) for name in ("settings.json", "notes.json"))
-    _check_form(settings, [dict], "settings.json")
-    _check_form(notes, _SETTING_NOTES, "notes.json")
-    table, values = _cells(members["table.csv"]), _cells(members["values.csv"])
-    texts = ["measure", "parameters", "note"]
-    numbers = [name for name in TABLE_COLUMNS if name not in (*texts, "in_best_set")]
-    table[numbers] = _floats(table[numbers])
-    truth_values: dict[str, Any] = {"True": True, "False": False, "": pd.NA}
-    table["in_best_set"] = table["in_best_set"].map(truth_values.__getitem__)
-    table = table.astype({**dict.fromkeys(numbers, "float64"), "n_replicates": "int64"})
-    values["value"] = _floats(values[["value"]])["value"]
-    values = values.astype({"setting": "int64", "replicate": "int64", "value": "float64"})
-    count = manifest["recipe"]["parameters"]["n_replicates"]
-    measures, remainder = divmod(len(table), len(settings))
-    numbered = values["setting"].isin(range(len(settings))).all()
-    if remainder or not measures or len(values) != len(table) * count or not numbered:
-        raise ValueError("the tables are not those of the settings")
-    if manifest["over"] not in ("seeds", "halves"):
-        raise ValueError(f"replicates over {manifest['over']!r}")
-    return Sweep(
-        settings=tuple(settings),
-        table=sweep_frame(_rows(table), settings * measures),
-        values=pd.DataFrame(_rows(values[["measure", "parameters", "setting", "replicate", "value"]])),
-        over=manifest["over"],
-        alpha=manifest["alpha"],
-        recipe=manifest["recipe"],
-        notes=tuple(map(Note.of_plain, notes)),
-    )
-
-
-def _cells(text: bytes) -> pd.DataFrame:
-    """Return a table of text, exactly as it was written: no types are inferred."""
-    import pandas as pd
-
-    if not text.strip():
-        return pd.DataFrame()
-    end = None if text.partition(b"\n")[0].endswith(b"\r") else "\n"  # a carriage return may be part of a name
-    options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_filter": False, "lineterminator": end}
-    table: pd.DataFrame = pd.read_csv(io.BytesIO(text), **options)
-    return table.astype("object")
-
-
-def _floats(cells: pd.DataFrame) -> pd.DataFrame:
-    """Convert texts to floats, exact to the last bit; an empty cell becomes NaN."""
-    import pandas as pd
-
-    columns = {name: [float(cell) if cell else np.nan for cell in column] for name, column in cells.items()}
-    return pd.DataFrame(columns, index=cells.index, dtype="float64")
-
-
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table, by the names of its columns."""
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
-
-
-def _check_points(points: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Return one row for every point, also without contributions of points; or for every anchor, by its position."""
-    if PLACE_COLUMN in points.columns:
-        places = points[PLACE_COLUMN].to_numpy(np.float64)
-        if not (len(places) and (places[:-1] < places[1:]).all() and places[0] >= 0 and places[-1] < n):
-            raise ValueError("places of anchors are not ascending among the points")
-        return points.drop(columns=PLACE_COLUMN).set_axis(places.astype(np.int64))
-    if len(points.columns) and len(points) != n:
-        raise ValueError(f"{len(points)} rows of contributions for {n} points")
-    return points if len(points.columns) else points.reindex(range(n))
-
-
-def _pack_vector(values: Any) -> dict[str, Any] | None:
-    """Return a vector of numbers, truth values or text in types that JSON can store."""
-    if values is None:
-        return None
-    kind = "object" if values.dtype.kind not in PLAIN_KINDS else values.dtype.str
-    return {"dtype": kind, "values": to_plain(values)}
-
-
-def _unpack_vector(saved: dict[str, Any] | None) -> Any:
-    """Return the vector that ``_pack_vector`` wrote."""
-    return None if saved is None else np.array(saved["values"], dtype=saved["dtype"])

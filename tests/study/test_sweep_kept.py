@@ -94,7 +94,7 @@ def test_a_sweep_is_not_an_evaluation(result: Any, tmp_path: Path) -> None:
     for passed in (path, [path, path]):
         with pytest.raises(InputError, match=r"`results` must be the saved result of an evaluation: got a sweep"):
             dreval.compare(passed)
-    for suffix in ("a.csv", "a.html"):
+    for suffix in ("a.csv", "a.html", "a.journal"):
         with pytest.raises(InputError, match="must not have the suffix of another format"):
             result.save(tmp_path / suffix)
     with pytest.raises(InputError, match=r"`path` must end in \.html, \.md or \.tex"):
