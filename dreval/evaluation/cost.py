@@ -20,6 +20,7 @@ from dreval.evaluation.plan import MeasureTask, Plan, TestTask
 from dreval.evaluation.progress import METHOD, PASS, Step
 from dreval.evaluation.rows import step_of
 from dreval.evaluation.tests import MAX_MATRIX_POINTS, MAX_TEST_POINTS, test_step
+from dreval.geometry.blocks import is_streamed
 from dreval.geometry.distances import take
 from dreval.geometry.pairs import count_pairs
 from dreval.inputs.data import Data
@@ -34,8 +35,10 @@ MIN_SAMPLE = 150  # points of the first sample; the second one has twice as many
 MAX_SAMPLE = 500  # points of the first sample
 SAMPLED_SHARE = 8  # the first sample has one of so many points
 POINTS_PER_NEIGHBOR = 4  # of the first sample, for the largest number of neighbors
+MIN_GROWTH = 0.5  # of the seconds at the second sample that grow with the work, at least
 PASS_EXPONENT = 2.0  # of the pass over all pairs of points
 RESAMPLED_EXPONENT = 1.25  # of steps that compute measures again, of which most are linear
+FACTOR_ENTRIES = 1200.0  # work of a test with low-rank factors for each point
 MATRIX_EXPONENT = 2.5  # of tests of n x n matrices, which leave the cache as they grow
 
 
@@ -127,17 +130,25 @@ def _work_of_measure(task: MeasureTask) -> Callable[[int, int], float]:
     card, power = task.card, task.card.exponent - 1.0
     if "pairs" in card.needs and card.level == "pair":
         return lambda n, m: math.sqrt(2 * count_pairs(n, m)) ** card.exponent
+    if "full_ranks" in card.needs:  # those of anchors among many points are sampled
+        return lambda n, m: float(m if is_streamed(n, m) else m * n**power)
     return lambda n, m: (n if card.level == "global" else m) * n**power
 
 
 def _work_of_test(task: TestTask) -> Callable[[int, int], float]:
     """Return the work of a test: of its columns, or of matrices of at most some thousand points.
 
-    Factors of the kernels of more points take about as long as the largest matrices.
+    The kernels of more points have factors where the test can use them.
     """
     if TESTS.card(task.name).memory == "columns":
         return lambda n, _: float(min(n, MAX_TEST_POINTS))
-    return lambda n, _: float(min(n, MAX_MATRIX_POINTS) ** MATRIX_EXPONENT)
+
+    def work(n: int, _: int) -> float:
+        if n > MAX_MATRIX_POINTS and TESTS.card(task.name).memory == "factors":
+            return FACTOR_ENTRIES * min(n, MAX_TEST_POINTS)
+        return float(min(n, MAX_MATRIX_POINTS) ** MATRIX_EXPONENT)
+
+    return work
 
 
 def _work_of_step(step: Step) -> Callable[[int, int], float]:
@@ -147,15 +158,18 @@ def _work_of_step(step: Step) -> Callable[[int, int], float]:
 
 
 def extrapolated(seconds: tuple[float, float], works: tuple[float, float], work: float) -> float:
-    """Return a + b times the work from the seconds at two smaller works, with a and b at least 0.
+    """Return a + b times the work from the seconds at two smaller works.
+
+    At least half of the seconds grow with the work, and a is at least 0.
 
     Examples
     --------
     >>> extrapolated((2.0, 5.0), (1.0, 4.0), 100.0)
     101.0
     """
-    slope = max(seconds[1] - seconds[0], 0.0) / (works[1] - works[0]) if works[1] > works[0] else 0.0
-    slope = min(slope, seconds[1] / works[1])
+    most = seconds[1] / works[1]
+    slope = (seconds[1] - seconds[0]) / (works[1] - works[0]) if works[1] > works[0] else 0.0
+    slope = min(max(slope, MIN_GROWTH * most), most)  # times of short steps are imprecise
     return seconds[1] + slope * (work - works[1])
 
 
