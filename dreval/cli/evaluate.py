@@ -132,7 +132,7 @@ def _evaluate(options: Any, say: Printer) -> int:
     evaluation, requested = _evaluation(options, sources)
     if options.estimate_cost:
         estimate = evaluation.estimate_cost(**requested)
-        totals = ("seconds", "processor_seconds", "mebibytes", "not_included")
+        totals = ("seconds", "mebibytes", "not_included")
         document = {**{name: getattr(estimate, name) for name in totals}, "table": estimate.tidy()}
         say(json_text(document) if options.json else str(estimate))
         return DONE

@@ -16,7 +16,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+import warnings
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,34 +40,19 @@ from dreval._check import (
     describe,
     keywords_checked,
 )
-from dreval._parallel import n_threads, open_progress
+from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, warn
-from dreval.evaluation.cost import (
-    BAR_TIE_ROWS,
-    ESTIMATE_TIE_ROWS,
-    PASS,
-    SHEPARD,
-    TEST,
-    VALUE,
-    Progress,
-    Step,
-    estimate,
-    machine_speeds,
-    plan_steps,
-    sizes_of,
-)
+from dreval.evaluation.cost import Sample, estimate, sample_sizes
 from dreval.evaluation.curves import MAX_PAIRED_EMBEDDINGS, curve_differences
 from dreval.evaluation.plan import (
-    Intervals,
-    MeasureTask,
     Plan,
-    TestTask,
     as_list,
     check_options,
     check_targets,
     plan_run,
 )
+from dreval.evaluation.progress import METHOD, PASS, Advance, Progress, Step, count_steps
 from dreval.evaluation.provenance import provenance_of, run_notes, unreduced_notes
 from dreval.evaluation.rows import (
     EmbeddingOutcome,
@@ -76,9 +62,9 @@ from dreval.evaluation.rows import (
     failed_outcome,
     views_for,
 )
-from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, null_histograms
+from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, null_histograms, test_step
 from dreval.evaluation.uncertainty import ResampledIntervals, resampled_tasks
-from dreval.geometry.blocks import PAIR_DISTANCES_TASK, RANKS_TASK, NeighborIndices, View, is_streamed
+from dreval.geometry.blocks import NeighborIndices, View, is_streamed
 from dreval.geometry.same_map import data_among
 from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
@@ -487,24 +473,13 @@ class Evaluation:
         arguments |= {"n_resamples": n_resamples, "adjust": check_adjustment(adjust), "options": options}
         plan = self._plan(arguments["measures"], arguments["tests"], ci, n_resamples, options)
         start = time.perf_counter()
-        with EmbeddingCache(store, self.data) as cache, open_progress(progress, counts=False) as progress_bar:
-            bar = Progress(progress_bar)
-            ev = self._with(seed=cache.seed(self.seed, self.has_random_seed))
-            runs = ev._embed(cache, bar)
-            ev, embedded = ev._with(sources=runs.sources), runs.coordinates
-            ev._start_bar(bar, plan, runs)
-            views = ev._make_views(embedded, plan, bar)
-            neighbors, coordinates = ev._neighbors(views), {name: view.Y for name, view in views.items()}
-            outcomes = {
-                name: ev._evaluate(name, views.pop(name), seconds, plan, level, store, bar)
-                for name, seconds in runs.seconds.items()
-            }
-            outcomes = ev._with_resampled_intervals(outcomes, embedded, plan, level, cache, bar)
-            outcomes = {
-                name: ev._with_tests(name, outcomes[name], Y, plan, store, bar) for name, Y in coordinates.items()
-            }
-            bar.close()
-        failed = {name: note_from_error(error) for name, error in runs.errors.items()}
+        with EmbeddingCache(store, self.data) as cache, open_progress(progress) as bar:
+            steps, ev = Progress(bar), self._with(seed=cache.seed(self.seed, self.has_random_seed))
+            resampled = resampled_tasks(plan.measures, self.data)
+            steps.start(count_steps(plan, self.sources, self.data.n, resampled))
+            ev, runs, outcomes, neighbors = ev._compute(plan, level, store, cache, steps.advance)
+            steps.close()
+        embedded, failed = runs.coordinates, {name: note_from_error(error) for name, error in runs.errors.items()}
         reference = data_among(ev.data, embedded)
         rows = ev._rows(outcomes, failed, plan, reference)
         table = adjust_p_values(tidy_frame(rows), arguments["adjust"])
@@ -513,6 +488,7 @@ class Evaluation:
         ev._warn(plan, runs, reference)
         return ev._record(table, notes_frame([{"notes": notes}, *rows]), outcomes, embedded, recipe, neighbors)
 
+    @keywords_checked
     def estimate_cost(
         self,
         measures: Any = "default",
@@ -524,9 +500,9 @@ class Evaluation:
     ) -> CostEstimate:
         """Estimate seconds and MiB of ``run`` with the same arguments, before it is run.
 
-        The number of operations of each step is known. Their speed on this machine is estimated from a probe, which
-        runs the pass and the measures from 200 points among at most 2000, in some tenths of a second; it changes
-        nothing. Loops that are not compiled yet are compiled first, as in a run.
+        The steps are run on two samples of at most 1000 of the points (with many neighbors, more). Their seconds are
+        extrapolated with the exponent on the card of each measure, right within a factor of about three. This takes
+        some seconds, and changes nothing.
 
         Parameters
         ----------
@@ -536,8 +512,8 @@ class Evaluation:
         Returns
         -------
         CostEstimate
-            ``seconds``, ``processor_seconds``, ``mebibytes``, and a row for each step in ``tidy()``. Estimators,
-            callables and bundled methods are not run: their embeddings are named in ``not_included``.
+            ``seconds``, ``mebibytes``, and a row for each step in ``tidy()``. Estimators, callables and bundled methods
+            are not run: their embeddings are named in ``not_included``.
 
         See Also
         --------
@@ -552,10 +528,9 @@ class Evaluation:
         >>> 0 < cost.seconds < 60, cost.not_included
         (True, ('pca',))
         >>> cost.tidy()["step"].unique()[:3].tolist()
-        ['run of the method', 'checks and tables', 'neighbors and ranks']
+        ['run of the method', 'neighbors and ranks', 'measure']
         """
-        settings = check_options(options)
-        plan, test_plan, intervals = self._plan(as_list(measures), as_list(tests), ci, n_resamples, settings)
+        plan = self._plan(as_list(measures), as_list(tests), ci, n_resamples, check_options(options))
         missing = [
             name
             for name, source in self.sources.items()
@@ -569,31 +544,45 @@ class Evaluation:
                 continue
             with suppress(DrevalError):  # a row without values costs nothing
                 embedded[name] = source.coordinates(self.data)
-        if not embedded:
-            return estimate(self.data, [], missing, {}, n_threads(self.n_jobs))
-        steps = self._steps(embedded, plan, test_plan, intervals, {}, ESTIMATE_TIE_ROWS)
-        sizes = sizes_of(self.data, self.anchors or self.data.n, plan)
-        Y = next(iter(embedded.values()))
-        speeds = machine_speeds(self.data, Y, self.anchors is not None, plan, sizes)
-        return estimate(self.data, steps, missing, speeds, n_threads(self.n_jobs))
+        m = self.anchors or self.data.n
+        sizes = sample_sizes(self.data.n, max((task.k for task in plan.measures), default=1)) if embedded else ()
+        samples = [Sample.of(self.data, embedded, plan, m, size) for size in sizes]
+        for sample in samples[1:]:  # loads and compiles code
+            self._timed(sample)
+        seconds = [self._timed(sample) for sample in samples]
+        timed = list(zip(samples, seconds, strict=True))
+        return estimate(self.data, m, plan, missing, list(embedded), timed, self.n_jobs)
 
     # The steps of run().
 
-    def _steps(
-        self,
-        embedded: Mapping[str, Any],
-        plan: list[MeasureTask],
-        tests: list[TestTask],
-        intervals: Intervals,
-        seconds: Mapping[str, float],
-        tie_rows: int,
-    ) -> list[Step]:
-        """Return the steps of a run with these embeddings, for the progress bar or an estimate."""
-        rows = None if self.anchors is None else self._anchors()
-        resampled, threads = resampled_tasks(plan, self.data), n_threads(self.n_jobs)
-        return plan_steps(
-            self.data, rows, embedded, plan, tests, intervals, self.seed, resampled, seconds, threads, tie_rows
-        )
+    def _timed(self, sample: Sample) -> Mapping[Step, float]:
+        """Return the seconds of the steps of a run on a sample of the points; its warnings are not shown."""
+        ev, progress = self._with(data=sample.data, anchors=sample.anchors, sources={}), Progress()
+        with warnings.catch_warnings(), EmbeddingCache(None, sample.data) as cache:
+            warnings.simplefilter("ignore")
+            sources = {name: CoordinateSource(name, Y) for name, Y in sample.embedded.items()}
+            ev._with(sources=sources)._compute(sample.plan, LEVEL, None, cache, progress.advance)
+        progress.close()
+        return progress.seconds
+
+    def _compute(
+        self, plan: Plan, level: float, store: str | Path | None, cache: EmbeddingCache, advance: Advance
+    ) -> tuple[Evaluation, Embedded, dict[str, EmbeddingOutcome], NeighborIndices | None]:
+        """Return the evaluation with the notes of its runs, the embeddings, their outcomes, the data's neighbors."""
+        runs = self._embed(cache, advance)
+        ev, embedded = self._with(sources=runs.sources), runs.coordinates
+        views = ev._make_views(embedded, plan, advance)
+        neighbors = ev._neighbors(views)
+        coordinates = {name: view.Y for name, view in views.items()}
+        outcomes = {
+            name: ev._evaluate(name, views.pop(name), seconds, plan, level, store, advance)
+            for name, seconds in runs.seconds.items()
+        }
+        outcomes = ev._with_resampled_intervals(outcomes, embedded, plan, level, cache, advance)
+        outcomes = {
+            name: ev._with_tests(name, outcomes[name], Y, plan, store, advance) for name, Y in coordinates.items()
+        }
+        return ev, runs, outcomes, neighbors
 
     def _plan(self, measures: Any, tests: Any, ci: str | None, n_resamples: int, options: Any) -> Plan:
         """Return the measures, tests and intervals to compute; raise if there are none, or if the data have changed."""
@@ -606,11 +595,11 @@ class Evaluation:
         vars(copy).update({**vars(self), **attributes})
         return copy
 
-    def _embed(self, cache: EmbeddingCache, bar: Progress) -> Embedded:
+    def _embed(self, cache: EmbeddingCache, advance: Advance) -> Embedded:
         """Return the coordinates of the sources, or their errors."""
         embedded = Embedded({}, {}, {}, dict(self.sources))
         for name, source in self.sources.items():
-            bar.set_description(f"embedding {name}")
+            advance(Step(METHOD, name))
             seed, columns = stream_seed(self.seed, "embedding", name), source.default_components
             embed = partial(source.noted_coordinates, self.data, n_components=columns, random_state=seed)
             try:
@@ -622,29 +611,21 @@ class Evaluation:
                 embedded.sources[name] = replace(source, notes=(*source.notes, *notes))
         return embedded
 
-    def _start_bar(self, bar: Progress, plan: Plan, runs: Embedded) -> None:
-        """Start the progress bar with the steps that follow the runs of the methods."""
-        if bar.visible and runs.coordinates:
-            steps = self._steps(runs.coordinates, *plan, runs.seconds, BAR_TIE_ROWS)
-            bar.start(steps, n_threads(self.n_jobs))
-
     def _anchors(self) -> IntArray:
         """Return the row numbers of the anchors, ascending."""
         return np.sort(stream(self.seed, "anchors").choice(self.data.n, self.anchors, replace=False))
 
-    def _make_views(self, embedded: dict[str, FloatArray], plan: Plan, bar: Progress) -> dict[str, View]:
+    def _make_views(self, embedded: dict[str, FloatArray], plan: Plan, advance: Advance) -> dict[str, View]:
         """Return the view of each embedding, from one pass over the data and all embeddings."""
         if not embedded:
             return {}
         leave_one: list[int] = []
         if plan.intervals.names_of_kind("points"):
             leave_one = [task.k for task in plan.measures if task.card.without is not None and task.reads_neighbors]
-        bar.set_description(PASS)
+        advance(Step(PASS))
         rows = None if self.anchors is None else self._anchors()
-        options: dict[str, Any] = {"seed": self.seed, "n_jobs": self.n_jobs, "advance": bar.part(PASS)}
-        views = views_for(plan.measures, self.data, embedded, rows=rows, leave_one=leave_one, **options)
-        bar.finish(PASS)
-        return {name: replace(view, progress_callback=partial(bar.report, name)) for name, view in views.items()}
+        options: dict[str, Any] = {"rows": rows, "leave_one": leave_one, "seed": self.seed, "n_jobs": self.n_jobs}
+        return views_for(plan.measures, self.data, embedded, **options)
 
     def _neighbors(self, views: Mapping[str, View]) -> NeighborIndices | None:
         """Return the nearest points of every point in the data; None with anchors, or with too many points to store."""
@@ -654,30 +635,28 @@ class Evaluation:
         return view.nearest_data[:, : max(self.n_neighbors)].copy()
 
     def _evaluate(
-        self, name: str, view: View, seconds: float, plan: Plan, level: float, store: str | Path | None, bar: Progress
+        self,
+        name: str,
+        view: View,
+        seconds: float,
+        plan: Plan,
+        level: float,
+        store: str | Path | None,
+        advance: Advance,
     ) -> EmbeddingOutcome:
         """Compute the rows of one embedding: measures of its view, and measures of its method.
 
         ``seconds`` is the duration of its run.
         """
-        bar.set_description(f"measures of {name}")
         start = time.perf_counter()
-
-        def finished(task: MeasureTask | None) -> None:
-            if task is not None:
-                bar.finish(VALUE, name, task.key)
-                return
-            for shared in (PAIR_DISTANCES_TASK, SHEPARD):
-                bar.finish(shared, name)
-            bar.finish(RANKS_TASK)
 
         source, Y, ci = self.sources[name], view.Y, plan.intervals.kinds.get(name)
         view_tasks = [task for task in plan.measures if task.card.level != "algorithm"]
-        outcome = evaluate_where_labeled(name, view, view_tasks, ci, self.seed, level, finished)
+        outcome = evaluate_where_labeled(name, view, view_tasks, ci, self.seed, level, advance)
         if len(self.sources) > MAX_PAIRED_EMBEDDINGS:  # the spreads, which take memory, would compare pairs of curves
             outcome = replace(outcome, curves=tuple(replace(curve, spread=None) for curve in outcome.curves))
         settings = self.seed, self.n_jobs, store
-        outcome = evaluate_algorithms(outcome, plan.measures, source, self.data, Y, *settings, bar, finished)
+        outcome = evaluate_algorithms(outcome, plan.measures, source, self.data, Y, *settings, advance)
         return replace(outcome, n_components=Y.shape[1], seconds=seconds + time.perf_counter() - start)
 
     def _with_resampled_intervals(
@@ -687,35 +666,37 @@ class Evaluation:
         plan: Plan,
         level: float,
         cache: EmbeddingCache,
-        bar: Progress,
+        advance: Advance,
     ) -> dict[str, EmbeddingOutcome]:
         """Return the outcomes with the intervals that need further passes or re-runs."""
         tasks = resampled_tasks(plan.measures, self.data)
         curves = [task for task in plan.measures if task.card.curve]
         settings = plan.intervals, level, self.seed, self.n_jobs, cache
-        return ResampledIntervals(self.data, self.sources, tasks, curves, *settings).added_to(outcomes, embedded, bar)
+        return ResampledIntervals(self.data, self.sources, tasks, curves, *settings).added_to(
+            outcomes, embedded, advance
+        )
 
     def _with_tests(
-        self, name: str, outcome: EmbeddingOutcome, Y: FloatArray, plan: Plan, store: str | Path | None, bar: Progress
+        self,
+        name: str,
+        outcome: EmbeddingOutcome,
+        Y: FloatArray,
+        plan: Plan,
+        store: str | Path | None,
+        advance: Advance,
     ) -> EmbeddingOutcome:
         """Return the outcome with the tests of an embedding: of its coordinates, then those that re-run its method."""
         start, source = time.perf_counter(), self.sources[name]
 
-        def part(task: TestTask) -> Callable[[float], Any]:
-            return bar.part(TEST, name, (task.name, task.target))
-
         coordinate_tests = [task for task in plan.tests if task.kind != "method"]
-        if coordinate_tests:
-            bar.set_description(f"tests of {name}")
-        rows = evaluate_tests(name, Y, coordinate_tests, self.seed, self.n_jobs, part)
+        rows = evaluate_tests(name, Y, coordinate_tests, self.seed, self.n_jobs, advance)
         reliability = dict(outcome.reliability)
         for task in plan.tests:
             if task.kind == "method":
-                bar.set_description(f"{task.name} test of {name}")
+                advance(test_step(name, task))
                 row, points = method_row(task, source, self.data, Y.shape[1], self.seed, self.n_jobs, store)
                 rows.append(row)
                 reliability |= points
-                part(task)(1.0)
         seconds = outcome.seconds + time.perf_counter() - start
         return replace(outcome, tests=tuple(rows), reliability=reliability, seconds=seconds)
 

@@ -69,6 +69,12 @@ class MeasureTask:
         return self.name, self.parameters_text
 
     @property
+    def needs_groups(self) -> bool:
+        """Whether an interval for the population is computed from groups of points that are left out."""
+        card = self.card
+        return card.level != "algorithm" and card.without is None and card.without_class is None
+
+    @property
     def k(self) -> int:
         """Number of neighbors that the measure reads from the pass."""
         return int(self.parameters.get("n_neighbors", 1)) if self.reads_neighbors else 0

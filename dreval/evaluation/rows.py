@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
@@ -16,6 +16,7 @@ from dreval._check import FloatArray, IntArray
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.curves import Curve, anchor_numbers, band_numbers, curve_of
 from dreval.evaluation.plan import MeasureTask, Plan, reads_of
+from dreval.evaluation.progress import MEASURE, Advance, Step
 from dreval.evaluation.tests import TestRow, missing_test_row
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import shepard
@@ -211,11 +212,8 @@ def failed_outcome(name: str, plan: Plan, reason: Note) -> EmbeddingOutcome:
     )
 
 
-Finished = Callable[[MeasureTask | None], Any]  # called when a measure is finished, with None for the Shepard table
-
-
 def evaluate_measures(
-    name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float, finished: Finished
+    name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float, advance: Advance
 ) -> EmbeddingOutcome:
     """Compute value, chance level, bounds under ties and interval of every measure of one embedding.
 
@@ -226,19 +224,22 @@ def evaluate_measures(
         band_ks = band_numbers(view.n)
         for task in tasks:
             if task.card.curve and task.card.without is not None and len(band_ks):
+                advance(step_of(name, task))
                 task.card.without(view, band_ks)
-                finished(task)
     elif ci == "anchors" and len(view.rows) < view.n:
         for task in tasks:
             if task.card.curve and task.card.by_row is not None:
                 task.card.by_row(view, anchor_numbers(view.n))
     outcome = EmbeddingOutcome()
     for task in tasks:
+        advance(step_of(name, task))
         outcome = outcome.joined(_evaluate_measure(name, view, task, tasks, ci, root, level))
-        finished(task)
-    outcome = replace(outcome, shepard=shepard(view))
-    finished(None)
-    return outcome
+    return replace(outcome, shepard=shepard(view))
+
+
+def step_of(name: str, task: MeasureTask) -> Step:
+    """Return the step of a measure of one embedding."""
+    return Step(MEASURE, name, task.name + f" ({task.parameters_text})" * bool(task.parameters_text))
 
 
 def _evaluate_measure(
@@ -423,13 +424,13 @@ def view_for_measure(task: MeasureTask, view: View) -> View:
 
 
 def evaluate_where_labeled(
-    name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float, finished: Finished
+    name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float, advance: Advance
 ) -> EmbeddingOutcome:
     """Compute every measure of one embedding; measures of labels use the labeled points, with a note in their rows."""
     if view.labels is None or bool((view.labels >= 0).all()):
-        return evaluate_measures(name, view, tasks, ci, root, level, finished)
+        return evaluate_measures(name, view, tasks, ci, root, level, advance)
     other_tasks = [task for task in tasks if "labels" not in task.card.needs]
-    outcome = evaluate_measures(name, view, other_tasks, ci, root, level, finished)
+    outcome = evaluate_measures(name, view, other_tasks, ci, root, level, advance)
     label_tasks: list[MeasureTask] = []
     for task in tasks:
         if "labels" in task.card.needs:
@@ -440,7 +441,7 @@ def evaluate_where_labeled(
                 missing = missing_row(name, task, note_from_error(error))
                 outcome = outcome.joined(EmbeddingOutcome(rows=(missing,)))
     if label_tasks:
-        labeled_outcome = evaluate_measures(name, labeled(view), label_tasks, ci, root, level, finished)
+        labeled_outcome = evaluate_measures(name, labeled(view), label_tasks, ci, root, level, advance)
         outcome = outcome.joined(_at_labeled_points(labeled_outcome, view))
     order = {task.key: at for at, task in enumerate(tasks)}
     return replace(outcome, rows=tuple(sorted(outcome.rows, key=lambda row: order[row.key])))
@@ -482,8 +483,7 @@ def evaluate_algorithms(
     root: int,
     n_jobs: int | None,
     store: str | Path | None,
-    bar: Any,
-    finished: Finished,
+    advance: Advance,
 ) -> EmbeddingOutcome:
     """Return the outcome with a row for each measure of methods, all rows in the order of the plan.
 
@@ -494,11 +494,10 @@ def evaluate_algorithms(
     tasks = [task for task in plan if task.card.level == "algorithm"]
     coordinates = CoordinateSource(source.name, Y) if tasks else source
     for task in tasks:
-        bar.set_description(f"{task.name} of {source.name}")
+        advance(step_of(source.name, task))
         measured = source if "method" in task.card.needs else coordinates
         row, points = _algorithm_row(task, measured, data, Y.shape[1], root, n_jobs, store)
         outcome = outcome.joined(EmbeddingOutcome(rows=(row,), reliability=points))
-        finished(task)
     order = {task.name: at for at, task in reversed(list(enumerate(plan)))}
     return replace(outcome, rows=tuple(sorted(outcome.rows, key=lambda row: order[row.measure])))
 

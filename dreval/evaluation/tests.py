@@ -15,8 +15,8 @@ from dreval._check import FloatArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, UndefinedMeasure, warn
 from dreval.evaluation.plan import TestTask
+from dreval.evaluation.progress import TEST, Advance, Step
 from dreval.geometry.kernels import Refit
-from dreval.inference.permutation import report_progress
 from dreval.inputs.data import Data
 from dreval.inputs.features import rows_of
 from dreval.inputs.source import Source
@@ -97,12 +97,9 @@ def evaluate_tests(
     tasks: Sequence[TestTask],
     root: int,
     n_jobs: int | None,
-    part: Callable[[TestTask], Callable[[float], Any]],
+    advance: Advance,
 ) -> list[TestRow]:
-    """Return one row per test of an embedding, each with its null distribution.
-
-    ``part`` returns the function to call with each finished share of a test, as after each permutation.
-    """
+    """Return one row per test of an embedding, each with its null distribution."""
     warned: set[str] = set()  # several tests may warn of the same variable
 
     @cache
@@ -112,14 +109,17 @@ def evaluate_tests(
 
     rows = []
     for task in tasks:
-        advance = part(task)
+        advance(test_step(name, task))
         if task.kind == "residual":
-            rows.append(_residual_row(name, task, fit_reconstruction, root, n_jobs, advance))
+            rows.append(_residual_row(name, task, fit_reconstruction, root, n_jobs))
         else:
-            with report_progress(advance):
-                rows.append(_test_row(name, Y, task, root, n_jobs, warned))
-        advance(1.0)  # finishes the step also where no permutation was drawn
+            rows.append(_test_row(name, Y, task, root, n_jobs, warned))
     return rows
+
+
+def test_step(name: str, task: TestTask) -> Step:
+    """Return the step of a test of one embedding."""
+    return Step(TEST, name, f"{task.name}:{task.target}")
 
 
 def method_row(
@@ -314,7 +314,6 @@ def _residual_row(
     fit_reconstruction: Callable[[Data], tuple[FitPoints, Refit]],
     root: int,
     n_jobs: int | None,
-    advance: Callable[[float], Any],
 ) -> TestRow:
     """Test the residual of a reconstruction of the data against the embedding, as the certificate does."""
     try:
@@ -324,7 +323,7 @@ def _residual_row(
         _check_coordinates(task)
         points, refit = fit_reconstruction(task.variable)
         count = int(task.options["n_resamples"])
-        (result,) = residual_tests(refit, points.Y, [task.name], count, root, n_jobs, advance)
+        (result,) = residual_tests(refit, points.Y, [task.name], count, root, n_jobs)
     except DrevalError as error:
         return missing_test_row(name, task, note_from_error(error.named(_argument_names(name, task))))
     notes = [note("test.residual"), *_coordinate_notes(task.variable), *points.notes, *refit.map.notes]

@@ -14,9 +14,9 @@ import numpy as np
 from dreval._check import FloatArray, IntArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
-from dreval.evaluation.cost import GROUPED, HALVES, RUNS, Progress, needs_groups
 from dreval.evaluation.curves import Curve, Spread, with_intervals
 from dreval.evaluation.plan import MAX_GROUPS, Intervals, MeasureTask, half_neighbors
+from dreval.evaluation.progress import GROUPED, HALVES, RUNS, Advance, Step
 from dreval.evaluation.rows import (
     NO_TIES,
     EmbeddingOutcome,
@@ -80,32 +80,29 @@ class ResampledIntervals:
     cache: EmbeddingCache
 
     def added_to(
-        self, outcomes: Outcomes, embedded: Mapping[str, FloatArray], bar: Progress
+        self, outcomes: Outcomes, embedded: Mapping[str, FloatArray], advance: Advance
     ) -> dict[str, EmbeddingOutcome]:
         """Return the outcomes with the intervals of each embedding, and the replicates or values at halves behind them.
 
         ``embedded`` holds the coordinates.
         """
-        outcomes = {**outcomes, **self._with_partitions(outcomes, embedded, bar)}
+        outcomes = {**outcomes, **self._with_partitions(outcomes, embedded, advance)}
         if not self.tasks:
             return outcomes
         for name, reason in self.intervals.reasons.items():
             if name in outcomes:
                 outcomes[name] = _with_reason(outcomes[name], self.tasks, reason)
         for name in self._names_of_kind("seeds", outcomes):
-            bar.set_description(f"other seeds of {name}")
-            runs = self._values_of_seeds(name, bar.part(RUNS, name))
+            runs = self._values_of_seeds(name, advance)
             outcomes[name] = with_replicate_intervals(outcomes[name], self.tasks, runs, self.level)
         fixed = self._names_of_kind("subsampling", outcomes)
         if fixed:
-            bar.set_description("halves of the points")
             coordinates: MapsAt = lambda _, part: {name: embedded[name][part] for name in fixed}  # noqa: E731
-            values = self._values_at_halves("subsampling", fixed, coordinates, bar.part(HALVES))
+            values = self._values_at_halves("subsampling", fixed, coordinates, advance)
             for name in fixed:
                 outcomes[name] = self._with_halves(outcomes[name], values[name], "subsampling")
         for name in self._names_of_kind("subsamples", outcomes):
-            bar.set_description(f"{name} on halves of the points")
-            values = self._values_of_embedded_halves(name, bar.part(RUNS, name))
+            values = self._values_of_embedded_halves(name, advance)
             outcomes[name] = self._with_halves(outcomes[name], values[name], "subsamples")
         return outcomes
 
@@ -114,7 +111,7 @@ class ResampledIntervals:
         return [name for name in self.intervals.names_of_kind(kind) if name in outcomes]
 
     def _with_partitions(
-        self, outcomes: Outcomes, embedded: Mapping[str, FloatArray], bar: Progress
+        self, outcomes: Outcomes, embedded: Mapping[str, FloatArray], advance: Advance
     ) -> dict[str, EmbeddingOutcome]:
         """Return outcomes with the intervals of measures and curves without leave-one-out values, from groups left out.
 
@@ -124,7 +121,7 @@ class ResampledIntervals:
         names, n = self._names_of_kind("points", outcomes), self.data.n
         count = min(MAX_GROUPS, n)
         max_neighbors = n + n // -count - 1  # without the largest group
-        grouped = [task for task in self.tasks if task.card.smooth and needs_groups(task)]
+        grouped = [task for task in self.tasks if task.card.smooth and task.needs_groups]
         single = [task for task in grouped if task.parameters.get("n_neighbors", 0) <= max_neighbors]
         large = [task for task in grouped if task.parameters.get("n_neighbors", 0) > max_neighbors]
         results = {name: _with_large_k(outcomes[name], large) for name in names}
@@ -132,7 +129,7 @@ class ResampledIntervals:
         if not (names and (single or curves)):
             return results
         partitions = 1 if count == n else self.intervals.counts["partitions"]
-        values = self._values_without_groups(results, embedded, single, curves, (partitions, count), bar)
+        values = self._values_without_groups(results, embedded, single, curves, (partitions, count), advance)
         for name in names:
             of_tasks, of_curves = values[name]
             results[name] = with_partition_intervals(results[name], single, of_tasks, self.level)
@@ -146,14 +143,14 @@ class ResampledIntervals:
         single: Sequence[MeasureTask],
         curves: Sequence[MeasureTask],
         shape: tuple[int, int],
-        bar: Progress,
+        advance: Advance,
     ) -> dict[str, tuple[list[list[Values]], dict[str, FloatArray]]]:
         """Return by embedding the values [partition][group] of all tasks, and the curves (P, g, K) by measure.
 
         ``shape`` holds the number of partitions and the number of groups of each.
         """
         partitions, count = shape
-        tasks, advance = [*single, *curves], bar.part(GROUPED)
+        tasks = [*single, *curves]
         coordinates = {name: embedded[name] for name in outcomes}
         values: dict[str, list[list[Values]]] = {name: [] for name in outcomes}
         lines: dict[str, dict[str, list[FloatArray]]] = {
@@ -161,7 +158,7 @@ class ResampledIntervals:
         }
         first_views: dict[str, View] = {}  # pairs of points do not depend on the partition, and are ranked once
         for b in range(partitions):
-            bar.set_description(f"groups left out, partition {b + 1} of {partitions}")
+            advance(Step(GROUPED))
             groups = random_groups(self.data.n, count, stream(self.seed, "groups", b))
             views = views_for(tasks, self.data, coordinates, seed=self.seed, n_jobs=self.n_jobs, groups=groups)
             for name, view in views.items():
@@ -175,59 +172,65 @@ class ResampledIntervals:
                     if task.name in lines[name]:
                         curve_lines = [curve_values(task.function, group_view)[0][:top] for group_view in group_views]
                         lines[name][task.name].append(np.array(curve_lines))
-                advance(1 / partitions / len(views))
         return {
             name: (values[name], {measure: np.array(parts) for measure, parts in lines[name].items() if parts})
             for name in outcomes
         }
 
-    def _embed(self, name: str, over: Over, n: int, advance: Callable[[float], Any]) -> list[Any]:
+    def _embed(self, name: str, over: Over, n: int, advance: Advance) -> list[Any]:
         """Re-run a method, and return the embedding of each replicate; a note where a run failed."""
+        step = Step(RUNS, name)
+
+        def next_steps(runs: int) -> None:
+            for _ in range(runs):
+                advance(step)
+
+        advance(step)
         data = replace(self.data, table=self.data.dense()) if self.data.sparse else self.data
         case = RerunInput(data, self.sources[name], self.seed, seed_of(self.seed))
-        bar = SimpleNamespace(update=lambda runs: advance(runs / n))
+        bar = SimpleNamespace(update=next_steps)
         with Runner(self.cache.path, n_jobs=1, bar=bar, one_thread=False) as runner:
             results = Replicates(case, over, n, None, {"embedding": name}, runner).run()
         return [result.failure or result.values for result in results]
 
-    def _values_of_seeds(self, name: str, advance: Callable[[float], Any]) -> list[Values]:
+    def _values_of_seeds(self, name: str, advance: Advance) -> list[Values]:
         """Return the values of all tasks on each re-run of the method, with other seeds; the first run has number 0."""
         count = self.intervals.counts["seeds"]
         over = Over("seeds", lambda root, r, _: stream_seed(root, "embedding", name, r), indices=range(1, count))
         runs: list[Values] = []
-        for Y in self._embed(name, over, count - 1, lambda share: advance(share / 2)):
+        for Y in self._embed(name, over, count - 1, advance):
             if isinstance(Y, Note):
                 runs.append([Y] * len(self.tasks))
             else:
                 view = views_for(self.tasks, self.data, {name: Y}, seed=self.seed, n_jobs=self.n_jobs)[name]
                 runs.append(task_values(view, self.tasks))
-            advance(0.5 / (count - 1))
         return runs
 
-    def _values_of_embedded_halves(self, name: str, advance: Callable[[float], Any]) -> dict[str, list[Values]]:
+    def _values_of_embedded_halves(self, name: str, advance: Advance) -> dict[str, list[Values]]:
         """Return the values of all tasks at both halves of every split, each of which is embedded."""
         if self.data.n < MIN_POINTS_FOR_HALVES:
             return {name: []}
         over = Over("halves", lambda root, r, _: stream_seed(root, "embedding", name, r // 2, r % 2), half_points)
         count = 2 * self.intervals.counts["subsamples"]
-        maps = self._embed(name, over, count, lambda share: advance(share / 2))
-        return self._values_at_halves("subsamples", [name], lambda r, _: {name: maps[r]}, lambda s: advance(s / 2))
+        maps = self._embed(name, over, count, advance)
+        return self._values_at_halves("subsamples", [name], lambda r, _: {name: maps[r]}, advance)
 
     def _values_at_halves(
-        self, kind: str, names: list[str], maps_at: MapsAt, advance: Callable[[float], Any]
+        self, kind: str, names: list[str], maps_at: MapsAt, advance: Advance
     ) -> dict[str, list[Values]]:
         """Return by embedding the values of all tasks at both halves of every split; none of too few points."""
         n, count = self.data.n, 2 * self.intervals.counts[kind]
         values: dict[str, list[Values]] = {name: [] for name in names}
         tasks = [_halved(task, n) for task in self.tasks]
         for r in range(count if n >= MIN_POINTS_FOR_HALVES else 0):
+            if kind == "subsampling":
+                advance(Step(HALVES))
             part = half_points(self.seed, n, r)
             maps = maps_at(r, part)
             embedded = {name: Y for name, Y in maps.items() if not isinstance(Y, Note)}
             views = views_for(tasks, self.data, embedded, part=part, seed=self.seed, n_jobs=self.n_jobs)
             for name, Y in maps.items():
                 values[name].append([Y] * len(tasks) if isinstance(Y, Note) else task_values(views[name], tasks))
-            advance(1 / count)
         return values
 
     def _with_halves(self, outcome: EmbeddingOutcome, values: list[Values], kind: str) -> EmbeddingOutcome:

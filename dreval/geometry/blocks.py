@@ -27,8 +27,6 @@ NeighborIndices = npt.NDArray[np.int32]
 VARIABLES = ("labels", "latent", "batch")  # optional variables of the points, in addition to data and embedding
 ALL_ROWS = slice(None)
 EMBEDDINGS_KEY = "embeddings of the pass"
-RANKS_TASK = "ranks of all points"  # name of this shared task in progress reports
-PAIR_DISTANCES_TASK = "distances of pairs"  # name of this shared task in progress reports
 ALL_RANKS = 50_000  # points up to which all ranks from anchors are computed
 SORTING_RATIO = 2.0  # rows are sorted where k^2 exceeds this times n; else k neighbors are selected (measured)
 
@@ -113,8 +111,6 @@ class View:
         Root seed of all that is drawn.
     n_jobs : int, optional
         Threads.
-    progress_callback : callable, optional
-        Called with ``RANKS_TASK`` or ``PAIR_DISTANCES_TASK`` and each finished share of that task.
     """
 
     X: Any
@@ -138,7 +134,6 @@ class View:
     metric: str = "euclidean"
     sample: RankSample | None = None
     origin: Any = None
-    progress_callback: Callable[[str, float], Any] | None = field(default=None, repr=False, compare=False)
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     _data_cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     _embedding_cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -206,11 +201,6 @@ class View:
         embeddings: list[FloatArray] = self._data_cache.get(EMBEDDINGS_KEY, [])
         is_this = [Y is self.Y for Y in embeddings]
         return embeddings[is_this.index(True) :] if any(is_this) else [self.Y]
-
-    def report(self, task: str, share: float) -> None:
-        """Report that a share of a task is finished."""
-        if self.progress_callback is not None:
-            self.progress_callback(task, share)
 
     def cached_value(self, key: Any) -> Any:
         """Return the value that ``cached`` has computed for this key, or None."""
@@ -346,7 +336,6 @@ def neighbor_pass(
     groups: Groups | None = None,
     leave_one: Sequence[int] = (),
     n_jobs: int | None = None,
-    advance: Callable[[float], Any] | None = None,
     metric: str = "euclidean",
 ) -> dict[str, View]:
     """Compute the neighbors and cross ranks of all rows, and return a view of each embedding.
@@ -369,8 +358,6 @@ def neighbor_pass(
         Numbers of neighbors for which each single point can be left out afterwards without another pass.
     n_jobs : int, optional
         Threads; the result does not depend on it.
-    advance : callable, optional
-        Called with each finished share of the pass; the shares add up to 1.
     metric : str
         The distance in the data.
 
@@ -400,8 +387,7 @@ def neighbor_pass(
 
     size = block_rows(n)
     blocks = [slice(start, min(start + size, len(rows))) for start in range(0, len(rows) if k_stored else 0, size)]
-    report = None if advance is None else lambda count: advance(count / len(blocks))
-    run_blocks(run_block, blocks, n_jobs, report)
+    run_blocks(run_block, blocks, n_jobs)
     views, data_cache = {}, {EMBEDDINGS_KEY: list(embeddings.values())}
     for name, Y in embeddings.items():
         arrays = lists.get(name) or _empty_lists(len(rows), 0, 0, None, (0, n))

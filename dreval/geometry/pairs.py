@@ -15,7 +15,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks, sum_over_rows
 from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import PAIR_DISTANCES_TASK, View, per_view, random_groups
+from dreval.geometry.blocks import View, is_streamed, per_view, random_groups
 from dreval.geometry.distances import Space
 from dreval.geometry.streaming import AnchoredSpace, anchored_spaces
 from dreval.records.notes import Notes, note
@@ -162,13 +162,11 @@ class Distances:
     """The distances of the pairs in one space: values and ranks, each computed at the first request.
 
     ``measure`` returns the values (N,) in the order of the pairs. They are stored if a measure reads them, but not if
-    it reads their ranks alone. ``ranking`` is called when they are ranked.
+    it reads their ranks alone.
     """
 
-    def __init__(
-        self, measure: Callable[[], FloatArray], n_jobs: int | None = None, ranking: Callable[[], Any] | None = None
-    ) -> None:
-        self._measure, self._n_jobs, self._ranking = measure, n_jobs, ranking
+    def __init__(self, measure: Callable[[], FloatArray], n_jobs: int | None = None) -> None:
+        self._measure, self._n_jobs = measure, n_jobs
 
     @cached_property
     def values(self) -> FloatArray:
@@ -188,10 +186,7 @@ class Distances:
     @cached_property
     def ranked(self) -> Ranked:
         """Mid ranks with ties up to rounding, and the edges of the Shepard table."""
-        ranked = mid_ranks(self.values.copy if "values" in vars(self) else self._measure, self._n_jobs)
-        if self._ranking is not None:
-            self._ranking()
-        return ranked
+        return mid_ranks(self.values.copy if "values" in vars(self) else self._measure, self._n_jobs)
 
     @property
     def ranks(self) -> Short:
@@ -364,9 +359,13 @@ def largest_distance_note(pairs: Pairs, n: int) -> Notes:
 
 def n_pairs(view: View) -> int:
     """Return the number of pairs that are used for a view."""
-    n, m = view.n, len(view.rows)
+    return count_pairs(view.n, len(view.rows))
+
+
+def count_pairs(n: int, m: int) -> int:
+    """Return the number of pairs that are used from m rows among n points."""
     if m < n:
-        return min(m * (n - 1), FEWER_PAIRS if view.streamed else SAMPLED_PAIRS)
+        return min(m * (n - 1), FEWER_PAIRS if is_streamed(n, m) else SAMPLED_PAIRS)
     return n * (n - 1) // 2 if n <= EXACT_POINTS else SAMPLED_PAIRS
 
 
@@ -429,7 +428,6 @@ def _distances(space: Space | AnchoredSpace, view: View, ends: tuple[PackedPlace
         view.rows,
         view.n_jobs,
     )  # not the view, since the pairs of the data are used longer
-    reported = view.progress_callback
 
     def measure() -> FloatArray:
         if isinstance(space, AnchoredSpace):
@@ -439,11 +437,7 @@ def _distances(space: Space | AnchoredSpace, view: View, ends: tuple[PackedPlace
             return condensed_distances(space.points[points], n_jobs)
         return space.listed(*(ends or _all_ends(points)), n_jobs)
 
-    def report() -> None:
-        if reported is not None:
-            reported(PAIR_DISTANCES_TASK, 0.5)
-
-    return Distances(measure, n_jobs, report)
+    return Distances(measure, n_jobs)
 
 
 def _position_dtype(largest: int) -> type[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -434,18 +434,13 @@ def _ranks_within(queries: Space, points: Space, anchors: IntArray) -> npt.NDArr
 def _run_pass(
     spaces: Mapping[Any, AnchoredSpace],
     accumulators: Mapping[Any, StreamAccumulator],
-    *,
     n_jobs: int | None,
-    advance: Callable[[float], Any] | None,
-    passes: int,
 ) -> None:
-    """Run one of ``passes`` passes over all spaces."""
+    """Run one pass over all spaces."""
     data = spaces[None]
     for part in row_blocks(data.table) if data.lazy is None else worker_slices(data.lazy):
         for name, accumulator in accumulators.items():
             accumulator.add_rows(spaces[name], part, n_jobs)
-        if advance:
-            advance((part.stop - part.start) / data.table.shape[0] / passes)
 
 
 def anchored_pass(
@@ -457,7 +452,6 @@ def anchored_pass(
     ranks: bool = True,
     sample: np.random.Generator | None = None,
     n_jobs: int | None = None,
-    advance: Callable[[float], Any] | None = None,
     metric: str = "euclidean",
 ) -> dict[str, View]:
     """Return a view of every embedding from some rows, by two passes over row blocks of all tables.
@@ -479,8 +473,6 @@ def anchored_pass(
         Samples points of each anchor, whose ranks in both spaces are also computed (``View.sample``).
     n_jobs : int, optional
         Threads; the result does not depend on it.
-    advance : callable, optional
-        Called with each finished share of the passes; the shares add up to 1.
     metric : str
         The distance in the data.
 
@@ -496,9 +488,8 @@ def anchored_pass(
     maps = {name: AnchoredSpace(Y, rows, lazy=lazy[name]) for name, Y in embeddings.items()} if ranks else {}
     spaces: dict[Any, AnchoredSpace] = {None: data, **maps}
     lists = {name: Nearest.none(len(rows), k_searched) for name in spaces}
-    options: dict[str, Any] = {"n_jobs": n_jobs, "advance": advance, "passes": 2 if maps else 1}
     if k:
-        _run_pass(spaces, lists, **options)
+        _run_pass(spaces, lists, n_jobs)
     nearest = {name: near.indices[:, :k].astype(np.int32) for name, near in lists.items()}
     samples = sample_targets(spaces, nearest, sample, n_jobs) if sample is not None and maps else {}
     counters: dict[Any, RankCounter] = {}
@@ -507,7 +498,7 @@ def anchored_pass(
             ids = [nearest[other] for other in maps] if name is None else [nearest[None]]
             ids += [samples[other][0] for other in (maps if name is None else [name])] if samples else []
             counters[name] = RankCounter.of(space, np.hstack(ids), n_jobs)
-        _run_pass(spaces, counters, **options)
+        _run_pass(spaces, counters, n_jobs)
     ranks_and_ties = {name: counter.ranks() for name, counter in counters.items()}
     unsure = np.any([accumulator.unsure for accumulator in (*lists.values(), *counters.values())], axis=0)
     for anchor in np.flatnonzero(unsure):

@@ -7,7 +7,7 @@ with the same numbers. Among very many points only lists, counts and samples of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,7 +60,6 @@ def make_views(
     metric: str = "euclidean",
     seed: int = 0,
     n_jobs: int | None = None,
-    advance: Callable[[float], Any] | None = None,
 ) -> dict[str, View]:
     """Return the view of each embedding, from one pass over the data and all embeddings of the same points.
 
@@ -88,12 +87,10 @@ def make_views(
         Root seed of all that is drawn from the views.
     n_jobs : int, optional
         Threads; the result does not depend on it.
-    advance : callable, optional
-        Called with each finished share of the pass; the shares add up to 1.
     """
     n = X.shape[0] if part is None else len(part)
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
-    settings: dict[str, Any] = {"n_jobs": n_jobs, "advance": advance, "metric": metric}
+    settings: dict[str, Any] = {"n_jobs": n_jobs, "metric": metric}
     has_pass = True
     if is_streamed(n, len(rows)) and (part is None or metric != "precomputed"):
         X = X if part is None else PermutedRows(X, part)

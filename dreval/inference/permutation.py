@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,21 +27,6 @@ SCHEMES = ("free", "within", "blocks", "cyclic")
 CHUNK = 32  # permutations passed to the statistic at once
 WAVE = 8 * CHUNK  # permutations between two checks of the stopping rule
 RELATIVE_TIE = 1e-12  # relative difference up to which a statistic counts as equal to the observed one
-
-_progress_callback: ContextVar[Callable[[float], Any] | None] = ContextVar("progress_callback", default=None)
-
-
-@contextmanager
-def report_progress(advance: Callable[[float], Any]) -> Iterator[None]:
-    """Call ``advance`` with each finished share of the permutations of the tests that this thread calls inside.
-
-    The shares of one test add up to 1. The functions of the tests need no argument for this.
-    """
-    token = _progress_callback.set(advance)
-    try:
-        yield
-    finally:
-        _progress_callback.reset(token)
 
 
 def _no_rows() -> Positions:
@@ -328,7 +311,6 @@ def permutation_null(
             hits = np.flatnonzero(null[done:stop] >= bound)
             if reached + len(hits) >= limit:
                 m = done + int(hits[limit - reached - 1]) + 1
-                _report_share((n_resamples - stop) / n_resamples)
                 interval = (clopper_pearson(limit, m)[0], clopper_pearson(limit - 1, m - 1)[1] if m > 1 else 1.0)
                 return PermutationNull(observed, null[:m].copy(), limit / m, interval, stopped=True)
             done, reached = stop, reached + len(hits)
@@ -358,23 +340,13 @@ def _fill(
     draw: Callable[[int, int], Permutations],
     n_jobs: int | None,
 ) -> None:
-    """Fill in the statistics of permutations begin to end - 1, in blocks, and report the progress of each block."""
+    """Fill in the statistics of permutations begin to end - 1, in blocks."""
 
     def fill_block(start: int) -> None:
         stop = min(start + CHUNK, end)
         null[start:stop] = statistic(draw(start, stop))
 
-    starts = range(begin, end, CHUNK)
-    run_blocks(
-        fill_block, starts, n_jobs, lambda blocks: _report_share(blocks / len(starts) * (end - begin) / len(null))
-    )
-
-
-def _report_share(share: float) -> None:
-    """Report a share of the permutations to the callback of ``report_progress``, if there is one."""
-    advance = _progress_callback.get()
-    if advance is not None:
-        advance(share)
+    run_blocks(fill_block, range(begin, end, CHUNK), n_jobs)
 
 
 def draw_permutations(n: int, n_resamples: int, root: int, *names: object) -> Permutations:

@@ -196,6 +196,7 @@ def _purity(effective: Any, count: Any) -> Any:
     chance_formula=MIXING_CHANCE,
     without=partial(lisi_without, of="batch", scale=_mixing),
     caution=MIXING_CAUTION,
+    exponent=1.0,
 )
 def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     r"""Compute the mean effective number of batches among the neighbors in the embedding, scaled to [0, 1].
@@ -241,6 +242,7 @@ def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     needs=("coordinates", "labels"),
     without=partial(lisi_without, of="labels", scale=_purity),
     caution=SEPARATION,
+    exponent=1.0,
 )
 def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     r"""Measure how few labels there are among the neighbors of a point in the embedding, scaled to [0, 1].
@@ -289,6 +291,7 @@ def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     jumps="one point can join or cut a piece",
     caution="Overlapping labels do not lower it: read it together with measures of their separation.",
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
+    exponent=1.0,
     reference="@luecken2022.",
 )
 def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
@@ -366,7 +369,7 @@ MIN_EXPECTED = 5.0  # expected points of each batch below which the chi-squared 
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     caution=f"{MIXING_CAUTION} Near 1 its interval is too short unless n is many times the parameter size.",
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
-    operations=lambda s, **_: 9000 * s.n,
+    exponent=1.0,
     reference="@buettner2019; without its adaptation of k, and at all points, as in scib-metrics.",
 )
 def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, Notes]:

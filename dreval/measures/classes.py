@@ -186,6 +186,7 @@ def _calinski_harabasz_without(view: View) -> FloatArray:
     growth=1,
     caution=SEPARATION,
     cost="O(n d) time and memory.",
+    exponent=1.0,
     reference="@calinski1974.",
 )
 def calinski_harabasz(view: View) -> float:
@@ -297,6 +298,7 @@ def _triplets_without_class(view: View) -> FloatArray:
     invariances=frozenset({"translation", "rotation", "scale"}),
     without_class=_triplets_without_class,
     cost="O(n (p + d) + c^2 (p + d + c log c)) time with c classes, O(n p + c^2) memory.",
+    exponent=1.0,
     reference="@wang2021 (centroid triplet accuracy of the authors' program). @kendall1938 (tau).",
 )
 def centroid_triplet_accuracy(view: View) -> float:
@@ -449,7 +451,7 @@ def _class_angular_distortion_without(view: View, n_triplets: int) -> FloatArray
     without=_class_angular_distortion_without,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n t (p + d)) time for t triplets a point, at most 20,000 where all are used; O(n (p + d)) memory.",
-    operations=lambda s, **_: 90_000 * s.m,
+    exponent=1.0,
     reference=(
         "@gunaratne2026, weighted as in ZADU 0.5.4; with all triplets of small data in place of 10 n random ones."
     ),
@@ -688,6 +690,7 @@ def _davies_bouldin_without(view: View) -> FloatArray:
         "O(n c d) time with c classes, O(n d) memory plus a block of pairs of classes; its interval O(m^2 d) time\n"
         "for each class of m <= 2000 points."
     ),
+    exponent=1.0,
     reference="@davies1979.",
 )
 def davies_bouldin(view: View) -> tuple[float, Notes]:
@@ -742,6 +745,7 @@ def davies_bouldin(view: View) -> tuple[float, Notes]:
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=SEPARATION,
     cost="O(n c d) time with c classes, O(n) memory.",
+    exponent=1.0,
     reference="@sips2009.",
 )
 def distance_consistency(view: View) -> FloatArray:
@@ -848,7 +852,6 @@ def isolated_labels(view: View) -> tuple[float, Notes]:
     invariances=frozenset({"translation", "rotation", "scale"}),
     caution=SEPARATION,
     cost="O(n^2 d) time; O(n) memory plus one block of rows.",
-    operations=lambda s: 3 * s.m * s.n,
     reference="@rousseeuw1987.",
 )
 def silhouette(view: View) -> FloatArray:

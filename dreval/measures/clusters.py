@@ -169,6 +169,7 @@ ADJUSTED: dict[str, Any] = {
     title="Adjusted Rand index of k-means clusters",
     question="Does k-means in the embedding find the classes, by pairs of points?",
     bounds=(-0.5, 1.0),
+    exponent=1.0,
     reference="@hubert1985, Eq. 5; lower bound: @chacon2023.",
 )
 def kmeans_ari(view: View, n_clusters: int | None = None, n_init: int = 10) -> tuple[float, Notes]:
@@ -217,6 +218,7 @@ def _adjusted_rand(table: IntArray) -> float:
     title="Adjusted mutual information of k-means clusters",
     question="Does k-means in the embedding find the classes, by the information that clusters give about them?",
     bounds=(-1.0, 1.0),
+    exponent=1.0,
     reference="@vinh2010, with the arithmetic mean of the entropies, as in scikit-learn.",
 )
 def kmeans_ami(view: View, n_clusters: int | None = None, n_init: int = 10) -> tuple[float, Notes]:
@@ -269,6 +271,7 @@ def _normalized_chance(view: View, n_clusters: int | None, n_init: int) -> float
     bounds=(0.0, 1.0),
     chance_formula=r":math:`2 \mathrm{E} I / (H_{class} + H_{cluster})`, with E I as in ``kmeans_ami``",
     expected=_normalized_chance,
+    exponent=1.0,
     reference=(
         "@strehl2002, with the arithmetic mean of the entropies, as in scikit-learn. "
         "@rosenberg2007 (V-measure, which is then the same)."
@@ -359,7 +362,6 @@ def _density(pairs: Pairs, distances: FloatArray, width: float) -> FloatArray:
     title="Divergence of densities",
     question="How far is the density at the points in the embedding from that in the data?",
     bounds=(0.0, math.inf),
-    operations=lambda s, **_: 70 * s.pairs,
     reference="@moor2020 (KL_sigma, as in the authors' program, sigma = 0.1). @chazal2011.",
 )
 def density_kl(view: View, sigma: float = 0.1) -> Estimate:
@@ -404,7 +406,6 @@ def _density_divergence(p: FloatArray, q: FloatArray) -> float:
     title="Difference of densities",
     question="How much of the density at the points differs between embedding and data?",
     bounds=(0.0, 2.0),
-    operations=lambda s, **_: 16 * s.pairs,
     reference=(
         "@moor2020 (density measure of the authors' program, sigma = 0.1); ZADU calls it distance to a measure."
     ),

@@ -182,10 +182,9 @@ class MeasureCard(Card):
         Of a measure that searches neighbors itself: how many it reads from the lists of anchors among many points.
     contributions : (float, float), function of n, or None
         Range of the contribution of one point, where it is not that of the value (``bounds``).
-    operations : function of the sizes and the parameters, or None
-        Nanoseconds of one value on a usual processor, without the results that it shares with other measures; or a
-        pair: those of the value, and of one more for the chance level. None: estimated from ``needs``
-        (``evaluation/cost.py``). The sizes have the attributes n, m (rows), p, d, ``pairs`` and ``streamed``.
+    exponent : float
+        Power of n with which the time grows, chance level included, but not the pass for the neighbors; of a measure
+        of pairs, of the number of points whose pairs are used.
     """
 
     kind: ClassVar[str] = "measure"
@@ -231,7 +230,7 @@ class MeasureCard(Card):
     jumps: str = "the value moves in jumps"
     reach: Callable[..., int] | None = None
     contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
-    operations: Callable[..., float | tuple[float, float]] | None = None
+    exponent: float = 2.0
 
     def __repr__(self) -> str:
         return described(self)

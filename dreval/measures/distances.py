@@ -58,7 +58,6 @@ MAX_POINTS_OF_ALL_PAIRS = 2000  # points among which all pairs are used where th
     cost=(
         "O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (260 MB there); beyond, all pairs of 2000\nrandom points."
     ),
-    operations=lambda s: 16 * s.pairs,
     reference="@szekely2007, Definitions 4 and 5.",
 )
 def distance_correlation(view: View) -> Estimate:
@@ -153,7 +152,6 @@ SELF_PAIRS = -1.0  # the squared distance of a point to itself, so that it comes
     quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d + log n)) time; O(n) memory plus one block of rows.",
-    operations=lambda s, **_: s.m * s.n * (200 + 2 * s.p),
     reference="@xia2024 (scDEED's reliability score).",
 )
 def distance_order_correlation(view: View, share: float = 0.5) -> FloatArray:
@@ -224,6 +222,7 @@ HELD_SHARES = (0.8, 0.9)
     chance=None,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n p min(n, p)) time, O(n p + min(n, p)^2) memory.",
+    exponent=1.0,
     reference="@szabo2019, energy preserved using d components; @jolliffe2002, Section 6.1.1.",
 )
 def energy_ratio(view: View) -> tuple[float, Notes]:
@@ -290,7 +289,6 @@ CORRELATION: dict[str, Any] = {  # of the distances of all pairs
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (410 MB there); beyond, 2,000,000 random pairs."
     ),
-    operations=lambda s: 110 * s.pairs,
     reference="@kendall1945. @knight1966 (algorithm).",
 )
 def kendall_distance(view: View) -> Estimate:
@@ -351,7 +349,6 @@ DISTRIBUTION: dict[str, Any] = {  # of the distances of all pairs, over their me
     title="Kolmogorov-Smirnov distance",
     question="Do distances in the embedding have the same distribution as in the data, up to the unit?",
     bounds=(0.0, 1.0),
-    operations=lambda s: 105 * s.pairs,
     reference="none: the two-sample Kolmogorov-Smirnov statistic of distances over their means. @smirnov1939.",
 )
 def ks_distance(view: View) -> Estimate:
@@ -526,7 +523,6 @@ MAX_TREE_POINTS = 5000  # of more points, the trees of so many random ones are c
     chance=None,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d)) time, O(n) memory; beyond n = 5000 those of 5000 random points.",
-    operations=lambda s: 95 * s.pairs,
     reference=(
         "@rieck2015, for the comparison of persistence diagrams; here those of dimension 0, with lengths over their "
         "means in place of data scaled beforehand, matched in order."
@@ -742,7 +738,6 @@ _STRESS_FORMULAS = {"normalized": _normalized_stress, "kruskal": _kruskal_stress
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (310 MB there); beyond, 2,000,000 random pairs."
     ),
-    operations=lambda s: 42 * s.pairs,
     reference="@kruskal1964 (stress-1, primary approach to ties).",
 )
 def stress_nonmetric(view: View) -> Estimate:
@@ -868,7 +863,7 @@ def _best_scale(pairs: Pairs) -> tuple[float, Notes]:
     ceiling=lambda _n, _k: 0.0,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d)) time for the neighbors, O(n k) memory.",
-    operations=lambda s, **_: 4000 * s.m,
+    exponent=1.0,
     reference="@bauer1992, Eqs. 2 to 9, with k neighbors in place of all n - 1.",
 )
 def topographic_product(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
@@ -951,7 +946,7 @@ def _triplet_accuracy_without(view: View, n_triplets: int) -> FloatArray:
     without=_triplet_accuracy_without,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n t (p + d)) time for t triplets a point, at least 20,000 where there are no more; O(n) memory.",
-    operations=lambda s, n_triplets: s.m * 2 * n_triplets * (5 + 1.2 * s.p),
+    exponent=1.0,
     reference="@wang2021, Section 2 (random triplet accuracy).",
 )
 def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, Notes]:
@@ -992,7 +987,6 @@ def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, Not
     title="Wasserstein distance",
     question="How far must the distances in the embedding be moved to have the distribution of those in the data?",
     bounds=(0.0, 2.0),
-    operations=lambda s: 100 * s.pairs,
     reference=(
         "@heiser2020 (earth mover's distance); with distances over their means in place of a scale from the "
         "smallest to the largest, which one outlier decides."

@@ -81,7 +81,7 @@ def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatAr
     reach=lambda n, n_neighbors, n_folds: reach(n_neighbors, n_folds, n, MAX_ANCHOR_RISK),
     caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
-    operations=lambda s, **_: (5000 * s.m if s.streamed else 6500 * s.n, 700 * s.m),
+    exponent=1.0,
     reference="@li2022, Section 3.2 (k in {5, 10, 20}); 5-fold stratified cross-validation.",
 )
 def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray:
@@ -420,7 +420,6 @@ def label_continuity(view: View) -> float:
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     caution=SEPARATION,
     cost="O(n^2 (d + log n)) time; O(n) memory plus one block of rows.",
-    operations=lambda s: 9 * s.m * s.n,
     reference="@hanley1982; with each point as a query, averaged over points, as in the R package quadra (roc_auc).",
 )
 def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
@@ -486,6 +485,7 @@ def _latent_r2_chance(view: View) -> float:
     expected=_latent_r2_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n d (d + q)) time with q latent variables, O(n (d + q)) memory.",
+    exponent=1.0,
     reference="@li2022, Section 3.1: affine alignment, mean R^2 of the latents.",
 )
 def latent_r2(view: View) -> tuple[float, Notes]:
@@ -594,6 +594,7 @@ def _neighborhood_hit_without(view: View, n_neighbors: int) -> FloatArray:
     without=_neighborhood_hit_without,
     caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
+    exponent=1.0,
     reference="@paulovich2008.",
 )
 def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:

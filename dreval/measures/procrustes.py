@@ -78,6 +78,7 @@ def _median_anisotropy(values: FloatArray) -> float:
     question="Is each neighborhood stretched alike in all its directions, so that circles stay circles?",
     says=("Shapes of neighborhoods are kept", "Neighborhoods are squeezed in some directions"),
     goals=("neighborhoods",),
+    exponent=1.0,
 )
 def local_anisotropy(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> Estimate:
     r"""Compute the median over the points of the logarithm of the largest over the smallest local stretch.
@@ -124,6 +125,7 @@ def _area_spread(values: FloatArray) -> float:
     question="Are all neighborhoods enlarged by the same factor, so that sizes can be compared across the embedding?",
     says=("Sizes can be compared across the embedding", "Do not compare sizes across the embedding"),
     goals=("density",),
+    exponent=1.0,
 )
 def local_area_spread(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> Estimate:
     r"""Compute the standard deviation over the points of the logarithm of the local factor of area.
@@ -178,6 +180,7 @@ def _radius_correlation_chance(view: View, k: int) -> float:
     expected=_radius_correlation_chance,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     cost="O(n^2 (p + d)) time for the neighbors, O(n k) memory.",
+    exponent=1.0,
     reference="@narayan2021 (densMAP), with ranks in place of logarithms.",
 )
 def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
@@ -231,7 +234,7 @@ def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     default=7,
     without=lambda view: disparity_without(view.X[view.population], view.Y[view.population]),
     cost="O(n p d) time, O(n p) memory.",
-    operations=lambda s: (5 * s.n * s.p, (20 if s.streamed else 6) * s.n * s.p),
+    exponent=1.0,
     reference="@roy2021, Definition 3, divided by tr S_YY; equal to scipy.spatial.procrustes.",
 )
 def procrustes_disparity(view: View) -> tuple[float, Notes]:
@@ -298,6 +301,7 @@ def _relative_residual(parts: LocalParts) -> FloatArray:
     goals=("neighborhoods",),
     without=partial(_mean_without, contributions=residual),
     cost=ROTATIONS_COST,
+    exponent=1.0,
     reference="@goldberg2009, Eqs. 1 and 3.",
 )
 def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
@@ -334,7 +338,7 @@ def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
     says=("Planes of neighborhoods keep shape and size", "Planes of neighborhoods lose shape or size"),
     goals=("neighborhoods",),
     cost=SINGULAR_VALUES_COST,
-    operations=lambda s, **_: 65_000 * s.m,
+    exponent=1.0,
     reference="@goldberg2009, Eq. 6.",
 )
 def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
@@ -374,6 +378,7 @@ def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
     goals=("neighborhoods", "density"),
     without=partial(_mean_without, contributions=_relative_residual),
     cost=ROTATIONS_COST,
+    exponent=1.0,
     reference="@goldberg2009, Eq. 4; neighborhoods contain their own point.",
 )
 def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
@@ -419,6 +424,7 @@ def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]
     default=6,
     without=lambda view, n_neighbors: best_scale_without(view, n_neighbors),
     cost=ROTATIONS_COST,
+    exponent=1.0,
     reference="@goldberg2009, Eq. 4, minimized over one global scale of the embedding.",
 )
 def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
@@ -458,6 +464,7 @@ def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, No
     goals=("neighborhoods",),
     without=partial(_mean_without, contributions=conformal),
     cost=ROTATIONS_COST,
+    exponent=1.0,
     reference="@goldberg2009, Eq. 7, with the scale c = tr L / tr(Y'HY) (printed without the centering H).",
 )
 def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
@@ -498,7 +505,7 @@ def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]
     chance=None,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost=SINGULAR_VALUES_COST,
-    operations=lambda s, **_: 70_000 * s.m,
+    exponent=1.0,
     reference="@goldberg2009, Lemma 1, normalized as R_N.",
 )
 def procrustes_lower_bound(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:

@@ -547,7 +547,6 @@ def jaccard(view: View, n_neighbors: int = 15) -> FloatArray:
     smooth=False,
     jumps="the largest distance, that of one pair, decides the unit",
     cost="O(n^2 (p + d)) time and O(n^2) memory up to n = 5000 (410 MB there); beyond, 2,000,000 random pairs.",
-    operations=lambda s: 18 * s.pairs,
     reference="@martins2014, Section 4.1 (aggregate error). tf-projection-qm takes squared distances.",
 )
 def average_local_error(view: View) -> Estimate:

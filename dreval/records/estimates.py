@@ -640,24 +640,21 @@ class PerplexityCurve(TableRecord):
         return f"PerplexityCurve({perplexities} perplexities, {seeds} seeds)"
 
 
-TEXT_COLUMNS = ("step", "embedding", "measure", "parameters", "test", "variable")  # the columns that identify a row
-
-
 @read_only
 @dataclass(frozen=True, eq=False)
 class CostEstimate(TableRecord):
-    """Estimated time and memory of ``Evaluation.run``, from a probe of 200 points.
+    """Estimated time and memory of ``Evaluation.run``, from runs on two small samples of the points.
 
-    The times hold for a machine without other load, with all code loaded and compiled. Expect them to be right within a
-    factor of two for the default measures and tests, and less precise for others.
+    The times hold for a machine without other load, with all code loaded and compiled, within a factor of about three.
 
     Attributes
     ----------
     table : DataFrame
-        One row for each step: ``step``, ``embedding``, ``measure``, ``parameters``, ``test``, ``variable`` (empty if
-        a step has none), ``seconds`` (elapsed, with the threads of the evaluation), ``processor_seconds`` (of all
-        threads), ``mebibytes`` (peak, in addition to data and embeddings). Work that several measures share is in the
-        row of the first of them.
+        One row for each step: ``step``, ``embedding`` and ``item`` (the measure or test, with its parameters or
+        variable; both are empty if a step has none), and its ``seconds``, NaN if they are unknown. Work that several
+        measures share is in the row of the first of them.
+    mebibytes : float
+        Memory of the largest arrays, in addition to data and embeddings.
     n : int
         Number of points.
     n_threads : int
@@ -672,35 +669,25 @@ class CostEstimate(TableRecord):
     >>> X = np.random.default_rng(0).normal(size=(300, 4))
     >>> ev = dreval.Evaluation(X, {"a": X[:, :2]}, random_state=0)
     >>> cost = ev.estimate_cost(["trustworthiness", "procrustes_rc"], tests=None)
-    >>> cost.tidy()[["step", "embedding", "measure"]].head(4)
-                      step embedding          measure
-    0    checks and tables
-    1  neighbors and ranks
-    2                value         a  trustworthiness
-    3         chance level         a  trustworthiness
+    >>> cost.tidy()[["step", "embedding", "item"]]
+                      step embedding                              item
+    0  neighbors and ranks
+    1              measure         a  trustworthiness (n_neighbors=10)
+    2              measure         a    procrustes_rc (n_neighbors=10)
     >>> 0 < cost.seconds < 60
     True
     """
 
     table: pd.DataFrame
+    mebibytes: float
     n: int
     n_threads: int
     not_included: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
-        """Elapsed seconds of all steps whose time is known."""
+        """Seconds of all steps whose time is known."""
         return float(self.table["seconds"].sum())
-
-    @property
-    def processor_seconds(self) -> float:
-        """Seconds of all threads together."""
-        return float(self.table["processor_seconds"].sum())
-
-    @property
-    def mebibytes(self) -> float:
-        """Peak memory, in addition to data and embeddings: that of the largest step."""
-        return float(self.table["mebibytes"].max())
 
     def _summary(self) -> Summary:
         """Return the printed form: the estimated time and memory of each step."""

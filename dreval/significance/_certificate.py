@@ -6,9 +6,8 @@ bootstrap with refit. The certificate and the evaluation's residual tests use th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -169,11 +168,10 @@ def residual_tests(
     n_resamples: int,
     root: int,
     n_jobs: int | None,
-    advance: Callable[[float], Any] | None = None,
 ) -> tuple[ResidualTest, ...]:
     """Test residual against embedding with the named tests: p = (b + 1) / (m + 1) over refitted residuals.
 
-    Resample b depends on ``root`` and b only. ``advance`` is called with each share of the resamples that is finished.
+    Resample b depends on ``root`` and b only.
     """
     observed = [_measure(name, refit.residuals, Y, PERMUTATIONS) for name in names]
     null = np.empty((n_resamples, len(names), 2))
@@ -182,8 +180,7 @@ def residual_tests(
         residuals = refit.resampled(stream(root, "residual bootstrap", b))
         null[b] = [_measure(name, residuals, Y) for name in names]
 
-    report = None if advance is None else lambda done: advance(done / n_resamples)
-    run_blocks(resample, range(n_resamples), n_jobs, report)
+    run_blocks(resample, range(n_resamples), n_jobs)
     return tuple(_test(name, observed[m], null[:, m]) for m, name in enumerate(names))
 
 

@@ -370,7 +370,7 @@ class TestCard(Card):
     """The declared properties of a test of independence, besides those of every ``Card``.
 
     The function is ``<name>_test``. Tests of variables share one question, their hypothesis; their cost follows from
-    ``operations`` and ``memory``.
+    ``memory``.
 
     Attributes
     ----------
@@ -392,8 +392,6 @@ class TestCard(Card):
         Memory for n rows: n x n matrices, low-rank factors if the kernels have them, or the variables.
     tolerance : float or None
         Share of a kernel's trace that its factors may leave.
-    operations : function of (n, B, whole) or None
-        Nanoseconds of a test of n rows with B permutations on a typical processor; ``whole``: of n x n matrices.
     """
 
     __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
@@ -417,7 +415,6 @@ class TestCard(Card):
     nulls: tuple[str, ...] = ()
     memory: str = "matrices"
     tolerance: float | None = None
-    operations: Callable[[int, int, bool], float] | None = None
 
     def lines(self) -> dict[str, str]:
         """Return the printed fields."""

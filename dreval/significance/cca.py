@@ -23,7 +23,6 @@ from dreval.significance.base import Resampling, entries_by_variable, gather, ma
     effect_size="rho",
     needs=("coordinates",),
     memory="columns",
-    operations=lambda n, count, _: 2e7 + count * n * 12,
     reference="@bartlett1941.",
 )
 def cca_test(

@@ -42,7 +42,6 @@ METHODS = ("auto", "exact", "lowrank", "gamma")
     effect_size="CKA",
     needs=("kernel",),
     memory="factors",
-    operations=lambda n, count, whole: 1e7 + count * n * (0.42 * n * max(1, n / 1000) ** 1.5 if whole else 20),
     tolerance=TRACE_TOLERANCE,
     reference="@gretton2008.",
 )

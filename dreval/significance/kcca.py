@@ -41,7 +41,6 @@ PAIRWISE = ", against pairwise dependence"
     effect_size="rho above chance",
     needs=("kernel",),
     memory="factors",
-    operations=lambda n, count, whole: 3e7 + count * n * 28 + (0.05 * n**3 if whole and n > 1500 else 0),
     tolerance=TRACE_TOLERANCE,
     reference="@bach2002.",
 )

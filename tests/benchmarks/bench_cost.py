@@ -1,11 +1,9 @@
-"""The cost model: estimated and actual time and memory, and the error of the progress bar's estimate.
+"""The cost model: estimated and actual time and memory.
 
 ``python tests/benchmarks/bench_cost.py`` (``make bench ARGS=cost``) prints one row per case; an argument selects the
-cases whose names contain it. Each case runs in its own process with two threads, after loading and compilation. "cpu
-ratio" is the estimated over the actual seconds of all threads, "ratio" the same for elapsed seconds, which depend on
-the load of the machine. MiB are the peak above the process with data and embeddings. "bar" is the worst ratio of the
-total that the bar expects, by its mean rate, to the actual total, after a quarter, half and three quarters of the
-elapsed time.
+cases whose names contain it. Each case runs in its own process with two threads, after loading and compilation.
+"ratio" is the estimated over the actual elapsed seconds, which depend on the load of the machine. MiB are the peak
+above the process with data and embeddings.
 """
 
 from __future__ import annotations
@@ -14,13 +12,12 @@ import json
 import os
 import subprocess
 import sys
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any
 
 from bench_ranks import THREADS, reset_peak, resident
 
 CORES = 2
-MOMENTS = (0.25, 0.5, 0.75)
 
 
 def case(n: int, p: int, **settings: Any) -> dict[str, Any]:
@@ -76,81 +73,27 @@ def evaluation(chosen: dict[str, Any], n: int) -> Any:
     return dreval.Evaluation(X, embeddings, **options, random_state=0, n_jobs=CORES)
 
 
-def expected_totals(marks: list[tuple[float, float]], total: float) -> float:
-    """Return the worst ratio of the total that the bar expects to the actual one, in either direction."""
-    ratios = []
-    for moment in MOMENTS:
-        _, share = [mark for mark in marks if mark[0] <= moment * total][-1]
-        ratios.append(moment * total / share / total if share else float("inf"))
-    return max(ratios, key=lambda ratio: max(ratio, 1 / ratio))
-
-
 def measure(name: str) -> dict[str, Any]:
     """Estimate, run and compare; called inside the process of the case."""
-    from dreval.evaluation import cost
-
     chosen = CASES[name]
     evaluation(chosen, 60_000 if chosen["n"] > 50_000 else 400).run(**chosen["run"])  # compiles
     ev = evaluation(chosen, chosen["n"])
-    estimate_seconds = process_time()
+    start = perf_counter()
     estimated = ev.estimate_cost(**chosen["run"])
-    estimate_seconds = process_time() - estimate_seconds
-    marks: list[tuple[float, float]] = []
-
-    class Watched(cost.Progress):
-        """A bar that records its progress and draws nothing."""
-
-        @property
-        def visible(self) -> bool:
-            return True
-
-        def start(self, steps: Any, threads: int) -> None:
-            bar = self.bar
-            self.bar, done = _Marks(), [0]
-            super().start(steps, threads)
-            total = sum(self.remaining.values())
-            began.append(perf_counter())
-
-            def update(units: int) -> None:
-                done[0] += units
-                marks.append((perf_counter() - began[-1], done[0] / total))
-
-            self.bar.update = update
-            self._first = bar
-
-    began: list[float] = []
-    from dreval.evaluation import evaluation as module
-
-    module.Progress = Watched  # type: ignore[misc]
+    estimate_seconds = perf_counter() - start
     reset_peak()
-    before = resident("VmRSS")
-    start, worked = perf_counter(), process_time()
+    before, start = resident("VmRSS"), perf_counter()
     ev.run(**chosen["run"], progress=False)
-    seconds, cpu = perf_counter() - start, process_time() - worked
-    peak = resident("VmHWM") - before
-    bar = expected_totals([(0.0, 0.0), *marks], marks[-1][0])
+    seconds, peak = perf_counter() - start, resident("VmHWM") - before
     return {
-        "cpu estimated": estimated.processor_seconds,
-        "cpu": cpu,
-        "cpu ratio": estimated.processor_seconds / cpu,
+        "estimated": estimated.seconds,
         "seconds": seconds,
         "ratio": estimated.seconds / seconds,
         "MiB estimated": estimated.mebibytes,
         "MiB": peak,
         "MiB ratio": estimated.mebibytes / peak,
-        "bar": bar,
-        "cpu of estimate": estimate_seconds,
+        "seconds of estimate": estimate_seconds,
     }
-
-
-class _Marks:
-    """A replacement of the bar."""
-
-    def reset(self, total: int) -> None:
-        """Draw nothing."""
-
-    def set_description(self, text: str) -> None:
-        """Draw nothing."""
 
 
 def in_own_process(name: str) -> dict[str, Any]:
@@ -164,7 +107,7 @@ def in_own_process(name: str) -> dict[str, Any]:
 
 def rows(parts: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """Return one row per case."""
-    title = "estimates of Evaluation.estimate_cost and of the progress bar over what a run took; 2 threads"
+    title = "estimates of Evaluation.estimate_cost over what a run took; 2 threads"
     chosen = [name for name in CASES if not parts or any(part in name for part in parts)]
     return [{"case": title, "tool": name, **in_own_process(name)} for name in chosen]
 

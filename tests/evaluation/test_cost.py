@@ -1,4 +1,4 @@
-"""The cost of a run: every step of a run is in its estimate and on its bar, and an estimate has no effect."""
+"""The steps of a run, on its bar and in its estimate; an estimate has no effect."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from scipy.spatial.distance import cdist
 
 import dreval
 from dreval.errors import DrevalError, EmbeddingFailed, InputError, UnknownName
-from dreval.evaluation import cost, evaluation
-from dreval.evaluation.cost import CHANCE, CHECKS, INTERVAL, METHOD, PASS, TEST, VALUE, Progress, Step
+from dreval.evaluation import evaluation, progress
+from dreval.evaluation.cost import extrapolated, sample_sizes
+from dreval.evaluation.progress import HALVES, MEASURE, METHOD, PASS, RUNS, TEST, Progress, Step
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5))
@@ -25,49 +26,37 @@ SOURCES = {"a": X[:, :2], "b": X[:, 1:4] ** 3}
 
 
 class Bar:
-    """A bar that keeps its numbers."""
-
-    disable = False
+    """A bar that keeps its numbers and texts."""
 
     def __init__(self) -> None:
-        self.total, self.n, self.steps = 0, 0, 0
+        self.total, self.n, self.texts, self.before_close = 0, 0, list[str](), 0
 
     def reset(self, total: int) -> None:
         """Begin."""
         self.total, self.n = total, 0
 
-    def update(self, units: int) -> None:
+    def update(self, count: int) -> None:
         """Go on."""
-        self.n, self.steps = self.n + units, self.steps + 1
+        self.n += count
 
     def set_description(self, text: str) -> None:
-        """Do nothing."""
+        """Keep the text."""
+        self.texts.append(text)
 
 
-def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
-    """A bar for the next runs, the keys of the steps that are announced, and of those that are finished."""
-    bar, announced, finished = Bar(), [], []
+def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Step]]:
+    """A bar for the next runs, and the steps that begin."""
+    bar, begun = Bar(), list[Step]()
 
     class Watched(Progress):
-        def start(self, steps: Any, threads: int) -> None:
-            super().start(steps, threads)
-            announced.extend(self.remaining)
-
-        def part(self, *key: Any) -> Any:
-            finished.append((*key, "", cost.NONE)[:3] if len(key) == 1 else (*key, cost.NONE)[:3])
-            return super().part(*key)
-
-        def finish(self, *key: Any) -> None:
-            finished.append((*key, "", cost.NONE)[:3] if len(key) == 1 else (*key, cost.NONE)[:3])
-            super().finish(*key)
-
-        def close(self) -> None:
-            assert {key for key in self.remaining if key not in finished} == set()
-            super().close()
+        def advance(self, step: Step) -> None:
+            super().advance(step)
+            begun.append(step)
+            bar.before_close = bar.n + 1
 
     patch.setattr(evaluation, "open_progress", lambda *_, **__: nullcontext(bar))
     patch.setattr(evaluation, "Progress", Watched)
-    return bar, announced, finished
+    return bar, begun
 
 
 @pytest.mark.parametrize(
@@ -94,105 +83,85 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Any], list[Any]]:
     ids=str,
 )
 def test_the_bar_counts_the_steps_of_the_run(settings: Any, arguments: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every announced step is finished exactly once, no other step is, and the total is met exactly."""
-    bar, announced, finished = watched(monkeypatch)
+    """As many steps begin as were announced, each with its name."""
+    bar, begun = watched(monkeypatch)
     ev = dreval.Evaluation(X, SOURCES, random_state=0, n_jobs=1, **settings)
     with pytest.warns() if arguments.get("measures") in ("silhouette",) else nullcontext():
-        ev.run(**arguments)
-    assert set(announced) <= set(finished)
-    expected = {VALUE, TEST}
-    assert {key for key in finished if key[0] in expected} <= set(announced)
-    assert bar.n == bar.total > 0
-    assert bar.steps >= len([key for key in announced if key[0] in expected]) / 2
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(("test", "fewest"), [("dcov:labels", 10), ("hsic:residual", 100), ("cca", 1)])
-def test_the_bar_advances_within_a_test(test: str, fewest: int, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It advances by blocks of permutations and by resamples of residuals; at once for a test without draws."""
-    bar, announced, _ = watched(monkeypatch)
-    ev = dreval.Evaluation(X, {"a": X[:, :2]}, labels=LABELS, random_state=0, n_jobs=jobs)
-    ev.run(None, test, None, n_resamples=319)
-    assert [key[0] for key in announced] == [TEST]
-    assert bar.steps >= fewest
-    assert bar.n == bar.total > 0
+        table = ev.run(**arguments).tidy()
+    assert bar.n == bar.total == bar.before_close == len(begun)
+    assert bar.texts == [step.text for step in begun]
+    rows = table[(table["measure"].fillna("") != "") & table["replicate"].isna()]
+    items = {(step.embedding, step.item.split(" ")[0]) for step in begun if step.name == MEASURE}
+    assert {*zip(rows["embedding"], rows["measure"], strict=True)} <= items
+    tests = table[table["test"].fillna("") != ""]
+    named = zip(tests["embedding"], tests["test"] + ":" + tests["variable"], strict=True)
+    assert {*named} == {(step.embedding, step.item) for step in begun if step.name == TEST}
 
 
 def test_methods_that_are_re_run_are_on_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each further run counts as long as the first one took, with its pass and its measures."""
-    bar, announced, _ = watched(monkeypatch)
+    """Each further run is a step."""
+    bar, begun = watched(monkeypatch)
     ev = dreval.Evaluation(X, {"pca": "pca", "som": "som"}, random_state=0, n_jobs=1)
     ev.run(["trustworthiness"], ci="replicates", options={"replicates": {"n_replicates": 2}})
-    assert {key[1] for key in announced if key[0] == cost.RUNS} == {"pca", "som"}
-    assert bar.n == bar.total
+    assert {step.embedding for step in begun if step.name == RUNS} == {"pca", "som"}
+    assert bar.n == bar.total == bar.before_close
+    assert "further runs of som" in bar.texts
 
 
-def test_an_embedding_that_fails_is_not_on_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The total is that of the other embeddings."""
-    bar, announced, _ = watched(monkeypatch)
+def test_steps_of_an_embedding_that_fails_count_as_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bar ends at its total."""
+    bar, begun = watched(monkeypatch)
 
     def fails(points: Any, n_components: int) -> Any:
         raise ValueError("no")
 
     with pytest.warns(EmbeddingFailed):
         dreval.Evaluation(X, {"a": X[:, :2], "bad": fails}, random_state=0).run("trustworthiness", None, None)
-    assert {key[1] for key in announced} == {"", "a"}
-    assert bar.n == bar.total > 0
+    assert {step.embedding for step in begun if step.name != METHOD} == {"", "a"}
+    assert bar.n == bar.total == bar.before_close + 1
 
 
-def test_a_hidden_bar_has_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps are not counted for it."""
-    monkeypatch.setattr(evaluation, "plan_steps", lambda *_: pytest.fail("a plan"))
-    dreval.Evaluation(X, SOURCES, random_state=0).run("trustworthiness", None, None, progress=False)
+def test_the_seconds_of_a_step_are_those_until_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of one name are added up."""
+    times = iter([0.0, 1.0, 3.0, 3.0, 10.0, 10.0, 11.0])
+    monkeypatch.setattr(progress, "clock", lambda: next(times))
+    steps = Progress()
+    for step in (Step(PASS), Step(HALVES), Step(PASS)):
+        steps.advance(step)
+    steps.close()
+    assert steps.seconds == {Step(PASS): 3.0, Step(HALVES): 7.0}
 
 
-def test_shares_add_up_to_the_weight_of_their_step() -> None:
-    """Parts of a step are rounded to units; no unit is missing or counted twice."""
-    bar = Bar()
-    progress = Progress(bar)
-    progress.start([Step(PASS, "", cost.NONE, "pass", 1e-5), Step(VALUE, "a", ("m", ""), "points", 2e-5)], 1)
-    assert bar.total == 30
-    advance = progress.part(PASS)
-    observed = []
-    for _ in range(3):
-        advance(1 / 3)
-        observed.append(bar.n)
-    assert observed == [3, 7, 10]
-    progress.finish(PASS)
-    assert bar.n == 10
-    progress.finish(VALUE, "a", ("m", ""))
-    progress.finish(VALUE, "a", ("m", ""))
-    assert bar.n == 30
-    progress.close()
-    assert bar.n == 30
+def test_seconds_are_extrapolated_from_two_works() -> None:
+    """The constant and the slope are those of both; a slope is at least half of that without a constant."""
+    assert extrapolated((2.0, 5.0), (1.0, 4.0), 100.0) == pytest.approx(101.0)
+    assert extrapolated((5.0, 2.0), (1.0, 4.0), 100.0) == pytest.approx(26.0)
+    assert extrapolated((0.0, 8.0), (1.0, 4.0), 100.0) == pytest.approx(200.0)
+    assert extrapolated((3.0, 3.0), (4.0, 4.0), 4.0) == 3.0
 
 
-def test_threads_divide_the_share_that_they_can() -> None:
-    """The elapsed seconds of a step with a shared half are computed."""
-    step = Step(PASS, "", cost.NONE, "pass", 8.0, shared=0.5)
-    assert [step.elapsed(threads) for threads in (1, 2, 4)] == [8.0, 6.0, 5.0]
+def test_samples_have_enough_points_for_the_neighbors() -> None:
+    """At most an eighth and a quarter of the points, unless there are few points or many neighbors."""
+    assert [sample_sizes(n, 15) for n in (20, 200, 2000, 6400, 10**6)] == [
+        (17, 20),
+        (100, 200),
+        (250, 500),
+        (500, 1000),
+        (500, 1000),
+    ]
+    assert sample_sizes(10**6, 500) == (2000, 4000)
 
 
-def test_every_row_of_the_result_has_its_steps() -> None:
-    """Value and chance level of each measure, interval of each that has one, and each test."""
+def test_every_row_of_the_result_has_its_step() -> None:
+    """Each measure and each test of an embedding is a step of the estimate."""
     ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
     steps, table = ev.estimate_cost().tidy(), ev.run().tidy()
-    measures = table[table["measure"].notna() & (table["measure"] != "")]
-    key = ["embedding", "measure", "parameters"]
-    expected = {tuple(row) for row in measures[key].fillna("").to_numpy()}
-    for name in (VALUE, CHANCE):
-        of = {tuple(row) for row in steps.loc[steps["step"] == name, key].to_numpy()}
-        assert expected <= of
-        assert {step[1] for step in of - expected} <= {"r_nx"}  # a curve has no row
-    result = measures[measures["conf_low"].notna()]
-    assert {tuple(row) for row in result[key].fillna("").to_numpy()} <= {
-        tuple(row) for row in steps.loc[steps["step"] == INTERVAL, key].to_numpy()
-    }
-    key = ["embedding", "test", "variable"]
-    tests = table[table["test"].notna() & (table["test"] != "")]
-    assert {tuple(row) for row in tests[key].to_numpy()} == {
-        tuple(row) for row in steps.loc[steps["step"] == TEST, key].to_numpy()
-    }
+    of_tests = table[table["test"].fillna("") != ""]
+    assert (steps["step"] == TEST).sum() == len(of_tests)
+    measured = steps[steps["step"] == MEASURE]
+    names = {*zip(measured["embedding"], measured["item"].str.split(" ").str[0], strict=True)}
+    of_measures = table[table["measure"].fillna("") != ""]
+    assert {*zip(of_measures["embedding"], of_measures["measure"], strict=True)} <= names
 
 
 @pytest.mark.parametrize("anchors", [None, 20])
@@ -204,46 +173,6 @@ def test_an_estimate_has_no_effect_on_a_run(anchors: int | None) -> None:
     second.estimate_cost("all")
     left, right = (ev.run(n_resamples=19).tidy().drop(columns="seconds") for ev in (before, second))
     assert_frame_equal(left, right)
-
-
-def test_a_machine_of_half_the_speed_takes_twice_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock of the probe scales the kind of work that it timed; nothing else is timed."""
-    ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
-    results = []
-    for tick in (0.1, 0.2):
-        now = [0.0]
-
-        def clock(now: list[float] = now, tick: float = tick) -> float:
-            now[0] += tick
-            return now[0]
-
-        monkeypatch.setattr(cost, "clock", clock)
-        monkeypatch.setattr(cost, "NOISE_SECONDS", 0.0)
-        monkeypatch.setattr(cost, "MAX_SPEED", 1e9)
-        results.append(ev.estimate_cost().tidy())
-    slow, fast = results[1]["processor_seconds"], results[0]["processor_seconds"]
-    assert np.allclose(slow, 2 * fast)
-    assert (fast > 0).mean() > 0.8
-
-
-def test_more_work_costs_more() -> None:
-    """The cost grows with permutations, splits, embeddings, and anchors."""
-    ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
-
-    def nominal(ev: Any, **settings: Any) -> float:
-        plan = ev._plan("default", "default", settings.pop("ci", "default"), settings.pop("n", 999), settings)
-        embedded = {name: np.asarray(ev[name].values) for name in ev}
-        return sum(step.seconds for step in ev._steps(embedded, *plan, {}, 20))
-
-    assert nominal(ev, n=9999) > nominal(ev) > nominal(ev, ci=None)
-    few, many = ({"subsampling": {"n_splits": count}} for count in (5, 50))
-    assert nominal(ev, ci="subsampling", **many) > nominal(ev, ci="subsampling", **few)
-    assert nominal(ev.with_embedding("c", X[:, 2:])) > nominal(ev)
-    Z = np.random.default_rng(1).normal(size=(3000, 5))
-    all_rows, labeled_rows = (
-        dreval.Evaluation(Z, {"a": Z[:, :2]}, labels=Z[:, 0] > 0, anchors=m, n_jobs=1) for m in (None, 300)
-    )
-    assert nominal(all_rows) > nominal(labeled_rows)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "precomputed", "file", "anchors", "manhattan", "partly labeled", "few"])
@@ -275,18 +204,6 @@ def test_kinds_of_data(kind: str, tmp_path: Any) -> None:
     assert not result.tidy().isna().any(axis=None)
 
 
-def test_a_table_that_is_read_by_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only its first block is read, and the time of reading counts for each pass over the table."""
-    n = 60_000
-    points = np.random.default_rng(0).normal(size=(n, 3)).astype(np.float32)
-    ev = dreval.Evaluation(points, {"a": points[:, :2]}, anchors=20, random_state=0, n_jobs=1)
-    bare = ev.estimate_cost(["trustworthiness", "r_nx_auc"], ci=None)
-    monkeypatch.setattr(cost, "seconds_of_reading", lambda _: 1000.0)
-    slow = ev.estimate_cost(["trustworthiness", "r_nx_auc"], ci=None)
-    assert bare.seconds < 1000
-    assert set(slow.tidy().loc[slow.tidy()["seconds"] >= 1000, "step"]) == {CHECKS, PASS}
-
-
 def test_an_estimate_runs_no_methods() -> None:
     """Methods, estimators and callables are named; the other steps for their embeddings are included."""
 
@@ -301,7 +218,7 @@ def test_an_estimate_runs_no_methods() -> None:
     assert runs["embedding"].tolist() == ["own", "pca"]
     assert runs["seconds"].isna().all()
     assert np.isfinite(result.seconds)
-    assert set(table.loc[table["step"] == VALUE, "embedding"]) == {"a", "own", "pca"}
+    assert set(table.loc[table["step"] == MEASURE, "embedding"]) == {"a", "own", "pca"}
     assert "own, pca" in " ".join(str(result).split())
     assert "without the runs of own, pca)" in repr(result)
 
@@ -343,30 +260,20 @@ def test_an_estimate_raises_the_errors_of_a_run(arguments: dict[str, Any]) -> No
 
 
 def test_the_record_is_small_and_fixed() -> None:
-    """It prints within 80 columns, ends with the total, and returns copies."""
-    ev = dreval.Evaluation(X, {"a": X[:, :2], "pca": "pca"}, labels=LABELS, random_state=0, n_jobs=1)
+    """Its table is a copy, its seconds are their sum, and its printed form has the steps."""
+    ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
     result = ev.estimate_cost()
-    lines = str(result).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert len(lines) < 30
-    assert sum(line.startswith("total") for line in lines) == 1
-    copy = result.tidy()
-    copy["seconds"] = 0.0
-    assert result.seconds > 0
-    assert result.processor_seconds >= result.seconds
-    assert result.mebibytes == result.tidy()["mebibytes"].max()
-    with pytest.raises(AttributeError):
-        result.n = 3  # type: ignore[misc]
-    assert "<table" in result._repr_html_()
+    table = result.tidy()
+    table["seconds"] = 0.0
+    assert result.seconds == result.tidy()["seconds"].sum() > 0
+    assert result.tidy().columns.tolist() == ["step", "embedding", "item", "seconds"]
+    assert {PASS, MEASURE, TEST, "total"} <= {line.split("  ")[0] for line in str(result).splitlines()}
 
 
-def test_ties_cost_a_full_sort():
-    """Integers have a step for worst and best orders, and chance levels by permutation; other numbers have none."""
-    X = np.random.default_rng(0).normal(size=(300, 4))
-    measures, result = ["trustworthiness", "continuity", "r_nx_auc"], {}
-    for name, points in (("none", X), ("ties", np.rint(X))):
-        ev = dreval.Evaluation(points, {"Y": points[:, :2].copy()}, n_neighbors=5, random_state=0)
-        result[name] = ev.estimate_cost(measures, tests=None, ci=None).table.groupby("step")["processor_seconds"].sum()
-    assert cost.TIES not in result["none"].index
-    assert result["ties"][cost.TIES] > 0
-    assert result["ties"][cost.CHANCE] > result["none"][cost.CHANCE]
+def test_a_table_that_is_read_by_blocks() -> None:
+    """Its first rows are the samples."""
+    points = np.random.default_rng(0).normal(size=(60_000, 3)).astype(np.float32)
+    ev = dreval.Evaluation(points, {"a": points[:, :2]}, anchors=20, random_state=0, n_jobs=1)
+    result = ev.estimate_cost(["trustworthiness", "r_nx_auc"], ci=None)
+    assert 0 < result.seconds < 600
+    assert result.n == 60_000

@@ -322,17 +322,3 @@ def test_runs_of_equal_distances_are_chained_over_all_points(clear):
             levels[0, 1:4], levels[1, 5:8], k = (0.1, 0.2, 0.3), (0.1, 0.2, 0.3), 1
         X, Y = np.sqrt(levels)[:, :, None]
         assert_same(X, {"Y": Y}, np.array([0]), k, int(rng.integers(1, n + 1)))
-
-
-@pytest.mark.parametrize("ranks", [True, False])
-def test_the_shares_of_the_passes_add_up(ranks):
-    """Each block of each pass reports its share; without ranks there is one pass, and without neighbors none."""
-    X = np.random.default_rng(0).normal(size=(50, 4))
-    done, none, rows = [], [], np.arange(0, 50, 7)
-    with pytest.MonkeyPatch.context() as patch:
-        in_blocks(patch, 20)
-        anchored_pass(X, {"Y": X[:, :2]}, rows, k=5, ranks=ranks, advance=done.append)
-        anchored_pass(X, {"Y": X[:, :2]}, rows, k=0, ranks=ranks, advance=none.append)
-    assert sum(done) == pytest.approx(1)
-    assert len(done) == (6 if ranks else 3)
-    assert none == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import threading
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-import dreval
 from dreval._random import stream
 from dreval.errors import InputError
 from dreval.geometry._loops import permutations as loops
@@ -21,7 +19,6 @@ from dreval.inference.permutation import (
     draw_permutations,
     make_scheme,
     permutation_null,
-    report_progress,
 )
 
 MASK = 2**64 - 1
@@ -115,41 +112,6 @@ def test_threads_have_no_effect_and_names_have_one():
     assert not np.array_equal(one_thread.null, permutation_null(inner(x, y), 25, 500, 8, "a").null)
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-@pytest.mark.parametrize(
-    ("n", "options", "fewest"),
-    [
-        (40, {}, 16),
-        (40, {"stop_after": 400}, 16),
-        (40, {"stop_after": 1}, 2),
-        (100, {"scheme": make_scheme("cyclic", None, 100)}, 4),  # all of them are enumerated
-        (3, {"factors": 2}, 2),
-    ],
-    ids=str,
-)
-def test_shares_of_the_permutations_add_up_to_1(n, options, fewest, jobs):
-    """Each block, and the part that is not drawn, is reported in this thread to its callback; no number changes."""
-    weights, shares, threads = np.random.default_rng(0).normal(size=n), [], set()
-
-    def statistic(permutations):
-        return permutations.reshape(len(permutations), -1, n)[:, 0] @ weights
-
-    def add_share(share):
-        shares.append(share)
-        threads.add(threading.get_ident())
-
-    with report_progress(add_share):
-        result = permutation_null(statistic, n, 500, 1, n_jobs=jobs, **options)
-    unobserved = permutation_null(statistic, n, 500, 1, n_jobs=1, **options)
-
-    assert len(shares) >= fewest
-    assert sum(shares) == pytest.approx(1)
-    assert min(shares) > 0
-    assert threads == {threading.get_ident()}
-    assert np.array_equal(result.null, unobserved.null)
-    assert (result.p_value, result.stopped, result.exact) == (unobserved.p_value, unobserved.stopped, unobserved.exact)
-
-
 def test_all_permutations_are_valued_in_blocks_as_at_once():
     """An enumeration has the value of each permutation in its order, the identity first."""
     scheme, weights, sizes = make_scheme("cyclic", None, 100), np.arange(100.0) ** 2, []
@@ -163,22 +125,6 @@ def test_all_permutations_are_valued_in_blocks_as_at_once():
     assert result.exact
     assert max(sizes) < 100
     assert np.array_equal(result.null, (scheme.enumerate_all() * weights).sum(axis=1))
-
-
-@pytest.mark.parametrize("name", ["cca", "dcov", "hsic", "kcca", "mmd"])
-def test_every_permutation_test_reports_progress(name):
-    """Two blocks of 32 are two shares, for every test; nothing is reported without a callback."""
-    rng, shares = np.random.default_rng(0), []
-    x, y = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
-    variables = {"groups": np.arange(30) % 2} if name == "mmd" else {"y": y}
-    extra = {"method": "permutation"} if name == "cca" else {}
-    test = getattr(dreval, f"{name}_test")
-    with report_progress(shares.append):
-        result = test(x, **variables, **extra, n_resamples=64, random_state=0)
-    silent = test(x, **variables, **extra, n_resamples=64, random_state=0)
-
-    assert shares == [0.5, 0.5]
-    assert np.array_equal(result.null_distribution, silent.null_distribution)
 
 
 @given(n=st.integers(7, 20), m=st.integers(1, 99), seed=st.integers(0, 10_000), ties=st.booleans())

@@ -214,16 +214,10 @@ def cost_summary(record: CostEstimate) -> Summary:
         ("MiB", _two_digits(record.mebibytes)),
     ]
     timed = record.table[record.table["seconds"].notna()]
-    kinds = timed.groupby("step", sort=False)[["seconds", "processor_seconds", "mebibytes"]]
-    figures = kinds.agg({"seconds": "sum", "processor_seconds": "sum", "mebibytes": "max"})
-    total = [record.seconds, record.processor_seconds, record.mebibytes]
-    lines = [*zip(figures.index, figures.to_numpy().tolist(), strict=True), ("total", total)]
-    rows = [[str(name), *map(_two_digits, line)] for name, line in lines]
-    foot = "In the total, MiB are those of the largest step, in addition to data and embeddings."
-    table = Table("Steps", ["", "seconds", "processor seconds", "MiB"], rows, foot=foot)
-    notes = [
-        "Times are for cores that do nothing else: within a factor of two for default measures, rougher for others."
-    ]
+    kinds = timed.groupby("step", sort=False)["seconds"].sum()
+    rows = [[str(name), _two_digits(seconds)] for name, seconds in [*kinds.items(), ("total", record.seconds)]]
+    table = Table("Steps", ["", "seconds"], rows, foot="MiB are in addition to data and embeddings.")
+    notes = ["Extrapolated from two small samples of the points, within a factor of about three, for idle cores."]
     if record.not_included:
         names = ", ".join(record.not_included)
         notes.append(f"Not included, because a method is not run for an estimate: the runs of {names}.")
