@@ -83,11 +83,11 @@ class Progress:
 def count_steps(plan: Plan, names: Collection[str], n: int, resampled: Iterable[MeasureTask]) -> int:
     """Return the number of steps of a run of these embeddings of n points; ``resampled`` measures have intervals."""
     intervals, of_points = plan.intervals, plan.intervals.names_of_kind("points")
-    curves = sum(task.card.curve and task.card.without is not None for task in plan.measures)
+    curves: int = sum(task.card.curve and task.card.without is not None for task in plan.measures)
     possible = [*resampled, *(task for task in plan.measures if task.card.curve)]
     grouped = any(task.card.smooth and task.needs_groups for task in possible)
-    partitions = intervals.counts.get("partitions", 0) if n > MAX_GROUPS else 1
-    halves = {kind: 2 * intervals.counts.get(kind, 0) for kind in ("subsampling", "subsamples")}
+    partitions: int = intervals.counts.get("partitions", 0) if n > MAX_GROUPS else 1
+    halves: dict[str, int] = {kind: 2 * intervals.counts.get(kind, 0) for kind in ("subsampling", "subsamples")}
     return (
         len(names) * (1 + len(plan.measures) + len(plan.tests))
         + 1
