@@ -110,6 +110,7 @@ def test_warnings_and_notes() -> None:
     assert all(clean(record.message) for record in records)
 
 
+@pytest.mark.slow
 def test_printed_records(tmp_path: Path) -> None:
     """A result, its parts and a loaded result are printed clean."""
     result = results()

@@ -669,11 +669,10 @@ class CostEstimate(TableRecord):
     >>> X = np.random.default_rng(0).normal(size=(300, 4))
     >>> ev = dreval.Evaluation(X, {"a": X[:, :2]}, random_state=0)
     >>> cost = ev.estimate_cost(["trustworthiness", "procrustes_rc"], tests=None)
-    >>> cost.tidy()[["step", "embedding", "item"]]
-                      step embedding                              item
-    0  neighbors and ranks
-    1              measure         a  trustworthiness (n_neighbors=10)
-    2              measure         a    procrustes_rc (n_neighbors=10)
+    >>> cost.tidy()["step"].tolist()
+    ['neighbors and ranks', 'measure', 'measure']
+    >>> cost.tidy()["item"].tolist()[1:]
+    ['trustworthiness (n_neighbors=15)', 'procrustes_rc (n_neighbors=15)']
     >>> 0 < cost.seconds < 60
     True
     """

@@ -130,6 +130,7 @@ def own_examples(name: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", sorted({line for name in ANSWERS for line in own_examples(name)}))
 def test_examples_run(run: Any, command: str) -> None:
     """Each command line of the help ends with code 0, prints on stdout, and prints nothing on stderr."""

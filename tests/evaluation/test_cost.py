@@ -164,6 +164,7 @@ def test_every_row_of_the_result_has_its_step() -> None:
     assert {*zip(of_measures["embedding"], of_measures["measure"], strict=True)} <= names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("anchors", [None, 20])
 def test_an_estimate_has_no_effect_on_a_run(anchors: int | None) -> None:
     """A run after it gives the numbers of a run without it."""

@@ -125,6 +125,7 @@ def test_the_table_has_the_closed_columns_and_types() -> None:
         assert table.loc[:, list(TEXT_COLUMNS)].map(lambda cell: isinstance(cell, str)).all(axis=None)
 
 
+@pytest.mark.slow
 def test_every_row_has_its_data_set_and_embedding() -> None:
     """Each row has data set, embedding and n; each row of a measure its direction and bounds, failed ones too."""
     table = evaluation().with_embedding("bad", Y[:5]).run("all", options={"points": {"n_partitions": 2}}).tidy()

@@ -101,6 +101,7 @@ def test_integers_that_became_floats_are_restored_to_classes(form: str) -> None:
         as_data(X, labels=np.where(IS_LABELED, 0.5, np.nan))
 
 
+@pytest.mark.slow
 def test_every_measure_of_labels_is_that_of_the_labeled_points(
     with_gaps: dreval.Results, labeled_only: dreval.Results
 ) -> None:

@@ -37,7 +37,7 @@ def test_every_code_has_a_sentence_that_renders() -> None:
 
 def test_every_code_is_raised_somewhere() -> None:
     """Each code is a string of a file, or its last part follows the first in an f-string."""
-    for code in codes():
+    for code in codes.__wrapped__():  # those of the file, without codes that tests add
         prefix, _, last = code.partition(".")
         is_named = [
             f'"{code}"' in text or (f'f"{prefix}.{{' in text and f'"{last}"' in text) for text in FILES.values()

@@ -28,6 +28,7 @@ def results() -> dreval.Results:
     )
 
 
+@pytest.mark.slow
 def test_glance_has_one_row_for_each_embedding(results: dreval.Results) -> None:
     """One row per embedding, failed ones too; every measure at every parameter is a column with the table's values."""
     wide, table = results.glance(), results.tidy()

@@ -424,6 +424,7 @@ def test_colors_differ_under_color_vision_deficiency(view, embeddings):
     assert nearest("embeddings", "scale") > 11
 
 
+@pytest.mark.slow
 def test_a_drawing_for_a_page_has_only_its_colors_ids_and_fonts():
     """The SVG has a description, variables as text colors and prefixed ids, and no font, style sheet or date."""
     results = simulated_results(("a", "b"), ks=(5, 15))

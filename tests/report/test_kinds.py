@@ -393,6 +393,7 @@ def test_without_a_test_or_its_permutations_the_error_has_a_hint(three_embedding
         three_embeddings.plot("null", variable="label")
 
 
+@pytest.mark.slow
 def test_a_coranking_embedding_is_the_matrix(three_embeddings):
     """The share in the title is Q_NX of the same view; shades rise with the counts, and empty cells are clear."""
     figure, X = three_embeddings.plot("coranking", n_neighbors=7), three_embeddings.data

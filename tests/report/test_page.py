@@ -160,6 +160,7 @@ def test_pages_are_well_formed(reports, case):
     assert any(tag == "title" for tag, _ in page.tags)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_drawings_are_well_formed_and_described(reports, case):
     """Each SVG is XML with a role and a description, and refers only to its own ids."""
@@ -491,6 +492,7 @@ def test_a_card_has_its_findings_without_the_shared_ones():
     assert not any(finding in card.good for card in cards.values() for finding in shared)
 
 
+@pytest.mark.slow
 def test_a_page_of_many_embeddings_draws_the_first_ones(tmp_path):
     """The panels of more than eight show the first by mean rank, with a note; the table has all."""
     names = tuple(f"m{i}" for i in range(12))

@@ -141,6 +141,7 @@ def test_embeddings_without_values_have_no_line():
     assert scale_curves(results, read_results(results))["r_nx"].has_intervals
 
 
+@pytest.mark.slow
 def test_a_page_has_one_figure_per_curve(tmp_path):
     """Each curve has a described figure with the meaning of its dashes; a result without curves has none."""
     page = write_report(results_of("r_nx", "q_nx"), tmp_path / "a.html").read_text("utf-8")

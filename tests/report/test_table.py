@@ -86,6 +86,7 @@ def test_measures_have_the_order_of_the_request(results):
         results.to_latex([])
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(name=st.text(min_size=1, max_size=12).filter(lambda name: name.strip() and name.isprintable()))
 def test_any_name_gives_complete_tables(name):

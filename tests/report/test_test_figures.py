@@ -128,6 +128,7 @@ def test_a_panel_has_the_p_that_decides(results):
     assert decisive_p(unadjusted) == "p = .020"
 
 
+@pytest.mark.slow
 def test_equal_histograms_share_one_sentence(results, tmp_path):
     """If every statistic is above its null the histograms are folded, else shown. The limit of p is given once."""
     view = read_results(results)

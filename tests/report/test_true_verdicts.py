@@ -163,6 +163,7 @@ def test_the_other_embedding_requires_two_embeddings(results_list):
             assert not re.search(r"\bOnly\b.*among the best", text)
 
 
+@pytest.mark.slow
 def test_every_significant_pair_is_named_or_counted(results_list):
     """The first lines of a comparison name exactly the pairs whose p by ``compare`` is at most the level."""
     for results in results_list:

@@ -119,6 +119,7 @@ def test_where_lower_is_better_the_sign_is_changed():
     assert result.statistic == pytest.approx(-expected)
 
 
+@pytest.mark.slow
 def test_settings_are_compared_by_the_largest_z():
     X, grid = data(50, 4), {"n_neighbors": [8, 12, 20]}
     result = dreval.noise_test(X, "isomap", param_grid=grid, n_replicates=REPLICATES, random_state=5)

@@ -138,6 +138,7 @@ def test_wording_of_errors(case: str, fresh_folder: Callable[[], Path]) -> None:
     SNAPSHOTS.check(case, mask_variable_parts(f"{type(error.value).__name__}: {error.value}"))
 
 
+@pytest.mark.slow
 @each("case", OUTPUTS, items=2)
 def test_output(case: str, fresh_folder: Callable[[], Path]) -> None:
     """Each printed text equals the stored one, except for seconds and versions."""

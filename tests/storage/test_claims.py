@@ -101,6 +101,7 @@ def end(process: subprocess.Popen[str]) -> None:
     process.stdout.close()
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_its_claims_when_they_expire(store: Store) -> None:
     """They are valid while it works, longer than one lease, and for at most one lease after SIGKILL."""
     process = hold(store.path, lease=3.0, renewal=0.2)
@@ -121,6 +122,7 @@ def test_a_killed_process_loses_its_claims_when_they_expire(store: Store) -> Non
     assert store.running("run") == {"held": False}
 
 
+@pytest.mark.slow
 def test_a_lease_is_waited_for_unless_its_process_renews_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wait ends with the next renewal of a working process, or with the lease of a killed one."""
     monkeypatch.setattr(module, "RENEWAL_SECONDS", 0.2)

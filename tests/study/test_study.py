@@ -148,6 +148,7 @@ def test_later_additions_cost_only_their_cells(make, calls):
     assert set(study.table()["dataset"]) == {"a", "b", "c"}
 
 
+@pytest.mark.slow
 def test_a_limit_and_the_status(make):
     """The numbers of done, failed, running and waiting cells are those of the file; the cells of another process are
     running.
