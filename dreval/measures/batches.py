@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import FloatArray, IntArray, check_float, check_int
+from dreval._check import DEFAULT_NEIGHBORS, FloatArray, IntArray, check_float, check_int
 from dreval._parallel import run_blocks, sum_over_rows
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
@@ -294,7 +294,7 @@ def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     exponent=1.0,
     reference="@luecken2022.",
 )
-def graph_connectivity(view: View, n_neighbors: int = 15) -> float:
+def graph_connectivity(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> float:
     r"""Average over the labels the share of their points in the largest connected piece of the label's graph.
 
     .. math:: \mathrm{GC}(k) = \frac{1}{C} \sum_{c=1}^C \frac{|\mathrm{largest}(G_c)|}{n_c},

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import IntArray, check_int, check_width
+from dreval._check import DEFAULT_NEIGHBORS, IntArray, check_int, check_width
 from dreval._parallel import run_blocks
 from dreval._random import stream
 from dreval.geometry.blocks import View, per_view, sample_points
@@ -552,7 +552,7 @@ def _walk_neighbors(view: View, points: IntArray, k: int) -> tuple[np.ndarray, n
         "Clusters in the embedding may not be clusters of the data",
     ),
 )
-def steadiness(view: View, n_neighbors: int = 15, n_walks: int = 150) -> Estimate:
+def steadiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS, n_walks: int = 150) -> Estimate:
     r"""Subtract from 1 the mean excess distance in the data between the parts of clusters of the embedding.
 
     .. math:: \mathrm{St} = 1 - \frac{\sum_{w} \sum_{A, B} |A||B|\, [\delta_X(A, B) - \delta_Y(A, B)]_+ / m}
@@ -602,7 +602,7 @@ def steadiness(view: View, n_neighbors: int = 15, n_walks: int = 150) -> Estimat
     question="Are clusters of the data clusters of the embedding (no missing groups)?",
     says=("Clusters of the data stay clusters", "Clusters of the data may be torn apart"),
 )
-def cohesiveness(view: View, n_neighbors: int = 15, n_walks: int = 150) -> Estimate:
+def cohesiveness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS, n_walks: int = 150) -> Estimate:
     r"""Subtract from 1 the mean excess distance in the embedding between the parts of clusters of the data.
 
     .. math:: \mathrm{Co} = 1 - \frac{\sum_{w} \sum_{A, B} |A||B|\, [\delta_Y(A, B) - \delta_X(A, B)]_+ / m}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_float, check_int
+from dreval._check import DEFAULT_NEIGHBORS, check_float, check_int
 from dreval._parallel import run_blocks
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, sample_points
@@ -866,7 +866,7 @@ def _best_scale(pairs: Pairs) -> tuple[float, Notes]:
     exponent=1.0,
     reference="@bauer1992, Eqs. 2 to 9, with k neighbors in place of all n - 1.",
 )
-def topographic_product(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
+def topographic_product(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> tuple[FloatArray, Notes]:
     r"""Average the logarithm of how much farther the neighbors of one space are in the other, over points and l <= k.
 
     .. math:: P = \frac{1}{n k} \sum_{i=1}^n \sum_{l=1}^k \frac{1}{2 l} \sum_{m=1}^l

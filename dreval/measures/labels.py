@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import IntArray, check_int
+from dreval._check import DEFAULT_NEIGHBORS, IntArray, check_int
 from dreval._parallel import run_blocks
 from dreval._random import stream
 from dreval.errors import UndefinedMeasure
@@ -597,7 +597,7 @@ def _neighborhood_hit_without(view: View, n_neighbors: int) -> FloatArray:
     exponent=1.0,
     reference="@paulovich2008.",
 )
-def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:
+def neighborhood_hit(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Compute the mean share of the k nearest neighbors of a point in the embedding that have its class.
 
     .. math:: \mathrm{NH}(k) = \frac{1}{n k} \sum_{i=1}^n |\{j \in M_k(i): c_j = c_i\}|,

@@ -183,7 +183,7 @@ def _radius_correlation_chance(view: View, k: int) -> float:
     exponent=1.0,
     reference="@narayan2021 (densMAP), with ranks in place of logarithms.",
 )
-def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
+def local_radius_correlation(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> Estimate:
     r"""Correlate the distances from the points to their k-th neighbor in the data and in the embedding (Spearman).
 
     .. math:: \rho_r = \mathrm{corr}(\mathrm{rank}\, x_{i(k)}, \mathrm{rank}\, y_{i(k)}),
@@ -304,7 +304,7 @@ def _relative_residual(parts: LocalParts) -> FloatArray:
     exponent=1.0,
     reference="@goldberg2009, Eqs. 1 and 3.",
 )
-def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
+def procrustes_r(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Average the Procrustes statistic of the neighborhoods, in squared units of the data.
 
     .. math:: R = \frac{1}{n} \sum_{i=1}^n G(X_i, Y_i),
@@ -341,7 +341,7 @@ def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
     exponent=1.0,
     reference="@goldberg2009, Eq. 6.",
 )
-def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
+def procrustes_rpca(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Average the Procrustes statistic after projecting each neighborhood on its d leading principal directions.
 
     .. math:: R_{PCA} = \frac{1}{n} \sum_{i=1}^n G(X_i P_i, Y_i),
@@ -381,7 +381,7 @@ def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
     exponent=1.0,
     reference="@goldberg2009, Eq. 4; neighborhoods contain their own point.",
 )
-def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
+def procrustes_rn(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> tuple[FloatArray, Notes]:
     r"""Average the Procrustes statistic of the neighborhoods, each relative to its own size.
 
     .. math:: R_N = \frac{1}{n} \sum_{i=1}^n \frac{G(X_i, Y_i)}{|H X_i|^2},
@@ -427,7 +427,7 @@ def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]
     exponent=1.0,
     reference="@goldberg2009, Eq. 4, minimized over one global scale of the embedding.",
 )
-def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
+def procrustes_rn_opt(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> tuple[FloatArray, Notes]:
     r"""Compute R_N of the embedding at the scale that minimizes it.
 
     .. math:: R_{N,\mathrm{opt}} = \min_c R_N(X, c Y), \qquad
@@ -467,7 +467,7 @@ def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, No
     exponent=1.0,
     reference="@goldberg2009, Eq. 7, with the scale c = tr L / tr(Y'HY) (printed without the centering H).",
 )
-def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
+def procrustes_rc(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> tuple[FloatArray, Notes]:
     r"""Average the conformal Procrustes statistic: each neighborhood may be rotated, reflected, translated and scaled.
 
     .. math:: R_C = \frac{1}{n} \sum_{i=1}^n \frac{|H X_i|^2 - s_i^2 / |H Y_i|^2}{|H X_i|^2},
@@ -508,7 +508,7 @@ def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]
     exponent=1.0,
     reference="@goldberg2009, Lemma 1, normalized as R_N.",
 )
-def procrustes_lower_bound(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
+def procrustes_lower_bound(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> tuple[FloatArray, Notes]:
     r"""Average the share of a neighborhood's squared norm outside its d leading principal directions.
 
     .. math:: L = \frac{1}{n} \sum_{i=1}^n \frac{\sum_{j > d} \sigma_j(H X_i)^2}{|H X_i|^2},

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import DEFAULT_NEIGHBORS
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate, largest_distance_note
 from dreval.geometry.ranks import (
@@ -110,7 +111,7 @@ def _penalty_share_without(view: View, n_neighbors: int, *, error: Error) -> Flo
     without=partial(_penalty_share_without, error="false"),
     reference="@venna2001, Eq. 1. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1]).",
 )
-def trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
+def trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Measure whether the neighbors of a point in the embedding are near it in the data, by rank.
 
     .. math:: T(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in M_k(i)} \max(r_{ij} - k, 0),
@@ -150,7 +151,7 @@ def trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
     without=partial(_penalty_share_without, error="missing"),
     reference="@venna2001, Eq. 2. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1]).",
 )
-def continuity(view: View, n_neighbors: int = 15) -> FloatArray:
+def continuity(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Measure whether the neighbors of a point in the data are near it in the embedding, by rank.
 
     .. math:: C(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in N_k(i)} \max(s_{ij} - k, 0),
@@ -217,7 +218,7 @@ def _class_aware_share(view: View, k: int, error: Error) -> FloatArray:
     ),
     reference="@colange2020; with the normalization of trustworthiness.",
 )
-def class_aware_trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
+def class_aware_trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Measure trustworthiness, ignoring false neighbors of the same class.
 
     .. math:: T_{\mathrm{class}}(k) = 1 - \frac{1}{G} \sum_{i=1}^n
@@ -259,7 +260,7 @@ def class_aware_trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray
     ),
     reference="@colange2020; with the normalization of continuity.",
 )
-def class_aware_continuity(view: View, n_neighbors: int = 15) -> FloatArray:
+def class_aware_continuity(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Measure continuity, ignoring missing neighbors of other classes.
 
     .. math:: C_{\mathrm{class}}(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in N_k(i),\, c_j = c_i} \max(s_{ij} - k, 0),
@@ -328,7 +329,7 @@ RELATIVE_ERROR: dict[str, Any] = {
     question="How far are the ranks of neighbors in the embedding from their ranks in the data, near ones first?",
     counted="first",
 )
-def mrre_false(view: View, n_neighbors: int = 15) -> FloatArray:
+def mrre_false(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Compute the mean rank error of the neighbors in the embedding, relative to their rank in the embedding.
 
     .. math:: \mathrm{MRRE}(k) = \frac{1}{n c} \sum_{i=1}^n \sum_{j \in M_k(i)} \frac{|r_{ij} - s_{ij}|}{s_{ij}},
@@ -365,7 +366,7 @@ def mrre_false(view: View, n_neighbors: int = 15) -> FloatArray:
     title="Relative rank error of neighbors in the data",
     question="How far are the ranks of neighbors in the data from their ranks in the embedding, near ones first?",
 )
-def mrre_missing(view: View, n_neighbors: int = 15) -> FloatArray:
+def mrre_missing(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Compute the mean rank error of the neighbors in the data, relative to their rank in the data.
 
     .. math:: \mathrm{MRRE}(k) = \frac{1}{n c} \sum_{i=1}^n \sum_{j \in N_k(i)} \frac{|r_{ij} - s_{ij}|}{r_{ij}},
@@ -448,7 +449,7 @@ def _overlap_chance(n: int, k: int) -> float:
     without=_overlap_without,
     reference="@roy2021, Section 1.3 (topological stability measure). @lee2009 (as Q_NX(k)).",
 )
-def neighborhood_overlap(view: View, n_neighbors: int = 15) -> FloatArray:
+def neighborhood_overlap(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Compute the mean share of the k nearest neighbors that data and embedding have in common.
 
     .. math:: Q(k) = \frac{1}{n k} \sum_{i=1}^n |N_k(i) \cap M_k(i)|,
@@ -508,7 +509,7 @@ def _jaccard_chance(n: int, k: int) -> float:
     without=_jaccard_without,
     reference="@jaccard1912.",
 )
-def jaccard(view: View, n_neighbors: int = 15) -> FloatArray:
+def jaccard(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     r"""Compute the mean Jaccard similarity of the neighborhoods of each point.
 
     .. math:: J(k) = \frac{1}{n} \sum_{i=1}^n \frac{|N_k(i) \cap M_k(i)|}{|N_k(i) \cup M_k(i)|},
