@@ -376,7 +376,7 @@ def _transform(name: str) -> Subject:
 def _subjects() -> Iterator[Subject]:
     for name in MEASURES:
         yield (_algorithm if MEASURES.card(name).level == "algorithm" else _measure)(name)
-    yield from map(_test, TESTS.names())
+    yield from map(_test, [name for name in TESTS if TESTS.card(name).second != "method"])
     yield from map(_method, METHODS.names())
     yield from (_transform(name) for name in METHODS.names() if METHODS.card(name).out_of_sample)
 

@@ -129,7 +129,7 @@ def partitions_interval(
     se = beyond_rounding(math.sqrt(mean), value, left_out, size, bounds=bounds)
     doubt = 0.0
     if partitions > 1 and se > 0:
-        spread = max(float(np.std(squared_errors, ddof=1)) / mean, math.sqrt(2 / (groups - 1)))
+        spread = max(float(np.std(squared_errors / mean, ddof=1)), math.sqrt(2 / (groups - 1)))
         doubt = 5 * spread / math.sqrt(partitions)
     ends = student_interval(value, se, groups - 1, bounds, level)
     return Interval(se, *ends, "partitions", partitions * groups, groups - 1, doubt, level)
