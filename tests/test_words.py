@@ -138,6 +138,7 @@ def test_package_and_pages_use_standard_terms() -> None:
     assert sentences == [], "\n".join(sentences)
 
 
+@pytest.mark.slow
 def test_names_say_what_they_hold() -> None:
     """No variable, argument, function or class of the package, its tests or its pages has a name of the list."""
     paths = [path for folder in ("dreval", "tests", "vignettes") for path in ROOT.glob(f"{folder}/**/*.py")]

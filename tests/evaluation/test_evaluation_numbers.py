@@ -429,6 +429,7 @@ def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> 
     assert_equal_rows(rows_of(result, "e"), values[values["measure"] != "continuity"].reset_index(drop=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [4, 5, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("d", [1, 4, 6])
 def test_the_smallest_data(n: int, d: int) -> None:

@@ -48,6 +48,7 @@ def by_measure(result: Any) -> pd.DataFrame:
     return result.tidy().set_index(["embedding", "measure"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measures", ["default", pytest.param(UNSAMPLED, marks=pytest.mark.slow)])
 def test_values_are_those_of_the_pass_in_memory(measures: Any) -> None:
     """Values, errors and intervals exactly, and stated chance levels; those of tied maps are stated too."""

@@ -34,6 +34,7 @@ class Tags(HTMLParser):
         self.texts.append(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param("within", marks=pytest.mark.slow), "across"])
 def test_every_format_has_text_numbers_and_figures(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """A report has the paragraph, every number of the tables and the figures; names have no effect as markup."""

@@ -189,6 +189,7 @@ def test_pages_load_no_external_file(reports, case):
     assert "default-src 'none'" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["four", "everything", "awkward names", "large"])
 def test_the_same_result_gives_the_same_file(reports, case, tmp_path):
     """Reports of results that are computed twice have the same bytes; no time is in them."""

@@ -50,6 +50,7 @@ def results(*names: str) -> dreval.Results:
     return evaluate(names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "setting"),
     [

@@ -153,6 +153,7 @@ CASES: dict[str, Callable[[], object]] = {
 SNAPSHOTS = Snapshots(Path(__file__).with_name("printed.txt"), CASES)
 
 
+@pytest.mark.slow
 @each("case", CASES, items=4)
 def test_printed_text(case: str) -> None:
     """Each printed result equals the stored text, word for word."""
