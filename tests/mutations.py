@@ -289,7 +289,7 @@ MUTANTS = [
         "geometry/_loops/anchors.py",
         "if new_values[b, t] < np.inf:",
         "if new_values[b, t] < values[b, values.shape[1] - 1]:",
-        "geometry/test_anchors.py::test_lists_of_any_blocks_merge_to_those_of_the_whole",
+        "geometry/test_anchors.py::test_a_list_is_unsure_where_an_entry_of_another_list_is_nearly_its_last",
     ),
     Mutant(
         "geometry/_loops/anchors.py",

@@ -16,6 +16,7 @@ from strategies import KINDS, clouds, neighbor_counts, pairs
 from validation.oracles import twins
 
 from dreval.geometry import streaming as module
+from dreval.geometry._loops import anchors as loops
 from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.distances import Frame
 from dreval.geometry.streaming import SAMPLE, AnchoredSpace, Nearest, RankCounter, anchored_pass, sample_targets
@@ -196,6 +197,15 @@ def test_lists_of_any_blocks_merge_to_those_of_the_whole(X, size, seed, data):
         assert_array_equal(merged.values, expected.values)
         assert_array_equal(merged.ties, expected.ties)
     assert_array_equal(expected.indices, twins.orders(X)[space.rows, :k])
+
+
+def test_a_list_is_unsure_where_an_entry_of_another_list_is_nearly_its_last():
+    """An entry that comes after all others may still be as near as the last one, up to the rounding of its value."""
+    for value, expected in ((2.0 * (1 + 1.5 * loops.ROUNDING), True), (3.0, False)):
+        values, indices, unsure = np.array([[1.0, 2.0]]), np.array([[0, 1]]), np.zeros(1, np.bool_)
+        loops.merge_nearest(np.array([[5, -1]]), np.array([[value, np.inf]]), indices, values, unsure)
+        assert unsure[0] == expected
+        assert_array_equal(indices, [[0, 1]])
 
 
 def target_twin(X, row, ids):

@@ -14,6 +14,7 @@ from validation.oracles import twins
 from dreval._parallel import BufferPool
 from dreval.geometry import distances
 from dreval.geometry._loops import rows as rows_loops
+from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.distances import DIRECT_COLUMNS, Space, pairwise_squared
 
 
@@ -107,3 +108,10 @@ def test_memory_is_lent_to_one_block_at_a_time():
         reused[:], fourth[:] = 1.0, 2.0
         assert np.shares_memory(buffer, reused)
         assert ((reused == 1.0).all(), (fourth == 2.0).all(), fourth.shape) == (True, True, (4, 3))
+
+
+def test_neighbors_of_points_far_from_the_origin_are_exact():
+    """Values in single precision are those of centered points: others would lose the digits that decide the order."""
+    X = np.random.default_rng(0).normal(size=(300, 2)) * 1e-3 + [3e4, -7e4]
+    view = neighbor_pass(X, {"Y": X}, k=10)["Y"]
+    assert_array_equal(view.nearest_data, twins.orders(X)[:, :10])
