@@ -51,7 +51,7 @@ def test_other_comments_raise_an_error_whose_call_reads_the_file(case: str, tmp_
     ):
         read_table(tmp_path / "a.csv")
     frame = pd.read_csv(tmp_path / "a.csv", comment="#", header=None, sep=delimiter)
-    np.testing.assert_array_equal(frame.to_numpy(), Y)
+    np.testing.assert_allclose(frame.to_numpy(), Y, rtol=1e-15)  # pandas below 3 rounds the last digit
 
 
 def test_row_names_below_a_comment_as_r_writes_them(tmp_path: Path) -> None:
