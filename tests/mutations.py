@@ -654,7 +654,7 @@ MUTANTS = [
     ),
     Mutant("records/notes.py", 'split("|")[value != 1]', 'split("|")[value == 1]', "records/test_notes.py"),
     Mutant(
-        "report/contents/comparison.py",
+        "report/documents/comparison.py",
         'row["embedding"] in ahead if baseline',
         'row["embedding"] not in worse if baseline',
         "report/test_answers_first.py",
@@ -809,7 +809,7 @@ MUTANTS = [
         "report/test_findings.py",
     ),
     Mutant(
-        "report/contents/evaluation.py",
+        "report/documents/evaluation.py",
         "half, unit = (cell.high - cell.low) / 2",
         "half, unit = (cell.high - cell.low)",
         "report/test_answers_first.py",

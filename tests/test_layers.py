@@ -106,12 +106,12 @@ def test_modules_import_upward_only_to_forward(modules: Modules) -> None:
 @each(
     "code",
     [
-        "from dreval.report import page",
-        "import dreval.report.page",
-        "def plot():\n    from dreval.report import page",
-        "class A:\n    def plot(self):\n        if self:\n            from dreval.report import page",
-        "class A:\n    def plot(self):\n        from dreval.report import page\n        from dreval.inputs import data",
-        "import_module('dreval.report.page')",
+        "from dreval.report import write",
+        "import dreval.report.write",
+        "def plot():\n    from dreval.report import write",
+        "class A:\n    def plot(self):\n        if self:\n            from dreval.report import write",
+        "class A:\n    def plot(self):\n        from dreval.report import plot\n        from dreval.inputs import data",
+        "import_module('dreval.report.write')",
     ],
 )
 def test_any_other_upward_import_is_an_error(code: str) -> None:
@@ -122,7 +122,7 @@ def test_any_other_upward_import_is_an_error(code: str) -> None:
 
 def test_a_forward_is_allowed() -> None:
     """One import statement in the body of a method passes."""
-    code = "class A:\n    def plot(self):\n        from dreval.report.page import plot\n        return plot(self)"
+    code = "class A:\n    def plot(self):\n        from dreval.report.write import plot\n        return plot(self)"
 
     assert upward_imports({"dreval.records.results": ast.parse(code)}) == []
 

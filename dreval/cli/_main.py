@@ -140,7 +140,7 @@ def add_paragraph(output: Any) -> None:
 
 def paragraphs(record: Any, form: str) -> str:
     """Return the results and the methods as paragraphs for a paper."""
-    from dreval.report.contents.paragraph import paragraph
+    from dreval.report.documents.paragraph import paragraph
 
     return "\n\n".join(paragraph(record, part, form) for part in PAPER_PARTS)
 
@@ -185,7 +185,7 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
     check_output(path, argument, read)
     if path is None:
         return
-    from dreval.report.page import page_target
+    from dreval.report.write import page_target
 
     with option(argument):
         page_target(path)

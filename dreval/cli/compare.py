@@ -93,13 +93,13 @@ def _compare(options: Any, say: Printer) -> int:
     if options.paragraph:
         say(paragraphs(comparison, options.paragraph))
     elif options.bibtex:
-        from dreval.report.contents.methods import bibtex
+        from dreval.report.documents.methods import bibtex
 
         say(bibtex(comparison).rstrip())
     elif options.json:
         say(_document(comparison))
     else:
-        from dreval.report.contents.comparison import comparison_summary
+        from dreval.report.documents.comparison import comparison_summary
 
         summary = comparison_summary(comparison, options.full, shell=True)
         say(summary.as_markdown() if options.markdown else summary.as_latex() if options.latex else str(summary))
@@ -113,7 +113,7 @@ def _compare(options: Any, say: Printer) -> int:
 
 def _write(comparison: Any, path: Path) -> None:
     """Write the report."""
-    from dreval.report.comparison_reports import write_comparison
+    from dreval.report.write import write_comparison
 
     write_comparison(comparison, path)
 

@@ -150,7 +150,7 @@ def _evaluate(options: Any, say: Printer) -> int:
     elif options.paragraph:
         say(paragraphs(results, options.paragraph))
     else:
-        from dreval.report.contents.evaluation import summarize
+        from dreval.report.documents.evaluation import summarize
 
         say(str(summarize(results, options.full, shell=True)))
     saved = ("--save", options.save, partial(save_results, results), "result")
@@ -176,7 +176,7 @@ def _check_plots(figures: list[tuple[str, Path]], read: list[str | None]) -> Non
 
 def _write(results: Any, path: Path) -> None:
     """Write the report."""
-    from dreval.report.page import write_report
+    from dreval.report.write import write_report
 
     write_report(results, path)
 

@@ -124,7 +124,7 @@ def _status(options: Any, say: Printer) -> int:
 
 
 def _report(options: Any, say: Printer) -> int:
-    from dreval.report.comparison_reports import write_study
+    from dreval.report.write import write_study
     from dreval.study.study import Study
 
     check_report(options.report, "report", [str(options.file)])

@@ -139,6 +139,6 @@ def _write_table(result: Sweep, path: Path) -> None:
 
 def _report(result: Sweep, path: Path) -> None:
     """Write the report of a sweep."""
-    from dreval.report.comparison_reports import write_sweep
+    from dreval.report.write import write_sweep
 
     write_sweep(result, path)

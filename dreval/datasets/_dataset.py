@@ -115,7 +115,7 @@ class Dataset:
         return frame if self.labels is None else frame.assign(label=self.labels)
 
     def _repr_html_(self) -> str:
-        from dreval.report.contents.record_summaries import dataset_summary
+        from dreval.report.documents.small import dataset_summary
 
         return dataset_summary(self).as_html()
 

@@ -10,7 +10,7 @@
 6. ``_with_tests`` adds a ``TestRow`` for each test (``tests.py``).
 7. ``tidy_frame`` makes the table of all rows, and ``adjust_p_values`` adjusts its p-values.
 8. ``provenance_of`` and ``run_notes`` record how it can be reproduced (``provenance.py``).
-9. ``_record`` returns the ``Results``, which print themselves by ``report/contents/evaluation.py`` (``summarize``).
+9. ``_record`` returns the ``Results``, which print themselves by ``report/documents/evaluation.py`` (``summarize``).
 """
 
 from __future__ import annotations
@@ -359,7 +359,7 @@ class Evaluation:
         return self.sources[check_one_of(name, self.sources, "name")]
 
     def _repr_html_(self) -> str:
-        from dreval.report.contents.record_summaries import evaluation_preview
+        from dreval.report.documents.small import evaluation_preview
 
         return evaluation_preview(self).as_html()
 

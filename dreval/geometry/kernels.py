@@ -801,7 +801,7 @@ class KernelMap(Record):
 
     def _summary(self) -> Summary:
         """Return the printed form: the rule, the bandwidth and the errors."""
-        from dreval.report.contents.record_summaries import map_summary
+        from dreval.report.documents.small import map_summary
 
         return map_summary(self)
 

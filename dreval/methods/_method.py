@@ -297,7 +297,7 @@ class Method:
         )
 
     def _repr_html_(self) -> str:
-        from dreval.report.contents.record_summaries import method_summary
+        from dreval.report.documents.small import method_summary
 
         return method_summary(self).as_html()
 

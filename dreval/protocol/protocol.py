@@ -240,7 +240,7 @@ class ProtocolStatus(TableRecord):
 
     def _summary(self) -> Summary:
         """Return the printed form: the state of each task, and the next step."""
-        from dreval.report.contents.record_summaries import protocol_summary
+        from dreval.report.documents.small import protocol_summary
 
         return protocol_summary(self)
 

@@ -200,7 +200,7 @@ class Comparison(Record):
         >>> str(comparison.summary()).splitlines()[0].strip()
         'Comparison of embeddings'
         """
-        from dreval.report.contents.comparison import comparison_summary
+        from dreval.report.documents.comparison import comparison_summary
 
         return comparison_summary(self, check_bool(full, "full"))
 
@@ -274,7 +274,7 @@ class Comparison(Record):
         >>> comparison.paragraph()[:48]
         'Trustworthiness (T), higher is better, k = 5: 2 '
         """
-        from dreval.report.contents.paragraph import paragraph
+        from dreval.report.documents.paragraph import paragraph
 
         part = check_one_of(part, PAPER_PARTS, "part", aliases=True)
         return paragraph(self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True))
@@ -293,7 +293,7 @@ class Comparison(Record):
         >>> [line for line in comparison.bibtex().splitlines() if line.startswith("@")][1:3]
         ['@book{efron1982,', '@article{holm1979,']
         """
-        from dreval.report.contents.methods import bibtex
+        from dreval.report.documents.methods import bibtex
 
         return bibtex(self)
 
@@ -367,7 +367,7 @@ class Comparison(Record):
         ...     path.name, path.exists()
         ('page.html', True)
         """
-        from dreval.report.comparison_reports import write_comparison
+        from dreval.report.write import write_comparison
 
         return write_comparison(self, check_path(path, "path"), title=title)
 

@@ -176,7 +176,7 @@ class MeasureRecord(Number, Record):
 
     def _summary(self) -> Summary:
         """Return the printed form: the value with its chance level, and its parts."""
-        from dreval.report.contents.record_summaries import measure_summary
+        from dreval.report.documents.small import measure_summary
 
         return measure_summary(self)
 
@@ -429,7 +429,7 @@ class IntrinsicDimension(Number, Record):
 
     def _summary(self) -> Summary:
         """Return the printed form: the estimate with its interval, and the method."""
-        from dreval.report.contents.record_summaries import intrinsic_dimension_summary
+        from dreval.report.documents.small import intrinsic_dimension_summary
 
         return intrinsic_dimension_summary(self)
 
@@ -535,7 +535,7 @@ class ParallelAnalysis(TableRecord):
 
     def _summary(self) -> Summary:
         """Return the printed form: the number of components, and their eigenvalues."""
-        from dreval.report.contents.record_summaries import parallel_analysis_summary
+        from dreval.report.documents.small import parallel_analysis_summary
 
         return parallel_analysis_summary(self)
 
@@ -631,7 +631,7 @@ class PerplexityCurve(TableRecord):
 
     def _summary(self) -> Summary:
         """Return the printed form: the scores at each perplexity, with their intervals."""
-        from dreval.report.contents.record_summaries import perplexity_summary
+        from dreval.report.documents.small import perplexity_summary
 
         return perplexity_summary(self)
 
@@ -690,7 +690,7 @@ class CostEstimate(TableRecord):
 
     def _summary(self) -> Summary:
         """Return the printed form: the estimated time and memory of each step."""
-        from dreval.report.contents.record_summaries import cost_summary
+        from dreval.report.documents.small import cost_summary
 
         return cost_summary(self)
 

@@ -194,7 +194,7 @@ class Embedding(Record):
 
     def _summary(self) -> Summary:
         """Return the printed form: the method, its parameters and the range of the coordinates."""
-        from dreval.report.contents.record_summaries import embedding_summary
+        from dreval.report.documents.small import embedding_summary
 
         return embedding_summary(self)
 
@@ -283,7 +283,7 @@ class PointScores(Record):
 
     def _summary(self) -> Summary:
         """Return the printed form: the settings, and the range of each score."""
-        from dreval.report.contents.record_summaries import scores_summary
+        from dreval.report.documents.small import scores_summary
 
         return scores_summary(self)
 

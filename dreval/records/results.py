@@ -745,7 +745,7 @@ class Results(Record):
         k = 5; no intervals; seed 0
         ...
         """
-        from dreval.report.contents.evaluation import summarize
+        from dreval.report.documents.evaluation import summarize
 
         return summarize(self, check_bool(full, "full"))
 
@@ -1023,7 +1023,7 @@ class Results(Record):
         ...     path.name, path.exists()
         ('page.html', True)
         """
-        from dreval.report.page import write_report
+        from dreval.report.write import write_report
 
         return write_report(self, check_path(path, "path"), title=title)
 
@@ -1084,7 +1084,7 @@ class Results(Record):
         >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("T ")))
         T ↑ & \textbf{0.728 ± .098} & \textbf{0.826 ± .088} & 0.523 \\
         """
-        from dreval.report.contents.evaluation import to_latex
+        from dreval.report.documents.evaluation import to_latex
 
         return to_latex(self, measures, rows=rows, label=label)
 
@@ -1101,7 +1101,7 @@ class Results(Record):
         | :-- | --: | --: | --: |
         | Trustworthiness ↑ | 0.728 | **0.826** | 0.523 |
         """
-        from dreval.report.contents.evaluation import to_markdown
+        from dreval.report.documents.evaluation import to_markdown
 
         return to_markdown(self, measures, rows=rows)
 
@@ -1116,7 +1116,7 @@ class Results(Record):
         >>> ev.run("trustworthiness", tests=None, ci=None).to_html().count("<strong>")
         1
         """
-        from dreval.report.contents.evaluation import to_html
+        from dreval.report.documents.evaluation import to_html
 
         return to_html(self, measures, rows=rows)
 
@@ -1153,7 +1153,7 @@ class Results(Record):
         >>> res.paragraph("methods", "latex")
         '2 embeddings (a and b) of 40 points in 4 dimensions were evaluated with dreval ...~\\cite{dreval}. ...'
         """
-        from dreval.report.contents.paragraph import paragraph
+        from dreval.report.documents.paragraph import paragraph
 
         part = check_one_of(part, PAPER_PARTS, "part", aliases=True)
         return paragraph(self, part, check_one_of(format, TEXT_FORMS, "format", aliases=True))
@@ -1181,7 +1181,7 @@ class Results(Record):
         >>> [line for line in res.bibtex().splitlines() if line.startswith("@")][:2]
         ['@software{dreval,', '@book{efron1982,']
         """
-        from dreval.report.contents.methods import bibtex
+        from dreval.report.documents.methods import bibtex
 
         return bibtex(self)
 

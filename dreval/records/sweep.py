@@ -225,7 +225,7 @@ class Sweep(TableRecord):
         ...     path.name, path.exists()
         ('page.html', True)
         """
-        from dreval.report.comparison_reports import write_sweep
+        from dreval.report.write import write_sweep
 
         return write_sweep(self, check_path(path, "path"), title=title)
 
@@ -251,7 +251,7 @@ class Sweep(TableRecord):
 
     def _summary(self) -> Summary:
         """Return the printed form: the settings and their values, the best first."""
-        from dreval.report.contents.record_summaries import sweep_summary
+        from dreval.report.documents.sweep import sweep_summary
 
         return sweep_summary(self)
 

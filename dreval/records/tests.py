@@ -113,13 +113,13 @@ class Certificate(Record):
     @property
     def verdict(self) -> str:
         """Failed tests, and whether the embedding explains anything of the data, in a sentence."""
-        from dreval.report.contents.tests import certificate_verdict
+        from dreval.report.documents.tests import certificate_verdict
 
         return certificate_verdict(self)
 
     def _summary(self) -> Summary:
         """Return the printed form: the errors, the tests and the verdict."""
-        from dreval.report.contents.tests import certificate_summary
+        from dreval.report.documents.tests import certificate_summary
 
         return certificate_summary(self)
 
@@ -288,7 +288,7 @@ class IndependenceTest(Record):
 
     def _summary(self) -> Summary:
         """Return the printed form: the statistic, its p-value and the effect size."""
-        from dreval.report.contents.tests import test_summary
+        from dreval.report.documents.tests import test_summary
 
         return test_summary(self)
 
@@ -410,7 +410,7 @@ class NoiseTest(IndependenceTest):
 
     def _summary(self) -> Summary:
         """Return the printed form: the test, and how many points are distinguished from noise."""
-        from dreval.report.contents.tests import noise_summary
+        from dreval.report.documents.tests import noise_summary
 
         return noise_summary(self)
 
@@ -492,7 +492,7 @@ class Sensitivity(TableRecord):
 
     def _summary(self) -> Summary:
         """Return the printed form: the test at each value of the setting."""
-        from dreval.report.contents.tests import sensitivity_summary
+        from dreval.report.documents.tests import sensitivity_summary
 
         return sensitivity_summary(self)
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from dreval._check import function_name
 from dreval.glossary import WIDE_MARK, format_p, pad_wide_characters, printable, terminal_width, true_minus
 from dreval.report.document import Table
 
@@ -280,3 +281,15 @@ def _common_start(texts: list[str], step: int) -> int:
     count = next((i for i, letters in columns if len(set(letters)) > 1), min(map(len, texts)))
     word = max(texts[0].rfind(separator, 0, count) for separator in "_- /") + 1
     return max(word - (step < 0), 0) if count - word <= 12 else count
+
+
+def setting_text(setting: Mapping[str, Any]) -> str:
+    """Return one setting: "n_neighbors = 10, min_dist = 0.1"."""
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in setting.items()) or "defaults"
+
+
+def value_text(value: Any) -> str:
+    """Return a value of an option, short."""
+    text = function_name(value, "") or (value if isinstance(value, str) else repr(value))
+    text = f"{value:.6g}" if isinstance(value, float) and len(text) > 8 else text
+    return text if len(text) <= 24 else f"{text[:23]}…"

@@ -294,6 +294,24 @@ def title_in_sentence(title: str) -> str:
     return title[0].lower() + title[1:] if lower else title
 
 
+def measure_title(name: str) -> str:
+    """Return a measure in words with its symbol, unless the title ends with it; a name without a card is unchanged."""
+    card = MEASURES.card(name) if name in MEASURES else None
+    if card is None or card.title.endswith(f" {card.symbol}"):
+        return card.title if card else name
+    return f"{card.title} ({card.symbol})"
+
+
+def measure_text(rows: Any) -> str:
+    """Return the title of a measure with its parameters, and its direction where lower is better."""
+    card: Any = MEASURES.card(rows["measure"].iloc[0])
+    parameters = str(rows["parameters"].iloc[0]).replace("n_neighbors=", "k = ")
+    title = title_in_sentence(card.title)
+    return ", ".join(
+        filter(None, [title, parameters, "" if card.direction == "higher" else DIRECTIONS[card.direction]])
+    )
+
+
 NEIGHBORS_PARAMETER = "n_neighbors"
 
 

@@ -578,7 +578,7 @@ class StudyStatus(Record):
 
     def _summary(self) -> Summary:
         """Return the printed form: the number of cells in each state, failures and warnings."""
-        from dreval.report.contents.record_summaries import study_summary
+        from dreval.report.documents.study import study_summary
 
         return study_summary(self)
 
@@ -1025,7 +1025,7 @@ class Study:
         'page.html'
         >>> folder.cleanup()
         """
-        from dreval.report.comparison_reports import write_study
+        from dreval.report.write import write_study
 
         return write_study(self, check_path(path, "path"), title=title)
 

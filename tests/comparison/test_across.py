@@ -23,7 +23,7 @@ from dreval.errors import InputError, UnknownName
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS, STANDING_COLUMNS
 from dreval.records.frames import PAIR_NOTE_KEYS, notes_by_row, notes_of_table
 from dreval.records.notes import join_notes
-from dreval.report.contents.comparison import letter_text
+from dreval.report.documents.comparison import letter_text
 
 ORACLE = json.loads(Path(__file__).parents[1].joinpath("validation", "oracles", "comparison.json").read_text("utf-8"))
 

@@ -13,8 +13,8 @@ from sklearn.decomposition import PCA
 import dreval
 from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.inputs.data import as_data
-from dreval.report.contents.evaluation import printed_table
 from dreval.report.document import BestCell
+from dreval.report.documents.evaluation import printed_table
 from dreval.report.findings import findings, standing_finding
 from dreval.report.render.markup import sentence
 from dreval.report.result_view import read_results

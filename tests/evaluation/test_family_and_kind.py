@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 import dreval
 from dreval.evaluation.provenance import attainable_note
 from dreval.inference.adjustment import adjust_p_values
-from dreval.report.contents import tests as _tested
+from dreval.report.documents import tests as _tested
 from dreval.report.result_view import read_results
 
 RNG = np.random.default_rng(0)

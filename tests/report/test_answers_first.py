@@ -9,9 +9,9 @@ import pytest
 
 import dreval
 from dreval.registry import MEASURES
-from dreval.report.contents.comparison import comparison_summary, outcomes
-from dreval.report.contents.evaluation import printed_table
 from dreval.report.document import BestCell
+from dreval.report.documents.comparison import comparison_summary, outcomes
+from dreval.report.documents.evaluation import printed_table
 from dreval.report.findings import missing_reason
 from dreval.report.render.markup import plain_symbols, sentence
 from dreval.report.result_view import read_results

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dreval.errors import InputError
-from dreval.report.contents.paragraph import measure_paragraph
+from dreval.report.documents.paragraph import measure_paragraph
 
 NASTY = "<b>&\"' long $name_of$ an embedding"
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dreval
-from dreval.report.contents.paragraph import measure_paragraph
+from dreval.report.documents.paragraph import measure_paragraph
 
 NASTY = "<b>&\"' long $name_of$ an embedding"
 

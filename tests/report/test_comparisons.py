@@ -18,7 +18,7 @@ import dreval
 from dreval.comparison.tables import letter_display
 from dreval.errors import InputError, UnknownName
 from dreval.report._svg import inline_svg
-from dreval.report.contents.comparison import letter_text
+from dreval.report.documents.comparison import letter_text
 from dreval.report.figures._panels import ramp_between
 from dreval.report.figures.comparisons import shared_letters
 from dreval.report.format import probability

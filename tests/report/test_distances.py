@@ -13,7 +13,7 @@ import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.report import _style
 from dreval.report.figures._pairs import shepard_text
-from dreval.report.page import write_report
+from dreval.report.write import write_report
 
 NAMES = ("tsne", "umap", "isomap", "pca")
 

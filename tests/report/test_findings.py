@@ -14,8 +14,8 @@ from scipy.spatial import procrustes
 
 import dreval
 from dreval.registry import MEASURES
-from dreval.report.contents.evaluation import printed_table
 from dreval.report.document import BestCell
+from dreval.report.documents.evaluation import printed_table
 from dreval.report.findings import (
     BEST,
     CHANCE,

@@ -16,12 +16,12 @@ from report_cases import make_results, measure_row, row_of_test, simulated_resul
 import dreval
 from dreval.errors import InputError
 from dreval.registry import MEASURES
-from dreval.report.evaluation import _formula_and_reference, embedding_cards, embedding_labels
+from dreval.report.documents.evaluation_page import _formula_and_reference, embedding_cards, embedding_labels
 from dreval.report.findings import shared_sentences
-from dreval.report.page import write_report
 from dreval.report.render.html import html_sentence
 from dreval.report.render.page import _formula
 from dreval.report.result_view import read_results
+from dreval.report.write import write_report
 
 VOID = {"wbr", "meta", "br", "hr", "img", "input", "link"}
 AWKWARD = (

@@ -19,8 +19,8 @@ import dreval
 from dreval.errors import DrevalError
 from dreval.glossary import format_p
 from dreval.references import reference
-from dreval.report.contents.methods import MARKUPS, methods
-from dreval.report.contents.paragraph import measure_paragraph
+from dreval.report.documents.methods import MARKUPS, methods
+from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.findings import best_set_text
 from dreval.report.render.markup import sentence
 from dreval.report.result_view import read_results

@@ -19,7 +19,7 @@ from report_cases import simulated_results
 import dreval
 from dreval.geometry.distances import nearest
 from dreval.report.figures._panels import place_points
-from dreval.report.page import write_report
+from dreval.report.write import write_report
 
 pytestmark = pytest.mark.browser
 SCRIPT = "<script>alert(1)</script>"

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from report_cases import make_results, measure_row, result_views, simulated_results
 
-from dreval.report.evaluation import balanced_columns, cautions, definitions, headline
+from dreval.report.documents.evaluation_page import balanced_columns, cautions, definitions, headline
 from dreval.report.findings import reaches_chance, standing_finding
 from dreval.report.format import decimals_for, format_fixed, half_width, join_and, number_word, percent, probability
 from dreval.report.result_view import read_results

@@ -14,8 +14,8 @@ import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.report import _style
 from dreval.report.figures._lines import scale_curves
-from dreval.report.page import write_report
 from dreval.report.result_view import read_results
+from dreval.report.write import write_report
 
 NAMES = ("tsne", "umap", "isomap", "pca")
 N = 120

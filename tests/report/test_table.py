@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import dreval
 from dreval.errors import InputError, UnknownName
-from dreval.report.contents.evaluation import value_table
 from dreval.report.document import BestCell
+from dreval.report.documents.evaluation import value_table
 
 
 def make_results(n_embeddings=3, ci="default", measures=("trustworthiness", "r_nx_auc", "procrustes_rc")):

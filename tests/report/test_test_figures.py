@@ -16,8 +16,8 @@ from report_cases import make_results, measure_row, simulated_results
 import dreval
 from dreval._random import stream_seed
 from dreval.geometry.distances import nearest
-from dreval.report.contents.tests import test_groups as groups_of_tests
-from dreval.report.evaluation import embedding_labels
+from dreval.report.documents.evaluation_page import embedding_labels
+from dreval.report.documents.tests import test_groups as groups_of_tests
 from dreval.report.figures._panels import class_colors, place_points
 from dreval.report.figures.maps import COORDINATE_STEPS, MAX_NAMED_POINTS, point_data, point_figures
 from dreval.report.figures.nulls import Histogram, _histogram, null_figures

@@ -17,7 +17,8 @@ import dreval
 from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.glossary import format_p
 from dreval.inference.ties import is_tie, order_by_mean_rank, tied_ranks
-from dreval.report.contents.comparison import by_mean_rank, outcomes
+from dreval.report.comparison_view import by_mean_rank
+from dreval.report.documents.comparison import outcomes
 from dreval.report.findings import borderlines, findings, measure_rankings, standing_finding
 from dreval.report.render.markup import sentence
 from dreval.report.result_view import read_results
@@ -357,7 +358,7 @@ def test_a_paragraph_names_measures_without_a_value():
 
 def test_the_card_of_a_reference_has_one_sentence():
     """The card of the data has one sentence."""
-    from dreval.report.evaluation import embedding_cards
+    from dreval.report.documents.evaluation_page import embedding_cards
     from dreval.report.format import short_names
 
     results = evaluated(3, with_data=True)

@@ -10,7 +10,7 @@ import pytest
 
 import dreval
 from dreval.registry import MEASURES
-from dreval.report.contents.comparison import outcomes
+from dreval.report.documents.comparison import outcomes
 from dreval.report.findings import BEST, NONE, SPLIT, borderlines, findings, measure_ranking, standing_finding
 from dreval.report.render.markup import sentence
 from dreval.report.result_view import read_results

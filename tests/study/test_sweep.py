@@ -14,7 +14,7 @@ from scipy import stats
 
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownKeyword, UnknownName
-from dreval.report.contents.record_summaries import sweep_answer
+from dreval.report.documents.sweep import sweep_answer
 
 
 def data(n: int = 48, p: int = 4) -> np.ndarray:

@@ -32,7 +32,7 @@ from dreval.report._style import (
     grid_columns,
     math_text,
 )
-from dreval.report.contents.comparison import direction_of, measure_heading
+from dreval.report.comparison_view import direction_of, measure_heading
 from dreval.report.format import decimals_for, format_fixed, short_names, text_breadth
 from dreval.report.result_view import ResultView, colored_embeddings, read_results
 

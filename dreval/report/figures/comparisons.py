@@ -35,7 +35,7 @@ from dreval.report._style import (
     panel_grid,
 )
 from dreval.report._svg import inline_svg
-from dreval.report.contents.comparison import TEST_TITLES, measure_heading
+from dreval.report.comparison_view import TEST_TITLES, measure_heading
 from dreval.report.document import Figures, PageFigure
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import LETTER_INCHES

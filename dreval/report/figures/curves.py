@@ -21,7 +21,6 @@ from dreval.records.results import Results
 from dreval.records.sweep import Sweep
 from dreval.registry import MEASURES
 from dreval.report._style import LIGHT, draw_for_reader, embedding_color, one_axes, panel_grid
-from dreval.report.contents.record_summaries import measure_text, setting_text, value_text
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import (
     LETTER_INCHES,
@@ -33,8 +32,8 @@ from dreval.report.figures._lines import (
     scale_curves,
 )
 from dreval.report.figures._panels import FOOT_LINE_INCHES, foot_lines, name_panel, write_foot
-from dreval.report.format import decimals_for, format_fixed
-from dreval.report.result_view import ResultView
+from dreval.report.format import decimals_for, format_fixed, setting_text, value_text
+from dreval.report.result_view import ResultView, measure_text
 from dreval.significance._curves import kappa_curve
 
 # Figures of the number of dimensions of data: the line of TwoNN, local dimensions, and a scree plot.

@@ -45,7 +45,7 @@ from dreval.report._style import (
     panel_grid,
 )
 from dreval.report._svg import inline_svg
-from dreval.report.contents.comparison import direction_of
+from dreval.report.comparison_view import direction_of
 from dreval.report.document import EmbeddingLabel, Maps, PageFigure, Panel
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import (

@@ -12,7 +12,7 @@ import pandas as pd
 from dreval.inference.ties import is_tie, order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.registry import MEASURES
-from dreval.report.contents.comparison import PAIR_TITLES
+from dreval.report.comparison_view import PAIR_TITLES
 from dreval.report.document import MISSING_VALUE, Cell, Head, PageTable
 from dreval.report.format import (
     ADJUSTMENTS,

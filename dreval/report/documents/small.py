@@ -1,32 +1,21 @@
-"""Summaries of single records: embeddings, scores, dimensions, sweeps, and the progress of studies and protocols."""
-
-from __future__ import annotations
+"""Summaries of single records: embeddings, scores, dimensions, data sets, cost and protocols."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from dreval._check import function_name
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.kernels import KernelMap
 from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
 from dreval.protocol.protocol import ProtocolStatus
 from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
-from dreval.records.frames import notes_of_table
-from dreval.records.notes import Note, Notes
 from dreval.records.points import Embedding, PointScores
-from dreval.records.sweep import Sweep
-from dreval.registry import ANALYSES, MEASURES, METHODS
-from dreval.report.document import BestCell, Table, format_duration, same_digits
-from dreval.report.format import count_noun, join_and, p_text, percent
+from dreval.registry import ANALYSES, METHODS
+from dreval.report.document import Table
+from dreval.report.format import count_noun, p_text, percent
 from dreval.report.render.summary import Summary
-from dreval.report.result_view import title_in_sentence
-from dreval.storage.study_file import STATES
-from dreval.study.study import StudyStatus, shortened_reason
 
 # What is printed of the number of dimensions of data: an intrinsic dimension, and a parallel analysis.
 
@@ -267,119 +256,6 @@ def perplexity_summary(record: PerplexityCurve) -> Summary:
     return Summary("Perplexity curve", header, [Table("Singularity of t-SNE maps", columns, rows)], record.notes)
 
 
-# What is printed of the progress of a study, and of the folder of a protocol.
-
-MAX_STUDY_ROWS = 40  # of a larger study only the pairs are printed that are not simply done
-MAX_REASONS = 10
-MAX_DATA_NOTES = 20  # notes on data sets and methods that are printed
-
-
-def study_summary(status: StudyStatus) -> Summary:
-    """Return the numbers of cells by state, for each data set and method, and the next step."""
-    cells = status.cells
-    header = [
-        ("File", status.name),
-        ("Data sets", f"{cells['dataset'].nunique()}"),
-        ("Methods", f"{cells['embedding'].nunique()}"),
-        ("Replicates", f"{cells['replicate'].nunique()}"),
-        ("Cells", f"{len(cells):,}"),
-        *((state.capitalize(), f"{status.count(state):,}") for state in STATES),
-        ("Computing", format_duration(status.seconds)),
-    ]
-    return Summary("Study", header, [_study_table(status)] if len(cells) else [], _study_notes(status))
-
-
-def _study_table(status: StudyStatus) -> Table:
-    table = status.table
-    title, unsettled = "Cells of each data set and method", table[list(STATES[1:])].sum(axis=1) > 0
-    if len(table) > MAX_STUDY_ROWS:
-        hidden = int((~unsettled).sum())
-        title, table = f"{title}; {hidden:,} pairs that are done are not shown", table[unsettled].head(MAX_STUDY_ROWS)
-    rows = [
-        [
-            row["dataset"],
-            row["embedding"],
-            *(str(row[state] or "") for state in STATES),
-            format_duration(row["seconds"]),
-        ]
-        for row in table.to_dict("records")
-    ]
-    return Table(title, ["data set", "method", *STATES, "computing"], rows, names=2)
-
-
-def _study_notes(status: StudyStatus) -> list[str]:
-    """Return why cells failed, warnings of methods, notes on the data, and the next step."""
-    notes = []
-    failures: dict[Any, list[int]] = {}  # failures of one argument by one rule are alike, whatever the values
-    for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
-        if state == "failed":
-            values = dict(cell_notes[0].values)
-            failures.setdefault((cell_notes[0].code, values.get("argument"), values.get("requirement")), []).append(
-                place
-            )
-    for places in list(failures.values())[:MAX_REASONS]:
-        failed = status.cells.iloc[places]
-        reasons = [shortened_reason(reason) for reason in dict.fromkeys(failed["reason"])]
-        suffix = f" (and {len(reasons) - 1} with other values)" if len(reasons) > 1 else ""
-        notes.append(f"{_cell_count(len(failed))} failed, {_cell_places(failed)}: {reasons[0]}{suffix}")
-    if len(failures) > MAX_REASONS:
-        notes.append(f"{len(failures) - MAX_REASONS} more reasons are in `failures`.")
-    notes += study_warnings(status)[:MAX_REASONS]
-    data_notes = study_data_notes(status)
-    notes += data_notes[:MAX_DATA_NOTES]
-    if len(data_notes) > MAX_DATA_NOTES:
-        notes.append(f"{len(data_notes) - MAX_DATA_NOTES} more notes are in `notes`.")
-    same = [name for name in status.deterministic if (status.cells["embedding"] == name).any()]
-    if same and status.cells["replicate"].nunique() > 1:
-        same_text = "has the same coordinates in all replicates on the same points"
-        names, random_measures = ", ".join(same), "measures that draw (folds, samples of pairs) differ"
-        notes.append(f"Seeds change nothing in {names}: each {same_text}; {random_measures}.")
-    if not status.complete:
-        notes.append("run() continues; what is done is not computed again.")
-    elif status.count("failed"):
-        notes.append("run(retry_failed=True) tries again what failed.")
-    return notes
-
-
-def study_warnings(status: StudyStatus) -> list[str]:
-    """Return the warnings of cells; cells with the same warnings are named together."""
-    places_by_warnings: dict[Notes, list[int]] = {}
-    for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
-        if warnings := tuple(
-            cell_notes[1:] if state == "failed" else cell_notes
-        ):  # the first is the reason of the failure
-            places_by_warnings.setdefault(warnings, []).append(place)
-    texts = []
-    for warnings, places in places_by_warnings.items():
-        cells = status.cells.iloc[places]
-        texts.append(f"{_cell_count(len(cells))} warned, {_cell_places(cells)}: {'; '.join(map(str, warnings))}")
-    return texts
-
-
-def study_data_notes(status: StudyStatus) -> list[str]:
-    """Return the notes on data sets and methods; data sets with the same note are named together."""
-    datasets_by_note: dict[Note, list[str]] = {}
-    for dataset, note in zip(status.notes["dataset"], notes_of_table(status.notes), strict=True):
-        datasets_by_note.setdefault(note, []).append(dataset)
-    return [
-        f"On {_names_or_count(dict.fromkeys(names), 'data sets')}: {note}" for note, names in datasets_by_note.items()
-    ]
-
-
-def _cell_count(count: int) -> str:
-    return f"{count:,} cell{'' if count == 1 else 's'}"
-
-
-def _cell_places(cells: pd.DataFrame) -> str:
-    """Return methods and data sets of cells."""
-    return " on ".join(_names_or_count(dict.fromkeys(cells[key]), "of them") for key in ("embedding", "dataset"))
-
-
-def _names_or_count(names: Collection[str], noun: str) -> str:
-    """Return up to three names, or their number."""
-    return ", ".join(names) if len(names) <= 3 else f"{len(names)} {noun}"
-
-
 def protocol_summary(status: ProtocolStatus) -> Summary:
     """Return files by round, the errors, and the next step."""
     rows = []
@@ -395,159 +271,3 @@ def protocol_summary(status: ProtocolStatus) -> Summary:
     return Summary(
         "Protocol", header, tables, [*status.notes, *wrong[:5], *remaining, *first_missing, status.next_step]
     )
-
-
-# Sweeps: the settings that are not distinguishable from the best, in a sentence, then their values.
-
-MAX_SETTINGS = 30
-MAX_NAMED_SETTINGS = 6  # settings in a sentence
-VERDICTS = {True: "best set", False: "worse"}
-
-
-def sweep_summary(sweep: Sweep) -> Summary:
-    """Return the answer of each measure in a sentence, a table for each, and why settings are not judged."""
-    recipe = sweep.recipe
-    replicates = f"{recipe['parameters']['n_replicates']} {sweep.over}"
-    header = [("Source", str(recipe["source"])), ("Points n", format_number(recipe["n"]))]
-    header += [("Columns p", format_number(recipe["p"])), ("Settings", format_number(len(sweep.settings)))]
-    header += [("Replicates", replicates), ("Level", f"{1 - sweep.alpha:g}"), ("Seed", str(recipe["random_state"]))]
-    tables = [_sweep_table(sweep, name) for name in sweep.measures]
-    first_rows = sweep.of()
-    unjudged = [
-        f"{setting_text(setting)}: {text.rstrip('.')}."
-        for setting, text in zip(sweep.settings, first_rows["note"], strict=True)
-        if text
-    ]
-    caution = "A setting in the best set is not shown to be good, or equal to the best: it is not shown to be worse."
-    answers = [sweep_answer(sweep, name) for name in sweep.measures]
-    return Summary("Sweep", header, tables, [*unjudged, *sweep.notes, caution], recipe["call"], answers)
-
-
-def sweep_answer(sweep: Sweep, measure: str | None = None) -> str:
-    """Return which settings are not distinguishable from the best by a measure, are worse, or are not judged.
-
-    Examples
-    --------
-    >>> import dreval
-    >>> roll = dreval.simulate("swiss_roll", 120, random_state=0)
-    >>> found = dreval.sweep(roll.data, "isomap", {"n_neighbors": [4, 20, 40]}, random_state=0)
-    >>> sweep_answer(found).split(" (")[0]
-    'n_neighbors = 40 has the best mean'
-    """
-    rows, order = sweep.of(measure), sweep.order(measure)
-    in_best_set = rows["in_best_set"]
-    best_set, worse, unjudged = (
-        [sweep.settings[h] for h in order if mask[h]]
-        for mask in (in_best_set.fillna(False), ~in_best_set.fillna(True), in_best_set.isna())
-    )
-    by = measure_text(rows)
-    if not best_set:
-        return f"No setting can be judged ({by}): see the notes."
-    best, *others = best_set
-    if worse and not others:
-        text = f"{_setting_list([best])} is the best ({by}); {_worse_text(worse, bool(unjudged), best_set)}"
-    else:
-        text = f"{_setting_list([best])} has the best mean ({by})"
-        others_text = (
-            f"{_setting_list(others, [best])} {'is' if len(others) == 1 else 'are'} not distinguishable from it"
-        )
-        if not worse and not unjudged:
-            others_text = f"none of the {len(others):,} other settings is distinguishable from it"
-            others_text = "the other setting is not distinguishable from it" if len(others) == 1 else others_text
-        text += f"; {others_text}" if others else ""
-        text += f"; {_worse_text(worse, bool(unjudged), best_set)}" if worse else ""
-        text += _crossed_text(sweep, rows, order)
-    if unjudged:
-        text += (
-            f"; {_setting_list(unjudged, best_set)} {'is' if len(unjudged) == 1 else 'are'} not judged, see the notes"
-        )
-    return f"{text}."
-
-
-def _crossed_text(sweep: Sweep, rows: Any, order: Sequence[int]) -> str:
-    """Return that settings are worse than the best although their mean is better than that of one in the best set.
-
-    With few replicates standard errors differ much: the differences of the setting in the set vary more.
-    """
-    in_best_set = rows["in_best_set"]
-    best_rows = [h for h in order if in_best_set.fillna(False)[h]]
-    places = [place for place, h in enumerate(order) if not in_best_set.fillna(True)[h]]
-    before = [sweep.settings[order[place]] for place in places if place < order.index(best_rows[-1])]
-    if not before:
-        return ""
-    last, means = sweep.settings[best_rows[-1]], "mean" if len(before) == 1 else "means"
-    start = f"the {means} of {_setting_list(before, [last])} {'is' if len(before) == 1 else 'are'} better than that of"
-    return f"; {start} {_setting_list([last], before)}, whose differences from better settings vary more"
-
-
-def _worse_text(worse: Sequence[Mapping[str, Any]], has_unjudged: bool, best_set: Sequence[Mapping[str, Any]]) -> str:
-    """Return which settings are worse: a few by name, else their number."""
-    verb = "is" if len(worse) == 1 else "are"
-    one_option = len({name for setting in (*worse, *best_set) for name in setting}) == 1
-    if len(worse) == 1 or (one_option and len(worse) <= MAX_NAMED_SETTINGS):
-        return f"{_setting_list(worse, best_set)} {verb} worse"
-    return f"the {len(worse):,} other settings {'that are judged ' if has_unjudged else ''}{verb} worse"
-
-
-def measure_text(rows: Any) -> str:
-    """Return the title of a measure with its parameters, and its direction where lower is better."""
-    card: Any = MEASURES.card(rows["measure"].iloc[0])
-    parameters = str(rows["parameters"].iloc[0]).replace("n_neighbors=", "k = ")
-    title = title_in_sentence(card.title)
-    return ", ".join(
-        filter(None, [title, parameters, "" if card.direction == "higher" else DIRECTIONS[card.direction]])
-    )
-
-
-def setting_text(setting: Mapping[str, Any]) -> str:
-    """Return one setting: "n_neighbors = 10, min_dist = 0.1"."""
-    return ", ".join(f"{name} = {value_text(value)}" for name, value in setting.items()) or "defaults"
-
-
-def value_text(value: Any) -> str:
-    """Return a value of an option, short."""
-    text = function_name(value, "") or (value if isinstance(value, str) else repr(value))
-    text = f"{value:.6g}" if isinstance(value, float) and len(text) > 8 else text
-    return text if len(text) <= 24 else f"{text[:23]}…"
-
-
-def _setting_list(settings: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]] = ()) -> str:
-    """Return settings in a sentence; a single option is named once, and not repeated after other settings."""
-    names = {name for setting in (*settings, *after) for name in setting}
-    listed = settings if len(settings) <= MAX_NAMED_SETTINGS else settings[: MAX_NAMED_SETTINGS - 1]
-    remaining = [f"{len(settings) - len(listed):,} more"] if len(listed) < len(settings) else []
-    if len(names) == 1:
-        (name,) = names
-        text = join_and([*(value_text(setting[name]) for setting in listed), *remaining])
-        return text if after else f"{name} = {text}"
-    return join_and([*(f"({setting_text(setting)})" for setting in listed), *remaining])
-
-
-def _sweep_table(sweep: Sweep, measure: str) -> Table:
-    """Return the settings with means, intervals, p-values and verdicts by one measure; of many the best."""
-    rows = sweep.of(measure)
-    if len(rows) > MAX_SETTINGS:
-        higher = MEASURES.card(rows["measure"].iloc[0]).direction == "higher"
-        rows = rows.sort_values("mean", ascending=not higher, kind="stable", na_position="last").head(MAX_SETTINGS)
-    means, lows, highs = (same_digits(rows[key].tolist()) for key in ("mean", "conf_low", "conf_high"))
-    lines = []
-    for (at, row), mean, low, high in zip(rows.iterrows(), means, lows, highs, strict=True):
-        is_judged = not np.isnan(row["p_value"])
-        is_best = is_judged and bool(row["in_best_set"])
-        lines.append(
-            [
-                *(value_text(sweep.settings[at].get(name, "")) for name in sweep.options),
-                BestCell(mean) if is_best else mean,
-                f"{low} to {high}" if low else "",
-                str(row["n_replicates"]),
-                format_p(row["p_value"], sweep.alpha),
-                VERDICTS[is_best] if is_judged else "not judged",
-            ]
-        )
-    level = f"{100 * (1 - sweep.alpha):g} %"
-    columns = [*sweep.options, "mean", f"{level} interval", "runs", "p", "verdict"]
-    n_further = len(sweep.settings) - len(lines)
-    foot = f"the best {len(lines)}, {count_noun(n_further, 'further setting')} in tidy()." if n_further else ""
-    title = measure_text(rows)
-    best = "not distinguishable from the best" if rows["in_best_set"].any() else ""
-    return Table(title[:1].upper() + title[1:], columns, lines, names=len(sweep.options), foot=foot, best=best)

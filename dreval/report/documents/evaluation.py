@@ -57,6 +57,7 @@ from dreval.report.result_view import (
     Column,
     ResultView,
     interval_targets,
+    measure_title,
     neighbors_of,
     parameter_text,
     read_results,
@@ -480,7 +481,7 @@ def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[lis
     card = MEASURES.card(name) if name in MEASURES else None
     heading = f"{measure_title(name)}, {DIRECTIONS[card.direction]}" if card else name
     settings, common = _split_settings(rows, card is not None and card.level == "algorithm")
-    common_setting = "" if card is not None and card.level == "algorithm" else short_parameters(common)
+    common_setting = "" if card is not None and card.level == "algorithm" else parameter_text(common)
     values = [format_number(_whole_value(card, value)) or "missing" for value in rows["value"]]
     best = {
         (column.parameters, embedding)
@@ -491,7 +492,7 @@ def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[lis
     lines = [
         [
             row["embedding"],
-            short_parameters(setting),
+            parameter_text(setting),
             BestCell(value) if (row["parameters"], row["embedding"]) in best else value,
             _interval(row["conf_low"], row["conf_high"]),
             format_number(row["chance"]),
@@ -527,19 +528,6 @@ def _value_as_run(name: str, requested: str, n_run: float) -> str:
 def _whole_value(card: Any, value: float) -> float:
     """Return the value of a measure as an integer, if its values are whole numbers."""
     return int(value) if card is not None and card.whole and float(value).is_integer() else value
-
-
-def measure_title(name: str) -> str:
-    """Return a measure in words with its symbol, unless the title ends with it; a name without a card is unchanged."""
-    card = MEASURES.card(name) if name in MEASURES else None
-    if card is None or card.title.endswith(f" {card.symbol}"):
-        return card.title if card else name
-    return f"{card.title} ({card.symbol})"
-
-
-def short_parameters(parameters: str) -> str:
-    """Return parameters as they are printed after a title."""
-    return parameters.replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
 
 
 def _interval(low: float, high: float) -> str:

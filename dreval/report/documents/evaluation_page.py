@@ -16,10 +16,6 @@ from dreval.measures.core import GOALS
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._style import css_variables, embedding_color
-from dreval.report.contents.comparison import pair_tables
-from dreval.report.contents.evaluation import TITLE, measure_title, printed_notes, summarize, value_table
-from dreval.report.contents.pairs import PairedDifferences, paired_differences
-from dreval.report.contents.tests import method_measures_table, rejection_text, test_groups, test_page_table
 from dreval.report.document import (
     MISSING_VALUE,
     CaptionedTable,
@@ -43,6 +39,10 @@ from dreval.report.document import (
     TermEntry,
     Terms,
 )
+from dreval.report.documents.comparison import pair_tables
+from dreval.report.documents.evaluation import TITLE, printed_notes, summarize, value_table
+from dreval.report.documents.pairs import PairedDifferences, paired_differences
+from dreval.report.documents.tests import method_measures_table, rejection_text, test_groups, test_page_table
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.comparisons import forest_text, page_forests
 from dreval.report.figures.maps import MAX_CURVES, PointFigures, point_figures
@@ -63,7 +63,15 @@ from dreval.report.findings import (
 )
 from dreval.report.format import ADJUSTMENTS, MAX_NAME_LETTERS, count_noun, join_and, number_word, short_names
 from dreval.report.plot import plot
-from dreval.report.result_view import DIFFERS, NEIGHBORS_PARAMETER, Column, ResultView, interval_targets, parameter_text
+from dreval.report.result_view import (
+    DIFFERS,
+    NEIGHBORS_PARAMETER,
+    Column,
+    ResultView,
+    interval_targets,
+    measure_title,
+    parameter_text,
+)
 
 # The report of a result: its sections, tables, cards, cautions and definitions, apart from how they look.
 

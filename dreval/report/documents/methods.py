@@ -15,12 +15,17 @@ from dreval.records.provenance import versions
 from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
-from dreval.report.contents.evaluation import measure_title
 from dreval.report.findings import NULL_DATA_NAMES, is_metric_passed
 from dreval.report.format import count_noun, join_and
 from dreval.report.render.latex import latex_title
 from dreval.report.render.markup import isolate_name, latex_text, markdown_text, plain_symbols, sentence
-from dreval.report.result_view import NEIGHBORS_PARAMETER, interval_targets, parameter_value, read_results
+from dreval.report.result_view import (
+    NEIGHBORS_PARAMETER,
+    interval_targets,
+    measure_title,
+    parameter_value,
+    read_results,
+)
 
 # How the paragraphs for a paper are written as text, Markdown and LaTeX.
 

@@ -12,19 +12,28 @@ import pandas as pd
 from dreval.comparison.compare import TEST_NAMES
 from dreval.glossary import TARGETS, format_number, format_p
 from dreval.inference import intervals
-from dreval.inference.ties import order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, keys_by_full_name, notes_by_row
 from dreval.records.notes import Note, Notes, join_notes
-from dreval.report.contents.evaluation import fit_columns, measure_title, short_parameters
+from dreval.report.comparison_view import (
+    OVERALL_TITLES,
+    PAIR_TITLES,
+    TEST_TITLES,
+    against_lead,
+    by_mean_rank,
+    column_of,
+    decisive_pairs,
+    measure_heading,
+    measure_label,
+    setting_suffix,
+)
 from dreval.report.document import CODES, BestCell, Table, TextCell, significance_stars
+from dreval.report.documents.evaluation import fit_columns
 from dreval.report.findings import list_names
 from dreval.report.format import ADJUSTMENTS, adjusted_by, join_and, number_word
 from dreval.report.render.markup import isolate_name
 from dreval.report.render.summary import Summary
-from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, make_column, same_maps
-
-TEST_TITLES = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
+from dreval.report.result_view import MAX_SIDE_BY_SIDE
 
 SAME_POINTS_TEST = "paired tests at the same points"
 HALVES_TEST = "paired tests of runs on halves of the points"
@@ -40,27 +49,7 @@ TEST_PHRASES = {
     "subsamples": HALVES_TEST,
 }
 FEW_DATA_SETS_REMARK = " (the data sets are too few for signed ranks)"
-OVERALL_TITLES = {
-    "friedman": "Friedman chi-square",
-    "iman_davenport": "Iman-Davenport F",
-    "friedman_exact": "Friedman, by arrangements",
-    "skillings_mack": "Skillings-Mack chi-square",
-    "mixed": "Mixed model, Wald chi-square",
-}
 OVERALL_PRIORITY = ("friedman_exact", "skillings_mack", "iman_davenport", "friedman")  # the first of which is quoted
-PAIR_TITLES = {
-    "jackknife": "paired differences",
-    "classes": "paired differences over the classes",
-    "anchors": "paired differences at anchors",
-    "subsampling": "paired differences of halves",
-    "seeds": "runs with other seeds",
-    "subsamples": "paired differences of runs on halves",
-    "nemenyi": "Nemenyi",
-    "wilcoxon": "Wilcoxon signed-rank",
-    "mixed": "mixed model",
-    "bayes": "Bayesian signed-rank",
-    "": "not tested",
-}
 TEST_COLUMNS = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "p adj."))
 VERDICTS = {
     "equivalent": "equivalent to {} within the margin",
@@ -126,7 +115,7 @@ def outcomes(comparison: Comparison) -> Iterator[str]:
     sentences: dict[str, list[str]] = {}
     counts: dict[tuple[str, int], list[tuple[list[str], list[str], str]]] = {}
     for name in comparison.measures:
-        lead, pairs = _against_lead(comparison, name)
+        lead, pairs = against_lead(comparison, name)
         if not len(pairs):
             continue
         label = measure_label(comparison, name)
@@ -183,8 +172,8 @@ def _other_pairs(comparison: Comparison) -> Iterator[str]:
     measures_by_pair: dict[tuple[str, str], list[str]] = {}
     lead_pairs: set[frozenset[str]] = set()  # pairs that differ from the best embedding of a measure
     for name in comparison.measures:
-        lead, _ = _against_lead(comparison, name)
-        rows = _decisive_pairs(comparison, name)
+        lead, _ = against_lead(comparison, name)
+        rows = decisive_pairs(comparison, name)
         rows = rows[rows["better"] != ""]
         for row in rows.to_dict("records"):
             if lead in (row["first"], row["second"]):
@@ -261,43 +250,6 @@ def equivalences(
                 yield f"{join_and(firsts)} {'are' if len(firsts) > 1 else 'is'} {text.format(write(second))}{by}."
 
 
-def _against_lead(comparison: Comparison, name: str) -> tuple[str, pd.DataFrame]:
-    """Return the baseline, or the best embedding of one measure, and its tested pairs by the test that decides."""
-    rows = _decisive_pairs(comparison, name)
-    lead = str(comparison.recipe.get("baseline") or comparison.of(comparison.standing, name)["embedding"].iloc[0])
-    return lead, rows[(rows["first"] == lead) | (rows["second"] == lead)]
-
-
-def _decisive_pairs(comparison: Comparison, name: str) -> pd.DataFrame:
-    """Return the tested pairs of one measure by the test that decides."""
-    by, rows = str(comparison.recipe.get("decided_by", "")), comparison.of(comparison.pairs, name)
-    return rows[((rows["test"] == by) if by else (rows["test"] != "bayes")) & rows["p_value"].notna()]
-
-
-def measure_label(comparison: Comparison, name: str) -> str:
-    """Return the name of a measure within a sentence, or its symbol where there are many measures."""
-    column = column_of(comparison, name)
-    word = column.title_in_sentence if len(comparison.measures) <= MAX_SIDE_BY_SIDE // 2 else column.short_title
-    return word + _setting_suffix(comparison, name)
-
-
-def _setting_suffix(comparison: Comparison, name: str) -> str:
-    """Return the parameters of a measure that the comparison has with several."""
-    row = comparison.of(comparison.standing, name).iloc[0]
-    keys = keys_by_full_name(comparison.standing)
-    several = sum(measure == row["measure"] for measure, _ in keys.values()) > 1
-    return f" ({short_parameters(row['parameters'])})" if several else ""
-
-
-def column_of(comparison: Comparison, name: str) -> Column:
-    """Return the values of one measure on one data set, or its means over several."""
-    rows = comparison.of(comparison.standing, name)
-    empty = {"conf_low": math.nan, "conf_high": math.nan, "chance": math.nan, "worst": math.nan, "best": math.nan}
-    defaults = {"note": "", "direction": direction_of(comparison, name), "lower": math.nan, "upper": math.nan, **empty}
-    records = [{**row, **defaults} for row in rows.to_dict("records")]
-    return make_column(str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0]), records)
-
-
 def _wide_standing_table(comparison: Comparison) -> Table:
     """Return the best embeddings as rows and the measures as columns.
 
@@ -313,7 +265,7 @@ def _wide_standing_table(comparison: Comparison) -> Table:
     has_many = len(names) > MAX_SIDE_BY_SIDE
     cells: dict[str, dict[str, str]] = {str(name): {} for name in names}
     for name, column in columns.items():
-        lead, lead_pairs = _against_lead(comparison, name)
+        lead, lead_pairs = against_lead(comparison, name)
         worse = set(lead_pairs.loc[lead_pairs["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
         ahead = {*lead_pairs["better"]} - {"", lead}
         for row in comparison.of(comparison.standing, name).to_dict("records"):
@@ -332,7 +284,7 @@ def _wide_standing_table(comparison: Comparison) -> Table:
     def make_table(measures: Sequence[str]) -> Table:
         lines = [[name, *(cells[name].get(measure, "") for measure in measures)] for name in listed]
         lines += [[f"... {len(order) - len(listed)} more", *[""] * len(measures)]] if len(listed) < len(order) else []
-        names = [f"{columns[measure].short_title}{_setting_suffix(comparison, measure)}" for measure in measures]
+        names = [f"{columns[measure].short_title}{setting_suffix(comparison, measure)}" for measure in measures]
         down = [" ↓" * (columns[measure].direction == "lower") for measure in measures]
         heads = [TextCell(f"{word}{arrow}") for word, arrow in zip(names, down, strict=True)]
         key = list(
@@ -354,51 +306,6 @@ def _wide_standing_table(comparison: Comparison) -> Table:
         )
 
     return fit_columns(list(columns), make_table) if has_many else make_table(list(columns))
-
-
-def by_mean_rank(comparison: Comparison) -> list[str]:
-    """Return the embeddings by their mean rank over all measures: ranks of values, or over data sets mean ranks."""
-    results, compared = comparison.results, {*comparison.standing["embedding"]}
-    names = list(dict.fromkeys(comparison.standing["embedding"])) if results is None else results.names
-    ranks: dict[str, list[float]] = {name: [] for name in names if name in compared}
-    for name in comparison.measures:
-        rows = comparison.of(comparison.standing, name)
-        mean_ranks = dict(zip(rows["embedding"], rows["mean_rank"], strict=True))
-        for embedding, rank in (
-            mean_ranks if comparison.families else column_of(comparison, name).ranks_of_values
-        ).items():
-            ranks[embedding].append(float(rank))
-    return order_by_mean_rank(ranks)
-
-
-def equal_maps(comparison: Comparison) -> list[set[str]]:
-    """Return the groups of embeddings that are the same map; over data sets, that have equal values by all measures."""
-    if comparison.results is not None:
-        return [{*names} for names in same_maps(comparison.results)]
-    names = list(dict.fromkeys(comparison.standing["embedding"]))
-    families = comparison.families.values()
-    columns = [dict(zip(family.names, family.goodness.T, strict=True)) for family in families]
-    groups: dict[tuple[bytes, ...], set[str]] = {}
-    for name in names:
-        values = tuple((column[name] + 0.0).tobytes() if name in column else b"" for column in columns)
-        groups.setdefault(values, set()).add(name)
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def measure_heading(comparison: Comparison, name: str) -> str:
-    """Return one measure in words: title, direction and setting."""
-    row = comparison.of(comparison.standing, name).iloc[0]
-    short, title = short_parameters(row["parameters"]), measure_title(row["measure"])
-    return f"{title}, {direction_of(comparison, name)} is better" + (f", {short}" if short else "")
-
-
-def direction_of(comparison: Comparison, name: str) -> str:
-    """Return the better direction: "higher" or "lower"."""
-    if comparison.families:
-        return "higher" if comparison.families[name].higher else "lower"
-    row = comparison.of(comparison.standing, name).iloc[0]
-    table = comparison.results.table if comparison.results is not None else comparison.standing
-    return str(table.loc[table["measure"] == row["measure"], "direction"].iloc[0])
 
 
 def _header(comparison: Comparison) -> list[tuple[str, str]]:

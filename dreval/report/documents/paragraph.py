@@ -20,16 +20,9 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, setting_names
 from dreval.records.results import Results
 from dreval.registry import TESTS
-from dreval.report.contents.comparison import (
-    TEST_TITLES,
-    column_of,
-    equal_maps,
-    equivalences,
-    measure_heading,
-    powerless_text,
-)
-from dreval.report.contents.evaluation import measure_title, short_parameters
-from dreval.report.contents.methods import MARKUPS, ParagraphMarkup, methods
+from dreval.report.comparison_view import TEST_TITLES, column_of, equal_maps, measure_heading
+from dreval.report.documents.comparison import equivalences, powerless_text
+from dreval.report.documents.methods import MARKUPS, ParagraphMarkup, methods
 from dreval.report.findings import (
     aims_at_chance,
     best_set_text,
@@ -40,7 +33,7 @@ from dreval.report.findings import (
     smallest_p_text,
 )
 from dreval.report.format import count_noun, distinct_short_names, format_fixed, join_and, p_text, shorten_middle
-from dreval.report.result_view import Column, read_results
+from dreval.report.result_view import Column, measure_title, parameter_text, read_results
 
 MAX_WORDS = 150  # of a paragraph
 MAX_METHODS_WORDS = 250  # of what was computed, with its settings and works
@@ -285,7 +278,7 @@ def _titles(table: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Return measures in words, with parameters where there are several settings of one."""
     names = setting_names(table if "test" in table else table.assign(test=""))
     several = {key for key, name in names.items() if name != key[0]}
-    return {key: measure_title(key[0]) + f", {short_parameters(key[1])}" * (key in several) for key in names}
+    return {key: measure_title(key[0]) + f", {parameter_text(key[1])}" * (key in several) for key in names}
 
 
 def _test_sentences(results: Results, markup: ParagraphMarkup) -> Iterator[str]:

@@ -1,0 +1,118 @@
+"""A comparison as reports use it: the columns of its measures, its best embeddings, and the tests that decide."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from dreval.inference.ties import order_by_mean_rank
+from dreval.records.comparison import Comparison
+from dreval.records.frames import keys_by_full_name
+from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, make_column, measure_title, parameter_text, same_maps
+
+TEST_TITLES = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
+
+OVERALL_TITLES = {
+    "friedman": "Friedman chi-square",
+    "iman_davenport": "Iman-Davenport F",
+    "friedman_exact": "Friedman, by arrangements",
+    "skillings_mack": "Skillings-Mack chi-square",
+    "mixed": "Mixed model, Wald chi-square",
+}
+
+PAIR_TITLES = {
+    "jackknife": "paired differences",
+    "classes": "paired differences over the classes",
+    "anchors": "paired differences at anchors",
+    "subsampling": "paired differences of halves",
+    "seeds": "runs with other seeds",
+    "subsamples": "paired differences of runs on halves",
+    "nemenyi": "Nemenyi",
+    "wilcoxon": "Wilcoxon signed-rank",
+    "mixed": "mixed model",
+    "bayes": "Bayesian signed-rank",
+    "": "not tested",
+}
+
+
+def against_lead(comparison: Comparison, name: str) -> tuple[str, pd.DataFrame]:
+    """Return the baseline, or the best embedding of one measure, and its tested pairs by the test that decides."""
+    rows = decisive_pairs(comparison, name)
+    lead = str(comparison.recipe.get("baseline") or comparison.of(comparison.standing, name)["embedding"].iloc[0])
+    return lead, rows[(rows["first"] == lead) | (rows["second"] == lead)]
+
+
+def decisive_pairs(comparison: Comparison, name: str) -> pd.DataFrame:
+    """Return the tested pairs of one measure by the test that decides."""
+    by, rows = str(comparison.recipe.get("decided_by", "")), comparison.of(comparison.pairs, name)
+    return rows[((rows["test"] == by) if by else (rows["test"] != "bayes")) & rows["p_value"].notna()]
+
+
+def measure_label(comparison: Comparison, name: str) -> str:
+    """Return the name of a measure within a sentence, or its symbol where there are many measures."""
+    column = column_of(comparison, name)
+    word = column.title_in_sentence if len(comparison.measures) <= MAX_SIDE_BY_SIDE // 2 else column.short_title
+    return word + setting_suffix(comparison, name)
+
+
+def setting_suffix(comparison: Comparison, name: str) -> str:
+    """Return the parameters of a measure that the comparison has with several."""
+    row = comparison.of(comparison.standing, name).iloc[0]
+    keys = keys_by_full_name(comparison.standing)
+    several = sum(measure == row["measure"] for measure, _ in keys.values()) > 1
+    return f" ({parameter_text(row['parameters'])})" if several else ""
+
+
+def column_of(comparison: Comparison, name: str) -> Column:
+    """Return the values of one measure on one data set, or its means over several."""
+    rows = comparison.of(comparison.standing, name)
+    empty = {"conf_low": math.nan, "conf_high": math.nan, "chance": math.nan, "worst": math.nan, "best": math.nan}
+    defaults = {"note": "", "direction": direction_of(comparison, name), "lower": math.nan, "upper": math.nan, **empty}
+    records = [{**row, **defaults} for row in rows.to_dict("records")]
+    return make_column(str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0]), records)
+
+
+def by_mean_rank(comparison: Comparison) -> list[str]:
+    """Return the embeddings by their mean rank over all measures: ranks of values, or over data sets mean ranks."""
+    results, compared = comparison.results, {*comparison.standing["embedding"]}
+    names = list(dict.fromkeys(comparison.standing["embedding"])) if results is None else results.names
+    ranks: dict[str, list[float]] = {name: [] for name in names if name in compared}
+    for name in comparison.measures:
+        rows = comparison.of(comparison.standing, name)
+        mean_ranks = dict(zip(rows["embedding"], rows["mean_rank"], strict=True))
+        for embedding, rank in (
+            mean_ranks if comparison.families else column_of(comparison, name).ranks_of_values
+        ).items():
+            ranks[embedding].append(float(rank))
+    return order_by_mean_rank(ranks)
+
+
+def equal_maps(comparison: Comparison) -> list[set[str]]:
+    """Return the groups of embeddings that are the same map; over data sets, that have equal values by all measures."""
+    if comparison.results is not None:
+        return [{*names} for names in same_maps(comparison.results)]
+    names = list(dict.fromkeys(comparison.standing["embedding"]))
+    families = comparison.families.values()
+    columns = [dict(zip(family.names, family.goodness.T, strict=True)) for family in families]
+    groups: dict[tuple[bytes, ...], set[str]] = {}
+    for name in names:
+        values = tuple((column[name] + 0.0).tobytes() if name in column else b"" for column in columns)
+        groups.setdefault(values, set()).add(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def measure_heading(comparison: Comparison, name: str) -> str:
+    """Return one measure in words: title, direction and setting."""
+    row = comparison.of(comparison.standing, name).iloc[0]
+    short, title = parameter_text(row["parameters"]), measure_title(row["measure"])
+    return f"{title}, {direction_of(comparison, name)} is better" + (f", {short}" if short else "")
+
+
+def direction_of(comparison: Comparison, name: str) -> str:
+    """Return the better direction: "higher" or "lower"."""
+    if comparison.families:
+        return "higher" if comparison.families[name].higher else "lower"
+    row = comparison.of(comparison.standing, name).iloc[0]
+    table = comparison.results.table if comparison.results is not None else comparison.standing
+    return str(table.loc[table["measure"] == row["measure"], "direction"].iloc[0])

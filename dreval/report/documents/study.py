@@ -1,0 +1,501 @@
+"""Printed progress and the page of a study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dreval._check import DEFAULT_ANCHORS, MAX_POINTS_WITHOUT_ANCHORS
+from dreval.comparison.compare import compare
+from dreval.errors import DrevalError, InputError
+from dreval.records.comparison import Comparison
+from dreval.records.frames import full_name, notes_of_table
+from dreval.records.notes import Note, Notes
+from dreval.report._svg import inline_svg
+from dreval.report.comparison_view import TEST_TITLES
+from dreval.report.document import (
+    MISSING_VALUE,
+    Cell,
+    Details,
+    Group,
+    Head,
+    PageFigure,
+    PageTable,
+    Paragraph,
+    Part,
+    Report,
+    Section,
+    Table,
+    TermEntry,
+    Terms,
+    WideFigure,
+    format_duration,
+)
+from dreval.report.documents.comparison import letter_text, outcomes
+from dreval.report.documents.evaluation_page import closing_sections, measure_entry
+from dreval.report.documents.pairs import rank_rows
+from dreval.report.documents.paragraph import measure_paragraph
+from dreval.report.figure_folder import FigureFolder
+from dreval.report.findings import metric_text
+from dreval.report.format import (
+    count_noun,
+    format_fixed,
+    half_width,
+    join_and,
+    number_word,
+)
+from dreval.report.plot import draw_comparison
+from dreval.report.render.summary import Summary
+from dreval.report.result_view import (
+    Column,
+    make_column,
+    parameter_text,
+    without_parameter,
+)
+from dreval.storage.study_file import STATES, StudyFile, read_study_table
+from dreval.study.study import StudyStatus, shortened_reason
+
+# What is printed of the progress of a study, and of the folder of a protocol.
+
+MAX_STUDY_ROWS = 40  # of a larger study only the pairs are printed that are not simply done
+MAX_REASONS = 10
+MAX_DATA_NOTES = 20  # notes on data sets and methods that are printed
+
+
+def study_summary(status: StudyStatus) -> Summary:
+    """Return the numbers of cells by state, for each data set and method, and the next step."""
+    cells = status.cells
+    header = [
+        ("File", status.name),
+        ("Data sets", f"{cells['dataset'].nunique()}"),
+        ("Methods", f"{cells['embedding'].nunique()}"),
+        ("Replicates", f"{cells['replicate'].nunique()}"),
+        ("Cells", f"{len(cells):,}"),
+        *((state.capitalize(), f"{status.count(state):,}") for state in STATES),
+        ("Computing", format_duration(status.seconds)),
+    ]
+    return Summary("Study", header, [_study_table(status)] if len(cells) else [], _study_notes(status))
+
+
+def _study_table(status: StudyStatus) -> Table:
+    table = status.table
+    title, unsettled = "Cells of each data set and method", table[list(STATES[1:])].sum(axis=1) > 0
+    if len(table) > MAX_STUDY_ROWS:
+        hidden = int((~unsettled).sum())
+        title, table = f"{title}; {hidden:,} pairs that are done are not shown", table[unsettled].head(MAX_STUDY_ROWS)
+    rows = [
+        [
+            row["dataset"],
+            row["embedding"],
+            *(str(row[state] or "") for state in STATES),
+            format_duration(row["seconds"]),
+        ]
+        for row in table.to_dict("records")
+    ]
+    return Table(title, ["data set", "method", *STATES, "computing"], rows, names=2)
+
+
+def _study_notes(status: StudyStatus) -> list[str]:
+    """Return why cells failed, warnings of methods, notes on the data, and the next step."""
+    notes = []
+    failures: dict[Any, list[int]] = {}  # failures of one argument by one rule are alike, whatever the values
+    for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
+        if state == "failed":
+            values = dict(cell_notes[0].values)
+            failures.setdefault((cell_notes[0].code, values.get("argument"), values.get("requirement")), []).append(
+                place
+            )
+    for places in list(failures.values())[:MAX_REASONS]:
+        failed = status.cells.iloc[places]
+        reasons = [shortened_reason(reason) for reason in dict.fromkeys(failed["reason"])]
+        suffix = f" (and {len(reasons) - 1} with other values)" if len(reasons) > 1 else ""
+        notes.append(f"{_cell_count(len(failed))} failed, {_cell_places(failed)}: {reasons[0]}{suffix}")
+    if len(failures) > MAX_REASONS:
+        notes.append(f"{len(failures) - MAX_REASONS} more reasons are in `failures`.")
+    notes += study_warnings(status)[:MAX_REASONS]
+    data_notes = study_data_notes(status)
+    notes += data_notes[:MAX_DATA_NOTES]
+    if len(data_notes) > MAX_DATA_NOTES:
+        notes.append(f"{len(data_notes) - MAX_DATA_NOTES} more notes are in `notes`.")
+    same = [name for name in status.deterministic if (status.cells["embedding"] == name).any()]
+    if same and status.cells["replicate"].nunique() > 1:
+        same_text = "has the same coordinates in all replicates on the same points"
+        names, random_measures = ", ".join(same), "measures that draw (folds, samples of pairs) differ"
+        notes.append(f"Seeds change nothing in {names}: each {same_text}; {random_measures}.")
+    if not status.complete:
+        notes.append("run() continues; what is done is not computed again.")
+    elif status.count("failed"):
+        notes.append("run(retry_failed=True) tries again what failed.")
+    return notes
+
+
+def study_warnings(status: StudyStatus) -> list[str]:
+    """Return the warnings of cells; cells with the same warnings are named together."""
+    places_by_warnings: dict[Notes, list[int]] = {}
+    for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
+        if warnings := tuple(
+            cell_notes[1:] if state == "failed" else cell_notes
+        ):  # the first is the reason of the failure
+            places_by_warnings.setdefault(warnings, []).append(place)
+    texts = []
+    for warnings, places in places_by_warnings.items():
+        cells = status.cells.iloc[places]
+        texts.append(f"{_cell_count(len(cells))} warned, {_cell_places(cells)}: {'; '.join(map(str, warnings))}")
+    return texts
+
+
+def study_data_notes(status: StudyStatus) -> list[str]:
+    """Return the notes on data sets and methods; data sets with the same note are named together."""
+    datasets_by_note: dict[Note, list[str]] = {}
+    for dataset, note in zip(status.notes["dataset"], notes_of_table(status.notes), strict=True):
+        datasets_by_note.setdefault(note, []).append(dataset)
+    return [
+        f"On {_names_or_count(dict.fromkeys(names), 'data sets')}: {note}" for note, names in datasets_by_note.items()
+    ]
+
+
+def _cell_count(count: int) -> str:
+    return f"{count:,} cell{'' if count == 1 else 's'}"
+
+
+def _cell_places(cells: pd.DataFrame) -> str:
+    """Return methods and data sets of cells."""
+    return " on ".join(_names_or_count(dict.fromkeys(cells[key]), "of them") for key in ("embedding", "dataset"))
+
+
+def _names_or_count(names: Collection[str], noun: str) -> str:
+    """Return up to three names, or their number."""
+    return ", ".join(names) if len(names) <= 3 else f"{len(names)} {noun}"
+
+
+# The report of a study: its measures, tables, text, and the page.
+
+
+def study_report(study: Any, name: str, title: str | None, folder: FigureFolder | None) -> Report:
+    """Return the whole report of a study, in order: of a page of this name, or of a text."""
+    status, recipe, table = study.status(), study.recipe(), read_study_table(study.path)
+    with StudyFile(study.path) as file:
+        view = read_study(table, recipe, file.reference())
+    comparison, reason = _compare_or_reason(study.path)
+    best = "the best mean rank of a column"
+    ranking = _ranking_parts(view, comparison, f"● {best}" if folder is None else f"{best} is bold")
+    if reason:
+        ranking = [Paragraph(f"The methods were not compared across data sets: {reason}.", "note")]
+    several = any(any(cell.small) for family in view.families for row in family.rows for cell in row)
+    note = "A stronger shade is better within a row, ● the best value."
+    note = note if folder is None else "The best value of a row is bold."
+    spread_text = " Means over replicates, with their standard deviation." if several else ""
+    measure_sections = [
+        _study_measure_section(view, family, i, comparison, folder) for i, family in enumerate(view.families)
+    ]
+    sections = [
+        Section("Who is ahead", ranking, "ahead", "Ahead"),
+        Section(
+            "Every data set",
+            [Paragraph(note + spread_text, "note"), *measure_sections] if measure_sections else [],
+            "values",
+            "Data sets",
+        ),
+        Section("How far the study is", list(_progress_parts(status)), "state", "State"),
+        *closing_sections(
+            list(study_cautions(status, recipe, comparison, has_spread=several)),
+            [*study_data_notes(status), *study_warnings(status)],
+            f"dreval.Study.open({study.path.name!r}).report({name!r})",
+            list(study_settings(recipe)),
+            list(recipe["versions"].items()),
+            [measure_entry(family.column) for family in view.families],
+        ),
+    ]
+    heading = title if title is not None else study_title(recipe)
+    return Report(
+        heading,
+        study_meta(status, recipe),
+        [part for part in sections if part.parts],
+        str(recipe["versions"].get("dreval", "")),
+    )
+
+
+def _compare_or_reason(path: Path) -> tuple[Comparison | None, str]:
+    """Return the comparison across data sets, or the reason why there is none."""
+    try:
+        return compare(path), ""
+    except DrevalError as error:
+        return None, f"a comparison {error.requirement}; here are {error.received}"
+
+
+def _ranking_parts(view: StudyView, comparison: Comparison | None, best: str) -> list[Part]:
+    """Return mean ranks: a row for each method, a column for each measure that was compared."""
+    if comparison is None:
+        return []
+    measures = [family for family in view.families if family.key in comparison.measures]
+    heads = [Head("Method", is_text=True), *(Head(measure.column.title, below=measure.below) for measure in measures)]
+    rows = rank_rows(comparison, [family.key for family in measures], view.methods)
+    note = f"Mean rank over the data sets, 1 being the best; {best}. {letter_text(comparison, 'Methods')}"
+    findings = [Paragraph(text, "finding") for text in outcomes(comparison)]
+    return [
+        *findings,
+        Paragraph(note, "note"),
+        PageTable("Methods down, measures across", heads, rows, "Mean ranks", "heat"),
+    ]
+
+
+def _study_measure_section(
+    view: StudyView, measure: StudyMeasure, number: int, comparison: Comparison | None, folder: FigureFolder | None
+) -> Section:
+    """Return the section of one measure: its values, its paragraph, and its figure."""
+    title = ", ".join(filter(None, [measure.column.title, measure.below]))
+    heads = [Head("Data set", is_text=True), *(Head(name, is_name=True) for name in view.methods)]
+    wide = len(view.methods) > MAX_NARROW_METHODS
+    caption = "Data sets down, methods across"
+    table: list[Part] = [PageTable(caption, heads, measure.rows, f"Values of {title}", "heat", wide=wide)]
+    paragraphs: list[Part] = []
+    if comparison is not None and measure.key in comparison.measures:
+        table += _study_figure(comparison, measure, number, folder)
+        form = "page" if folder is None else "text"
+        paragraphs = [Paragraph(measure_paragraph(comparison, measure.key, form), "said")]
+    question = [Paragraph(measure.column.question, "note")] if measure.column.question else []
+    parts = [*question, Group([Group(table), *paragraphs], "" if wide else "values")]
+    return Section(measure.column.title, parts, below=measure.below)
+
+
+def _study_figure(
+    comparison: Comparison, measure: StudyMeasure, number: int, folder: FigureFolder | None
+) -> list[Part]:
+    """Return the critical differences of one measure; empty where no data set has all methods."""
+    try:
+        figure = draw_comparison(comparison, "critical_difference", measure=measure.key, titled=False)
+    except InputError:
+        return []
+    caption = f"Mean ranks of the methods by {measure.column.title_in_sentence}; "
+    caption += "a bar joins those that do not differ significantly by "
+    caption += TEST_TITLES[comparison.recipe["decided_by"]]
+    if folder is not None:
+        return [folder.figure(figure, f"ranks-{measure.column.measure}", caption)]
+    label = f"Figure of {', '.join(filter(None, [measure.column.title, measure.below]))}"
+    return [WideFigure(PageFigure(inline_svg(figure, f"c{number}", caption)), label, "cd")]
+
+
+def _progress_parts(status: Any) -> Iterator[Part]:
+    """Yield the progress of each data set and method, and the failures."""
+    rows = [
+        [
+            Cell(row["dataset"], "name", heads=True),
+            Cell(row["embedding"], "name"),
+            *(Cell(str(row[state] or ""), "number") for state in STATES),
+            Cell(format_duration(row["seconds"]), "number"),
+        ]
+        for row in status.table.to_dict("records")
+    ]
+    heads = [Head("Data set", is_text=True), Head("Method", is_text=True), *map(Head, STATES), Head("computing")]
+    table = PageTable("One row for each data set and method", heads, rows, "State of the cells", wide=False)
+    counts = ", ".join(f"{status.count(state):,} {state}" for state in STATES)
+    yield Details(f"Cells: {counts}", [table], opened=not status.complete)
+    failed = [
+        TermEntry(failure["method"], f"{failure['where']}: {failure['why']}", is_name=True)
+        for failure in failure_reasons(status)
+    ]
+    if failed:
+        yield Section("What failed", [Terms(failed)])
+
+
+MAX_NARROW_METHODS = 6  # methods; with more the table of a measure has the page's width
+ROUNDING = 1e-12  # smaller values, and standard deviations relative to their values, are 0
+COMPONENTS = "n_components"
+
+
+@dataclass(frozen=True)
+class StudyMeasure:
+    """One measure at one setting: its column, and a row for each data set."""
+
+    key: str
+    column: Column
+    components: str
+    rows: tuple[list[Cell], ...]
+
+    @property
+    def below(self) -> str:
+        """The text under its title."""
+        better = "" if self.column.higher and self.column.ranks else self.column.direction_text
+        parts = [parameter_text(self.column.parameters), self.components, better]
+        return ", ".join(filter(None, parts))
+
+
+@dataclass(frozen=True)
+class StudyView:
+    """A study as reports use it: its methods in order, and its measures."""
+
+    methods: tuple[str, ...]
+    families: tuple[StudyMeasure, ...]
+
+
+def read_study(
+    table: pd.DataFrame, recipe: Mapping[str, Any], reference: Collection[tuple[Any, ...]] = ()
+) -> StudyView:
+    """Return means over replicates of every measure, data set and method; failures have their reasons.
+
+    ``reference`` has the cells whose embedding is the data: data set, method, number of components.
+    """
+    methods = tuple(name for name in recipe["methods"] if (table["embedding"] == name).any())
+    table = table[(table["test"] == "") & (table["measure"] != "")]
+    families = []
+    for (measure, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
+        key = str(measure), str(parameters)
+        families.append(_study_measure(*key, rows, methods, list(recipe["datasets"]), reference))
+    return StudyView(methods, tuple(families))
+
+
+def _study_measure(
+    measure: str,
+    parameters: str,
+    rows: pd.DataFrame,
+    methods: Sequence[str],
+    datasets: Sequence[str],
+    reference: Collection[tuple[Any, ...]],
+) -> StudyMeasure:
+    """Return one measure over all data sets."""
+    means = [row for row in rows.to_dict("records") if math.isfinite(row["value"])]
+    shown_rows = [
+        {**row, "embedding": i, "value": row["value"] if abs(row["value"]) > ROUNDING else 0.0}
+        for i, row in enumerate(means)
+    ]
+    column = make_column(measure, without_parameter(parameters, COMPONENTS), shown_rows)
+    dataset_rows = [
+        _dataset_row(column, name, rows[rows["dataset"] == name], methods, reference)
+        for name in datasets
+        if (rows["dataset"] == name).any()
+    ]
+    components_parts = [part.strip() for part in parameters.split(",") if part.strip().startswith(f"{COMPONENTS}=")]
+    components = components_parts[0].replace(f"{COMPONENTS}=", "d = ") if components_parts else ""
+    return StudyMeasure(full_name(measure, parameters), column, components, tuple(dataset_rows))
+
+
+def _dataset_row(
+    measure_column: Column,
+    dataset: str,
+    rows: pd.DataFrame,
+    methods: Sequence[str],
+    reference: Collection[tuple[Any, ...]],
+) -> list[Cell]:
+    """Return one data set: a cell for each method, shaded from its worst to its best; a failed one has its reason.
+
+    A method whose embedding is the data, at these numbers of components, is not among the best of the row.
+    """
+    sizes = {*zip(rows["embedding"], rows["n_components"], strict=True)}
+    data = [method for place, method, d, *_ in reference if place == dataset and (method, d) in sizes]
+    means = rows.groupby("embedding")["value"].mean()
+    deviations = rows.groupby("embedding")["value"].std()
+    notes = rows[rows["value"].isna()].groupby("embedding")["note"].first()
+    mean_rows = rows.drop_duplicates("embedding").assign(value=lambda frame: frame["embedding"].map(means))
+    column = make_column(
+        measure_column.measure,
+        measure_column.parameters,
+        mean_rows.assign(conf_low=math.nan, conf_high=math.nan).to_dict("records"),
+        data,
+    )
+    cells = [Cell(dataset, "name", heads=True)]
+    for method in methods:
+        value, sd = float(means.get(method, math.nan)), float(deviations.get(method, math.nan))
+        if math.isnan(value):
+            cells.append(Cell(title=str(notes.get(method, ""))))
+            continue
+        deviation_text = (
+            half_width(value, value - sd, value + sd, measure_column.decimals) if sd > abs(value) * ROUNDING else ""
+        )
+        best, shade = method in column.leaders, round(column.shade(method), 3)
+        cells.append(Cell(format_fixed(value, measure_column.decimals), small=[deviation_text], best=best, shade=shade))
+    return cells
+
+
+def study_title(recipe: Mapping[str, Any]) -> str:
+    """Return the heading, such as "Five methods on four data sets"."""
+    methods, datasets = len(recipe["methods"]), len(recipe["datasets"])
+    noun = "method" if methods == 1 else "methods"
+    return (
+        f"{number_word(methods).capitalize()} {noun} on {number_word(datasets)} data set{'' if datasets == 1 else 's'}"
+    )
+
+
+def study_meta(status: Any, recipe: Mapping[str, Any]) -> str:
+    """Return the line under the heading."""
+    done, replicates = status.count("done"), status.cells["replicate"].nunique()
+    parts = [f"{done:,} of {count_noun(len(status.cells), 'cell')} done", count_noun(replicates, "replicate")]
+    if recipe["subsample"]:
+        parts[1] += f" on {100 * recipe['subsample']:g} % of the points each"
+    ks = ", ".join(map(str, recipe["n_neighbors"]))
+    return ", ".join([*parts, f"k = {ks}", f"seed {recipe['random_state']}"])
+
+
+def failure_reasons(status: Any) -> list[dict[str, str]]:
+    """Return the reasons of failures, each with its places."""
+    reasons = []
+    for (method, reason), rows in status.failures.groupby(["embedding", "reason"], sort=False):
+        places = list(dict.fromkeys(rows["dataset"]))
+        reasons.append(
+            {"method": method, "where": f"{count_noun(len(rows), 'cell')}, on {join_and(places)}", "why": reason}
+        )
+    return reasons
+
+
+def study_cautions(
+    status: Any, recipe: Mapping[str, Any], comparison: Comparison | None, *, has_spread: bool = True
+) -> Iterator[str]:
+    """Yield conclusions that do not follow; each only where it applies, that on "±" where a table has a spread."""
+    left = status.count("running") + status.count("waiting")
+    if left:
+        yield f"{count_noun(left, 'cell')} of {len(status.cells):,} are not done: means and ranks may change."
+    if status.count("failed"):
+        yield "Methods that fail are compared where they did not, which favors them where they fail on hard data."
+    if comparison is not None:
+        n = len(recipe["datasets"])
+        yield (
+            f"The {n} data sets are the sample. The tests speak of further data sets like these, not of other kinds, "
+            "and not of any one of them."
+        )
+    if status.cells["replicate"].nunique() > 1:
+        marks = "“±” is the standard deviation over replicates, no interval. " * has_spread
+        yield f"{marks}Replicates are no new data sets and add nothing to their number."
+    else:
+        yield "Each method was run once on each data set; another seed may give another embedding."
+    if recipe["subsample"]:
+        yield "Replicates see parts of the points at the same k, which is a larger part of fewer points."
+    if len(recipe["n_neighbors"]) == 1:
+        yield f"Neighborhoods are those of k = {recipe['n_neighbors'][0]}; at another scale the order may be another."
+    yield "Methods were run with the parameters below. With others, tuned to the data, the order may be another."
+    yield "Measures ask different things; a method that is best by one may be last by another."
+
+
+def _anchor_text(setting: int | str | None) -> str:
+    """Return the points from which neighborhoods are computed."""
+    if setting == "auto":
+        return f"all points; {DEFAULT_ANCHORS:,} anchors of more than {MAX_POINTS_WITHOUT_ANCHORS:,} points"
+    return f"{setting:,}" if setting else "all points"
+
+
+def study_settings(recipe: Mapping[str, Any]) -> Iterator[TermEntry]:
+    """Yield the settings of the study, its data sets and its methods."""
+    measures = recipe["measures"]
+    share, options = recipe["subsample"], recipe["options"]
+    pairs = [
+        ("Measures", measures if isinstance(measures, str) else ", ".join(measures)),
+        ("Neighbors k", ", ".join(map(str, recipe["n_neighbors"]))),
+        ("Metric", metric_text({"metric": recipe["metric"], "sources": recipe["methods"]})),
+        ("Points of each replicate", f"{100 * share:g} %, drawn without replacement" if share else "all"),
+        ("Anchors", _anchor_text(recipe["anchors"])),
+        ("Options", "; ".join(f"{name}: {value}" for name, value in options.items())),
+        ("Seed", str(recipe["random_state"])),
+    ]
+    yield from (TermEntry(name, value) for name, value in pairs if value)
+    for name, entry in recipe["datasets"].items():
+        columns = f"{entry['p']:,}" if entry["p"] else MISSING_VALUE
+        yield TermEntry(
+            f"Data set {name}", f"n = {entry['n']:,}, p = {columns}, SHA-256 {entry['sha256']}", is_name=True
+        )
+    for name, entry in recipe["methods"].items():
+        version = f" {entry['version']}" if entry.get("version") else ""
+        parameters = f", {entry['parameters']}" if entry["parameters"] not in ("", "{}") else ""
+        yield TermEntry(f"Method {name}", f"{entry['kind']} {entry['what']}{version}{parameters}", is_name=True)

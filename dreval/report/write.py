@@ -1,0 +1,194 @@
+"""Write the report of a record as one self-contained page, or as a text with its figures in a folder next to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dreval.errors import InputError
+from dreval.glossary import REPORT_FORMS
+from dreval.records.base import write_atomic
+from dreval.records.comparison import Comparison
+from dreval.records.results import Results
+from dreval.records.sweep import Sweep
+from dreval.report.document import Report
+from dreval.report.documents.comparison_page import comparison_report
+from dreval.report.documents.evaluation_page import results_report
+from dreval.report.documents.study import study_report
+from dreval.report.documents.sweep import sweep_report
+from dreval.report.figure_folder import FigureFolder
+from dreval.report.render.page import html_page
+from dreval.report.result_view import read_results
+
+
+def write_report(results: Results, path: str | Path, title: str | None = None) -> Path:
+    r"""Write a report.
+
+    Parameters
+    ----------
+    results : Results
+        The result of ``Evaluation.run``.
+    path : str or Path
+        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text, whose figures (and, for
+        LaTeX, tables to ``\input``) are in a folder next to it, ``report-figures`` for ``report.tex``.
+    title : str, optional
+        The heading; "Evaluation of four embeddings of digits" or the like by default.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If the suffix is none of these, the folder does not exist, or the path is a folder.
+
+    Notes
+    -----
+    The file loads nothing from elsewhere, contains no time, and is the same for the same result, byte by byte, as are
+    the files next to it. Sentences on an embedding follow from its numbers by rules (``report.findings``). A document
+    for LaTeX needs only booktabs, graphicx and longtable; pdfLaTeX shows letters that it does not know as code
+    points, XeLaTeX and LuaLaTeX set them. O(n) time and memory for each embedding.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval, tempfile
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> res = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=10, random_state=0).run(ci=None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_report(res, f"{folder}/pca.md").read_text("utf-8").splitlines()[0])
+    # Evaluation of one embedding of data
+    """
+    target, folder = page_target(path)
+    return write_document(target, results_report(results, read_results(results), title, folder), folder)
+
+
+def write_comparison(comparison: Comparison, path: str | Path, title: str | None = None) -> Path:
+    """Write the report of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The result of ``dreval.compare``, ``Results.compare`` or ``Study.compare``.
+    path : str or Path
+        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder next to it.
+    title : str, optional
+        The heading; "Comparison of three embeddings" or the like by default.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If the suffix is none of these, the folder does not exist, or the path is a folder.
+
+    Notes
+    -----
+    The file contains no time and is the same for the same comparison, byte by byte.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval, tempfile
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+    >>> found = ev.run("continuity").compare()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_comparison(found, f"{folder}/ab.md").read_text("utf-8").splitlines()[0])
+    # Comparison of two embeddings of data
+    """
+    target, folder = page_target(path)
+    return write_document(target, comparison_report(comparison, title, folder), folder)
+
+
+def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
+    """Write the report of a study.
+
+    Parameters
+    ----------
+    study : Study
+        The study; the finished part of it is reported.
+    path : str or Path
+        Where to write: ``.html`` for one self-contained page with figures, ``.md`` for its tables and sentences.
+    title : str, optional
+        The heading; "Five methods on four data sets" or the like by default.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If the suffix is neither, the folder does not exist, or the path is a folder.
+
+    Notes
+    -----
+    The file loads nothing. O(cells) time and memory, and one figure for each measure.
+    """
+    target, folder = page_target(path)
+    return write_document(target, study_report(study, target.name, title, folder), folder)
+
+
+def write_sweep(sweep: Sweep, path: str | Path, title: str | None = None) -> Path:
+    """Write the report of a sweep.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        The result of ``dreval.sweep``.
+    path : str or Path
+        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder next to it.
+    title : str, optional
+        The heading; "Sweep of three settings of isomap" or the like by default.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If the suffix is none of these, the folder does not exist, or the path is a folder.
+
+    Notes
+    -----
+    The file loads nothing, contains no time and is the same for the same sweep, byte by byte.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval, tempfile
+    >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
+    >>> found = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_sweep(found, f"{folder}/isomap.md").read_text("utf-8").splitlines()[0])
+    # Sweep of three settings of isomap
+    """
+    target, folder = page_target(path)
+    return write_document(target, sweep_report(sweep, title, folder), folder)
+
+
+def write_document(target: Path, report: Report, folder: FigureFolder | None) -> Path:
+    """Write a report as a page, or as a text where something lies beside it."""
+    return write_atomic(target, html_page(report)) if folder is None else folder.write(report)
+
+
+def page_target(path: str | Path) -> tuple[Path, FigureFolder | None]:
+    """Return the path, after checking that a report can be written there, and the folder next to a text."""
+    target = Path(path)
+    if target.suffix.lower() not in REPORT_FORMS:
+        *other_forms, last = REPORT_FORMS
+        hint = f"Choose {', '.join(f'{form} for {use}' for form, use in REPORT_FORMS.items())}."
+        raise InputError("path", f"must end in {', '.join(other_forms)} or {last}", repr(str(path)), hint)
+    if not target.parent.is_dir():
+        raise InputError(
+            "path", "must lie in an existing folder", str(target.parent), "Create the folder first, or write elsewhere."
+        )
+    if target.is_dir():
+        raise InputError("path", "must be a file", f"the folder {target}", "Add a file name to it.")
+    return target, None if target.suffix.lower() == ".html" else FigureFolder(target)
