@@ -145,10 +145,10 @@ class Table:
     Below the table are ``best``, the meaning of the mark of best cells, ``foot``, and the ``footnotes`` of cells and
     headings with their letters. ``foot_row`` is the last row, below a rule.
 
-    The other fields are for pages: a ``caption`` for screen readers, and a ``style``: "" for a table that is only read
-    and sorted, "main" for the first table, "heat" for a heat map and "turned" for the first table with its measures as
-    rows. ``groups`` head columns. If ``visible_rows`` is not 0, a script hides all further rows, and a button shows
-    them.
+    The other fields are for pages. With a ``caption`` for screen readers the title is a label only, since the section
+    heads the table. ``style`` is "" for a table that is only read and sorted, "main" for the first table, "heat" for a
+    heat map and "turned" for the first table with its measures as rows. ``groups`` head columns. If ``visible_rows`` is
+    not 0, a script hides all further rows, and a button shows them.
     """
 
     title: str
@@ -186,6 +186,11 @@ class Table:
     def is_heading(self, row: Sequence[Any]) -> bool:
         """Return whether a row is a heading of the rows below it."""
         return len(row) == 1 < len(self.columns)
+
+    @property
+    def heading(self) -> str:
+        """The title above the table; a table with a ``caption`` is headed by its section."""
+        return "" if self.caption else self.title
 
     @property
     def cells(self) -> list[tuple[Cell, ...]]:

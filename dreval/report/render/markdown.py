@@ -42,7 +42,7 @@ def markdown(document: Document) -> str:
 
 def markdown_table(table: Table, level: int = 3) -> str:
     """Return one table with its title as a heading, and the text below it."""
-    title = f"{'#' * level} {markdown_text(plain_symbols(table.title))}" if table.title else ""
+    title = f"{'#' * level} {markdown_text(plain_symbols(table.heading))}" if table.heading else ""
     below = [markdown_text(plain_symbols(table.text_below()))]
     below += [f"({footnote.letter}) {markdown_text(footnote.text)}" for footnote in table.footnotes]
     return "\n\n".join(filter(None, [title, "\n".join(_rows(table)), "  \n".join(filter(None, below))]))
