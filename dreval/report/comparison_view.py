@@ -7,6 +7,7 @@ import math
 import pandas as pd
 
 from dreval.inference.ties import order_by_mean_rank
+from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import keys_by_full_name
 from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, make_column, measure_title, parameter_text, same_maps
@@ -49,6 +50,13 @@ def decisive_pairs(comparison: Comparison, name: str) -> pd.DataFrame:
     return rows[((rows["test"] == by) if by else (rows["test"] != "bayes")) & rows["p_value"].notna()]
 
 
+def significant_pairs(rows: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the better and the worse embedding of each significant pair."""
+    rows = rows[rows["better"] != ""]
+    better_first = rows["better"] == rows["first"]
+    return list(zip(rows["better"], rows["second"].where(better_first, rows["first"]), strict=True))
+
+
 def measure_label(comparison: Comparison, name: str) -> str:
     """Return the name of a measure within a sentence, or its symbol where there are many measures."""
     column = column_of(comparison, name)
@@ -86,6 +94,31 @@ def by_mean_rank(comparison: Comparison) -> list[str]:
         ).items():
             ranks[embedding].append(float(rank))
     return order_by_mean_rank(ranks)
+
+
+def embedding_order(comparison: Comparison) -> list[str]:
+    """Return the embeddings in the order of a report: by mean ranks over data sets, else by places among the best.
+
+    On one data set these are the questions, then the measures, by which no other embedding is significantly better;
+    then the given order. It is an order, not a score.
+    """
+    if comparison.families or "baseline" in comparison.recipe:
+        return by_mean_rank(comparison)
+    places: dict[str, list[str]] = {}
+    for name in comparison.measures:
+        rows = decisive_pairs(comparison, name)
+        worse = {loser for _, loser in significant_pairs(rows)}
+        for row in comparison.of(comparison.standing, name).to_dict("records"):
+            is_best = row["embedding"] not in worse and not math.isnan(row["value"])
+            places.setdefault(row["embedding"], []).extend([question_of(column_of(comparison, name))] * is_best)
+    names = by_mean_rank(comparison) if comparison.results is None else comparison.results.names
+    compared = [name for name in names if name in places]
+    return sorted(compared, key=lambda name: (-len({*places[name]}), -len(places[name])))
+
+
+def question_of(column: Column) -> str:
+    """Return the question that a measure answers; empty for a measure without one."""
+    return GOALS[column.goal].title if column.goal else ""
 
 
 def equal_maps(comparison: Comparison) -> list[set[str]]:
