@@ -47,20 +47,8 @@ from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.comparisons import forest_text, page_forests
 from dreval.report.figures.maps import MAX_CURVES, PointFigures, point_figures
 from dreval.report.figures.nulls import NullFigures, null_figures
-from dreval.report.findings import (
-    HOLDS,
-    MOSTLY,
-    best_mark_text,
-    embedding_findings,
-    findings,
-    grade_definitions,
-    metric_text,
-    missing_findings,
-    missing_reason,
-    shared_findings,
-    shared_sentences,
-    standing_finding,
-)
+from dreval.report.findings import best_mark_text, metric_text, missing_findings, missing_reason, standing, verdict
+from dreval.report.findings import cautions as cautions_on
 from dreval.report.format import ADJUSTMENTS, MAX_NAME_LETTERS, count_noun, join_and, number_word, short_names
 from dreval.report.plot import plot
 from dreval.report.result_view import (
@@ -95,10 +83,8 @@ def results_report(results: Results, view: ResultView, title: str | None, folder
     """Return the whole report of a result, in order: of a page, or of a text with figures in a ``folder``."""
     dimensions = {name: results.embeddings[name].shape[1] for name in view.computed if name in results.embeddings}
     paired = paired_differences(view)
-    paragraphs = [Paragraph(finding.text, "finding") for finding in findings(view)]
-    answer = Section(
-        "The answer", [*paragraphs, *(Paragraph(finding.text) for finding in shared_sentences(view))], "verdict"
-    )
+    paragraphs = [Paragraph(f"{answer.question}: {answer.text}", "finding") for answer in verdict(view)]
+    answer = Section("The answer", paragraphs, "verdict")
     labels = embedding_labels(view)
     body = (
         _page_sections(results, view, labels, dimensions, paired)
@@ -482,9 +468,7 @@ def _shade_note(view: ResultView, measures_are_rows: bool) -> str:
     best = best_mark_text(view, view.main_columns)
     if not best:
         return ""
-    order_text = view.mean_rank_text if view.has_many else ""
-    order = f"{order_text[:1].upper()}{order_text[1:]}. " if order_text else ""
-    return f"{order}A stronger shade is better within a {'row' if measures_are_rows else 'column'}; ● {best}."
+    return f"A stronger shade is better within a {'row' if measures_are_rows else 'column'}; ● {best}."
 
 
 def _table_note(view: ResultView) -> str:
@@ -667,7 +651,7 @@ def definitions(view: ResultView) -> list[tuple[str, str]]:
             ("adjusted p", _sentence(f"{COLUMNS['p_adjusted']}, by {adjustment}")),
             ("effect size", _sentence(COLUMNS["effect_size"])),
         ]
-    return [*pairs, *grade_definitions(view)]
+    return pairs
 
 
 def _term(column: Column) -> str:
@@ -709,16 +693,12 @@ def headline(view: ResultView, dimensions: dict[str, int]) -> str:
 
 
 def embedding_cards(view: ResultView, labels: Mapping[str, EmbeddingLabel]) -> list[Card]:
-    """Return a card for each embedding, with the findings that not all share; none if there is only one."""
-    shared, titles, cards = shared_findings(view), short_names(view.names, MAX_NAME_LETTERS), []
+    """Return a card for each embedding, with its first caution; none if there is only one."""
+    titles, cards = short_names(view.names, MAX_NAME_LETTERS), []
     for name in view.names if len(view.names) > 1 else ():
-        own_findings = (
-            embedding_findings(view, name, without=shared) if name not in view.reference else []
-        )  # it is the first row
-        good = [finding.text for finding in own_findings if finding.kind in (HOLDS, MOSTLY)]
-        poor = [finding.text for finding in own_findings if finding.kind not in (HOLDS, MOSTLY)]
+        poor = [finding.predicate for finding in cautions_on(view, name)[:1]]
         missing = [finding.text for finding in missing_findings(view, name)]
-        cards.append(Card(labels[name], titles[name], standing_finding(view, name).text, good, poor, missing))
+        cards.append(Card(labels[name], titles[name], standing(view, name).predicate, [], poor, missing))
     return cards
 
 
