@@ -23,7 +23,6 @@ from dreval.report.comparison_view import (
     decisive_pairs,
     embedding_order,
     equal_maps,
-    question_of,
     setting_suffix,
     significant_pairs,
 )
@@ -180,7 +179,7 @@ class _Facts:
         self.same = equal_maps(comparison)
         self.keys = keys_by_full_name(comparison.standing)
         self.questions: dict[str, list[str]] = {}
-        topics = {name: question_of(column) for name, column in self.columns.items()}
+        topics = {name: column.topic for name, column in self.columns.items()}
         other = OTHER_QUESTION if any(topics.values()) else NO_QUESTION
         order = [*dict.fromkeys(goal.title for goal in GOALS.values()), ""]
         for name in sorted(self.columns, key=lambda name: order.index(topics[name])):
@@ -203,11 +202,12 @@ class _Facts:
         left = [name for name in total if name not in measures]
         if len(left) == 1 and len(total) > 3:
             return f" by all measures but {self.label(left[0])}"
-        return f" by {join_and([self.label(name) for name in measures])}"
+        word = "with" if all(self.columns[name].by_text.startswith("with ") for name in measures) else "by"
+        return f" {word} {join_and([self.label(name) for name in measures])}"
 
     def label(self, name: str) -> str:
         """Return the name of a measure within a sentence."""
-        return f"{self.columns[name].title_in_sentence}{setting_suffix(self.comparison, name)}"
+        return f"{self.columns[name].noun_in_sentence}{setting_suffix(self.comparison, name)}"
 
     def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return embeddings in the order of the report, each once."""
@@ -232,8 +232,8 @@ class _Facts:
         return f"all others but {_names(left)}" if len(left) <= MAX_EXCEPTIONS else f"{len(worse)} of {n_others} others"
 
     def winning_values(self, measures: Sequence[str], better: str) -> str:
-        """Return the better and the worse value of two embeddings by one of several measures: a share before others."""
-        name = next((name for name in measures if self.columns[name].share), measures[0])
+        """Return the better and the worse value of two embeddings by the measure that stands for its question."""
+        name = next((name for name in measures if self.columns[name].bar), measures[0])
         column, worse = self.columns[name], next(other for other in self.order if other != better)
         values = " against ".join(without_zero(column.format_value(column.values[key])) for key in (better, worse))
         return values if len(measures) == 1 and len(self.columns) > 1 else f"{self.label(name)} {values}"

@@ -7,7 +7,6 @@ import math
 import pandas as pd
 
 from dreval.inference.ties import order_by_mean_rank
-from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import keys_by_full_name
 from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, make_column, measure_title, parameter_text, same_maps
@@ -110,15 +109,10 @@ def embedding_order(comparison: Comparison) -> list[str]:
         worse = {loser for _, loser in significant_pairs(rows)}
         for row in comparison.of(comparison.standing, name).to_dict("records"):
             is_best = row["embedding"] not in worse and not math.isnan(row["value"])
-            places.setdefault(row["embedding"], []).extend([question_of(column_of(comparison, name))] * is_best)
+            places.setdefault(row["embedding"], []).extend([column_of(comparison, name).topic or name] * is_best)
     names = by_mean_rank(comparison) if comparison.results is None else comparison.results.names
     compared = [name for name in names if name in places]
     return sorted(compared, key=lambda name: (-len({*places[name]}), -len(places[name])))
-
-
-def question_of(column: Column) -> str:
-    """Return the question that a measure answers; empty for a measure without one."""
-    return GOALS[column.goal].title if column.goal else ""
 
 
 def equal_maps(comparison: Comparison) -> list[set[str]]:

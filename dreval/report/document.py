@@ -263,7 +263,10 @@ class Items:
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms or settings, each with its meaning; a "header" has the settings of a record at its top."""
+    """Terms or settings, each with its meaning.
+
+    A "header" has the settings of a record at its top, and "answers" are the questions of a verdict with sentences.
+    """
 
     entries: Sequence[TermEntry]
     style: str = ""
@@ -507,7 +510,7 @@ def record_document(
     tables: Sequence[Table],
     notes: Sequence[Any] = (),
     call: str = "",
-    findings: Sequence[str] = (),
+    findings: Sequence[str | Terms] = (),
     *,
     about: Sequence[str] = (),
     after: Sequence[str] = (),
@@ -521,7 +524,7 @@ def record_document(
     entries = [TermEntry(name, value, is_name=True) for name, value in header if value]
     parts: list[Part] = [Terms(entries, "header")] if entries else []
     parts += [Code(call)] if call else []
-    parts += [Paragraph(text, "finding") for text in findings]
+    parts += [Paragraph(finding, "finding") if isinstance(finding, str) else finding for finding in findings]
     parts += tables
     parts += [Paragraph(text, "after") for text in after]
     parts += [Items([str(note) for note in notes], numbered=True)] if notes else []
