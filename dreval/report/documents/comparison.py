@@ -100,7 +100,7 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     steps = ["--full", "--report page.html"] if shell else [".plot()", ".tidy()", ".summary(full=True)"]
     steps += [] if shell else ['.report("x.html")']
     options = {
-        "about": [f"{title} ({comparison_settings(comparison)})"],
+        "about": [f"{comparison_title(comparison, '')}: {comparison_settings(comparison)}"],
         "after": _notes_on_all(comparison)[:PRINTED_NOTES],
     }
     return record_document(
@@ -115,28 +115,28 @@ def _answer_terms(comparison: Comparison, with_cautions: bool) -> Terms:
     return Terms([TermEntry(short.get(answer.question, answer.question), answer.text) for answer in answers], "answers")
 
 
-def comparison_title(comparison: Comparison) -> str:
-    """Return the heading, such as "Comparison of 3 embeddings of wdbc: 569 points"."""
+def comparison_title(comparison: Comparison, begin: str = "Comparison of ") -> str:
+    """Return what was compared, such as "Comparison of 3 embeddings of wdbc, 569 points"."""
     names = comparison.standing["embedding"].unique()
-    size = f"Comparison of {count_noun(len(names), 'embedding')}"
+    size = f"{begin}{count_noun(len(names), 'embedding')}"
     if comparison.families:
         data = {name for family in comparison.families.values() for name in family.cells.index}
         return f"{size} on {count_noun(len(data), 'data set')}"
     data = str(comparison.recipe.get("dataset") or "")
-    return f"{size}{f' of {data}' if data else ''}: {format_number(comparison.recipe.get('n'))} points"
+    return f"{size}{f' of {data}' if data else ''}, {format_number(comparison.recipe.get('n'))} points"
 
 
 def comparison_settings(comparison: Comparison) -> str:
-    """Return the number of tests, their adjustment and level, such as "100 paired tests, Holm, level .05"."""
+    """Return the number of tests, their adjustment and level, such as "100 paired tests (Holm, level .05)"."""
     recipe, pairs = comparison.recipe, comparison.pairs
     if comparison.families:
         pairs = pairs[pairs["test"] == recipe["decided_by"]]
     n_tests, level = int(pairs["p_value"].notna().sum()), without_zero(f"{recipe['alpha']:g}")
-    tests = count_noun(n_tests, "test" if comparison.families else "paired test")
-    adjustment = ADJUSTMENTS.get(recipe["adjust"], "not adjusted")
-    parts = [tests, adjustment] if n_tests else ["not tested"] if "bayes" not in recipe["tests"] else []
-    parts += [f"level {level}", *([f"all against {recipe['baseline']}"] if recipe.get("baseline") else [])]
-    return ", ".join(parts)
+    tests = count_noun(n_tests, "test" if comparison.families else "paired test") if n_tests else ""
+    adjustment = [ADJUSTMENTS.get(recipe["adjust"], "not adjusted")] if n_tests > 1 else []
+    baseline = f" against {recipe['baseline']}" if recipe.get("baseline") else ""
+    settings = ", ".join([*adjustment, f"level {level}"])
+    return f"{tests}{baseline} ({settings})" if tests else settings
 
 
 def outcomes(comparison: Comparison) -> Iterator[str]:
