@@ -140,10 +140,10 @@ class Table:
     Below the table are ``best``, the meaning of the mark of best cells, ``foot``, and the ``footnotes`` of cells and
     headings with their letters. ``foot_row`` is the last row, below a rule.
 
-    The other fields are for pages: a ``caption`` for screen readers, and a ``style``: "" for a table that is only read
-    and sorted, "main" for the first table, "heat" for a heat map and "turned" for the first table with its measures as
-    rows. ``groups`` head columns. If ``visible_rows`` is not 0, a script hides all further rows, and a button shows
-    them.
+    The other fields are for pages, except the ``style`` "plain": a text has no rule below the headings. There are a
+    ``caption`` for screen readers, and a ``style``: "" for a table that is only read and sorted, "main" for the first
+    table, "heat" for a heat map and "turned" for the first table with its measures as rows. ``groups`` head columns. If
+    ``visible_rows`` is not 0, a script hides all further rows, and a button shows them.
     """
 
     title: str
@@ -263,7 +263,10 @@ class Items:
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms or settings, each with its meaning; a "header" has the settings of a record at its top."""
+    """Terms or settings, each with its meaning.
+
+    A "header" has the settings of a record at its top, and "answers" are the questions of a verdict with sentences.
+    """
 
     entries: Sequence[TermEntry]
     style: str = ""
@@ -507,7 +510,7 @@ def record_document(
     tables: Sequence[Table],
     notes: Sequence[Any] = (),
     call: str = "",
-    findings: Sequence[str] = (),
+    findings: Sequence[str | Terms] = (),
     *,
     about: Sequence[str] = (),
     after: Sequence[str] = (),
@@ -521,7 +524,7 @@ def record_document(
     entries = [TermEntry(name, value, is_name=True) for name, value in header if value]
     parts: list[Part] = [Terms(entries, "header")] if entries else []
     parts += [Code(call)] if call else []
-    parts += [Paragraph(text, "finding") for text in findings]
+    parts += [Paragraph(finding, "finding") if isinstance(finding, str) else finding for finding in findings]
     parts += tables
     parts += [Paragraph(text, "after") for text in after]
     parts += [Items([str(note) for note in notes], numbered=True)] if notes else []

@@ -79,6 +79,12 @@ def _parts(parts: Iterable[Part], level: int) -> Iterator[str]:
             case Items():
                 kind, write = ("ol", _html_note) if part.numbered else ("ul", html_sentence)
                 yield f"<{kind}>{''.join(f'<li>{write(item)}</li>' for item in part.items)}</{kind}>"
+            case Terms(style="answers"):
+                rows = (
+                    f'<tr><th scope="row">{_html(e.term)}</th><td class="w">{html_sentence(e.meaning)}</td></tr>'
+                    for e in part.entries
+                )
+                yield f"<table class=answers><tbody>{''.join(rows)}</tbody></table>"
             case Terms():
                 cells = [
                     f'<th scope="row">{_html(e.term)}</th><td class="t">{_html(e.meaning)}</td>' for e in part.entries
