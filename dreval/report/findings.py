@@ -67,6 +67,8 @@ DISAGREE = "disagree"
 FURTHER_SETS = "further sets"
 BORDERLINE = "borderline"
 BORDERLINE_AGAIN = "borderline again"
+MANY_BORDERLINE = "many borderline"
+MANY_BORDERLINE_AGAIN = "many borderline again"
 ALSO_BORDERLINE = "also borderline"
 EVEN_BEST_POOR = "even best poor"
 ALL_POOR = "all poor"
@@ -107,6 +109,8 @@ PHRASES = {
     UNJUDGED: "{names} could not be tested{by}.",
     BORDERLINE: "{By} {lead} borderline ({p_ranking} for this measure, {p_compare} {tests}).",
     BORDERLINE_AGAIN: "{By} {lead} borderline ({p_ranking}, {p_compare} adjusted).",
+    MANY_BORDERLINE: "{count} leads are borderline (least clear: {p_ranking} for this measure, {p_compare} {tests}).",
+    MANY_BORDERLINE_AGAIN: "{count} leads are borderline (least clear: {p_ranking}, {p_compare} adjusted).",
     ALSO_BORDERLINE: "{count} further {leads_are} borderline.",
     EVEN_BEST_POOR: "Even {best} {are} closer to chance than to perfect.",
     ALL_POOR: "All are closer to chance than to perfect.",
@@ -129,6 +133,7 @@ PHRASES = {
     MISSING: "No value of {measures}: {reason}.",
 }
 NOISES = (NOISE, ALONE_NOISE)
+AGAIN = {BORDERLINE: BORDERLINE_AGAIN, MANY_BORDERLINE: MANY_BORDERLINE_AGAIN}  # after the first one of a verdict
 IN_PARENTHESES = (NO_DIFFERENCE, SAME_VALUE, NOISE, ALONE_NOISE)  # kinds whose values are in parentheses
 
 
@@ -260,8 +265,7 @@ def _fields(finding: Finding, with_names: bool) -> dict[str, str]:
 
 def _measures_text(finding: Finding) -> str:
     """Return by which measures a finding holds; empty for the only measure of its question."""
-    columns = finding.measures
-    total = int(finding.numbers["measures"].value) if "measures" in finding.numbers else 0
+    columns, total = finding.measures, int(finding.numbers.get("measures", Number(0, "")).value)
     if not columns or total == len(columns) == 1:
         return ""
     if total == len(columns) and finding.kind in IN_PARENTHESES:
@@ -509,10 +513,10 @@ def verdict(view: ResultView) -> list[Answer]:
         for place, finding in enumerate(findings):
             if finding.kind == BEST_MAP and named.issuperset(finding.subject):  # equal maps are named once
                 findings[place] = replace(finding, kind=BEST)
-            if finding.kind == BORDERLINE and is_counted:  # the number of tests is said once
-                findings[place] = replace(finding, kind=BORDERLINE_AGAIN)
+            if finding.kind in AGAIN and is_counted:  # the number of tests is said once
+                findings[place] = replace(finding, kind=AGAIN[finding.kind])
             named.update(finding.subject if finding.kind == BEST_MAP else ())
-            is_counted |= finding.kind == BORDERLINE
+            is_counted |= finding.kind in AGAIN
         answers += [Answer(question or "Other", tuple(findings))] if findings else []
     stated = {
         row for answer in answers for finding in answer.findings if finding.kind in NOISES for row in finding.rows
@@ -527,6 +531,7 @@ def _question_findings(view: ResultView, question: str, columns: list[Column]) -
     if len(contenders) == 1:
         return _lone_findings(view, question, columns, contenders[0])
     total = _numbers_of_question(view, columns)
+    columns = columns if len(contenders) <= MAX_IN_FULL else [leading_column(columns)]
     any_tested = any(view.best_set(column).tested for column in view.main_columns)
     by_outcome: dict[str, list[Column]] = {}
     rankings: dict[frozenset[str], list[MeasureRanking]] = {}
@@ -580,26 +585,28 @@ def _best_findings(
     columns = [ranking.column for group in groups for ranking in group]
     rows = rows_of(columns, view.contenders)
     findings = [Finding(DISAGREE, question, (), tuple(columns), {}, rows)] if is_disagreement else []
-    max_groups = MAX_LISTED_GROUPS if len(view.contenders) <= MAX_IN_FULL else 1
-    main = leading_column(columns) if columns else None
-    groups.sort(key=lambda group: max_groups == 1 and all(ranking.column is not main for ranking in group))
-    for place, group in enumerate(groups[:max_groups]):
+    for place, group in enumerate(groups[:MAX_LISTED_GROUPS]):
         finding = _group_finding(view, question, group, total)
         borderline = _borderline_findings(view, question, group, finding)
         if place:  # the first best set is quoted in full
             numbers = {key: number for key, number in finding.numbers.items() if key not in ("next", "chance")}
             finding = replace(finding, numbers=numbers, others=())
             added = tuple(name for name in finding.subject if name not in groups[0][0].best)
-            if finding.kind == BEST_SET and len(added) == len(finding.subject) - len(groups[0][0].best):
+            if finding.kind == BEST_SET and all(_is_led_by(view, ranking, groups[0][0].best) for ranking in group):
                 finding = replace(finding, kind=ALSO_BEST, subject=added)
         findings.append(finding)
         findings += _unjudged_findings(question, group, total)
         findings += borderline
-    further = [ranking.column for group in groups[max_groups:] for ranking in group]
+    further = [ranking.column for group in groups[MAX_LISTED_GROUPS:] for ranking in group]
     if further:
         numbers = {"count": Number(len(further), str(len(further)))}
         findings.append(Finding(FURTHER_SETS, question, (), tuple(further), numbers, rows_of(further, view.contenders)))
     return findings
+
+
+def _is_led_by(view: ResultView, ranking: MeasureRanking, names: Sequence[str]) -> bool:
+    """Return whether some embeddings are all in the best set of a measure, and have its best value."""
+    return {*names} <= {*ranking.best} and view.best_set(ranking.column).best[0] in names
 
 
 def _group_finding(
@@ -665,6 +672,7 @@ def _borderline_findings(
 ) -> Iterator[Finding]:
     """Yield the least clear borderline difference with both p-values, and then by which measures others are."""
     lines = sorted((line for ranking in group for line in borderlines(view, ranking)), key=lambda line: -line.p_compare)
+    is_many = len(lines) > 1 and len(view.contenders) > MAX_IN_FULL
     for line in lines[:1]:
         tests = len(view.pair_p_values)
         numbers = {
@@ -672,7 +680,13 @@ def _borderline_findings(
             "p_compare": Number(line.p_compare, probability(line.p_compare)),
         }
         numbers |= {"tests": Number(tests, f"{tests:,}")} if tests > 1 else {}
+        numbers |= {"measures": Number(1, "one")} if len(quoted.measures) == 1 else {}
         rows = rows_of([line.column], [line.best, line.other])
+        if is_many:
+            numbers |= {"count": Number(len(lines), f"{len(lines):,}")}
+            rows = tuple(row for line in lines for row in rows_of([line.column], [line.best, line.other]))
+            yield Finding(MANY_BORDERLINE, question, (line.best,), (line.column,), numbers, rows, (line.other,))
+            return
         others = () if (line.best, line.other) == (*quoted.subject, *quoted.others) else (line.other,)
         yield Finding(BORDERLINE, question, (line.best,), (line.column,), numbers, rows, others)
     if len(lines) > 1:
@@ -963,8 +977,8 @@ def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = 
     titles = dict.fromkeys(column.short_title if symbols else column.title_in_sentence for column in untested)
     few = len(titles) <= MAX_LISTED_NAMES + 1
     names = join_and(list(titles)) if few else f"{number_word(len(titles))} measures"
-    each = ", each measure by itself" * (len(with_best) > 1)
-    text = f"best, or not significantly worse than the best ({100 * LEVEL:g} %{each})"
+    each = ", each measure alone" * (len(with_best) > 1)
+    text = f"best, or not significantly worse ({100 * LEVEL:g} %{each})"
     return f"{text}; by {names} the best value, not tested" if titles else text
 
 

@@ -44,6 +44,12 @@ from dreval.report.document import (
     Column as TableColumn,
 )
 from dreval.report.findings import (
+    ALL_POOR,
+    ALSO_BEST,
+    ALSO_BORDERLINE,
+    EVEN_BEST_POOR,
+    FURTHER_SETS,
+    NO_DIFFERENCE,
     NULL_DATA_NAMES,
     best_mark_text,
     leading_column,
@@ -196,22 +202,24 @@ def _value_text(column: Column, name: str) -> str:
     return column.format_value(column.values[name]) + (f" {interval_text}" if interval else "")
 
 
-def printed_table(view: ResultView, *, shell: bool = False) -> Table:
+def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = True) -> Table:
     """Return the one table of a printed result: measures by embeddings, or many embeddings by questions.
 
     Half-widths of intervals are in the table where they fit, else their largest is below it. Titles of measures become
     symbols, with a key below, where they do not fit. Of many embeddings the table has the first ones, with one measure
-    for each question.
+    for each question. ``has_hint`` is whether the text below it says how to re-run the methods.
     """
     few = len(view.computed) <= MAX_EMBEDDINGS_ACROSS
     columns = view.by_goal if few else question_columns(view)
-    variants = [(titles, halves) for titles in (True, False) for halves in (True, False)]
-    for titles, halves in variants:
-        table, key = (_measure_rows_table if few else _embedding_rows_table)(view, columns, titles, halves)
+    for has_titles, halves in itertools.product((True, False) if few else (False,), (True, False)):
+        if few:
+            table, key = _measure_rows_table(view, columns, has_titles, halves)
+        else:
+            table, key = _embedding_rows_table(view, columns, halves)
         if table_width(table) <= TERMINAL_COLUMNS:
             break
-    best = best_mark_text(view, columns, few and not titles)
-    foot = [*_marks(view, columns, halves, shell), *key]
+    best = best_mark_text(view, columns, few and not has_titles)
+    foot = [*_marks(view, columns, halves, shell, has_hint), *key]
     return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
 
 
@@ -230,7 +238,7 @@ def _measure_rows_table(
         [
             Cell(_printed_head(view, column, column.title if titles else column.short_title), "text"),
             *(_narrow_value(view, column, name, halves) for name in view.ranked),
-            _narrow_chance(column),
+            _narrow_chance(view, column),
         ]
         for column in columns
     ]
@@ -265,9 +273,7 @@ def _short_heads(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return short, key
 
 
-def _embedding_rows_table(
-    view: ResultView, columns: Sequence[Column], titles: bool, halves: bool
-) -> tuple[Table, list[str]]:
+def _embedding_rows_table(view: ResultView, columns: Sequence[Column], halves: bool) -> tuple[Table, list[str]]:
     """Return the table of many embeddings below each other, and what its columns are."""
     count = PRINTED_OF_MANY if len(view.computed) > MANY_EMBEDDINGS else PRINTED_EMBEDDINGS
     names = view.ranked if len(view.computed) <= count else view.ranked[:count]
@@ -276,10 +282,10 @@ def _embedding_rows_table(
     ]
     omitted = len(view.computed) - len(names)
     rows += [[Cell(f"{omitted} more", "text"), *[""] * len(columns)]] if omitted else []
-    chance = [Cell("chance", "text"), *map(_narrow_chance, columns)]
+    chance = [Cell("chance", "text"), *(_narrow_chance(view, column) for column in columns)]
     rows += [chance] if any(column.chances for column in columns) else []
     heads = [_printed_head(view, column, short_topic(column.topic) or column.short_title) for column in columns]
-    key = [f"{short_topic(c.topic)}: {c.title_in_sentence}" for c in columns if c.topic and titles]
+    key = [f"{short_topic(c.topic)}: {c.noun_in_sentence}" for c in columns if c.topic]
     return Table("", ["", *map(TableColumn, heads)], rows, style="plain"), key
 
 
@@ -288,12 +294,13 @@ def short_topic(topic: str) -> str:
     return next((goal.short for goal in GOALS.values() if goal.title == topic and goal.short), topic)
 
 
-def _marks(view: ResultView, columns: Sequence[Column], halves: bool, shell: bool) -> list[str]:
+def _marks(view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, has_hint: bool) -> list[str]:
     """Return how to read the marks and intervals of the printed table."""
     full, tidy = ("--full", "--json") if shell else ("summary(full=True)", "tidy()")
     marks = [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in columns) else []
     marks += [f"at k = {view.k} of {', '.join(map(str, view.scales))}"] if len(view.scales) > 1 else []
-    marks += _interval_marks(view, columns, halves, full)
+    intervals = _interval_marks(view, columns, halves, full)
+    marks += [*intervals, *_target_marks(view, has_hint)] if intervals else []
     untested = [f"{c.noun_in_sentence} of {name}" for c in columns for name in view.best_set(c).unjudged]
     if untested:
         few = len(untested) <= MAX_UNTESTED_NAMED
@@ -305,12 +312,12 @@ def _marks(view: ResultView, columns: Sequence[Column], halves: bool, shell: boo
         if name in column.values and column.ties_matter(name)
     ]
     marks += [f"by the order of ties {tie_texts[0]}"] if len(tie_texts) == 1 else []
-    return marks + ([f"ties matter: {tidy}"] if len(tie_texts) > 1 else [])
+    return marks + ([f"values depend on how ties are broken: {tidy}"] if len(tie_texts) > 1 else [])
 
 
 def _interval_marks(view: ResultView, columns: Sequence[Column], halves: bool, full: str) -> list[str]:
-    """Return how wide the intervals of the printed table are, and what they refer to."""
-    cells = [(c, cell) for c in columns for name, cell in c.cells.items() if name in c.compared_values]
+    """Return how wide the intervals of the printed table are."""
+    cells = [(c, cell) for c in columns for name, cell in c.cells.items() if name not in view.unranked]
     halves_by_title: dict[str, float] = {}
     for column, cell in cells:
         if cell.has_interval:
@@ -327,20 +334,20 @@ def _interval_marks(view: ResultView, columns: Sequence[Column], halves: bool, f
         wide = wide if len(wide) <= MAX_WIDE_INTERVALS else {}
         largest = max(half for title, half in halves_by_title.items() if title not in wide)
         exceptions = f" ({', '.join(f'{title} {_half_text(half)}' for title, half in wide.items())})" if wide else ""
-        text = f"{view.level} half-widths at most {_half_text(largest)}{exceptions}"
-    return [text, *_target_marks(view)]
+        text = f"{view.level} half-widths up to {_half_text(largest)}{exceptions}"
+    return [text]
 
 
 def _half_text(half: float) -> str:
     return without_zero(format_fixed(half, 3)) if half >= 0.0005 else "<.001"
 
 
-def _target_marks(view: ResultView) -> list[str]:
+def _target_marks(view: ResultView, has_hint: bool) -> list[str]:
     """Return what the intervals refer to."""
     targets = interval_targets(view.recipe, view.rows)
     if targets == [TARGETS["points"]]:
         has_method = view.results is not None and "interval.coordinates" in set(view.results.notes["code"])
-        rerun = ', ci="replicates" re-runs the methods' * has_method
+        rerun = ', ci="replicates" re-runs the methods' * (has_method and has_hint)
         return [f"coordinates held fixed{rerun}"]
     return [f"intervals refer to {join_and(targets)}"]
 
@@ -362,8 +369,10 @@ def _printed_head(view: ResultView, column: Column, name: str) -> str:
     return " ".join(filter(None, [name, scale_text, ARROWS["lower"] if column.direction == "lower" else ""]))
 
 
-def _narrow_chance(column: Column) -> str:
+def _narrow_chance(view: ResultView, column: Column) -> str:
     """Return the chance level in few letters, with "≈" if it is estimated at random; of a narrow range its middle."""
+    cells = {name: cell for name, cell in column.cells.items() if name not in view.collapsed}
+    column = replace(column, cells=cells or column.cells)
     if not column.chances:
         return ""
     low, high = column.chances[0], column.chances[-1]
@@ -394,6 +403,18 @@ def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> 
 COUNT_PARAMETERS = ("n_transformations", "n_folds")  # parameters whose number that was run is ``n_resamples``
 MAX_LISTED_NAMES = 8  # names that a note lists before it counts
 PRINTED_NOTES = 3  # notes of a printed result
+MAX_LINES = 30  # lines of a printed result, from which on findings of less weight are left out
+MAX_LINES_OF_MANY = 40  # the same for more embeddings than fit side by side
+TESTS_ANSWER = "tests"
+RERUN_HINT = "re-run"
+# Kinds of findings that a printed result leaves out, in this order, where it would be too long; the table has them.
+LEFT_OUT_FIRST = (
+    (TESTS_ANSWER,),
+    (ALSO_BORDERLINE, FURTHER_SETS),
+    (EVEN_BEST_POOR, ALL_POOR),
+    (RERUN_HINT,),
+    (ALSO_BEST, NO_DIFFERENCE),
+)
 SEVERITY_ORDER = (ASSUMPTION, LIMIT, FAILURE)
 FIRST_CODES = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight
 # Notes that a printed result says elsewhere, or that change no conclusion.
@@ -416,25 +437,51 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> D
     With ``full`` return the header, the call, each value with its interval, every test and all notes.
     """
     recipe, view = results.recipe, read_results(results)
-    answers = Terms([TermEntry(short_topic(answer.question), answer.text) for answer in verdict(view)], "answers")
-    tests = test_answers(view)
-    answers = replace(answers, entries=[*answers.entries, *(TermEntry("Tests", text) for text in tests)])
     if full:
         table = results.table[~results.table["embedding"].isin(results.failed)]  # whose reasons are notes
         rows = over_replicates(table[table["test"] == ""])
         rows = rows[(rows["measure"] != "") & ~rows["measure"].map(_is_curve).astype(bool)]
-        test_rows = independence_rows(table)
+        tests = independence_rows(table)
         tables = [_all_values_table(rows, view)] if len(rows) else []
-        tables += [_test_table(test_rows)] if len(test_rows) else []
+        tables += [_test_table(tests)] if len(tests) else []
         tables += [_noise_table(view, results)] if view.method_tests else []
         call, notes = str(recipe.get("call") or ""), printed_notes(results)
-        return record_document("Evaluation of embeddings", _header(results), tables, notes, call, [answers])
-    tables = [printed_table(view, shell=shell)] if view.computed and view.main_columns else []
-    notes = _notes_that_matter(results)[:PRINTED_NOTES]
+        header, answers = _header(results), [answer_terms(view)]
+        return record_document("Evaluation of embeddings", header, tables, notes, call, answers)
+    max_lines = MAX_LINES if len(view.computed) <= MAX_EMBEDDINGS_ACROSS else MAX_LINES_OF_MANY
+    for count in range(len(LEFT_OUT_FIRST) + 1):
+        document = _short_document(results, view, shell, LEFT_OUT_FIRST[:count])
+        if len(str(document).splitlines()) <= max_lines:
+            break
+    return document
+
+
+def _short_document(
+    results: Results, view: ResultView, shell: bool, left_out: Sequence[Sequence[str]] = ()
+) -> Document:
+    """Return the first screen of a result without some kinds of findings."""
+    kinds = [kind for group in left_out for kind in group]
+    has_table = bool(view.computed and view.main_columns)
+    tables = [printed_table(view, shell=shell, has_hint=RERUN_HINT not in kinds)] if has_table else []
+    kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
-    about = [_headline(results, view)]
-    options = {"about": about, "after": after, "further": f"Next: {'  '.join(_next_steps(results, view, shell))}"}
-    return record_document(about[0].partition(":")[0], (), tables, notes, findings=[answers], **options)
+    about, answers = _headline(results, view), answer_terms(view, kinds)
+    further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
+    notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)[:PRINTED_NOTES]
+    findings = [answers] * bool(answers.entries)
+    options: dict[str, Any] = {"about": [about], "after": after, "further": further}
+    return record_document(about.partition(":")[0], (), tables, notes, findings=findings, **options)
+
+
+def answer_terms(view: ResultView, left_out: Sequence[str] = ()) -> Terms:
+    """Return the answers to the questions, and the result of the tests, without some kinds of findings."""
+    entries = []
+    for answer in verdict(view):
+        findings = tuple(finding for finding in answer.findings if finding.kind not in left_out)
+        text = answer._replace(findings=findings or answer.findings).text
+        entries.append(TermEntry(short_topic(answer.question), text))
+    tests = [] if TESTS_ANSWER in left_out else test_answers(view)
+    return Terms([*entries, *(TermEntry("Tests", text) for text in tests)], "answers")
 
 
 def _next_steps(results: Results, view: ResultView, shell: bool) -> list[str]:
@@ -447,11 +494,12 @@ def _next_steps(results: Results, view: ResultView, shell: bool) -> list[str]:
     return [*steps, ".summary(full=True)", '.report("x.html")']
 
 
-def _notes_that_matter(results: Results) -> list[str]:
+def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str]:
     """Return the notes that change what a reader concludes, the most severe first."""
     codes, severities = results.notes["code"], results.notes["severity"]
     assumption = severities.eq(ASSUMPTION) & codes.str.startswith(PRINTED_ASSUMPTIONS)
     matters = (severities.ne(ASSUMPTION) | assumption) & ~codes.isin(UNPRINTED_CODES)
+    matters &= with_tests | ~(codes.str.startswith("test.") | results.notes["test"].ne(""))
     kept = replace(results, notes=results.notes[matters].reset_index(drop=True))
     first = {str(note) for note in notes_of_table(of_whole(kept.notes)) if note.code in FIRST_CODES}
     weighted = _weighted_notes(kept, failures=len(results.names) > 1)  # the failure of a single one is the answer
@@ -460,7 +508,8 @@ def _notes_that_matter(results: Results) -> list[str]:
 
 def _headline(results: Results, view: ResultView) -> str:
     """Return the data and the settings of the evaluation, in one sentence."""
-    recipe, component_counts = results.recipe, {Y.shape[1] for Y in results.embeddings.values()}
+    recipe = results.recipe
+    component_counts = {Y.shape[1] for name, Y in results.embeddings.items() if name not in view.reference}
     data = str(recipe.get("dataset") or "")
     names = f"{count_noun(len(results.names), 'embedding')}{f' of {data}' if data else ''}"
     failed = f" ({format_number(len(results.failed))} failed)" if results.failed else ""
