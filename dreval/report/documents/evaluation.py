@@ -470,7 +470,7 @@ def _short_document(
     notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)[:PRINTED_NOTES]
     findings = [answers] * bool(answers.entries)
     options: dict[str, Any] = {"about": [about], "after": after, "further": further}
-    return record_document(about.partition(":")[0], (), tables, notes, findings=findings, **options)
+    return record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
 
 
 def answer_terms(view: ResultView, left_out: Sequence[str] = ()) -> Terms:
