@@ -140,10 +140,10 @@ class Table:
     Below the table are ``best``, the meaning of the mark of best cells, ``foot``, and the ``footnotes`` of cells and
     headings with their letters. ``foot_row`` is the last row, below a rule.
 
-    The other fields are for pages: a ``caption`` for screen readers, and a ``style``: "" for a table that is only read
-    and sorted, "main" for the first table, "heat" for a heat map and "turned" for the first table with its measures as
-    rows. ``groups`` head columns. If ``visible_rows`` is not 0, a script hides all further rows, and a button shows
-    them.
+    The other fields are for pages, except the ``style`` "plain": a text has no rule below the headings. There are a
+    ``caption`` for screen readers, and a ``style``: "" for a table that is only read and sorted, "main" for the first
+    table, "heat" for a heat map and "turned" for the first table with its measures as rows. ``groups`` head columns. If
+    ``visible_rows`` is not 0, a script hides all further rows, and a button shows them.
     """
 
     title: str

@@ -124,7 +124,7 @@ def _table(table: Table) -> Iterator[str]:
             (" " * indent + " ".join(map(_cell, row, widths, sides))).rstrip() for row in [titles, *cell_rows(piece)]
         )
         rule = "-" * min(max(map(len, (head, *lines))), TERMINAL_COLUMNS)
-        yield from [head, rule] if head else [rule]
+        yield from [head] * bool(head) + [rule] * (table.style != "plain")
         for heading, section in piece.sections:
             yield from textwrap.wrap(plain_symbols(heading), TERMINAL_COLUMNS, subsequent_indent="  ")
             yield from lines[: len(section)]
@@ -161,7 +161,8 @@ def _answers(entries: Sequence[TermEntry]) -> Iterator[str]:
     indent = max((len(entry.term) for entry in entries), default=0) + COLUMN_GAP
     for entry in entries:
         answer = pad_wide_characters(sentence(entry.meaning, text_part=plain_symbols))
-        yield from wrap(answer, initial_indent=entry.term.ljust(indent), subsequent_indent=" " * indent)
+        indents = {"initial_indent": entry.term.ljust(indent), "subsequent_indent": " " * indent}
+        yield from wrap(answer, width=TERMINAL_COLUMNS, **indents)
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:
