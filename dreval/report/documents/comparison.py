@@ -13,7 +13,6 @@ from dreval.comparison.compare import TEST_NAMES
 from dreval.glossary import TARGETS, format_number, format_p
 from dreval.inference import intervals
 from dreval.inference.ties import is_tie
-from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, keys_by_full_name, notes_by_row
 from dreval.records.notes import Note, Notes, join_notes
@@ -38,6 +37,7 @@ from dreval.report.comparison_view import (
 )
 from dreval.report.document import CODES, Cell, Document, Table, TermEntry, Terms, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
+from dreval.report.documents.evaluation import short_topic
 from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and, p_text, probability, without_zero
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column
@@ -109,10 +109,9 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
 
 
 def _answer_terms(comparison: Comparison, with_cautions: bool) -> Terms:
-    """Return a line for each question; a printed comparison has its cautions with the settings."""
-    short = {goal.title: goal.short for goal in GOALS.values() if goal.short}
+    """Return a line for each question."""
     answers = [answer for answer in comparison_answers(comparison) if with_cautions or answer.question != CAUTION]
-    return Terms([TermEntry(short.get(answer.question, answer.question), answer.text) for answer in answers], "answers")
+    return Terms([TermEntry(short_topic(answer.question), answer.text) for answer in answers], "answers")
 
 
 def comparison_title(comparison: Comparison, begin: str = "Comparison of ") -> str:
