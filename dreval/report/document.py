@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from dreval.glossary import pad_wide_characters, printable, terminal_width, true_minus
-from dreval.report.render.markup import isolate_name, plain_symbols
+from dreval.report.render.markup import plain_symbols
 
 TEXT_COLUMNS = 78
 TERMINAL_COLUMNS = 80  # columns of the widest table
@@ -401,6 +401,7 @@ class Terms:
     """Terms or settings, each with its meaning."""
 
     entries: Sequence[TermEntry]
+    style: str = ""
 
 
 @dataclass(frozen=True)
@@ -452,45 +453,125 @@ class WideFigure:
 
 
 @dataclass(frozen=True)
-class Panel:
-    """The points of one embedding, and below them a map of the values of a measure."""
+class Bar:
+    """A value on the way from chance (0) to perfect (1), with the ends of its interval; NaN where there is none."""
 
-    label: EmbeddingLabel
-    points: str
-    map: str
-    note: str = ""
+    label: str
+    text: str
+    share: float
+    low: float = math.nan
+    high: float = math.nan
+    best: bool = False
 
 
 @dataclass(frozen=True)
-class Maps:
-    """The panels of a page with their legends, and the data of the points for the script."""
+class Answers:
+    """The first screen: a line of sentences for each question; next to them the ``key`` of marks and colors."""
 
-    panels: Sequence[Panel]
-    classes: Sequence[tuple[str, str]]
-    scale: Mapping[str, Any] | None
-    points: Mapping[str, Any]
-    aside: str = ""
-    columns: tuple[int, int] = (1, 1)
+    lines: Sequence[tuple[str, str]]
+    key: bool = False
+    intervals: str = ""
 
 
 @dataclass(frozen=True)
 class Card:
-    """The findings on one embedding: its rank, what is preserved and what is not, and which values are missing."""
+    """An embedding on the first screen: where it is best, a small map, a bar for each question, and a caution."""
 
-    label: EmbeddingLabel
-    title: str
+    name: str
+    short: str
     standing: str
-    good: Sequence[str]
-    poor: Sequence[str]
-    missing: Sequence[str]
+    map: str
+    bars: Sequence[Bar]
+    caution: str
 
 
 @dataclass(frozen=True)
 class Cards:
-    """A card for each embedding."""
+    """A card for each embedding, and below them how to read them; those after ``n_open`` are folded."""
 
     cards: Sequence[Card]
-    columns: tuple[int, int]
+    note: str
+    n_open: int
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One drawing of a grid: an embedding with its short name, a text at the right of it, and SVG."""
+
+    name: str
+    short: str
+    aside: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Drawings in rows of three, and the ``reading`` panel that explains them in the rest of the last row.
+
+    A ``swatches`` entry is a class of the style sheet and what its line means.
+    """
+
+    panels: Sequence[Panel]
+    title: str
+    reading: Sequence[str] = ()
+    swatches: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Maps:
+    """Maps of the points with their reading panel, and the data of the points for the script.
+
+    ``scale`` has the value of the colors, and the texts of their ends; ``classes`` are names in the order of colors.
+    """
+
+    panels: Sequence[Panel]
+    classes: Sequence[str]
+    scale: tuple[str, str, str] | None
+    points: Mapping[str, Any]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """One difference: the better and the other embedding, its place and interval from 0 to 1, and its numbers."""
+
+    better: str
+    other: str
+    joint: str
+    place: float
+    low: float
+    high: float
+    mark: str
+    advantage: str
+    p: str
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The differences by one measure, from the largest; ``ticks`` are places from 0 to 1 with their numbers."""
+
+    title: str
+    question: str
+    rows: Sequence[ForestRow]
+    zero: float
+    ticks: Sequence[tuple[float, str]]
+    p_title: str
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The marks of significance with their meaning, and how to read the drawings below."""
+
+    marks: Sequence[tuple[str, str]]
+    note: str
+
+
+@dataclass(frozen=True)
+class Forests:
+    """The differences by several measures, in two columns."""
+
+    forests: Sequence[Forest]
 
 
 @dataclass(frozen=True)
@@ -546,7 +627,11 @@ Part = (
     | Figures
     | WideFigure
     | Maps
+    | Grid
+    | Answers
     | Cards
+    | Marks
+    | Forests
     | CaptionedTable
     | PageTable
     | Details
@@ -557,12 +642,16 @@ Part = (
 
 @dataclass(frozen=True)
 class Report:
-    """A text of sections; parts before the first heading are in a section without title."""
+    """A text of sections; parts before the first heading are in a section without title.
+
+    Below the title are the question of a page, and its settings, separated by " · ".
+    """
 
     title: str
     meta: str
     sections: Sequence[Section]
     version: str = ""
+    question: str = ""
 
 
 def text_parts(parts: Sequence[Part]) -> Iterator[Part]:
@@ -576,10 +665,8 @@ def text_parts(parts: Sequence[Part]) -> Iterator[Part]:
                 yield from text_parts(part.parts)
             case Group():
                 yield from text_parts(part.parts)
-            case Cards():
-                for card in part.cards:
-                    text = " ".join(filter(None, [card.standing, *card.good, *card.poor, *card.missing]))
-                    yield Section(isolate_name(card.label.name), [Paragraph(text)])
+            case Answers():
+                yield Items([f"{question}: {text}" for question, text in part.lines])
             case Section():
                 yield replace(
                     part, title=", ".join(filter(None, [part.title, part.below])), parts=[*text_parts(part.parts)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -15,8 +15,19 @@ from latex2mathml.converter import convert
 from markupsafe import Markup
 
 from dreval.glossary import printable
-from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, QUALITY_RAMP
-from dreval.report.document import Report
+from dreval.report._style import (
+    CLASSES_DARK,
+    CLASSES_LIGHT,
+    DARK,
+    EMBEDDINGS_DARK,
+    EMBEDDINGS_LIGHT,
+    LIGHT,
+    PAGE_DARK,
+    PAGE_LIGHT,
+    SCALE_DARK,
+    SCALE_LIGHT,
+)
+from dreval.report.document import Answers, Report
 from dreval.report.render.html import html_sentence
 from dreval.report.render.markup import html_symbols
 
@@ -34,8 +45,12 @@ _CELL_CLASSES = {
 
 def html_page(report: Report) -> str:
     """Return the whole page; all inserted text is escaped, and the same report gives the same page."""
-    variables = {"light": _variables(LIGHT, EMBEDDINGS_LIGHT), "dark": _variables(DARK, EMBEDDINGS_DARK)}
-    page = _environment().get_template("page.html.j2").render(report=report, variables=variables)
+    variables = {
+        "light": _variables({**LIGHT, **PAGE_LIGHT}, s=EMBEDDINGS_LIGHT, q=SCALE_LIGHT, k=CLASSES_LIGHT),
+        "dark": _variables({**DARK, **PAGE_DARK}, s=EMBEDDINGS_DARK, q=SCALE_DARK, k=CLASSES_DARK),
+    }
+    has_key = any(isinstance(part, Answers) and part.key for section in report.sections for part in section.parts)
+    page = _environment().get_template("page.html.j2").render(report=report, variables=variables, has_key=has_key)
     return f"{page.rstrip()}\n"
 
 
@@ -50,10 +65,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.globals["cell_classes"] = _CELL_CLASSES
+    environment.globals.update(cell_classes=_CELL_CLASSES, n_colors=len(SCALE_LIGHT))
     environment.filters.update(
         kind=lambda part: type(part).__name__,
         symbol=_symbol,
+        scale_color=scale_color,
+        percent=_percent,
         sentence=lambda text: Markup(html_sentence(text)),
         small=lambda text: _symbol(_keep_equations(text)),
         formula=_formula,
@@ -73,10 +90,22 @@ def _escaped(text: str) -> Markup:
     return Markup(escape(printable(text)))
 
 
-def _variables(colors: Mapping[str, str], embeddings: tuple[str, ...]) -> Markup:
-    """Return the declarations of the colors of a page."""
-    pairs = [*colors.items(), *((f"s{i}", value) for i, value in enumerate(embeddings)), ("worse", QUALITY_RAMP[0])]
-    return Markup(";".join(f"--{name}:{value}" for name, value in pairs))
+def _variables(colors: Mapping[str, str], **series: Sequence[str]) -> Markup:
+    """Return the declarations of the colors of a page; those of a series are numbered."""
+    numbered = [(f"{name}{i}", value) for name, values in series.items() for i, value in enumerate(values)]
+    return Markup(";".join(f"--{name}:{value}" for name, value in [*colors.items(), *numbered]))
+
+
+def scale_color(share: float) -> str:
+    """Return the color of a share from chance (0) to perfect (1), between two colors of the scale."""
+    place = share * (len(SCALE_LIGHT) - 1)
+    low = min(int(place), len(SCALE_LIGHT) - 2)
+    return f"color-mix(in srgb,var(--q{low + 1}) {100 * (place - low):.0f}%,var(--q{low}))"
+
+
+def _percent(share: float) -> str:
+    """Return a share as a length of the style sheet."""
+    return f"{100 * share:.1f}%"
 
 
 def _symbol(text: str) -> Markup:
