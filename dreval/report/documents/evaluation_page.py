@@ -72,7 +72,6 @@ from dreval.report.findings import grade_definitions, list_names, metric_text, m
 from dreval.report.format import (
     ADJUSTMENTS,
     count_noun,
-    decimals_for,
     decisive_p,
     format_fixed,
     join_and,
@@ -102,6 +101,7 @@ MAX_OPEN_ROWS = 15  # rows of the table of many embeddings that are not folded
 MAX_PANELS = 8  # maps and curves; of more embeddings the first ones
 MAX_FAMILIES = 9  # measures at several k that have a chart
 MAX_FOREST_ROWS = 12
+MAX_ASIDE_NAMES = 2  # names at the right of a title
 MAX_HISTOGRAMS = 24
 # The measures of the bars on cards, where they were run; of another question the first measure that compares.
 QUESTION_MEASURES = ("neighborhood_overlap", "procrustes_rc", "spearman_distance", "knn_accuracy")
@@ -312,7 +312,7 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
         notes.append(
             f"The first {len(names)} of {len(view.computed)} embeddings; results.plot(names=[…]) draws others."
         )
-    text = "" if mapped is None else _trust_text(view, mapped[0], {name: mapped[2][name] for name in names})
+    text = "" if mapped is None else _trust_text(mapped[0], {name: mapped[2][name] for name in names})
     if text:
         yield Paragraph(text, "lead")
     yield Maps(
@@ -340,7 +340,7 @@ def _scale_words(column: Column) -> tuple[str, str, str]:
     return column.title_in_sentence, chance, f"perfect {perfect:g}" if math.isfinite(perfect) else "best"
 
 
-def _trust_text(view: ResultView, column: Column, values: Mapping[str, Any]) -> str:
+def _trust_text(column: Column, values: Mapping[str, Any]) -> str:
     """Return how many points are closer to chance than to perfect on each map, in a sentence."""
     counts: dict[int, list[str]] = {}
     for name, of_points in values.items():
@@ -393,7 +393,9 @@ def _family_panel(view: ResultView, family: Sequence[Column], names: Sequence[st
     inked = view.best_set(main).best if len(names) > 1 else names
     ks = [neighbors_of(column) or 1 for column in family]
     title = main.title + ("" if main.higher else " ↓")
-    return Panel(title, title, "", family_svg(family, ks, names, inked, neighbors_of(main) or 1))
+    best = short_names(inked, MAX_NAME_BREADTH).values() if 0 < len(inked) < len(names) else []
+    aside = f"best: {', '.join(best)}" if 0 < len(best) <= MAX_ASIDE_NAMES else ""
+    return Panel(title, title, aside, family_svg(family, ks, names, inked, neighbors_of(main) or 1))
 
 
 def _curve_reading(view: ResultView, curve: ScaleCurve, count: int) -> tuple[list[str], list[tuple[str, str]]]:
@@ -433,7 +435,7 @@ def _range_text(view: ResultView, results: Results, curve: ScaleCurve, order: Se
     if not len(table) or curve.direction not in ("higher", "lower"):
         return ""
     sign = 1.0 if curve.direction == "higher" else -1.0
-    groups = _same_map_groups(view)
+    groups, order = _same_map_groups(view), [name for name in order if name in view.contenders]
     bands = {}
     for (first, second), rows in table.groupby(["first", "second"], sort=False):
         low, high = sign * rows["band_low"].to_numpy(), sign * rows["band_high"].to_numpy()
@@ -495,6 +497,7 @@ def _measure_parts(view: ResultView, names: Sequence[str], short: Mapping[str, s
 def _best_counts_text(view: ResultView, names: Sequence[str]) -> str:
     """Return of how many measures each embedding is in the best set, in a sentence."""
     best_sets = [best_set for column in view.by_goal if (best_set := view.best_set(column)).best]
+    names = [name for name in names if name in view.contenders]
     if len(names) < 2 or not best_sets:
         return ""
     counts = {name: sum(name in best_set.best for best_set in best_sets) for name in names}
@@ -613,14 +616,14 @@ def _measure_term(column: Column) -> str:
 
 def _other_parameters(view: ResultView, column: Column) -> str:
     """Return the parameters of a measure, without the number of neighbors that the page names once."""
-    shared = f"n_neighbors={view.k}"
-    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part != shared))
+    hidden = (f"n_neighbors={view.k}", "n_triplets=200")
+    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part not in hidden))
 
 
 def _chance_text(column: Column) -> str:
     """Return the chance level; the middle of several that differ little, with a sign."""
     if " to " not in column.chance:
-        return without_zero(column.chance) or MISSING_VALUE
+        return "0" if column.chances and not any(column.chances) else without_zero(column.chance) or MISSING_VALUE
     if column.short_chance == DIFFERS:
         return DIFFERS
     middle = sum(column.chances) / len(column.chances)
@@ -638,7 +641,7 @@ def _score_cell(view: ResultView, column: Column, name: str) -> Cell:
     if cell is None or cell.missing:
         return Cell(MISSING_VALUE, "value", sort="", note=missing_reason(view, column, name))
     ties = column.tie_range(name)
-    small = without_zero(column.interval(name))
+    small = _half_widths(column, name)
     return Cell(
         without_zero(column.format_value(cell.value)),
         "value",
@@ -649,6 +652,17 @@ def _score_cell(view: ResultView, column: Column, name: str) -> Cell:
         ties=ties if column.ties_matter(name) else "",
         bar=bar_of(column, name),
     )
+
+
+def _half_widths(column: Column, name: str) -> str:
+    """Return half the interval of an embedding; both sides where they differ in print; empty without an interval."""
+    cell = column.cells[name]
+    if not cell.has_interval:
+        return ""
+    below, above = (
+        without_zero(column.format_value(abs(side))) for side in (cell.value - cell.low, cell.high - cell.value)
+    )
+    return f"±{below}" if column.is_symmetric(name) else f"−{below} +{above}"
 
 
 def _all_values_table(view: ResultView) -> Table:
@@ -819,7 +833,7 @@ def _forest(
     def place(value: float) -> float:
         return round((value - low) / ((high - low) or 1.0), 4)
 
-    places = decimals_for([row["advantage"] for _, row in chosen], ())
+    places = min(column.decimals, 3)
     forest_rows = []
     for (better, other), row in chosen:
         is_zero = row["advantage"] == 0
