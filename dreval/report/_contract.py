@@ -4,43 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from dreval.report.document import EmbeddingLabel, Footnote
-from dreval.report.findings import (
-    Finding,
-    embedding_findings,
-    findings,
-    shared_findings,
-    shared_sentences,
-    standing_finding,
-)
-from dreval.report.result_view import ResultView
-
-
-class Answer(NamedTuple):
-    question: str
-    text: str
-
-
-def verdict(view: ResultView) -> list[Answer]:
-    return [Answer("Neighbors", f.text) for f in findings(view)] + [
-        Answer("Caution", f.text) for f in shared_sentences(view)
-    ]
-
-
-def cautions(view: ResultView, name: str) -> list[Finding]:
-    shared = shared_findings(view)
-    return [f for f in embedding_findings(view, name, without=shared) if f.kind not in ("holds", "mostly")]
-
-
-def standing(view: ResultView, name: str) -> Finding:
-    return standing_finding(view, name)
-
-
-def embedding_order(view: ResultView) -> tuple[str, ...]:
-    return view.ranked
-
 
 MISSING_VALUE = "—"
 LEFT_KINDS = ("name", "text", "pair", "embedding", "note", "reason")

@@ -30,11 +30,11 @@ from dreval.report.findings import (
     NULL_DATA_NAMES,
     best_mark_text,
     leading_column,
-    main_findings,
     metric_text,
     noise_text,
     other_settings,
     smallest_p_text,
+    verdict,
 )
 from dreval.report.format import (
     adjusted_by,
@@ -214,7 +214,6 @@ def printed_table(view: ResultView, *, shell: bool = False) -> Table:
             order += [name for name in view.reference if name not in order]
             leads = [leading_column(list(part)) for _, part in groupby(columns, key=lambda column: column.goal)]
             candidates = [*leads, *(column for column in columns if not any(column is lead for lead in leads))]
-            key += [view.mean_rank_text] if view.mean_rank_text else []
         omitted = len(names) - len(order)
 
         def make(measures: Sequence[Column]) -> Table:
@@ -323,7 +322,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
     With ``full`` return the header, the call, each value with its interval, every test and all notes.
     """
     recipe, view = results.recipe, read_results(results)
-    sentences = [finding.text for finding in main_findings(view)]
+    sentences = [f"{answer.question}: {answer.text}" for answer in verdict(view)]
     if full:
         table = results.table[~results.table["embedding"].isin(results.failed)]  # whose reasons are notes
         rows = over_replicates(table[table["test"] == ""])

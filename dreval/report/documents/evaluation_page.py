@@ -18,7 +18,7 @@ from dreval.inference.bands import better_ranges
 from dreval.measures.core import GOALS
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._contract import Cell, Table, cautions, embedding_order, standing, verdict
+from dreval.report._contract import Cell, Table
 from dreval.report._contract import Column as TableColumn
 from dreval.report.document import (
     MISSING_VALUE,
@@ -68,7 +68,15 @@ from dreval.report.figures.page import (
     point_shares,
     thumbnail,
 )
-from dreval.report.findings import grade_definitions, list_names, metric_text, missing_reason
+from dreval.report.findings import (
+    cautions,
+    embedding_order,
+    list_names,
+    metric_text,
+    missing_reason,
+    standing,
+    verdict,
+)
 from dreval.report.format import (
     ADJUSTMENTS,
     count_noun,
@@ -103,8 +111,6 @@ MAX_FAMILIES = 9  # measures at several k that have a chart
 MAX_FOREST_ROWS = 12
 MAX_ASIDE_NAMES = 2  # names at the right of a title
 MAX_HISTOGRAMS = 24
-# The measures of the bars on cards, where they were run; of another question the first measure that compares.
-QUESTION_MEASURES = ("neighborhood_overlap", "procrustes_rc", "spearman_distance", "knn_accuracy")
 CURVE_AXES = {"r_nx": "kept beyond chance"}
 
 
@@ -219,12 +225,12 @@ def headline(view: ResultView) -> str:
 
 
 def question_columns(view: ResultView) -> list[Column]:
-    """Return one measure a question: that of the cards where it was run, else the first one with a better direction."""
+    """Return one measure a question: the one that stands for it, else the first with a better direction."""
     chosen = []
-    for goal, part in groupby(view.by_goal, key=lambda column: column.goal):
+    for topic, part in groupby(view.by_goal, key=lambda column: column.topic):
         columns = [column for column in part if column.ranks and column.values]
-        usual = [column for column in columns if column.measure in QUESTION_MEASURES]
-        chosen += (usual or columns)[:1] if goal else []
+        usual = [column for column in columns if column.bar]
+        chosen += (usual or columns)[:1] if topic else []
     return chosen
 
 
@@ -242,8 +248,10 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
         levels = mapped[1][name] if mapped else np.full(len(Y), -1)
         drawing = thumbnail(Y, levels, f"{name}: points" + (f" colored by {value}" if value else ""))
         bars = [_card_bar(view, column, name) for column in columns if name in column.values]
-        warning = next((finding.text for finding in cautions(view, name)), "") if name not in view.reference else ""
-        cards.append(Card(name, short[name], standing(view, name).text, drawing, bars, warning))
+        warning = (
+            next((finding.predicate for finding in cautions(view, name)), "") if name not in view.reference else ""
+        )
+        cards.append(Card(name, short[name], standing(view, name).predicate, drawing, bars, warning))
     return Cards(
         cards, _card_note(view, columns, value), len(cards) if len(cards) <= MAX_OPEN_CARDS else MAX_OPEN_CARDS
     )
@@ -251,7 +259,7 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
 
 def _card_bar(view: ResultView, column: Column, name: str) -> Any:
     """Return the bar of a question on a card."""
-    label = GOALS[column.goal].title + ("" if column.higher else " ↓")
+    label = column.topic + ("" if column.higher else " ↓")
     return bar_of(
         column,
         name,
@@ -533,20 +541,15 @@ def _score_note(view: ResultView) -> str:
     return " ".join(parts)
 
 
-def _question(column: Column) -> str:
-    """Return the name of the question that a measure answers."""
-    return GOALS[column.goal].title if column.goal else ""
-
-
 def _measures_down(view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Table:
     """Return the table of few embeddings: a row for each measure, below its question."""
     rows: list[list[Any]] = []
-    by_title = groupby(view.by_goal, key=_question)
+    by_title = groupby(view.by_goal, key=lambda column: column.topic)
     for title, columns in by_title:
         measures = list(columns)
         rows.append([Cell(title or "Other measures", "text", note=GOALS[measures[0].goal].question if title else "")])
         for column in measures:
-            term = ", ".join(filter(None, [_measure_term(column), _other_parameters(view, column)]))
+            term = ", ".join(filter(None, [column.term, _other_parameters(view, column)]))
             head = Cell(_down_title(column), "text", small=[term], note=column.question)
             values = [_score_cell(view, column, name) for name in names]
             rows.append([head, *values, Cell(_chance_text(column), "number", "soft", note=_chance_note(column))])
@@ -564,7 +567,7 @@ def _embeddings_down(view: ResultView, names: Sequence[str], short: Mapping[str,
     chosen = question_columns(view)
     remaining = [column for column in view.by_goal if column not in chosen]
     yield _embedding_rows(view, names, short, chosen, "One measure a question")
-    for title, part in groupby(remaining, key=_question):
+    for title, part in groupby(remaining, key=lambda column: column.topic):
         columns = list(part)
         yield Details(
             f"{title or 'Other measures'}: {join_and([column.title_in_sentence for column in columns])}",
@@ -582,7 +585,7 @@ def _embedding_rows(
             "value",
             question=column.question,
             higher=column.higher,
-            below=", ".join(filter(None, [_measure_term(column), _other_parameters(view, column)])),
+            below=", ".join(filter(None, [column.term, _other_parameters(view, column)])),
         )
         for column in columns
     ]
@@ -606,12 +609,6 @@ def _embedding_rows(
 def _down_title(column: Column) -> str:
     """Return the title of a measure, with an arrow where lower is better."""
     return column.title + {"higher": "", "lower": " ↓"}.get(column.direction, f", {column.direction_text}")
-
-
-def _measure_term(column: Column) -> str:
-    """Return the term of the literature for a measure with a plain title."""
-    card = MEASURES.card(column.measure) if column.measure in MEASURES else None
-    return str(getattr(card, "term", ""))
 
 
 def _other_parameters(view: ResultView, column: Column) -> str:
@@ -854,7 +851,7 @@ def _forest(
     marks = [(place(tick), text) for tick, text in zip(ticks, map(without_zero, plain_numbers(ticks)), strict=True)]
     adjusted = any(not math.isnan(row["p_adjusted"]) for row in by_measure)
     more = f"{count_noun(n_more, 'larger difference')} in the table below." if n_more > 0 else ""
-    return Forest(column.title, _question(column), forest_rows, place(0.0), marks, "adj. p" if adjusted else "p", more)
+    return Forest(column.title, column.topic, forest_rows, place(0.0), marks, "adj. p" if adjusted else "p", more)
 
 
 def _pair_table(view: ResultView, rows: Sequence[Mapping[str, Any]], short: Mapping[str, str], caption: str) -> Table:
@@ -1056,8 +1053,10 @@ def limits(view: ResultView, dimensions: Mapping[str, int]) -> list[TermEntry]:
         (
             several and not re_run,
             f"{first} is the better method.",
-            ("One run each was evaluated. Other seeds, settings or points can give another order; "
-            'ci="replicates" re-runs the methods.'),
+            (
+                "One run each was evaluated. Other seeds, settings or points can give another order; "
+                'ci="replicates" re-runs the methods.'
+            ),
         ),
         (
             several,
@@ -1098,8 +1097,10 @@ def limits(view: ResultView, dimensions: Mapping[str, int]) -> list[TermEntry]:
         (
             bool(view.comparison) and tested,
             "Significant, so it matters.",
-            (f"With {int(view.recipe.get('n') or 0):,} points, small differences can be significant. "
-            "Set a margin: .compare(margin=…)."),
+            (
+                f"With {int(view.recipe.get('n') or 0):,} points, small differences can be significant. "
+                "Set a margin: .compare(margin=…)."
+            ),
         ),
         (
             bool(has_interval),
@@ -1124,8 +1125,10 @@ def limits(view: ResultView, dimensions: Mapping[str, int]) -> list[TermEntry]:
         (
             bool(view.tests),
             "A small p is a strong dependence.",
-            ("It says that map and variable depend on each other, not how much (the effect size does) and not why. "
-            "A large p is no proof of independence."),
+            (
+                "It says that map and variable depend on each other, not how much (the effect size does) and not why. "
+                "A large p is no proof of independence."
+            ),
         ),
     ]
     return [TermEntry(f"“{claim}”", reason) for applies, claim, reason in rules if applies]
@@ -1213,7 +1216,7 @@ def definitions(view: ResultView) -> list[tuple[str, str]]:
             ("adjusted p", _sentence(f"{COLUMNS['p_adjusted']}, by {adjustment}")),
             ("effect size", _sentence(COLUMNS["effect_size"])),
         ]
-    return [*pairs, *grade_definitions(view)]
+    return pairs
 
 
 def _term(column: Column) -> str:
