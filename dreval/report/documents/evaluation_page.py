@@ -810,9 +810,9 @@ def _forest(
         and row["conf_low"] == row["conf_low"]
         and row["mark"] != SAME_MAP
     ]
-    if len(view.contenders) > MAX_MEASURES_DOWN:
-        leader = set(_leaders(column)[:1])
-        by_measure = [row for row in by_measure if leader & {row["first"], row["second"]}]
+    leader = _leaders(column)[:1] if len(view.contenders) > MAX_MEASURES_DOWN else ()
+    if leader:
+        by_measure = [row for row in by_measure if leader[0] in (row["first"], row["second"])]
     merged: dict[tuple[str, str], Mapping[str, Any]] = {}
     for row in sorted(by_measure, key=lambda row: -row["advantage"]):
         merged.setdefault((groups[row["first"]][0], groups[row["second"]][0]), row)
@@ -835,11 +835,12 @@ def _forest(
     for (better, other), row in chosen:
         is_zero = row["advantage"] == 0
         sign = "" if is_zero else "+"
+        has_title = bool(leader) and leader[0] in groups[better]  # the better one stands in the title
         forest_rows.append(
             ForestRow(
-                ", ".join(short[name] for name in groups[better]),
+                "" if has_title else ", ".join(short[name] for name in groups[better]),
                 ", ".join(short[name] for name in groups[other]),
-                "and" if is_zero else "over",
+                "" if has_title else "and" if is_zero else "over",
                 place(row["advantage"]),
                 place(row["conf_low"]),
                 place(row["conf_high"]),
@@ -851,7 +852,9 @@ def _forest(
     marks = [(place(tick), text) for tick, text in zip(ticks, map(without_zero, plain_numbers(ticks)), strict=True)]
     adjusted = any(not math.isnan(row["p_adjusted"]) for row in by_measure)
     more = f"{count_noun(n_more, 'larger difference')} in the table below." if n_more > 0 else ""
-    return Forest(column.title, column.topic, forest_rows, place(0.0), marks, "adj. p" if adjusted else "p", more)
+    best = ", ".join(short[name] for name in groups[leader[0]]) if leader else ""
+    title = f"{best} over …" if leader else column.topic
+    return Forest(column.title, title, forest_rows, place(0.0), marks, "adj. p" if adjusted else "p", more)
 
 
 def _pair_table(view: ResultView, rows: Sequence[Mapping[str, Any]], short: Mapping[str, str], caption: str) -> Table:
@@ -1159,11 +1162,18 @@ def _settings(recipe: Mapping[str, Any]) -> list[TermEntry]:
 
 
 def _sources(recipe: Mapping[str, Any]) -> Iterator[TermEntry]:
-    """Yield the source of each embedding."""
+    """Yield the source of each embedding; many with the same source share an entry."""
+    names_by_text: dict[str, list[str]] = {}
     for name, source in (recipe.get("sources") or {}).items():
         description = "given coordinates" if source["kind"] == "coordinates" else f"{source['kind']} {source['what']}"
         parameters = ", ".join(f"{key}={value}" for key, value in source["parameters"].items())
-        yield TermEntry(str(name), f"{description}: {parameters}" if parameters else description, is_name=True)
+        text = f"{description}: {parameters}" if parameters else description
+        names_by_text.setdefault(text, []).append(str(name))
+    for text, names in names_by_text.items():
+        if len(names) > MAX_MEASURES_DOWN:
+            yield TermEntry(f"{len(names)} embeddings", text)
+        else:
+            yield from (TermEntry(name, text, is_name=True) for name in names)
 
 
 _MARKUP = re.compile(r":math:|\*|`|\.\. math::")
