@@ -18,15 +18,16 @@ from dreval.inference.bands import better_ranges
 from dreval.measures.core import GOALS
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._contract import Cell, Table
-from dreval.report._contract import Column as TableColumn
 from dreval.report.document import (
     MISSING_VALUE,
     Answers,
+    Bar,
     Card,
     Cards,
+    Cell,
     Code,
     Details,
+    Document,
     FigureFile,
     Forest,
     ForestRow,
@@ -38,11 +39,12 @@ from dreval.report.document import (
     Panel,
     Paragraph,
     Part,
-    Report,
     Section,
+    Table,
     TermEntry,
     Terms,
 )
+from dreval.report.document import Column as TableColumn
 from dreval.report.documents.comparison import pair_tables
 from dreval.report.documents.evaluation import TITLE, printed_notes, summarize, value_table
 from dreval.report.documents.pairs import paired_differences
@@ -114,7 +116,7 @@ MAX_HISTOGRAMS = 24
 CURVE_AXES = {"r_nx": "kept beyond chance"}
 
 
-def results_report(results: Results, view: ResultView, title: str | None, folder: FigureFolder | None) -> Report:
+def results_report(results: Results, view: ResultView, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a result, in order: of a page, or of a text with figures in a ``folder``."""
     dimensions = {name: results.embeddings[name].shape[1] for name in view.computed if name in results.embeddings}
     has_intervals = any(row["conf_method"] for row in view.rows)
@@ -132,12 +134,12 @@ def results_report(results: Results, view: ResultView, title: str | None, folder
         list(dict(view.recipe.get("versions") or {}).items()),
         glossary(view),
     )
-    return Report(
+    sections = [Section("Answers", [answers], "answers"), *body, *closing]
+    return Document(
         title if title is not None else default_title(view),
-        headline(view),
-        [part for part in (Section("Answers", [answers], "answers"), *body, *closing) if part.parts],
+        [section for section in sections if section.parts],
+        [page_question(results, view, dimensions), headline(view)],
         str(dict(view.recipe.get("versions") or {}).get("dreval", "")),
-        page_question(results, view, dimensions),
     )
 
 
@@ -257,7 +259,7 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
     )
 
 
-def _card_bar(view: ResultView, column: Column, name: str) -> Any:
+def _card_bar(view: ResultView, column: Column, name: str) -> Bar:
     """Return the bar of a question on a card."""
     label = column.topic + ("" if column.higher else " ↓")
     return bar_of(
@@ -498,7 +500,7 @@ def _measure_parts(view: ResultView, names: Sequence[str], short: Mapping[str, s
     all_values = _all_values_table(view)
     ties = any(not math.isnan(row["worst"]) for row in view.rows)
     ties_text = " and the values over all orders of ties" if ties else ""
-    summary = f"All values: {len(all_values.rows):,} rows, with the ends of the intervals{ties_text}"
+    summary = f"All values: {len(all_values.cells):,} rows, with the ends of the intervals{ties_text}"
     yield Details(summary, [all_values], screen=True)
 
 
@@ -708,21 +710,19 @@ def _difference_parts(view: ResultView, short: Mapping[str, str]) -> Iterator[Pa
     yield Marks(_mark_texts(rows, comparison), _forest_note(view, comparison))
     forests = [_forest(view, column, rows, short) for column in question_columns(view)]
     yield Forests([forest for forest in forests if forest is not None])
-    borderline = [row for row in rows if row["mark"] == BORDERLINE]
+    shown = rows if len(view.computed) <= MAX_PANELS else [row for row in rows if _has_leader(view, row)]
+    of = "" if len(shown) == len(rows) else " from the best by each measure"
+    borderline = [row for row in shown if row["mark"] == BORDERLINE]
     if borderline:
         table = _pair_table(view, borderline, short, "Borderline")
         few = len(borderline) <= MAX_OPEN_ROWS
-        title = "Borderline" if few else f"All {len(borderline):,} borderline differences"
-        yield Section("Borderline", [table]) if few else Details(title, [table])
-    limited = rows if len(view.computed) <= MAX_PANELS else [row for row in rows if _has_leader(view, row)]
+        yield Section("Borderline", [table]) if few else Details(f"{len(borderline):,} borderline{of}", [table])
     title = (
-        f"All {len(rows):,} differences"
-        if len(limited) == len(rows)
-        else (
-            f"{len(limited):,} differences from the best by each measure; all {len(rows):,} in results.compare().tidy()"
-        )
+        f"{len(shown):,} differences{of}; {len(rows):,} in results.compare().tidy()"
+        if of
+        else (f"All {len(rows):,} differences")
     )
-    yield Details(title, [_pair_table(view, limited, short, "All differences")], screen=view.has_many)
+    yield Details(title, [_pair_table(view, shown, short, "All differences")], screen=view.has_many)
 
 
 SIGNIFICANT = "sig"
@@ -873,12 +873,8 @@ def _pair_table(view: ResultView, rows: Sequence[Mapping[str, Any]], short: Mapp
         cells.append(
             [
                 Cell(title, "text", small=[more] if more else []),
-                Cell(
-                    short[row["first"]],
-                    "pair",
-                    note=f"{row['first']} over {row['second']}",
-                    second=short[row["second"]],
-                ),
+                Cell(short[row["first"]], "name", note=row["first"]),
+                Cell(short[row["second"]], "name", note=row["second"]),
                 Cell(
                     sign + without_zero(format_fixed(row["advantage"], places)),
                     "number",
@@ -897,7 +893,8 @@ def _pair_table(view: ResultView, rows: Sequence[Mapping[str, Any]], short: Mapp
     numbers = ["Advantage", level, "p alone" if adjusted else "p", *["adjusted"] * adjusted]
     heads = [
         TableColumn("Measure", "text"),
-        TableColumn("Better over other", "pair"),
+        TableColumn("Better", "name"),
+        TableColumn("Other", "name"),
         *(TableColumn(n, "number") for n in numbers),
     ]
     return Table("", heads, cells, header=1, caption=caption, wide=False)
@@ -965,7 +962,7 @@ def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> 
     items = [_text_card(view, name) for name in names if len(view.names) > 1 and not view.has_many]
     yield Section("Each embedding", [Items(items)] if items else [])
     has_values = bool(view.computed and view.by_goal)
-    yield Section(TITLE, [value_table(results, symbols=folder.tex)] if has_values else [])
+    yield Section(TITLE, [value_table(results)] if has_values else [])
     curves = [*results.curves["measure"].unique(), *(family[0].measure for family in view.curves[:MAX_FAMILIES])]
     points = [("embedding", ""), ("map", "")]
     yield Section("Where can each map be trusted?", list(_figure_files(results, view, folder, points)))
@@ -999,9 +996,8 @@ def _figure_files(
         options: dict[str, Any] = {"measure": measure} if measure else {}
         if kind != "curve" and view.has_many:
             options = {**options, "names": list(view.featured)}
-        with warnings.catch_warnings():
-            if not folder.tex:  # SVG uses the reader's fonts; LaTeX gets boxes, with a warning
-                warnings.simplefilter("ignore", DrevalWarning)
+        with warnings.catch_warnings():  # letters without a font: SVG uses the reader's fonts
+            warnings.simplefilter("ignore", DrevalWarning)
             try:
                 figure = plot(results, kind, **options)
             except InputError:

@@ -1,8 +1,7 @@
-"""A report as one page that needs nothing else: the template, its filters, and the colors."""
+"""A document as one page that needs nothing else: the template, its filters, and the colors."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -27,30 +26,22 @@ from dreval.report._style import (
     SCALE_DARK,
     SCALE_LIGHT,
 )
-from dreval.report.document import Answers, Report
-from dreval.report.render.html import html_sentence
+from dreval.report.document import Answers, Document, Table, all_parts
+from dreval.report.render.html import breakable_name, html_sentence, keep_equations, table_body
 from dreval.report.render.markup import html_symbols
 
 _FORMULA_ERRORS = (*(error for error in vars(exceptions).values() if isinstance(error, type)), LookupError, ValueError)
-_NAME_BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
-_CELL_CLASSES = {
-    "note": "w",
-    "reason": "w",
-    "soft": "soft",
-    "words": "t",
-    "name": "t name",
-    "state": "t name",
-}  # of cells
 
 
-def html_page(report: Report) -> str:
-    """Return the whole page; all inserted text is escaped, and the same report gives the same page."""
+def html_page(document: Document) -> str:
+    """Return the whole page; all inserted text is escaped, and the same document gives the same page."""
     variables = {
         "light": _variables({**LIGHT, **PAGE_LIGHT}, s=EMBEDDINGS_LIGHT, q=SCALE_LIGHT, k=CLASSES_LIGHT),
         "dark": _variables({**DARK, **PAGE_DARK}, s=EMBEDDINGS_DARK, q=SCALE_DARK, k=CLASSES_DARK),
     }
-    has_key = any(isinstance(part, Answers) and part.key for section in report.sections for part in section.parts)
-    page = _environment().get_template("page.html.j2").render(report=report, variables=variables, has_key=has_key)
+    has_key = any(isinstance(part, Answers) and part.key for part in all_parts(document.parts))
+    template = _environment().get_template("page.html.j2")
+    page = template.render(document=document, variables=variables, has_key=has_key)
     return f"{page.rstrip()}\n"
 
 
@@ -65,17 +56,18 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.globals.update(cell_classes=_CELL_CLASSES, n_colors=len(SCALE_LIGHT))
+    environment.globals.update(n_colors=len(SCALE_LIGHT))
     environment.filters.update(
         kind=lambda part: type(part).__name__,
         symbol=_symbol,
         scale_color=scale_color,
         percent=_percent,
         sentence=lambda text: Markup(html_sentence(text)),
-        small=lambda text: _symbol(_keep_equations(text)),
+        small=lambda text: _symbol(keep_equations(text)),
+        table=_table,
         formula=_formula,
-        nobreak=_keep_equations,
-        breaks=_breakable_name,
+        nobreak=keep_equations,
+        breaks=lambda name: Markup(breakable_name(name)),
         lines=lambda code: Markup("\n").join(map(_escaped, code.splitlines())),
     )
     return environment
@@ -121,11 +113,9 @@ def _formula(text: str) -> Markup:
         return _escaped(text)
 
 
-def _keep_equations(text: str) -> str:
-    """Return text whose equations, as "k = 15", do not break."""
-    return text.replace(" = ", "\u00a0=\u00a0")
-
-
-def _breakable_name(text: str) -> Markup:
-    """Return a name that may break after its underscores and hyphens."""
-    return Markup("<wbr>").join(map(_escaped, _NAME_BREAK.sub("\\1\0", printable(text)).split("\0")))
+def _table(table: Table) -> Markup:
+    """Return the rows of a table with their classes for the style and the script of the page."""
+    classes = " ".join([table.style or "plain", *["sortable"] * table.sortable])
+    caption = f'<caption class="hidden">{_escaped(table.caption or table.title)}</caption>'
+    rows = "\n".join(table_body(table))
+    return Markup(f'<table class="{classes}">\n{caption}\n{rows}\n</table>')
