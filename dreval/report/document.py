@@ -82,12 +82,12 @@ class Bar:
 class Cell:
     """One cell of a table.
 
-    ``kind`` is the kind of its text: "number", "value" (the number that matters), "text" (of this package: symbols of
-    measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, "note", or "reason" for a row without values; "" stands for the kind of its column. ``emphasis``
-    is "best" (the best of its group, or not distinguishable from it), "small" or "soft". ``sort`` is the sort key where
-    it is not the text, ``note`` the text that a page shows when a reader points at the cell. ``small`` follows the text
-    in small print; ``shade`` runs from 0, the worst, to 1; ``span`` counts columns. A page draws the ``bar``
-    below the text.
+    ``kind`` is the kind of its text: "number", "value" (the number that matters), "text" (of this package: symbols
+    of measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, "note",
+    or "reason" for a row without values; "" stands for the kind of its column. ``emphasis`` is "best" (the best of
+    its group, or not distinguishable from it), "small" or "soft". ``sort`` is the sort key where it is not the
+    text, ``note`` the text that a page shows when a reader points at the cell. ``small`` follows the text in small
+    print; ``shade`` runs from 0, the worst, to 1; ``span`` counts columns. A page draws the ``bar`` below the text.
     """
 
     text: str = ""
@@ -139,9 +139,9 @@ class Table:
     Below the table are ``best``, the meaning of the mark of best cells, ``foot``, and the ``footnotes`` of cells and
     headings with their letters. ``foot_row`` is the last row, below a rule.
 
-    The other fields are for pages: a ``caption`` for screen readers, and a ``style``: "" for a table that is only read
-    and sorted, "scores" for values with bars, and "heat" for a heat map. ``groups`` head columns. If ``visible_rows`` is not 0, a script hides all further rows, and a button shows
-    them.
+    The other fields are for pages: a ``caption`` for screen readers, and a ``style``: "" for a table that is only
+    read and sorted, "scores" for values with bars, and "heat" for a heat map. ``groups`` head columns. If
+    ``visible_rows`` is not 0, a script hides all further rows, and a button shows them.
     """
 
     title: str

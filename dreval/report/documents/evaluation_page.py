@@ -168,7 +168,7 @@ def _page_sections(results: Results, view: ResultView) -> Iterator[Section]:
     for group in test_groups(view):
         parts = _test_parts(results, group, MAX_HISTOGRAMS - n_histograms)
         n_histograms += sum(len(part.panels) for part in _grids(parts))
-        yield Section(group.title, parts, group.id, group.short)
+        yield Section(_test_title(group), parts, group.id, group.short)
     yield Section(
         "How are distances kept?", list(_distance_parts(results, view, drawn, short)), "distances", "Distances"
     )
@@ -903,11 +903,18 @@ def _pair_table(view: ResultView, rows: Sequence[Mapping[str, Any]], short: Mapp
 # Tests and distances.
 
 
+def _test_title(group: TestGroup) -> str:
+    """Return the question of some tests, which names the classes where only these were tested."""
+    variables = {row["variable"] for row in group.tests}
+    return "Do the maps depend on the classes?" if group.id == "tests" and variables == {"labels"} else group.title
+
+
 def _test_parts(results: Results, group: TestGroup, max_histograms: int) -> list[Part]:
     """Return the text and the table of some tests, and their null distributions folded."""
     parts: list[Part] = [Paragraph(group.text, "lead")]
     parts += [group.errors] if group.errors else []
-    parts += [test_page_table(group)] if group.tests else []
+    n_visible = visible_rows(len(group.tests))
+    parts += [replace(test_page_table(group), visible_rows=n_visible)] if group.tests else []
     with_null = [(row, null) for row in group.tests if len((null := stored_null(results, row)).counts)]
     with_null.sort(key=lambda test_and_null: (str(test_and_null[0]["variable"]), str(test_and_null[0]["test"])))
     panels = []
@@ -1176,13 +1183,43 @@ _MARKUP = re.compile(r":math:|\*|`|\.\. math::")
 
 
 def glossary(view: ResultView) -> list[TermEntry]:
-    """Return the terms of ``definitions``; measures with formula and reference, from their cards and docstrings."""
-    measures = {_term(column): column for column in view.main_columns}
-    definition_pairs = definitions(view)
-    return [
-        measure_entry(measures[term]) if term in measures else TermEntry(term, meaning)
-        for term, meaning in definition_pairs
+    """Return the terms of the report: measures from their cards, then those of tables, marks and tests."""
+    entries = [measure_entry(column) for column in view.main_columns]
+    tested = any(view.best_set(column).tested for column in view.main_columns)
+    methods = join_and(sorted({row["conf_method"] for row in view.rows if row["conf_method"]}))
+    adjustment = ADJUSTMENTS.get(view.recipe.get("adjust"), "nothing")
+    rules: list[tuple[Any, str, str]] = [
+        (
+            tested,
+            "Best set",
+            (
+                "The best value and every value that is not significantly worse, by paired tests on the same points at "
+                "5 %, one measure at a time, adjusted over the embeddings."
+            ),
+        ),
+        (tested, "Borderline", "Significant for one measure alone, not after adjustment for all pairs and measures."),
+        (view.scales, "k", "Number of nearest neighbors that make a neighborhood."),
+        (
+            view.scales,
+            "Kept, lost, false",
+            "Kept: among the k nearest in the data and on the map. Lost: only in the data. False: only on the map.",
+        ),
+        (entries, "Chance", "The expected value for a map that has nothing to do with the data."),
+        (methods, f"{view.level} interval", f"Interval for one value, by {methods}."),
+        (
+            any(not math.isnan(row["worst"]) for row in view.rows),
+            "Ties",
+            "Equal distances can be ordered in several ways; worst and best are over all of them.",
+        ),
+        (view.tests, "p", _sentence(COLUMNS["p_value"])),
+        (view.tests, "Adjusted p", f"p adjusted over all tests that belong together, by {adjustment}."),
+        (
+            view.tests,
+            "Effect size",
+            "How strong a dependence is, on the scale of its test, whatever the number of points.",
+        ),
     ]
+    return [*entries, *(TermEntry(term, meaning) for applies, term, meaning in rules if applies)]
 
 
 def measure_entry(column: Column) -> TermEntry:
@@ -1203,30 +1240,8 @@ def _formula_and_reference(measure: str) -> tuple[str, str]:
     return formula, " ".join(MEASURES.card(measure).reference.split())
 
 
-def definitions(view: ResultView) -> list[tuple[str, str]]:
-    """Return every term of the report with its meaning: measures, then columns of tables, then grades."""
-    pairs = [(_term(column), _meaning(column)) for column in view.main_columns]
-    pairs.append(("chance level", _sentence(COLUMNS["chance"])))
-    if view.scales:
-        pairs.append(("k", "Number of nearest neighbors that make a neighborhood."))
-    if any(row["conf_method"] for row in view.rows):
-        methods = join_and(sorted({row["conf_method"] for row in view.rows if row["conf_method"]}))
-        pairs.append((f"{view.level} interval", f"Interval for the value, by {methods}."))
-    if any(not math.isnan(row["worst"]) for row in view.rows):
-        ties = "Equal distances can be ordered in several ways; worst and best are over all of them."
-        pairs.append(("ties", f"{ties} A verdict stands only where it holds for both."))
-    if view.tests:
-        adjustment = ADJUSTMENTS.get(view.recipe.get("adjust"), "nothing")
-        pairs += [
-            ("p", _sentence(COLUMNS["p_value"])),
-            ("adjusted p", _sentence(f"{COLUMNS['p_adjusted']}, by {adjustment}")),
-            ("effect size", _sentence(COLUMNS["effect_size"])),
-        ]
-    return pairs
-
-
 def _term(column: Column) -> str:
-    return column.title if column.title.endswith(column.symbol) else f"{column.title} {column.symbol}"
+    return column.title if column.title.endswith(column.symbol) else f"{column.title} ({column.symbol})"
 
 
 def _sentence(text: str) -> str:
@@ -1240,7 +1255,7 @@ def _meaning(column: Column) -> str:
         span = true_minus(f"from {low:g} to {high:g}")
     else:
         span = true_minus(f"from {low:g} up") if math.isfinite(low) else "without bounds"
-    chance = f"; chance level {column.chance}" if column.chance else ""
+    chance = f"; chance {column.chance}" if column.chance else ""
     return f"{column.question} {column.direction_text.capitalize()}, {span}{chance}.".strip()
 
 
