@@ -44,8 +44,15 @@ MAX_BORDERLINE = 3  # times the level: beyond it the adjusted p of three or more
 MAX_EXCEPTIONS = 3  # embeddings that "all others but A" names
 MAX_LISTED_VERDICTS = 4  # sentences on margins that a question has; further ones are counted
 MAX_DATASETS_NEEDED = 100  # data sets up to which the number that a significant difference needs is looked for
-OVERALL_PRIORITY = ("friedman_exact", "skillings_mack", "iman_davenport", "friedman")  # the first of which is quoted
+OVERALL_PRIORITY = (
+    "friedman_exact",
+    "skillings_mack",
+    "iman_davenport",
+    "friedman",
+    "mixed",
+)  # the first of which is quoted
 MARGINS = "Margins"
+NO_TEST = "no requested test applies to these pairs"
 TEST = "Test"
 CAUTION = "Caution"
 
@@ -85,7 +92,7 @@ COMPARISON_PHRASES = {
     PROBABLY_BETTER: "With a probability above {level}, {clauses}, by more than {rope}.",
     PROBABLY_EQUAL: "With a probability above {level}, {pairs} differ by less than {rope}{by}.",
     PROBABLY_OPEN: "No difference has a probability above {level}{by}.",
-    OVERALL: "{Test}{by}: {p}; pairs were not tested.",
+    OVERALL: "Pairs were not tested{by}; a test of any difference: {test}, {p}.",
     BEST_RANK: "{names} {have} the best mean rank{by} ({quote}).",
     EQUIVALENT: "Equivalent{by}{quote}.",
     LARGER: "The difference is larger than the margin{by}{quote}.",
@@ -95,7 +102,7 @@ COMPARISON_PHRASES = {
         "Of {total} differences tested against a margin {inside} are within it, {beyond} are larger than it, and for "
         "{open} neither is shown: see the table of pairs."
     ),
-    UNTESTED: "Not tested{by}{quote}: {reason}.",
+    UNTESTED: "Not tested{by}: {reason}.",
     DECIDED_BY: "{Test} decide{s} (p {adjusted}, {data_sets} data sets){reason}.",
     POWERLESS: "No difference could have been significant{by}: on {data_sets} data sets {tests}{needed}.",
     HELD_FIXED: "One run each, held fixed: re-runs of a method can change small differences.",
@@ -255,10 +262,10 @@ class _Facts:
         yield from self.better(question, tested)
         yield from self.not_different(question, tested)
         yield from self.overall_only(question, tested)
-        yield from self.best_ranks(question, tested)
+        yield from self.untested(question, [name for name in measures if name not in tested])
+        yield from self.best_ranks(question, measures)
         yield from self.probable(question, measures)
         yield from self.equivalences(question, measures) if self.has_two else ()
-        yield from self.untested(question, [name for name in measures if name not in tested])
 
     def same_maps(self, question: str) -> Iterator[ComparisonFinding]:
         """Yield the embeddings that are the same map."""
@@ -374,13 +381,18 @@ class _Facts:
 
     def overall_only(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
         """Yield where no pair is significant although a test of any difference rejects."""
-        for name in measures if len(self.comparison.overall) else ():
-            p_values = self.comparison.of(self.comparison.overall, name).set_index("test")["p_value"].dropna()
-            test = next((test for test in OVERALL_PRIORITY if test in p_values), "")
-            if test and p_values[test] < self.alpha and not significant_pairs(self.pairs[name]):
-                fields = {"test": OVERALL_TITLES[test], "p": p_text(float(p_values[test]), self.alpha)}
+        for name in measures:
+            overall = self.overall_p(name)
+            if overall and overall[1] < self.alpha and not significant_pairs(self.pairs[name]):
+                fields = {"test": OVERALL_TITLES[overall[0]], "p": p_text(overall[1], self.alpha)}
                 fields["by"] = self.by([name], question)
                 yield ComparisonFinding(OVERALL_ONLY, question, (name,), fields=fields)
+
+    def overall_p(self, name: str) -> tuple[str, float] | None:
+        """Return the test of any difference that is quoted, with its p; None without one."""
+        rows = self.comparison.of(self.comparison.overall, name)
+        p_values = rows.set_index("test")["p_value"].dropna()
+        return next(((test, float(p_values[test])) for test in OVERALL_PRIORITY if test in p_values), None)
 
     def best_ranks(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
         """Yield the best mean ranks over data sets where no pair is significant."""
@@ -471,15 +483,20 @@ class _Facts:
         return ComparisonFinding(kind, question, by, (), tuple(self.key(name, row) for name, row in items), fields)
 
     def untested(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
-        """Yield the measures of which no pair was tested, with the first reason."""
+        """Yield the measures of which no pair was tested: by which test any difference was, or the first reason."""
         by_reason: dict[str, list[str]] = {}
         for name in measures:
-            rows = self.all_pairs[name]
-            if not rows["p_rope"].notna().any() and len(rows):
-                reason = next((str(row) for row in rows["note"] if row), "no test was requested").rstrip(".")
-                by_reason.setdefault(reason, []).append(name)
+            rows, overall = self.all_pairs[name], self.overall_p(name)
+            if rows["p_rope"].notna().any():
+                continue
+            if overall:
+                fields = {"test": OVERALL_TITLES[overall[0]], "p": p_text(overall[1], self.alpha)}
+                yield ComparisonFinding(OVERALL, question, (name,), fields={**fields, "by": self.by([name], question)})
+                continue
+            reasons = [str(reason).rstrip(".") for reason in rows["note"] if reason]
+            by_reason.setdefault(reasons[0] if reasons else NO_TEST, []).append(name)
         for reason, by in by_reason.items():
-            fields = {"by": self.by(by, question), "reason": reason, "quote": ""}
+            fields = {"by": self.by(by, question), "reason": reason}
             yield ComparisonFinding(UNTESTED, question, tuple(by), fields=fields)
 
     # The test that decides, and cautions.
