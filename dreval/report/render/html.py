@@ -14,7 +14,6 @@ from dreval.report.document import (
     Code,
     Column,
     Document,
-    EmbeddingLabel,
     Footnote,
     Items,
     Paragraph,
@@ -79,6 +78,12 @@ def _parts(parts: Iterable[Part], level: int) -> Iterator[str]:
             case Items():
                 kind, write = ("ol", _html_note) if part.numbered else ("ul", html_sentence)
                 yield f"<{kind}>{''.join(f'<li>{write(item)}</li>' for item in part.items)}</{kind}>"
+            case Terms(style="answers"):
+                rows = (
+                    f'<tr><th scope="row">{_html(e.term)}</th><td class="w">{html_sentence(e.meaning)}</td></tr>'
+                    for e in part.entries
+                )
+                yield f"<table class=answers><tbody>{''.join(rows)}</tbody></table>"
             case Terms():
                 cells = [
                     f'<th scope="row">{_html(e.term)}</th><td class="t">{_html(e.meaning)}</td>' for e in part.entries
@@ -155,12 +160,6 @@ def breakable_name(name: str) -> str:
     return "<wbr>".join(map(_html, _NAME_BREAK.sub("\\1\0", printable(name)).split("\0")))
 
 
-def label_html(label: EmbeddingLabel) -> str:
-    """Return the label of an embedding with its color."""
-    aside = f" <small>{_html(keep_equations(label.aside))}</small>" if label.aside else ""
-    return f'<i class="dot" style="background:{label.color}"></i><bdi>{breakable_name(label.short)}</bdi>{aside}'
-
-
 def keep_equations(text: str) -> str:
     """Return text whose equations, as "k = 15", do not break."""
     return text.replace(" = ", "\u00a0=\u00a0")
@@ -178,7 +177,7 @@ def _heading(column: Column, is_left: bool) -> str:
     """Return the heading of a column."""
     title = f"<bdi>{breakable_name(column.title)}</bdi>" if column.is_name else _symbols(column.title)
     content = f'<span class="label">{title}{_footnote_mark(column.footnote)}</span>'
-    content = label_html(column.label) if column.label else content if column.title else ""
+    content = content if column.title else ""
     return _element(
         "th" if column.title else "td",
         content + (_small(column.below) if column.below else ""),
@@ -192,8 +191,7 @@ def _heading(column: Column, is_left: bool) -> str:
 def _row(table: Table, row: Sequence[Cell], is_hidden: bool = False) -> str:
     """Return one row; the hidden ones are shown by a button of the page."""
     cells = [_cell(cell, place == table.header, table.is_left(place)) for place, cell in enumerate(row)]
-    place = row[0].label.place if row[0].label else None
-    return _element("tr", "".join(cells), class_="more" if is_hidden else None, data_embedding=place)
+    return _element("tr", "".join(cells), class_="more" if is_hidden else None)
 
 
 def _cell(cell: Cell, is_header: bool, is_left: bool) -> str:
@@ -224,8 +222,6 @@ def _cell(cell: Cell, is_header: bool, is_left: bool) -> str:
 
 def _cell_text(cell: Cell) -> str:
     match cell.kind:
-        case "embedding" if cell.label:
-            return label_html(cell.label)
         case "name":
             return (
                 _element("bdi", breakable_name(cell.text), class_="clamp", title=cell.note or cell.text)

@@ -65,6 +65,9 @@ def _parts(parts: Iterable[Part], level: int) -> Iterator[str]:
                 write = markdown_text if part.numbered else markdown_sentence
                 items = map(write, part.items)
                 yield "\n".join(f"{i}. {item}" if part.numbered else f"- {item}" for i, item in enumerate(items, 1))
+            case Terms(style="answers"):
+                pairs = [(markdown_text(entry.term), markdown_sentence(entry.meaning)) for entry in part.entries]
+                yield "\n".join(f"- **{question}:** {answer}" for question, answer in pairs)
             case Terms():
                 is_header = part.style == "header"
                 pairs = [(_term(entry), _escape(entry.meaning, not is_header)) for entry in part.entries]

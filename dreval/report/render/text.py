@@ -28,6 +28,7 @@ from dreval.report.document import (
 from dreval.report.format import shorten_middle
 from dreval.report.render.layout import (
     BEST_MARK,
+    COLUMN_GAP,
     MIN_NAME_COLUMNS,
     cell_rows,
     cell_text,
@@ -84,6 +85,8 @@ def _lines(
                 yield from _marked(("- ", sentence(item, text_part=plain_symbols)) for item in part.items)
             case Terms(style="header"):
                 yield from _header_lines(part.entries)
+            case Terms(style="answers"):
+                yield from _answers(part.entries)
             case Terms():
                 yield from _indented(f"{entry.term}: {plain_symbols(entry.meaning)}" for entry in part.entries)
             case Code():
@@ -121,7 +124,7 @@ def _table(table: Table) -> Iterator[str]:
             (" " * indent + " ".join(map(_cell, row, widths, sides))).rstrip() for row in [titles, *cell_rows(piece)]
         )
         rule = "-" * min(max(map(len, (head, *lines))), TERMINAL_COLUMNS)
-        yield from [head, rule] if head else [rule]
+        yield from [head] * bool(head) + [rule] * (table.style != "plain")
         for heading, section in piece.sections:
             yield from textwrap.wrap(plain_symbols(heading), TERMINAL_COLUMNS, subsequent_indent="  ")
             yield from lines[: len(section)]
@@ -151,6 +154,15 @@ def _header_pair(name: str, value: str) -> str:
     title = f"{shorten_middle(name, columns - MIN_NAME_COLUMNS - 2)}:"
     value_columns = columns - len(title) - 1
     return f"{title} {pad_wide_characters(shorten_middle(printable(value), value_columns)):>{value_columns}}"
+
+
+def _answers(entries: Sequence[TermEntry]) -> Iterator[str]:
+    """Yield questions, and next to each its answer, with a hanging indent."""
+    indent = max((len(entry.term) for entry in entries), default=0) + COLUMN_GAP
+    for entry in entries:
+        answer = pad_wide_characters(sentence(entry.meaning, text_part=plain_symbols))
+        indents = {"initial_indent": entry.term.ljust(indent), "subsequent_indent": " " * indent}
+        yield from wrap(answer, width=TERMINAL_COLUMNS, **indents)
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:
