@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from report_cases import simulated_results
 
 import dreval
 from dreval.errors import InputError
 from dreval.glossary import format_number, format_p, terminal_width
-from dreval.report.document import BestCell, Table, same_digits, significance_stars
+from dreval.report.document import Document, Table, record_document, same_digits, significance_stars
 from dreval.report.format import distinct_short_names
-from dreval.report.render.summary import Summary
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
@@ -35,19 +35,20 @@ FAST = {name: {"n_walks": 5} for name in ("steadiness", "cohesiveness")}
 FAST |= {name: {"n_init": 2} for name in ("kmeans_ami", "kmeans_ari", "kmeans_nmi")}
 
 
-def evaluate(names: Sequence[str], **settings: Any) -> dreval.Results:
-    """Run all measures and tests on some embeddings and one that fails."""
+def evaluate(names: Sequence[str], measures: str = "default", **settings: Any) -> dreval.Results:
+    """Run measures and tests on some embeddings and one that fails."""
     embeddings = {name: np.round(Y + i, i % 3) for i, name in enumerate(names)}
     defaults = {"labels": LABELS, "covariates": {"a covariate with a rather long name": X[:, 0]}, "random_state": 0}
     ev = dreval.Evaluation(X, embeddings, **{**defaults, "n_neighbors": [2, 5, 9], **settings})
-    options = {"points": {"n_partitions": 2}, **FAST}
-    return ev.with_embedding("bad", Y[:5]).run("all", n_resamples=19, options=options)
+    options = {"points": {"n_partitions": 2}, **(FAST if measures == "all" else {})}
+    return ev.with_embedding("bad", Y[:5]).run(measures, n_resamples=19, options=options)
 
 
 @functools.cache
-def results(*names: str) -> dreval.Results:
-    """Return the result of some embeddings, which tests do not change."""
-    return evaluate(names)
+def everything() -> tuple[dreval.Results, Document]:
+    """Return all measures of two embeddings, and everything that is printed of them; tests change neither."""
+    results = evaluate(["e", "f"], "all")
+    return results, results.summary(full=True)
 
 
 @pytest.mark.slow
@@ -55,25 +56,23 @@ def results(*names: str) -> dreval.Results:
     ("names", "setting"),
     [
         (["e", LONG, f"{LONG} 2"], {"random_state": 2**63 - 1, "n_neighbors": 39}),
-        pytest.param(["e", LONG, f"{LONG} 2"], {}, marks=pytest.mark.slow),
-        pytest.param(ODD, {"n_neighbors": 5}, marks=pytest.mark.slow),
-        pytest.param(["e", LONG, f"{LONG} 2"], {"anchors": 15}, marks=pytest.mark.slow),
-        pytest.param(ODD, {"n_neighbors": [1, 7, 20, 39]}, marks=pytest.mark.slow),
-        pytest.param(ODD, {"labels": None, "covariates": None}, marks=pytest.mark.slow),
+        (["e", LONG, f"{LONG} 2"], {"anchors": 15}),
+        (ODD, {"n_neighbors": [1, 7, 20, 39]}),
+        (ODD, {"labels": None, "covariates": None, "n_neighbors": 5}),
     ],
 )
 def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None:
     """No line is wider than 80 characters, for any names, numbers of k, ties, tests and failures."""
-    text = str(evaluate(names, **setting).summary())
+    results = evaluate(names, **setting)
 
-    assert max(map(len, text.splitlines())) <= 80
-    assert not any(line != line.rstrip() for line in text.splitlines())
+    for text in (str(results.summary()), str(results.summary(full=True))):
+        assert max(map(terminal_width, text.splitlines())) <= 80
+        assert not any(line != line.rstrip() for line in text.splitlines())
 
 
-@pytest.mark.slow
 def test_long_names_are_shortened_in_the_middle() -> None:
     """A long name keeps its beginning and end, so that names with different ends stay distinct."""
-    text = str(results(LONG, f"{LONG} 2").summary(full=True))
+    text = str(simulated_results((LONG, f"{LONG} 2")).summary(full=True))
 
     assert re.search(r"^  an em\S*.*….*eters  ", text, re.M)
     assert re.search(r"^  an em\S*.*….*ers 2  ", text, re.M)
@@ -83,7 +82,7 @@ def test_long_names_are_shortened_in_the_middle() -> None:
 def test_any_name_fits(name: str, value: str) -> None:
     """Blocks and headers of any text fit the width."""
     table = Table("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
-    summary = Summary("Title", [("Data", value), ("n", "3")], [table], [name])
+    summary = record_document("Title", [("Data", value), ("n", "3")], [table], [name])
 
     assert max(map(len, summary.as_text().split("\n"))) <= 80
     assert len(summary.as_text().split("\n\n")[1].split("\n")) == 5
@@ -93,7 +92,7 @@ def test_any_name_fits(name: str, value: str) -> None:
 def test_any_setting_fits(name: str, setting: str) -> None:
     """A second text column is shortened too, and numbers are never shortened."""
     block = Table("Title", ["", "", "value"], [[name, setting, "0.12345678901234"], ["e", "a=1", ""]])
-    text = Summary("Title", [], [block]).as_text()
+    text = record_document("Title", [], [block]).as_text()
 
     assert max(map(len, text.split("\n"))) <= 80
     assert "0.12345678901234" in text
@@ -131,8 +130,8 @@ def numbers(text: str) -> set[str]:
 @pytest.mark.slow
 def test_every_format_has_every_number() -> None:
     """Text, HTML, LaTeX and Markdown have the values, intervals, chances, ties and p-values of the table."""
-    results_of_two = results("e", "f")
-    summary, table = results_of_two.summary(full=True), results_of_two.tidy()
+    results, summary = everything()
+    table = results.tidy()
     columns = ["value", "conf_low", "conf_high", "chance", "worst", "best", "effect_size", "statistic"]
     expected = set()
     # ties that no printed digit shows
@@ -161,7 +160,7 @@ class Tags(HTMLParser):
         self.text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self.open.append(tag)
+        self.open += [tag] * (tag != "wbr")
         self.tags.add(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -173,24 +172,24 @@ class Tags(HTMLParser):
 
 def test_arguments_at_the_beginning_of_a_note_are_code() -> None:
     """HTML formats the argument of a note as code; backticks in a name are unchanged."""
-    page = Summary("t", [], [], ["`y` holds classes.", "pca of `y` & more"]).as_html()
+    page = record_document("t", [], [], ["`y` holds classes.", "pca of `y` & more"]).as_html()
 
     assert "<li><code>y</code> holds classes.</li><li>pca of `y` &amp; more</li>" in page
 
 
-@pytest.mark.slow
 def test_names_are_escaped() -> None:
     """A name that looks like a tag, a command or a table cell is shown literally."""
-    summary = results(*ODD).summary(full=True)
+    results = simulated_results(tuple(ODD), ks=(5, 15), failed={"<i>bad</i> & co": "a reason_1"})
+    summary = replace(results, recipe={**results.recipe, "call": "f('<b>')"}).summary(full=True)
     tags = Tags()
     tags.feed(summary.as_html())
     assert tags.open == []
     assert tags.tags == {
         *("div", "style", "h3", "p", "bdi", "pre", "table", "caption", "thead", "tbody", "tr", "th", "td"),
-        *("strong", "ol", "li", "sub"),
+        *("strong", "ol", "li", "sub", "b", "span", "wbr"),
     }
     for name in ODD:
-        assert name in tags.text
+        assert name in "".join(tags.text)
 
     cells = "\n".join(line for line in summary.as_latex().splitlines() if not line.startswith("%"))
     for kind in ("tabular", "longtable", "table"):
@@ -219,7 +218,7 @@ def test_rows_of_tests_mark_missing_results() -> None:
 @pytest.mark.slow
 def test_shared_notes_are_printed_once() -> None:
     """A note that many rows share is one note with the names it concerns, and ends with one full stop."""
-    text = results("e", "f").summary(full=True).as_text()
+    text = everything()[1].as_text()
     notes = re.sub(r"\s+", " ", text.split("\nNotes\n")[1])
 
     assert notes.count("not its method as trustability does") == 1
@@ -228,7 +227,6 @@ def test_shared_notes_are_printed_once() -> None:
     assert re.findall(r"\[(\d+)\]", notes) == [str(i + 1) for i in range(len(re.findall(r"\[(\d+)\]", notes)))]
 
 
-@pytest.mark.slow
 def test_no_time_is_printed() -> None:
     """Two runs print the same text."""
     assert str(evaluate(["e"]).summary(full=True)) == str(evaluate(["e"]).summary(full=True))
@@ -285,7 +283,7 @@ def test_notes_on_several_kinds_of_intervals_name_their_measures() -> None:
 def test_wide_characters_keep_the_columns(name: str) -> None:
     """A character that takes two columns of a terminal counts as two, so that numbers are aligned."""
     block = Table("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
-    text = Summary("title", [("Data", name), ("n", "3")], [block], [f"{name} " * 40]).as_text()
+    text = record_document("title", [("Data", name), ("n", "3")], [block], [f"{name} " * 40]).as_text()
     lines = text.split("\n")
     ends = {terminal_width(line) for line in lines if line.endswith(("0.5", "0.25"))}
 
@@ -313,13 +311,13 @@ def test_short_forms_are_distinct(names: list[str], width: int) -> None:
 SEEDS = [f"pbmc_umap_min_dist_0.{i}_seed_{j}" for i in (1, 5) for j in (0, 1)]
 
 
-def pairs_summary(names: list[str]) -> Summary:
+def pairs_summary(names: list[str]) -> Document:
     """Return a summary of a table of names that has space for them, and one of pairs that has not."""
     numbers = ["−0.0015", "−0.05", "0.961", "1.000", "−0.015", "0.487"]
     pairs = [[a, b, *numbers] for i, a in enumerate(names) for b in names[i + 1 :]]
     headings = ["first", "second", "advantage", "t", "p", "p adj.", "effect", "P sup."]
     values = Table("Values", ["", "value"], [[name, "0.5"] for name in names])
-    return Summary("Title", [], [values, Table("Pairs", headings, pairs, 2)])
+    return record_document("Title", [], [values, Table("Pairs", headings, pairs, 2)])
 
 
 def test_a_short_name_is_the_same_in_every_column() -> None:
@@ -342,7 +340,7 @@ def test_several_tables_share_one_short_form_of_a_name() -> None:
     """The narrowest table sets the short form for all tables."""
     headings = [f"c{i:09d}" for i in range(4)]
     blocks = [Table("", ["", *headings[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
-    text = Summary("t", [], blocks).as_text().partition("\nNames\n")
+    text = record_document("t", [], blocks).as_text().partition("\nNames\n")
     forms = re.findall(r"^(\S+) +0\.1", text[0], re.M)
 
     assert forms[:4] == forms[4:]
@@ -374,7 +372,7 @@ def test_a_table_that_is_too_wide_is_split() -> None:
     """Blocks of columns follow each other, each with the names, and every number is complete."""
     row = [f"{i}.{i}23456789012345" for i in range(9)]
     block = Table("", ["", *(f"c{i}" for i in range(8)), ""], [["a name", *row[:8], "***"]])
-    text = Summary("t", [], [block]).as_text()
+    text = record_document("t", [], [block]).as_text()
 
     assert max(map(len, text.splitlines())) <= 80
     assert all(text.count(number) == 1 for number in row[:8])
@@ -387,7 +385,7 @@ def test_the_best_values_are_marked() -> None:
     table = {"low": X[::-1, :2], "high": X[:, :2] + 1e-9, "same": X[:, :2]}
     ev = dreval.Evaluation(X, table, n_neighbors=[3, 5], random_state=0)
     block = ev.run(["trustworthiness", "k_max"], ci=None).summary(full=True).tables[0]
-    best = [(row[0], row[1], str(row[2])) for row in block.cells if isinstance(row[2], BestCell)]
+    best = [(row[0].text, row[1].text, row[2].text) for row in block.cells if (row[2].emphasis == "best")]
 
     assert {row[:2] for row in best} == {(name, k) for name in ("high", "same") for k in ("k = 3", "k = 5")}
 
@@ -411,7 +409,7 @@ def test_equal_failures_share_one_note() -> None:
     summary = ev.run("stress", ci=None).summary(full=True)
 
     assert ("Embeddings", "1 of 3 (2 failed)") in summary.header
-    assert [row[0] for row in summary.tables[0].cells] == ["e"]
+    assert [row[0].text for row in summary.tables[0].cells] == ["e"]
     assert [note for note in summary.notes if "failed" in note] == [
         note for note in summary.notes if note.startswith("short, brief failed: `embeddings[...]` must have one row")
     ]

@@ -1,9 +1,8 @@
-"""A report as one page that needs nothing else: the template, its filters, and the colors."""
+"""A document as one page that needs nothing else: the template, its filters, and the colors."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -15,27 +14,45 @@ from latex2mathml.converter import convert
 from markupsafe import Markup
 
 from dreval.glossary import printable
-from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, QUALITY_RAMP
-from dreval.report.document import Report
-from dreval.report.render.html import html_sentence
+from dreval.report._style import (
+    CLASSES_DARK,
+    CLASSES_LIGHT,
+    DARK,
+    EMBEDDINGS_DARK,
+    EMBEDDINGS_LIGHT,
+    LIGHT,
+    PAGE_DARK,
+    PAGE_LIGHT,
+    SCALE_DARK,
+    SCALE_LIGHT,
+)
+from dreval.report.document import Answers, Document, Table, all_parts
+from dreval.report.render.html import (
+    N_SCALE_COLORS,
+    breakable_name,
+    html_sentence,
+    keep_equations,
+    percent_length,
+    scale_color,
+    table_body,
+    track_html,
+)
 from dreval.report.render.markup import html_symbols
 
+MIN_TIGHT_VALUES = 7  # columns of values that need narrow margins
+MIN_WIDE_VALUES = 3  # columns of values that fill the width of a page
 _FORMULA_ERRORS = (*(error for error in vars(exceptions).values() if isinstance(error, type)), LookupError, ValueError)
-_NAME_BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
-_CELL_CLASSES = {
-    "note": "w",
-    "reason": "w",
-    "soft": "soft",
-    "words": "t",
-    "name": "t name",
-    "state": "t name",
-}  # of cells
 
 
-def html_page(report: Report) -> str:
-    """Return the whole page; all inserted text is escaped, and the same report gives the same page."""
-    variables = {"light": _variables(LIGHT, EMBEDDINGS_LIGHT), "dark": _variables(DARK, EMBEDDINGS_DARK)}
-    page = _environment().get_template("page.html.j2").render(report=report, variables=variables)
+def html_page(document: Document) -> str:
+    """Return the whole page; all inserted text is escaped, and the same document gives the same page."""
+    variables = {
+        "light": _variables({**LIGHT, **PAGE_LIGHT}, s=EMBEDDINGS_LIGHT, q=SCALE_LIGHT, k=CLASSES_LIGHT),
+        "dark": _variables({**DARK, **PAGE_DARK}, s=EMBEDDINGS_DARK, q=SCALE_DARK, k=CLASSES_DARK),
+    }
+    has_key = any(isinstance(part, Answers) and part.key for part in all_parts(document.parts))
+    template = _environment().get_template("page.html.j2")
+    page = template.render(document=document, variables=variables, has_key=has_key)
     return f"{page.rstrip()}\n"
 
 
@@ -50,15 +67,19 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.globals["cell_classes"] = _CELL_CLASSES
+    environment.globals.update(n_colors=N_SCALE_COLORS)
     environment.filters.update(
         kind=lambda part: type(part).__name__,
         symbol=_symbol,
+        scale_color=scale_color,
+        percent=percent_length,
         sentence=lambda text: Markup(html_sentence(text)),
-        small=lambda text: _symbol(_keep_equations(text)),
+        small=lambda text: _symbol(keep_equations(text)),
+        table=_table,
+        track=lambda bar: Markup(track_html(bar)),
         formula=_formula,
-        nobreak=_keep_equations,
-        breaks=_breakable_name,
+        nobreak=keep_equations,
+        breaks=lambda name: Markup(breakable_name(name)),
         lines=lambda code: Markup("\n").join(map(_escaped, code.splitlines())),
     )
     return environment
@@ -73,10 +94,10 @@ def _escaped(text: str) -> Markup:
     return Markup(escape(printable(text)))
 
 
-def _variables(colors: Mapping[str, str], embeddings: tuple[str, ...]) -> Markup:
-    """Return the declarations of the colors of a page."""
-    pairs = [*colors.items(), *((f"s{i}", value) for i, value in enumerate(embeddings)), ("worse", QUALITY_RAMP[0])]
-    return Markup(";".join(f"--{name}:{value}" for name, value in pairs))
+def _variables(colors: Mapping[str, str], **series: Sequence[str]) -> Markup:
+    """Return the declarations of the colors of a page; those of a series are numbered."""
+    numbered = [(f"{name}{i}", value) for name, values in series.items() for i, value in enumerate(values)]
+    return Markup(";".join(f"--{name}:{value}" for name, value in [*colors.items(), *numbered]))
 
 
 def _symbol(text: str) -> Markup:
@@ -92,11 +113,16 @@ def _formula(text: str) -> Markup:
         return _escaped(text)
 
 
-def _keep_equations(text: str) -> str:
-    """Return text whose equations, as "k = 15", do not break."""
-    return text.replace(" = ", "\u00a0=\u00a0")
-
-
-def _breakable_name(text: str) -> Markup:
-    """Return a name that may break after its underscores and hyphens."""
-    return Markup("<wbr>").join(map(_escaped, _NAME_BREAK.sub("\\1\0", printable(text)).split("\0")))
+def _table(table: Table) -> Markup:
+    """Return a table with its classes and widths for the style and the script of the page."""
+    n_values, has_chance = len(table.columns) - 1, table.columns[-1].kind == "number"
+    classes = [table.style or "plain", *["sortable"] * (table.sortable and len(table.cells) > 1)]
+    style = columns = ""
+    if table.style == "scores":
+        classes += ["down"] * (not has_chance) + ["tight"] * (n_values >= MIN_TIGHT_VALUES)
+        style = f' style="max-width:{420 + 170 * n_values}px"' if n_values < MIN_WIDE_VALUES else ""
+        last = '<col class="cc">' if has_chance else "<col>"
+        columns = f'<colgroup><col class="c1">{"<col>" * (n_values - 1)}{last}</colgroup>'
+    caption = f'<caption class="hidden">{_escaped(table.caption or table.title)}</caption>'
+    rows = "\n".join(table_body(table))
+    return Markup(f'<table class="{" ".join(classes)}"{style}>\n{caption}\n{columns}{rows}\n</table>')
