@@ -248,7 +248,7 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
             continue
         Y = results.embeddings[name]
         levels = mapped[1][name] if mapped else np.full(len(Y), -1)
-        drawing = thumbnail(Y, levels, f"{name}: points" + (f" colored by {value}" if value else ""))
+        drawing = thumbnail(Y, levels, f"Small map of {name}" + (f", points colored by {value}" if value else ""))
         bars = [_card_bar(view, column, name) for column in columns if name in column.values]
         warning = (
             next((finding.predicate for finding in cautions(view, name)), "") if name not in view.reference else ""
@@ -822,7 +822,7 @@ def _forest(
     chosen = list(merged.items())[-MAX_FOREST_ROWS:]  # the nearest are the ones to look at
     low = min(0.0, min(row["conf_low"] for _, row in chosen))
     high = max(0.0, max(row["conf_high"] for _, row in chosen))
-    ticks = nice_ticks(low, high, 5)
+    ticks = nice_ticks(low, high, 4)
     step = ticks[1] - ticks[0] if len(ticks) > 1 else (high - low) or 1.0
     low, high = min(low, ticks[0] if ticks else low), max(high, (ticks[-1] if ticks else high))
     high = high if high - ticks[-1] < 0.3 * step else ticks[-1] + step
@@ -1039,7 +1039,7 @@ def closing_sections(
     sources = [entry for entry in entries if entry.formula or entry.reference]
     glossary_parts: list[Part] = [Terms(plain, "glossary")] if entries else []
     if sources:
-        meanings = [replace(entry, meaning="") for entry in sources]
+        meanings = [TermEntry(entry.term, entry.reference, entry.formula) for entry in sources]
         glossary_parts.append(Details("Formulas and references", [Terms(meanings, "sources")], screen=True))
     yield Section("Glossary", glossary_parts, "glossary", "Glossary")
 
@@ -1216,7 +1216,7 @@ def glossary(view: ResultView) -> list[TermEntry]:
         (
             view.tests,
             "Effect size",
-            "How strong a dependence is, on the scale of its test, whatever the number of points.",
+            "How strong a dependence is, on the scale of its test.",
         ),
     ]
     return [*entries, *(TermEntry(term, meaning) for applies, term, meaning in rules if applies)]
