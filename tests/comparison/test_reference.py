@@ -13,7 +13,6 @@ from sklearn.decomposition import PCA
 import dreval
 from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.inputs.data import as_data
-from dreval.report.document import BestCell
 from dreval.report.documents.evaluation import printed_table
 from dreval.report.findings import findings, standing_finding
 from dreval.report.render.markup import sentence
@@ -125,7 +124,7 @@ def test_no_star_color_or_bold_marks_the_data(evaluations):
     view = read_results(results)
     place = printed_table(view).columns.index("data")
     for row in printed_table(view).rows:
-        assert not isinstance(row[place], BestCell)
+        assert not (row[place].emphasis == "best")
         assert str(row[place]).startswith(("1.00", ".000"))
     assert all(column.shade("data") == 0 for column in view.columns)
     assert all("data" not in column.leaders for column in view.columns)

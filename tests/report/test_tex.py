@@ -15,8 +15,7 @@ from report_cases import make_results, simulated_results
 
 import dreval
 from dreval.errors import DrevalWarning
-from dreval.report.document import BestCell, Table
-from dreval.report.render.summary import Summary
+from dreval.report.document import Cell, Table, record_document
 
 NASTY = (r"a_b % & # ~ ^ \ {} $ < > | ` ' -- ,", "嵌入 🙂 größe łódź ρ", "x" * 300, "pca")
 LIMIT = 5.0  # points of overfull lines that are tolerated
@@ -113,13 +112,18 @@ def test_pdflatex_compiles_every_report(case: str, tmp_path: Path) -> None:
 @pytest.mark.debian
 def test_pdflatex_compiles_summaries_in_a_plain_document(tmp_path: Path) -> None:
     """The output of ``as_latex`` needs only booktabs and longtable, for any names and numbers."""
-    rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{i}"] for i, name in enumerate((*NASTY, '"q" ,,'))]
+    rows = [
+        [name, Cell("0.9256", emphasis="best"), "[-1.234e-05, 1.797e+308]", f"{i}"]
+        for i, name in enumerate((*NASTY, '"q" ,,'))
+    ]
     wide_table = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
     blocks = [
         Table("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."),
         wide_table,
     ]
-    summary = Summary("A title_1", [("Data", NASTY[0])], blocks, ["y_" * 200, *NASTY], "f('a_b', \"q\")\n  --opt 'x'")
+    summary = record_document(
+        "A title_1", [("Data", NASTY[0])], blocks, ["y_" * 200, *NASTY], "f('a_b', \"q\")\n  --opt 'x'"
+    )
     summaries = (summary, within().summary(), evaluation().summary(), thirty_embeddings().summary())
     parts = [*(record.as_latex() for record in summaries), f"\\sloppy {across().paragraph(format='latex')}"]
     body = "\n\\clearpage\n".join(parts)

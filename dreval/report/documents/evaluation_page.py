@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 from dreval.errors import DrevalWarning, InputError
@@ -18,26 +18,27 @@ from dreval.registry import MEASURES
 from dreval.report._style import css_variables, embedding_color
 from dreval.report.document import (
     MISSING_VALUE,
-    CaptionedTable,
     Card,
     Cards,
     Cell,
     Code,
     Details,
+    Document,
     EmbeddingLabel,
     FigureFile,
     Figures,
     Footnote,
     Group,
-    Head,
     Items,
-    PageTable,
     Paragraph,
     Part,
-    Report,
     Section,
+    Table,
     TermEntry,
     Terms,
+)
+from dreval.report.document import (
+    Column as TableColumn,
 )
 from dreval.report.documents.comparison import pair_tables
 from dreval.report.documents.evaluation import TITLE, printed_notes, summarize, value_table
@@ -47,20 +48,8 @@ from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.comparisons import forest_text, page_forests
 from dreval.report.figures.maps import MAX_CURVES, PointFigures, point_figures
 from dreval.report.figures.nulls import NullFigures, null_figures
-from dreval.report.findings import (
-    HOLDS,
-    MOSTLY,
-    best_mark_text,
-    embedding_findings,
-    findings,
-    grade_definitions,
-    metric_text,
-    missing_findings,
-    missing_reason,
-    shared_findings,
-    shared_sentences,
-    standing_finding,
-)
+from dreval.report.findings import best_mark_text, metric_text, missing_findings, missing_reason, standing, verdict
+from dreval.report.findings import cautions as cautions_on
 from dreval.report.format import ADJUSTMENTS, MAX_NAME_LETTERS, count_noun, join_and, number_word, short_names
 from dreval.report.plot import plot
 from dreval.report.result_view import (
@@ -91,14 +80,12 @@ class Footnotes:
         return self.marks.setdefault(text, Footnote(_letter(len(self.marks)), text)) if text else None
 
 
-def results_report(results: Results, view: ResultView, title: str | None, folder: FigureFolder | None) -> Report:
+def results_report(results: Results, view: ResultView, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a result, in order: of a page, or of a text with figures in a ``folder``."""
     dimensions = {name: results.embeddings[name].shape[1] for name in view.computed if name in results.embeddings}
     paired = paired_differences(view)
-    paragraphs = [Paragraph(finding.text, "finding") for finding in findings(view)]
-    answer = Section(
-        "The answer", [*paragraphs, *(Paragraph(finding.text) for finding in shared_sentences(view))], "verdict"
-    )
+    paragraphs = [Paragraph(f"{answer.question}: {answer.text}", "finding") for answer in verdict(view)]
+    answer = Section("The answer", paragraphs, "verdict")
     labels = embedding_labels(view)
     body = (
         _page_sections(results, view, labels, dimensions, paired)
@@ -113,10 +100,10 @@ def results_report(results: Results, view: ResultView, title: str | None, folder
         list(dict(view.recipe.get("versions") or {}).items()),
         glossary(view),
     )
-    return Report(
+    return Document(
         title if title is not None else default_title(view),
-        headline(view, dimensions),
         [part for part in (answer, *body, *closing) if part.parts],
+        [headline(view, dimensions)],
         str(dict(view.recipe.get("versions") or {}).get("dreval", "")),
     )
 
@@ -199,13 +186,13 @@ def _ranking_parts(
     all_values = _all_values_table(view)
     ties = any(not math.isnan(row["worst"]) for row in view.rows)
     ties_text = " and the values over all orders of ties" if ties else ""
-    summary = f"All values: {len(all_values.rows)} rows, with the ends of the intervals{ties_text}"
+    summary = f"All values: {len(all_values.cells)} rows, with the ends of the intervals{ties_text}"
     yield Details(summary, [all_values], screen=True)
     if cards.cards and view.has_many:
         yield Details(f"What each of the {len(cards.cards)} embeddings keeps", [cards], screen=True)
 
 
-def main_page_table(view: ResultView, labels: Mapping[str, EmbeddingLabel], dimensions: Mapping[str, int]) -> PageTable:
+def main_page_table(view: ResultView, labels: Mapping[str, EmbeddingLabel], dimensions: Mapping[str, int]) -> Table:
     """Return the values of the main measures: embeddings as rows; if there are many measures they are the rows.
 
     An embedding that failed has its reason in one cell, and an empty column in a turned table.
@@ -222,43 +209,43 @@ def main_page_table(view: ResultView, labels: Mapping[str, EmbeddingLabel], dime
         Cell(
             column.short_chance or MISSING_VALUE,
             "number",
-            title=column.chance if column.chance != column.short_chance else "",
+            note=column.chance if column.chance != column.short_chance else "",
         )
         for column in main
     ]
     grouped = [(subject, len(list(part))) for subject, part in groupby(_subject(column) for column in main)]
     subjects = grouped if len(grouped) > 1 else []
+    title = "Values of all measures"
     options: dict[str, Any] = {
-        "label": "Values of all measures",
-        "subjects": subjects,
         "name_width": min(max((len(label.short) for label in labels.values()), default=0), 13),
         "footnotes": list(notes.marks.values()),
     }
     if has_measure_rows(len(main), len(view.names)):
         lines = []
         for place, (head, chance) in enumerate(zip(heads, chances, strict=True)):
-            first_cell = Cell(
-                head.title, "words", small=[head.below], title=head.question, heads=True, footnote=head.footnote
-            )
-            values = [cells[name][place] if name in cells else Cell(kind="number") for name in names]
-            lines.append([first_cell, *values, replace(chance, kind="soft")])
+            first_cell = Cell(head.title, "text", small=[head.below], note=head.question, footnote=head.footnote)
+            values = [cells[name][place] if name in cells else Cell(MISSING_VALUE) for name in names]
+            lines.append([first_cell, *values, replace(chance, emphasis="soft")])
         failed = {name: replace(label, aside="failed") for name, label in tagged.items() if name in view.failed}
-        embedding_heads = [Head(name, label=failed.get(name, tagged[name]), question=name) for name in names]
-        headings = [Head("Measure", is_text=True), *embedding_heads, Head("Chance level")]
-        return PageTable("Measures down, embeddings across", headings, lines, style="turned", sortable=False, **options)
+        embedding_heads = [TableColumn(name, label=failed.get(name, tagged[name]), question=name) for name in names]
+        headings = [TableColumn("Measure", "text"), *embedding_heads, TableColumn("Chance level")]
+        ends = list(accumulate((count for _, count in subjects), initial=0))
+        for end, (subject, _) in reversed(list(zip(ends, subjects, strict=False))):
+            lines.insert(end, [Cell(subject)])
+        caption = "Measures down, embeddings across"
+        return Table(title, headings, lines, caption=caption, style="turned", sortable=False, **options)
     rows = []
     for name in names:
         label = tagged[name]
-        first_cell = Cell(name, "embedding", title=name, sort=str(label.place), heads=True, label=label)
+        first_cell = Cell(name, "embedding", note=name, sort=str(label.place), label=label)
         reason_cells = [Cell(view.failed.get(name, ""), "reason", sort="", span=len(main))]
         rows.append([first_cell, *cells.get(name, reason_cells)])
-    foot = [Cell("chance level", "number", heads=True), *chances]
-    headings = [Head("Embedding", is_text=True), *heads]
+    foot_row = [Cell("chance level", "number"), *chances]
+    headings = [TableColumn("Embedding", "text"), *heads]
     sortable, n_visible = len(view.computed) > 1, visible_rows(len(rows))
     caption = "Embeddings down, measures across"
-    return PageTable(
-        caption, headings, rows, style="main", sortable=sortable, foot=foot, visible_rows=n_visible, **options
-    )
+    options |= {"style": "main", "sortable": sortable, "visible_rows": n_visible, "groups": subjects}
+    return Table(title, headings, rows, foot_row=foot_row, caption=caption, **options)
 
 
 def visible_rows(count: int) -> int:
@@ -271,7 +258,7 @@ def _subject(column: Column) -> str:
     return GOALS[column.goal].title if column.goal else ""
 
 
-def _all_values_table(view: ResultView) -> PageTable:
+def _all_values_table(view: ResultView) -> Table:
     """Return every value with the ends of its interval."""
     computed_rows = [row for row in view.rows if row["embedding"] not in view.failed]
     intervals = any(not math.isnan(row["conf_low"]) for row in view.rows)
@@ -287,8 +274,8 @@ def _all_values_table(view: ResultView) -> PageTable:
         rows.append(
             [
                 Cell(row["embedding"], "name"),
-                Cell(column.title, "words"),
-                Cell(parameter_text(column.parameters), "words"),
+                Cell(column.title, "text"),
+                Cell(parameter_text(column.parameters), "text"),
                 Cell(MISSING_VALUE if cell.missing else column.format_value(cell.value), "number"),
                 *[Cell(ends, "number")] * intervals,
                 Cell("" if math.isnan(cell.chance) else column.format_value(cell.chance), "number"),
@@ -296,10 +283,10 @@ def _all_values_table(view: ResultView) -> PageTable:
                 Cell(cell.note, "note"),
             ]
         )
-    text_heads = [Head(title, is_text=True) for title in ("Embedding", "Measure", "Parameters")]
+    text_heads = [TableColumn(title, "text") for title in ("Embedding", "Measure", "Parameters")]
     number_titles = ["Value", *[f"{view.level} interval"] * intervals, "Chance level", *["Ties: worst, best"] * ties]
-    heads = [*text_heads, *map(Head, number_titles), Head("Note", is_text=True)]
-    return PageTable("One row for each embedding, measure and parameter", heads, rows, "All values")
+    heads = [*text_heads, *map(TableColumn, number_titles), TableColumn("Note", "text")]
+    return Table("All values", heads, rows, caption="One row for each embedding, measure and parameter")
 
 
 def _scale_parts(view: ResultView, figures: PointFigures) -> Iterator[Part]:
@@ -358,9 +345,7 @@ def _text_sections(
     cards = Cards(embedding_cards(view, labels), (1, 1))
     yield Section("What each embedding keeps", [cards] if cards.cards and not view.has_many else [])
     has_values = bool(view.computed and view.by_goal)
-    yield Section(
-        TITLE, [CaptionedTable(value_table(results, symbols=folder.tex), TITLE, "values")] if has_values else []
-    )
+    yield Section(TITLE, [value_table(results)] if has_values else [])
     curves = [*results.curves["measure"].unique(), *(family[0].measure for family in view.curves[:MAX_CURVES])]
     points = [("embedding", ""), ("map", "")]
     yield Section("Where each embedding can be trusted", list(_figure_files(results, view, folder, points)))
@@ -373,13 +358,12 @@ def _text_sections(
         tables_of_pairs = pair_tables(paired.comparison)
         differ = [
             Paragraph(paired.text),
-            *(CaptionedTable(table, table.title, table.title) for table in tables_of_pairs),
+            *tables_of_pairs,
         ]
     yield Section("Is one better than another?", differ)
     test_text = [Paragraph(rejection_text(view, view.tests))] if tests else []
-    tables = [CaptionedTable(table, table.title, table.title) for table in tests]
-    yield Section("Does the embedding depend on what is known?", [*test_text, *tables])
-    values = [CaptionedTable(table, "All values", "all-values") for table in all_tables if not table.title]
+    yield Section("Does the embedding depend on what is known?", [*test_text, *tests])
+    values = [table for table in all_tables if not table.title]
     yield Section("All values", values)
 
 
@@ -391,9 +375,8 @@ def _figure_files(
         options: dict[str, Any] = {"measure": measure} if measure else {}
         if kind != "curve" and view.has_many:
             options = {**options, "names": list(view.featured)}
-        with warnings.catch_warnings():
-            if not folder.tex:  # SVG uses the reader's fonts; LaTeX gets boxes, with a warning
-                warnings.simplefilter("ignore", DrevalWarning)
+        with warnings.catch_warnings():  # letters without a font: SVG uses the reader's fonts
+            warnings.simplefilter("ignore", DrevalWarning)
             try:
                 figure = plot(results, kind, **options)
             except InputError:
@@ -444,13 +427,13 @@ def _shared_note(column: Column) -> str:
     return notes.pop() if len(notes) == 1 and len(column.values) > 1 else ""
 
 
-def _head(column: Column, notes: Footnotes, k: int | None) -> Head:
+def _head(column: Column, notes: Footnotes, k: int | None) -> TableColumn:
     """Return title, symbol, parameters and direction of a column."""
     symbol = "" if column.title.endswith(column.symbol) else column.symbol
     shared_parameter = f"{NEIGHBORS_PARAMETER}={k}"  # named once, above the table
     parameters = parameter_text(", ".join(p for p in column.parameters.split(", ") if p != shared_parameter))
     below = ", ".join(filter(None, [symbol, parameters, "" if column.higher else column.direction_text]))
-    return Head(
+    return TableColumn(
         column.title,
         below=below,
         question=column.question,
@@ -463,14 +446,15 @@ def _cell(view: ResultView, column: Column, name: str, notes: Footnotes) -> Cell
     """Return the value of one embedding; a missing one has its reason."""
     cell = column.cells.get(name)
     if cell is None or cell.missing:
-        return Cell(sort="", footnote=notes.mark(missing_reason(view, column, name)))
+        return Cell(MISSING_VALUE, sort="", footnote=notes.mark(missing_reason(view, column, name)))
     ties = column.tie_range(name)
     return Cell(
         column.format_value(cell.value),
+        "value",
+        "best" if name in view.best_set(column).best else "",
         small=[column.interval(name)],
-        best=name in view.best_set(column).best,
         shade=round(column.shade(name), 3),
-        title=f"over all orders of equal distances: {ties}" if ties else "",
+        note=f"over all orders of equal distances: {ties}" if ties else "",
         sort=repr(float(cell.value)),
         footnote=notes.mark("" if cell.note == _shared_note(column) else cell.note),
         ties=ties if column.ties_matter(name) else "",
@@ -482,9 +466,7 @@ def _shade_note(view: ResultView, measures_are_rows: bool) -> str:
     best = best_mark_text(view, view.main_columns)
     if not best:
         return ""
-    order_text = view.mean_rank_text if view.has_many else ""
-    order = f"{order_text[:1].upper()}{order_text[1:]}. " if order_text else ""
-    return f"{order}A stronger shade is better within a {'row' if measures_are_rows else 'column'}; ● {best}."
+    return f"A stronger shade is better within a {'row' if measures_are_rows else 'column'}; ● {best}."
 
 
 def _table_note(view: ResultView) -> str:
@@ -667,7 +649,7 @@ def definitions(view: ResultView) -> list[tuple[str, str]]:
             ("adjusted p", _sentence(f"{COLUMNS['p_adjusted']}, by {adjustment}")),
             ("effect size", _sentence(COLUMNS["effect_size"])),
         ]
-    return [*pairs, *grade_definitions(view)]
+    return pairs
 
 
 def _term(column: Column) -> str:
@@ -709,16 +691,12 @@ def headline(view: ResultView, dimensions: dict[str, int]) -> str:
 
 
 def embedding_cards(view: ResultView, labels: Mapping[str, EmbeddingLabel]) -> list[Card]:
-    """Return a card for each embedding, with the findings that not all share; none if there is only one."""
-    shared, titles, cards = shared_findings(view), short_names(view.names, MAX_NAME_LETTERS), []
+    """Return a card for each embedding, with its first caution; none if there is only one."""
+    titles, cards = short_names(view.names, MAX_NAME_LETTERS), []
     for name in view.names if len(view.names) > 1 else ():
-        own_findings = (
-            embedding_findings(view, name, without=shared) if name not in view.reference else []
-        )  # it is the first row
-        good = [finding.text for finding in own_findings if finding.kind in (HOLDS, MOSTLY)]
-        poor = [finding.text for finding in own_findings if finding.kind not in (HOLDS, MOSTLY)]
+        poor = [finding.predicate for finding in cautions_on(view, name)[:1]]
         missing = [finding.text for finding in missing_findings(view, name)]
-        cards.append(Card(labels[name], titles[name], standing_finding(view, name).text, good, poor, missing))
+        cards.append(Card(labels[name], titles[name], standing(view, name).predicate, [], poor, missing))
     return cards
 
 

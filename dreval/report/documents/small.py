@@ -23,10 +23,9 @@ from dreval.records.estimates import (
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
 from dreval.registry import ANALYSES, MEASURES, METHODS
-from dreval.report.document import Table
+from dreval.report.document import Document, Table, record_document
 from dreval.report.format import count_noun, join_and, percent
 from dreval.report.record_findings import RecordFinding, record_finding, significant
-from dreval.report.render.summary import Summary
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
@@ -44,7 +43,7 @@ def record_summary(
     details: Sequence[Table] = (),
     call: str = "",
     after: Sequence[str] = (),
-) -> Summary:
+) -> Document:
     """Return the printed form of a record: findings, tables, and the notes that matter most.
 
     Parameters
@@ -74,7 +73,7 @@ def record_summary(
     hidden = [count_noun(len(texts) - MAX_NOTES, "more note")] if len(texts) > MAX_NOTES else []
     hidden += ["settings"] if header or call or details else []
     further = f"{join_and(hidden).capitalize()}: .summary(full=True)." if hidden and not full else ""
-    return Summary(
+    return record_document(
         title,
         header if full else [],
         [*tables, *(details if full else ())],
@@ -107,7 +106,7 @@ DIMENSION_METHODS = {"twonn": "TwoNN", "mle": "Levina-Bickel"}
 MAX_FURTHER_COMPONENTS = 5  # printed components beyond the selected ones
 
 
-def intrinsic_dimension_summary(record: IntrinsicDimension, full: bool) -> Summary:
+def intrinsic_dimension_summary(record: IntrinsicDimension, full: bool) -> Document:
     """Return the estimate with its interval, and the quantiles of local dimensions."""
     method, tables = DIMENSION_METHODS[record.method], []
     if record.method == "mle":
@@ -133,7 +132,7 @@ def intrinsic_dimension_findings(record: IntrinsicDimension) -> list[RecordFindi
     return [record_finding("dimension.interval", value=value, p=p, **interval), record_finding("dimension.caution")]
 
 
-def parallel_analysis_summary(record: ParallelAnalysis, full: bool) -> Summary:
+def parallel_analysis_summary(record: ParallelAnalysis, full: bool) -> Document:
     """Return the number of components, then eigenvalues and p-values."""
     table = record.table if full else record.table.head(record.n_components + MAX_FURTHER_COMPONENTS)
     rows = [
@@ -168,7 +167,7 @@ def parallel_analysis_findings(record: ParallelAnalysis) -> list[RecordFinding]:
 # Measures of a method.
 
 
-def measure_summary(record: MeasureRecord, full: bool) -> Summary:
+def measure_summary(record: MeasureRecord, full: bool) -> Document:
     """Return the value with its chance level, and its parts."""
     rows = [[title, text or "none, see the notes"] for title, text in part_texts(record.parts.items()).items()]
     tables = [Table("", ["Parts of the value", ""], rows)] if rows else []
@@ -217,7 +216,7 @@ def measure_scale(record: MeasureRecord) -> str:
 # Embeddings, maps, methods, data sets and evaluations.
 
 
-def embedding_summary(record: Embedding, full: bool) -> Summary:
+def embedding_summary(record: Embedding, full: bool) -> Document:
     """Return the method and the size, and in full the parameters and the range of each component."""
     n, d = record.shape
     columns = None if record.data_shape is None else record.data_shape[1]
@@ -238,7 +237,7 @@ def embedding_summary(record: Embedding, full: bool) -> Summary:
     )
 
 
-def map_summary(record: KernelMap, full: bool) -> Summary:
+def map_summary(record: KernelMap, full: bool) -> Document:
     """Return the error of a kernel map, and in full its rule, bandwidth, ridge and conditioning."""
     n, outputs = record.weights.shape
     left_out_error = record.left_out_error
@@ -251,7 +250,7 @@ def map_summary(record: KernelMap, full: bool) -> Summary:
     return record_summary("Kernel map", findings, (), record.notes, full=full, settings=settings)
 
 
-def method_summary(method: Any) -> Summary:
+def method_summary(method: Any) -> Document:
     """Return a bundled method, fitted or not, and its parameters."""
     card = method.card
     fitted = {"columns": method.n_features_in_} if method.__sklearn_is_fitted__() else {}
@@ -260,7 +259,7 @@ def method_summary(method: Any) -> Summary:
     return record_summary(card.title, [finding], [Table("", ["Parameter", "value"], rows, names=2)])
 
 
-def dataset_summary(dataset: Dataset, full: bool) -> Summary:
+def dataset_summary(dataset: Dataset, full: bool) -> Document:
     """Return the size of a data set, and its source and license."""
     card, (n, p) = dataset.card, dataset.data.shape
     variables = "" if dataset.labels is None else f", {count_noun(len(np.unique(dataset.labels)), 'class', 'classes')}"
@@ -272,7 +271,7 @@ def dataset_summary(dataset: Dataset, full: bool) -> Summary:
     return record_summary(card.title, [finding], full=full, settings=settings)
 
 
-def evaluation_preview(evaluation: Evaluation) -> Summary:
+def evaluation_preview(evaluation: Evaluation) -> Document:
     """Return the data, the embeddings and their sources, before anything is computed."""
     data, anchors = evaluation.data, evaluation.anchors
     kind = "evaluation.new" if evaluation.sources else "evaluation.empty"
@@ -288,7 +287,7 @@ def evaluation_preview(evaluation: Evaluation) -> Summary:
     return record_summary("Evaluation", [finding], tables, after=[f"{', '.join(settings)}; seed {evaluation.seed}."])
 
 
-def cost_summary(record: CostEstimate, full: bool) -> Summary:
+def cost_summary(record: CostEstimate, full: bool) -> Document:
     """Return the total time and memory, and the time of each kind of step."""
     numbers = {"seconds": duration_estimate(record.seconds), "memory": _two_digits(record.mebibytes)}
     findings = [record_finding("cost.total", n=record.n, threads=record.n_threads, **numbers)]
@@ -316,7 +315,7 @@ def _two_digits(value: float) -> str:
 # Scores of points, and of maps over perplexities.
 
 
-def scores_summary(record: PointScores, full: bool) -> Summary:
+def scores_summary(record: PointScores, full: bool) -> Document:
     """Return the finding on the scores, and the spread of each score over the points."""
     rows = [
         [str(row["score"]).replace("_", " "), *(format_number(row[word]) for word in ("min", "median", "mean", "max"))]
@@ -352,7 +351,7 @@ def scores_findings(record: PointScores) -> list[RecordFinding]:
     return []
 
 
-def perplexity_summary(record: PerplexityCurve, full: bool) -> Summary:
+def perplexity_summary(record: PerplexityCurve, full: bool) -> Document:
     """Return the scores at each perplexity with their intervals, and the number of maps with a score."""
     numbers = ["value", "conf_low", "conf_high"]
     sizes = [size for size in record.table[numbers].to_numpy().ravel() if size == size and size != 0]
@@ -391,7 +390,7 @@ def perplexity_findings(record: PerplexityCurve) -> list[RecordFinding]:
 # The folder of a protocol.
 
 
-def protocol_summary(status: ProtocolStatus, full: bool) -> Summary:
+def protocol_summary(status: ProtocolStatus, full: bool) -> Document:
     """Return how many files are returned, what is wrong with the others, and the next step."""
     counts = {"returned": len(status.returned), "count": len(status.table)}
     wrong = f", {len(status.wrong):,} cannot be used" if status.wrong else ""

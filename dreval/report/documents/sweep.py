@@ -15,14 +15,12 @@ from dreval.report._style import figure_style
 from dreval.report._svg import inline_svg
 from dreval.report.document import (
     MISSING_VALUE,
-    BestCell,
     Cell,
-    Head,
+    Column,
+    Document,
     PageFigure,
-    PageTable,
     Paragraph,
     Part,
-    Report,
     Section,
     Table,
     TermEntry,
@@ -41,7 +39,6 @@ from dreval.report.format import (
     value_text,
 )
 from dreval.report.record_findings import RecordFinding, record_finding
-from dreval.report.render.summary import Summary
 from dreval.report.result_view import (
     make_column,
     measure_text,
@@ -57,7 +54,7 @@ FEW_CODE = "sweep.few"  # the note on few replicates, which a finding repeats in
 VERDICTS = {True: "best set", False: "worse"}
 
 
-def sweep_summary(sweep: Sweep, full: bool) -> Summary:
+def sweep_summary(sweep: Sweep, full: bool) -> Document:
     """Return the answer of each measure, its settings from the best on, and why settings were not evaluated."""
     settings = [("Source", sweep.recipe["source"]), ("Points n", format_number(sweep.recipe["n"]))]
     settings += [("Columns p", format_number(sweep.recipe["p"])), ("Settings", format_number(len(sweep.settings)))]
@@ -167,7 +164,14 @@ def _sweep_table(sweep: Sweep, measure: str, max_rows: int) -> Table:
     """Return the settings with means, intervals, p-values and verdicts by one measure, the best first."""
     rows = sweep.of(measure)
     lines = [
-        [*row.options, BestCell(row.mean) if row.is_best else row.mean, row.interval, row.runs, row.p, row.verdict]
+        [
+            *row.options,
+            Cell(row.mean, emphasis="best" if row.is_best else ""),
+            row.interval,
+            row.runs,
+            row.p,
+            row.verdict,
+        ]
         for row in setting_rows(sweep, measure)[:max_rows]
     ]
     columns = [*sweep.options, "mean", f"{100 * (1 - sweep.alpha):g} % interval", "runs", "p", ""]
@@ -224,7 +228,7 @@ def setting_rows(sweep: Sweep, measure: str) -> list[SettingRow]:
 MAX_SWEEP_FIGURES = 12  # measures that have a figure
 
 
-def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -> Report:
+def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a sweep, in order: of a page, or of a text with figures in a ``folder``."""
     summary = sweep_summary(sweep, full=True)
     answers = [" ".join(finding.text for finding in sweep_findings(sweep, name)) for name in sweep.measures]
@@ -246,10 +250,10 @@ def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -
     level, recipe = f"{100 * (1 - sweep.alpha):g} %", sweep.recipe
     meta = [count_noun(recipe["n"], "point"), replicates_text(sweep), f"level {level}"]
     heading = f"Sweep of {number_word(len(sweep.settings))} settings of {recipe['source']}"
-    return Report(
+    return Document(
         heading if title is None else title,
-        ", ".join([*meta, f"seed {recipe['random_state']}"]),
         [part for part in sections if part.parts],
+        [", ".join([*meta, f"seed {recipe['random_state']}"])],
         dict(versions)["dreval"],
     )
 
@@ -268,25 +272,24 @@ def _sweep_measure_section(sweep: Sweep, name: str, number: int, folder: FigureF
             parts.append(WideFigure(PageFigure(inline_svg(figure, f"s{number}", caption)), f"Figure of {title}", "cd"))
         else:
             parts.append(folder.figure(figure, f"sweep-{rows['measure'].iloc[0]}", caption))
-    heads = [Head(option, is_text=not at, is_name=True) for at, option in enumerate(sweep.options)]
-    heads += [Head("mean"), Head(f"{100 * (1 - sweep.alpha):g} % interval"), Head("runs"), Head("p")]
-    heads.append(Head("verdict", is_text=True))
+    heads = [Column(option, "" if at else "text", is_name=True) for at, option in enumerate(sweep.options)]
+    heads += [Column("mean"), Column(f"{100 * (1 - sweep.alpha):g} % interval"), Column("runs"), Column("p")]
+    heads.append(Column("verdict", "text"))
     lines = [
         [
-            *(Cell(text or MISSING_VALUE, "name", heads=not place) for place, text in enumerate(row.options)),
-            Cell(row.mean or MISSING_VALUE, "number", best=row.is_best, sort=repr(row.value)),
+            *(Cell(text or MISSING_VALUE, "name") for text in row.options),
+            Cell(row.mean or MISSING_VALUE, "number", "best" if row.is_best else "", repr(row.value)),
             Cell(row.interval or MISSING_VALUE, "number"),
             Cell(row.runs, "number"),
             Cell(row.p or MISSING_VALUE, "number"),
-            Cell(row.verdict, "words", title=row.note),
+            Cell(row.verdict, "text", note=row.note),
         ]
         for row in setting_rows(sweep, name)
     ]
     note = "Best set: the best, and the settings that are not significantly worse. p is that of the test that a setting"
     note += f" is the best, adjusted for the choice among {count_noun(len(lines), 'setting')}."
-    table = PageTable(
-        "A row for each setting", heads, lines, f"Settings by {title}", visible_rows=visible_rows(len(lines))
-    )
+    caption, n_visible = "A row for each setting", visible_rows(len(lines))
+    table = Table(f"Settings by {title}", heads, lines, caption=caption, visible_rows=n_visible)
     return Section(title, [*parts, table, Paragraph(note, "note")])
 
 

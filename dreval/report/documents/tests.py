@@ -12,7 +12,7 @@ import numpy as np
 from dreval.glossary import format_number, format_p, true_minus
 from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, IndependenceTest, NoiseTest, Sensitivity
 from dreval.registry import MEASURES, TESTS
-from dreval.report.document import MISSING_VALUE, Cell, Head, PageTable, Table, same_digits
+from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
 from dreval.report.findings import (
     NULL_DATA_NAMES,
@@ -24,7 +24,6 @@ from dreval.report.findings import (
 from dreval.report.format import ADJUSTMENTS, count_noun, format_fixed, join_and, p_text, probability, setting_text
 from dreval.report.record_findings import RecordFinding, record_finding
 from dreval.report.render.markup import isolate_name, sentence
-from dreval.report.render.summary import Summary
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
 
@@ -49,7 +48,7 @@ SCHEMES = {  # the hypothesis of restricted permutations, for use after the name
 APPROXIMATIONS = {"gamma": "none (gamma)", "chi2": "none (chi-square)"}  # the distribution that replaces permutations
 
 
-def test_summary(test: IndependenceTest, full: bool) -> Summary:
+def test_summary(test: IndependenceTest, full: bool) -> Document:
     """Return the conclusion of a test, its numbers, and in full its other values and those of each variable."""
     recipe, extra, sides = test.recipe, test.extra, test.variables
     stems = [key[:-2] for key in extra if key.endswith("_x")]  # one value per variable: ``..._x``, ``..._y`` and so on
@@ -160,7 +159,7 @@ def _label(key: str) -> str:
     return EXTRA_LABELS.get(key, key.replace("_", " ").capitalize())
 
 
-def sensitivity_summary(sensitivity: Sensitivity, full: bool) -> Summary:
+def sensitivity_summary(sensitivity: Sensitivity, full: bool) -> Document:
     """Return at which values of the setting the test rejects, and one row for each value."""
     rows = [
         [
@@ -193,7 +192,7 @@ def sensitivity_findings(sensitivity: Sensitivity) -> list[RecordFinding]:
     return [record_finding(kind, **numbers), record_finding("sensitivity.caution")]
 
 
-def certificate_summary(certificate: Certificate, full: bool) -> Summary:
+def certificate_summary(certificate: Certificate, full: bool) -> Document:
     """Return which tests reject Definition 1, the reconstruction errors, and the tests with their effect sizes."""
     recipe = certificate.recipe
     settings = [("n", format_number(recipe.get("n"))), ("p", recipe.get("p")), ("d", recipe.get("n_components"))]
@@ -263,7 +262,7 @@ NOISE_CAUTION = (
 )
 
 
-def noise_summary(test: NoiseTest, full: bool) -> Summary:
+def noise_summary(test: NoiseTest, full: bool) -> Document:
     """Return the conclusion of a noise test, its numbers, and its settings."""
     recipe, extra = test.recipe, test.extra
     settings = [
@@ -326,7 +325,7 @@ class TestGroup:
     short: str
     text: str
     tests: Sequence[Mapping[str, Any]]
-    errors: PageTable | None = None
+    errors: Table | None = None
 
 
 def test_groups(view: ResultView) -> list[TestGroup]:
@@ -362,15 +361,15 @@ def test_groups(view: ResultView) -> list[TestGroup]:
     return [group for group in groups if group.tests or group.errors]
 
 
-def method_measures_table(view: ResultView, need: str, caption: str) -> PageTable | None:
+def method_measures_table(view: ResultView, need: str, caption: str) -> Table | None:
     """Return the values of the measures that need a method, or a reconstruction, each with its parts."""
     cards = [MEASURES.card(c.measure) if c.measure in MEASURES else None for c in view.main_columns]
     columns = [c for c, card in zip(view.main_columns, cards, strict=True) if card is not None and need in card.needs]
     rows = [
         [
-            Cell(name, "name", heads=True),
-            Cell(column.title, "words"),
-            Cell(column.format_value(cell.value)),
+            Cell(name, "name"),
+            Cell(column.title, "text"),
+            Cell(column.format_value(cell.value), "value"),
             Cell("" if math.isnan(cell.chance) else column.format_value(cell.chance), "number"),
             Cell(cell.note, "note"),
         ]
@@ -378,19 +377,19 @@ def method_measures_table(view: ResultView, need: str, caption: str) -> PageTabl
         for name, cell in column.cells.items()
         if not cell.missing
     ]
-    heads = [Head("Embedding", is_text=True), Head("Measure", is_text=True), Head("Value"), Head("Chance level")]
-    return PageTable(caption, [*heads, Head("Beside it", is_text=True)], rows) if rows else None
+    heads = [Column("Embedding", "text"), Column("Measure", "text"), Column("Value"), Column("Chance level")]
+    return Table("", [*heads, Column("Beside it", "text")], rows, caption=caption) if rows else None
 
 
-def test_page_table(group: TestGroup) -> PageTable:
+def test_page_table(group: TestGroup) -> Table:
     """Return one row for each test; a missing one has its reason."""
     adjusted = any(not math.isnan(row["p_adjusted"]) for row in group.tests)
     has_notes = any(row["note"] for row in group.tests)
-    text_heads = [Head(title, is_text=True) for title in ("Embedding", "Variable", "Test")]
+    text_heads = [Column(title, "text") for title in ("Embedding", "Variable", "Test")]
     numbers = ["Effect size", "Statistic", "Chance level", "p", *["Adjusted p"] * adjusted, "Resamples"]
     rows = [
         [
-            Cell(row["embedding"], "name", heads=True),
+            Cell(row["embedding"], "name"),
             Cell(row["variable"] or MISSING_VALUE, "name"),
             Cell(test_name(str(row["test"])), "words"),
             Cell(_number(row, "effect_size", 3)),
@@ -403,9 +402,9 @@ def test_page_table(group: TestGroup) -> PageTable:
         ]
         for row in group.tests
     ]
-    heads = [*text_heads, *map(Head, numbers), *[Head("Note", is_text=True)] * has_notes]
+    heads = [*text_heads, *map(Column, numbers), *[Column("Note", "text")] * has_notes]
     label = f"Table of these tests: {group.short}"
-    return PageTable("One row for each embedding, variable and test", heads, rows, label)
+    return Table(label, heads, rows, caption="One row for each embedding, variable and test")
 
 
 def _number(row: Mapping[str, Any], key: str, digits: int) -> str:

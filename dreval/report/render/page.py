@@ -1,8 +1,7 @@
-"""A report as one page that needs nothing else: the template, its filters, and the colors."""
+"""A document as one page that needs nothing else: the template, its filters, and the colors."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from html import escape
@@ -16,26 +15,19 @@ from markupsafe import Markup
 
 from dreval.glossary import printable
 from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, QUALITY_RAMP
-from dreval.report.document import Report
-from dreval.report.render.html import html_sentence
+from dreval.report.document import Document, Table
+from dreval.report.render.html import breakable_name, html_sentence, keep_equations, label_html, table_body
 from dreval.report.render.markup import html_symbols
 
+MAX_SPARSE_COLUMNS = 6  # columns of a table with wide margins
+_TABLE_CLASSES = {"main": ("main",), "heat": ("main", "heat"), "turned": ("main", "turned")}  # by style
 _FORMULA_ERRORS = (*(error for error in vars(exceptions).values() if isinstance(error, type)), LookupError, ValueError)
-_NAME_BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
-_CELL_CLASSES = {
-    "note": "w",
-    "reason": "w",
-    "soft": "soft",
-    "words": "t",
-    "name": "t name",
-    "state": "t name",
-}  # of cells
 
 
-def html_page(report: Report) -> str:
-    """Return the whole page; all inserted text is escaped, and the same report gives the same page."""
+def html_page(document: Document) -> str:
+    """Return the whole page; all inserted text is escaped, and the same document gives the same page."""
     variables = {"light": _variables(LIGHT, EMBEDDINGS_LIGHT), "dark": _variables(DARK, EMBEDDINGS_DARK)}
-    page = _environment().get_template("page.html.j2").render(report=report, variables=variables)
+    page = _environment().get_template("page.html.j2").render(document=document, variables=variables)
     return f"{page.rstrip()}\n"
 
 
@@ -50,15 +42,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.globals["cell_classes"] = _CELL_CLASSES
     environment.filters.update(
         kind=lambda part: type(part).__name__,
         symbol=_symbol,
         sentence=lambda text: Markup(html_sentence(text)),
-        small=lambda text: _symbol(_keep_equations(text)),
+        small=lambda text: _symbol(keep_equations(text)),
+        label=lambda label: Markup(label_html(label)),
+        table=_table,
         formula=_formula,
-        nobreak=_keep_equations,
-        breaks=_breakable_name,
+        nobreak=keep_equations,
+        breaks=lambda name: Markup(breakable_name(name)),
         lines=lambda code: Markup("\n").join(map(_escaped, code.splitlines())),
     )
     return environment
@@ -92,11 +85,12 @@ def _formula(text: str) -> Markup:
         return _escaped(text)
 
 
-def _keep_equations(text: str) -> str:
-    """Return text whose equations, as "k = 15", do not break."""
-    return text.replace(" = ", "\u00a0=\u00a0")
-
-
-def _breakable_name(text: str) -> Markup:
-    """Return a name that may break after its underscores and hyphens."""
-    return Markup("<wbr>").join(map(_escaped, _NAME_BREAK.sub("\\1\0", printable(text)).split("\0")))
+def _table(table: Table) -> Markup:
+    """Return the rows of a table with their classes for the style and the script of the page."""
+    is_dense = table.style in ("main", "heat") and len(table.columns) > MAX_SPARSE_COLUMNS
+    classes = [*_TABLE_CLASSES.get(table.style, ()), *["sortable"] * table.sortable, *["dense"] * is_dense]
+    classes += ["long"] * bool(table.visible_rows)
+    style = f' style="--w:{table.name_width}ch"' if table.style else ""
+    caption = f'<caption class="hidden">{_escaped(table.caption or table.title)}</caption>'
+    rows = "\n".join(table_body(table))
+    return Markup(f'<table class="{" ".join(classes)}"{style}>\n{caption}\n{rows}\n</table>')
