@@ -104,11 +104,16 @@ class Cell:
     span: int = 1
 
     @property
-    def full_text(self) -> str:
-        """The text with its small print."""
+    def main_text(self) -> str:
+        """The text without its small print."""
         text = f"{self.text} − {self.second}" if self.kind == "pair" else self.text
-        text = f"Could not be computed: {text}" if self.kind == "reason" else text
-        return " ".join(filter(None, [text, *self.small, self.ties and f"ties {self.ties}"]))
+        return f"Could not be computed: {text}" if self.kind == "reason" else text
+
+    @property
+    def small_print(self) -> str:
+        """The small print and the mark of the footnote after the text."""
+        mark = f"({self.footnote.letter})" if self.footnote else ""
+        return " ".join(filter(None, [mark, *self.small, self.ties and f"ties {self.ties}"]))
 
 
 @dataclass(frozen=True)

@@ -109,9 +109,8 @@ def _escape(text: str, has_symbols: bool) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = _escape(cell.full_text, cell.kind == "text")
-    text = f"**{text}**" if cell.emphasis == "best" else text
-    return f"{text} ({cell.footnote.letter})" if cell.footnote else text
+    text, small = (_escape(text, cell.kind == "text") for text in (cell.main_text, cell.small_print))
+    return " ".join(filter(None, [f"**{text}**" if cell.emphasis == "best" else text, small]))
 
 
 def _row(cells: Sequence[str], n_columns: int) -> str:
