@@ -199,7 +199,7 @@ def certificate_summary(certificate: Certificate, full: bool) -> Document:
     settings += [("Reconstruction", recipe.get("rule"))]
     sizes = {"Ridge": "ridge", "Ridge of tested residuals": "residual_ridge"}
     sizes |= {"Bandwidth": "bandwidth", "Condition": "condition"}
-    settings += [(title, f"{recipe[key]:.3g}") for title, key in sizes.items()]
+    settings += [(title, f"{recipe[key]:.3g}") for title, key in sizes.items() if key in recipe]
     settings += [("Resamples", format_number(certificate.n_resamples)), ("Seed", recipe.get("random_state"))]
     expected = format_number(1.0 / math.sqrt(recipe["n"])) if recipe.get("n") else ""
     errors = [
