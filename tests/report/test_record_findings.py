@@ -311,7 +311,7 @@ def test_the_cases_have_every_kind() -> None:
         small.parallel_analysis_summary(records["components"], False),
         small.parallel_analysis_summary(records["noise"], False),
     ]
-    texts = " ".join(about for summary in summaries for about in summary.about)
+    texts = " ".join(sentence(summary.parts[0].text) for summary in summaries)
     assert "Seeds change nothing in pca: " in sentence(" ".join(study.study_notes(status_with_seeds, full=False)))
     remaining = set(RECORD_PHRASES) - kinds - {"study.deterministic"}
     assert {kind.split(".")[0] for kind in remaining} <= {

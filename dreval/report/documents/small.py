@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from dreval.records.estimates import (
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
 from dreval.registry import ANALYSES, MEASURES, METHODS
-from dreval.report.document import Document, Table, record_document
+from dreval.report.document import Document, Paragraph, Table, record_document
 from dreval.report.format import count_noun, join_and, percent
 from dreval.report.record_findings import RecordFinding, record_finding, significant
 
@@ -42,6 +43,7 @@ def record_summary(
     settings: Iterable[tuple[str, Any]] = (),
     details: Sequence[Table] = (),
     call: str = "",
+    answers: Sequence[str] = (),
     after: Sequence[str] = (),
 ) -> Document:
     """Return the printed form of a record: findings, tables, and the notes that matter most.
@@ -64,6 +66,8 @@ def record_summary(
         Further tables.
     call : str
         The code that reproduces the record.
+    answers : sequence of str
+        Further answers, a paragraph each.
     after : sequence of str
         Sentences below the tables: the next step.
     """
@@ -73,16 +77,17 @@ def record_summary(
     hidden = [count_noun(len(texts) - MAX_NOTES, "more note")] if len(texts) > MAX_NOTES else []
     hidden += ["settings"] if header or call or details else []
     further = f"{join_and(hidden).capitalize()}: .summary(full=True)." if hidden and not full else ""
-    return record_document(
+    document = record_document(
         title,
         header if full else [],
         [*tables, *(details if full else ())],
         texts if full else texts[:MAX_NOTES],
         call if full else "",
-        about=[" ".join(finding.text for finding in findings)],
         after=after,
         further=further,
     )
+    answer = " ".join(finding.text for finding in findings)
+    return replace(document, parts=[*(Paragraph(text, "finding") for text in (answer, *answers)), *document.parts])
 
 
 def _severity(note: Note | str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,6 @@ from dreval.report.format import (
 )
 from dreval.report.plot import draw_comparison
 from dreval.report.record_findings import RecordFinding, record_finding
-from dreval.report.render.markup import sentence
 from dreval.report.result_view import (
     Column,
     make_column,
@@ -74,7 +73,7 @@ MAX_DATA_NOTES = 20  # notes on data sets and methods that are printed
 def printed_study(study: Any, full: bool = False) -> Document:
     """Return the progress of a study, and the answer across its data sets."""
     comparison, _ = _compare_or_reason(study.path) if is_study(study.path) else (None, "")
-    answers = [] if comparison is None else list(map(sentence, outcomes(comparison)))
+    answers = [] if comparison is None else list(outcomes(comparison))
     return study_summary(study.status(), full, answers)
 
 
@@ -90,7 +89,7 @@ def study_summary(status: StudyStatus, full: bool, answers: Sequence[str] = ()) 
         ("Computing", format_duration(status.seconds)),
     ]
     is_unsettled = status.count("failed") > 0 or (status.count("done") > 0 and not status.complete)
-    summary = record_summary(
+    return record_summary(
         "Study",
         study_findings(status),
         [_method_table(status)] if is_unsettled and not full else [],
@@ -98,9 +97,9 @@ def study_summary(status: StudyStatus, full: bool, answers: Sequence[str] = ()) 
         full=full,
         settings=settings,
         details=[_study_table(status)] if len(cells) else [],
+        answers=answers,
         after=[finding.text for finding in next_steps(status)],
     )
-    return replace(summary, about=[*summary.about, *answers])
 
 
 def study_findings(status: StudyStatus) -> list[RecordFinding]:

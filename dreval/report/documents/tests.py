@@ -129,12 +129,10 @@ def _test_table(test: IndependenceTest) -> Table:
     statistic, *quantiles = same_digits(values)
     interval = f"{low:.3f} to {high:.3f}".replace("0.", ".") if low < high else _p_kind(test)
     nulls = ["null mean", "null 95 %"][: len(quantiles)]
-    counts = [format_number(test.recipe.get("n")), format_number(test.n_resamples) if test.n_resamples else ""]
-    row = [test_name(test.test), statistic, *quantiles, format_p(test.p_value), interval, *counts]
-    columns = ["", "statistic", *nulls, "p", "95 % interval of p", "n", "resamples" if test.n_resamples else ""]
-    kept = [place for place, cell in enumerate(row) if cell]
+    n = format_number(test.recipe.get("n"))
+    row = [test_name(test.test), statistic, *quantiles, format_p(test.p_value), interval, *[n] * bool(n)]
     title = f"H0: {test.recipe.get('hypothesis', 'the variables are independent')}"
-    return Table(title, [columns[place] for place in kept], [[row[place] for place in kept]])
+    return Table(title, ["", "statistic", *nulls, "p", "95 % interval of p", *["n"] * bool(n)], [row])
 
 
 def _is_cyclic(test: IndependenceTest) -> bool:
