@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from dreval.comparison.tables import DECISION_ORDER, attainable_p
-from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import keys_by_full_name
 from dreval.report.comparison_view import (
@@ -23,6 +22,7 @@ from dreval.report.comparison_view import (
     decisive_pairs,
     embedding_order,
     equal_maps,
+    measures_by_question,
     setting_suffix,
     significant_pairs,
 )
@@ -35,17 +35,24 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.render.markup import isolate_name
-from dreval.report.result_view import MAX_SIDE_BY_SIDE
 
 MAX_CLAUSES = 6  # clauses of one question, "A is better than B and C"; the table of pairs has further ones
 MAX_CLAUSES_OF_MANY = 2  # the same for many embeddings
+MAX_EMBEDDINGS_IN_FULL = 6  # embeddings that are not many
 MAX_NAMES = 6  # embeddings that a clause names; further ones are counted
+MAX_BORDERLINE = 3  # times the level: beyond it the adjusted p of three or more embeddings is not called borderline
 MAX_EXCEPTIONS = 3  # embeddings that "all others but A" names
 MAX_LISTED_VERDICTS = 4  # sentences on margins that a question has; further ones are counted
 MAX_DATASETS_NEEDED = 100  # data sets up to which the number that a significant difference needs is looked for
-OVERALL_PRIORITY = ("friedman_exact", "skillings_mack", "iman_davenport", "friedman")  # the first of which is quoted
-NO_QUESTION = "Result"
-OTHER_QUESTION = "Other measures"
+OVERALL_PRIORITY = (
+    "friedman_exact",
+    "skillings_mack",
+    "iman_davenport",
+    "friedman",
+    "mixed",
+)  # the first of which is quoted
+MARGINS = "Margins"
+NO_TEST = "no requested test applies to these pairs"
 TEST = "Test"
 CAUTION = "Caution"
 
@@ -54,8 +61,8 @@ SAME_MAP = "same map"
 SAME_VALUES = "same values"
 BETTER = "better"
 FURTHER_PAIRS = "further pairs"
-LEAD_OPEN = "lead open"
 NO_DIFFERENCE = "no difference"
+BORDERLINE = "borderline"
 OVERALL_ONLY = "overall only"
 OVERALL = "overall"
 PROBABLY_BETTER = "probably better"
@@ -79,31 +86,37 @@ COMPARISON_PHRASES = {
     SAME_VALUES: "{names} have the same values on all data sets.",
     BETTER: "{clauses}.",
     FURTHER_PAIRS: "{count} more differences are significant: see the table of pairs.",
-    LEAD_OPEN: "{names} is not significantly different from {others}{by}{borderline}.",
-    NO_DIFFERENCE: "No significant difference{by} ({quote}){borderline}.",
+    NO_DIFFERENCE: "No significant difference{by} ({quote}).",
+    BORDERLINE: "Borderline{by}{pairs} ({p_alone} alone, {p_adjusted} adjusted).",
     OVERALL_ONLY: "No pair differs significantly{by}, although a test of any difference rejects ({test}: {p}).",
     PROBABLY_BETTER: "With a probability above {level}, {clauses}, by more than {rope}.",
     PROBABLY_EQUAL: "With a probability above {level}, {pairs} differ by less than {rope}{by}.",
     PROBABLY_OPEN: "No difference has a probability above {level}{by}.",
-    OVERALL: "{Test}{by}: {p}; pairs were not tested.",
+    OVERALL: "Pairs were not tested{by}; a test of any difference: {test}, {p}.",
     BEST_RANK: "{names} {have} the best mean rank{by} ({quote}).",
-    EQUIVALENT: "Equivalent within {margin}{by}{quote}.",
-    LARGER: "The difference is larger than the margin of {margin}{by}{quote}.",
-    EQUIVALENCE_BORDERLINE: "Equivalence within {margin} is borderline{by}{quote}.",
-    EQUIVALENCE_OPEN: "Equivalence within {margin} is not shown{by}{quote}.",
+    EQUIVALENT: "Equivalent{by}{quote}.",
+    LARGER: "The difference is larger than the margin{by}{quote}.",
+    EQUIVALENCE_BORDERLINE: "Equivalence is borderline{by}{quote}.",
+    EQUIVALENCE_OPEN: "Equivalence is not shown{by}{quote}.",
     MARGIN_COUNTS: (
         "Of {total} differences tested against a margin {inside} are within it, {beyond} are larger than it, and for "
         "{open} neither is shown: see the table of pairs."
     ),
-    UNTESTED: "Not tested{by}{quote}: {reason}.",
+    UNTESTED: "Not tested{by}: {reason}.",
     DECIDED_BY: "{Test} decide{s} (p {adjusted}, {data_sets} data sets){reason}.",
     POWERLESS: "No difference could have been significant{by}: on {data_sets} data sets {tests}{needed}.",
-    HELD_FIXED: "The coordinates are held fixed: re-runs of a method can change small differences.",
+    HELD_FIXED: "One run each, held fixed: re-runs of a method can change small differences.",
     MARGIN_CHOICE: "Margins are choices: fix them before looking at the values.",
     NO_PROOF: "A difference that is not significant is no proof that two embeddings are alike.",
     DATASETS_SAMPLED: "The tests refer to further data sets like these, not to any one of them.",
 }
 
+VERDICT_TEXTS = {
+    EQUIVALENT: "yes",
+    LARGER: "no, larger",
+    EQUIVALENCE_BORDERLINE: "borderline",
+    EQUIVALENCE_OPEN: "not shown",
+}
 Clause = tuple[tuple[str, ...], tuple[str, ...]]  # embeddings, and those that each of them is compared with
 
 
@@ -161,6 +174,7 @@ def comparison_answers(comparison: Comparison) -> list[Answer]:
     """Return the findings of a comparison, an answer for each question; then the test that decides, and cautions."""
     facts = _Facts(comparison)
     answers = [Answer(question, tuple(facts.findings(question))) for question in facts.questions]
+    answers += [] if facts.has_two else [Answer(MARGINS, tuple(facts.equivalences(MARGINS, comparison.measures)))]
     answers += [Answer(TEST, tuple(facts.test_findings()))] if comparison.families else []
     answers += [Answer(CAUTION, tuple(facts.cautions()))]
     return [answer for answer in answers if answer.findings]
@@ -178,12 +192,7 @@ class _Facts:
         self.all_pairs = {name: comparison.of(comparison.pairs, name) for name in comparison.measures}
         self.same = equal_maps(comparison)
         self.keys = keys_by_full_name(comparison.standing)
-        self.questions: dict[str, list[str]] = {}
-        topics = {name: column.topic for name, column in self.columns.items()}
-        other = OTHER_QUESTION if any(topics.values()) else NO_QUESTION
-        order = [*dict.fromkeys(goal.title for goal in GOALS.values()), ""]
-        for name in sorted(self.columns, key=lambda name: order.index(topics[name])):
-            self.questions.setdefault(topics[name] or other, []).append(name)
+        self.questions = measures_by_question(self.columns)
 
     @property
     def has_two(self) -> bool:
@@ -192,11 +201,13 @@ class _Facts:
 
     # Words.
 
-    def by(self, measures: Sequence[str], question: str) -> str:
+    def by(self, measures: Sequence[str], question: str, negated: bool = False) -> str:
         """Return by which measures of a question something holds."""
         total = self.questions.get(question, list(self.columns))
         if len(self.columns) == 1:
             return ""
+        if len(measures) == len(total) > 1 and negated:
+            return " by either measure" if len(total) == 2 else " by any measure"
         if len(measures) == len(total) > 1:
             return " by both measures" if len(total) == 2 else f" by all {number_word(len(total))} measures"
         left = [name for name in total if name not in measures]
@@ -215,7 +226,9 @@ class _Facts:
 
     def clause_text(self, clauses: Sequence[Clause], by: str) -> str:
         """Return clauses with one verb: "A is better than B; C than D"."""
-        parts = []
+        parts: list[str] = []
+        if len(clauses) == 1 and len(clauses[0][1]) == 1 and len(clauses[0][0]) == len(self.order) - 1 > 2:
+            return f"{_names(clauses[0][1])} is worse than all {number_word(len(clauses[0][0]))} others{by}"
         for better, worse in clauses:
             verb = ("are" if len(better) > 1 else "is") + " better" if not parts else ""
             than = "" if self.has_two else f"than {self.names_or_all(better, worse)}"
@@ -247,12 +260,12 @@ class _Facts:
             yield from self.same_maps(question)
         tested = [name for name in measures if len(self.pairs[name])]
         yield from self.better(question, tested)
-        yield from self.open_leads(question, tested)
+        yield from self.not_different(question, tested)
         yield from self.overall_only(question, tested)
-        yield from self.best_ranks(question, tested)
-        yield from self.probable(question, measures)
-        yield from self.equivalences(question, measures)
         yield from self.untested(question, [name for name in measures if name not in tested])
+        yield from self.best_ranks(question, measures)
+        yield from self.probable(question, measures)
+        yield from self.equivalences(question, measures) if self.has_two else ()
 
     def same_maps(self, question: str) -> Iterator[ComparisonFinding]:
         """Yield the embeddings that are the same map."""
@@ -265,7 +278,7 @@ class _Facts:
     def better(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
         """Yield which embeddings are better than which others, pairs that differ by the same measures together."""
         groups = self.grouped({name: significant_pairs(self.pairs[name]) for name in measures})
-        max_clauses = MAX_CLAUSES if len(self.order) <= MAX_SIDE_BY_SIDE else MAX_CLAUSES_OF_MANY
+        max_clauses = MAX_CLAUSES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_CLAUSES_OF_MANY
         n_clauses = 0
         further: list[tuple[str, str, str, str]] = []
         for by, pairs in groups:
@@ -314,58 +327,37 @@ class _Facts:
             if frozenset((row["first"], row["second"])) in keys
         )
 
-    def open_leads(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
-        """Yield what is not significantly worse than the best embedding, or not different from the baseline."""
-        leads: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    def not_different(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+        """Yield the measures by which no pair differs, and the pair that is nearest to a significant difference."""
         silent = [name for name in measures if not significant_pairs(self.pairs[name])]
-        for name in measures if not self.has_two else []:
-            lead = self.lead(name)
-            rows = self.pairs[name]
-            rows = rows[((rows["first"] == lead) | (rows["second"] == lead)) & (rows["better"] == "")]
-            others = {*rows["first"], *rows["second"]} - {lead} - self.same_as(lead)
-            if others and name not in silent:
-                leads.setdefault((lead, self.ordered(others)), []).append(name)
-        for (lead, names), by in leads.items():
-            pairs = [(lead, other) for other in names]
-            fields = {"names": isolate_name(lead), "others": _names(names), "by": self.by(by, question)}
-            fields["borderline"] = self.borderline(by, pairs)
-            yield ComparisonFinding(LEAD_OPEN, question, tuple(by), (((lead,), names),), self.rows(by, pairs), fields)
         if silent:
-            pairs = [
-                pair
-                for name in silent
-                for pair in zip(self.pairs[name]["first"], self.pairs[name]["second"], strict=True)
-            ]
-            by_text = "" if len(silent) == 1 and not self.comparison.families else self.by(silent, question)
-            fields = {"by": by_text, "quote": self.quote(silent)}
-            fields["borderline"] = self.borderline(silent, pairs)
+            by = "" if len(silent) == 1 and not self.comparison.families else self.by(silent, question, negated=True)
+            pairs = [pair for name in silent for pair in self.tested_pairs(name)]
+            fields = {"by": by, "quote": self.quote(silent)}
             yield ComparisonFinding(NO_DIFFERENCE, question, tuple(silent), (), self.rows(silent, pairs), fields)
+        rows = [{**row, "name": name} for name in measures for row in self.pairs[name].to_dict("records")]
+        limit = 1.0 if self.has_two else MAX_BORDERLINE * self.alpha
+        rows = [row for row in rows if row["p_value"] <= self.alpha < row["p_adjusted"] <= limit]
+        leads = {name: self.lead(name) for name in measures}
+        rows = [row for row in rows if leads[row["name"]] in (row["first"], row["second"])]
+        if rows:
+            row = min(rows, key=lambda row: row["p_adjusted"])
+            pair = (row["first"], row["second"])
+            pair_text = "" if self.has_two else f": {_names(self.ordered(pair))}"
+            fields = {"pairs": pair_text, "by": self.by([row["name"]], question)}
+            fields |= {"p_alone": p_text(row["p_value"], self.alpha)}
+            fields |= {"p_adjusted": probability(row["p_adjusted"], self.alpha)}
+            keys = self.rows([row["name"]], [pair])
+            yield ComparisonFinding(BORDERLINE, question, (row["name"],), (), keys, fields)
+
+    def tested_pairs(self, name: str) -> list[tuple[str, str]]:
+        """Return the pairs that were tested by one measure."""
+        return list(zip(self.pairs[name]["first"], self.pairs[name]["second"], strict=True))
 
     def lead(self, name: str) -> str:
         """Return the baseline, or the embedding with the best value by one measure."""
         standing = self.comparison.of(self.comparison.standing, name)
         return str(self.comparison.recipe.get("baseline") or standing["embedding"].iloc[0])
-
-    def same_as(self, name: str) -> set[str]:
-        """Return the embeddings that are the same map as one embedding."""
-        return set().union(*(group for group in self.same if name in group))
-
-    def borderline(self, measures: Sequence[str], pairs: Iterable[tuple[str, str]]) -> str:
-        """Return the smallest p of pairs that are significant alone but not after adjustment; empty without any."""
-        keys = {frozenset(pair) for pair in pairs}
-        rows = [
-            {**row, "name": name}
-            for name in measures
-            for row in self.pairs[name].to_dict("records")
-            if frozenset((row["first"], row["second"])) in keys and row["p_value"] <= self.alpha < row["p_adjusted"]
-        ]
-        if not rows:
-            return ""
-        row = min(rows, key=lambda row: row["p_adjusted"])
-        pair = f" for {isolate_name(row['first'])} and {isolate_name(row['second'])}" * (len(keys) > 1)
-        by = f" by {self.label(row['name'])}" * (len(measures) > 1)
-        p = f"{p_text(row['p_value'], self.alpha)} alone, {probability(row['p_adjusted'], self.alpha)} adjusted"
-        return f"; borderline{pair}{by} ({p})"
 
     def quote(self, measures: Sequence[str]) -> str:
         """Return the values by one measure, and the smallest p of the pairs."""
@@ -389,13 +381,18 @@ class _Facts:
 
     def overall_only(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
         """Yield where no pair is significant although a test of any difference rejects."""
-        for name in measures if len(self.comparison.overall) else ():
-            p_values = self.comparison.of(self.comparison.overall, name).set_index("test")["p_value"].dropna()
-            test = next((test for test in OVERALL_PRIORITY if test in p_values), "")
-            if test and p_values[test] < self.alpha and not significant_pairs(self.pairs[name]):
-                fields = {"test": OVERALL_TITLES[test], "p": p_text(float(p_values[test]), self.alpha)}
+        for name in measures:
+            overall = self.overall_p(name)
+            if overall and overall[1] < self.alpha and not significant_pairs(self.pairs[name]):
+                fields = {"test": OVERALL_TITLES[overall[0]], "p": p_text(overall[1], self.alpha)}
                 fields["by"] = self.by([name], question)
                 yield ComparisonFinding(OVERALL_ONLY, question, (name,), fields=fields)
+
+    def overall_p(self, name: str) -> tuple[str, float] | None:
+        """Return the test of any difference that is quoted, with its p; None without one."""
+        rows = self.comparison.of(self.comparison.overall, name)
+        p_values = rows.set_index("test")["p_value"].dropna()
+        return next(((test, float(p_values[test])) for test in OVERALL_PRIORITY if test in p_values), None)
 
     def best_ranks(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
         """Yield the best mean ranks over data sets where no pair is significant."""
@@ -445,69 +442,61 @@ class _Facts:
 
     def equivalences(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
         """Yield which differences are within their margins; many of them are counted."""
-        verdicts: dict[tuple[str, float], dict[str, list[dict[Any, Any]]]] = {}
-        for name in measures:
-            rows = self.all_pairs[name]
-            for row in rows[rows["equivalence"] != ""].to_dict("records"):
-                kind = _verdict(row, self.alpha)
-                verdicts.setdefault((kind, row["margin"]), {}).setdefault(name, []).append(row)
-        sentences = [
-            self.equivalence(question, kind, margin, by, [row for name in by for row in rows[name]])
-            for (kind, margin), rows in verdicts.items()
-            for by in self.measures_with_the_same_pairs(rows)
-        ]
-        if self.has_two or sum(len(sentence.rows) for sentence in sentences) <= MAX_LISTED_VERDICTS:
-            yield from sorted(sentences, key=lambda sentence: sentence.weight)
+        rows = {name: self.all_pairs[name].to_dict("records") for name in measures}
+        verdicts: dict[str, list[tuple[str, Any]]] = {kind: [] for kind in VERDICT_TEXTS}
+        for name, rows_of_measure in rows.items():
+            for row in rows_of_measure:
+                if row["equivalence"]:
+                    verdicts[verdict_on_margin(row, self.alpha)].append((name, row))
+        total = sum(map(len, verdicts.values()))
+        if self.has_two or total <= MAX_LISTED_VERDICTS:
+            for kind, items in verdicts.items():
+                if items:
+                    yield self.equivalence(question, kind, items)
             return
-        counts = dict.fromkeys((EQUIVALENT, LARGER, EQUIVALENCE_BORDERLINE, EQUIVALENCE_OPEN), 0)
-        for sentence in sentences:
-            counts[sentence.kind] += len(sentence.rows)
-        fields = {"total": f"{sum(counts.values()):,}", "inside": f"{counts[EQUIVALENT]:,}"}
-        fields |= {"beyond": f"{counts[LARGER]:,}"}
-        fields |= {"open": f"{counts[EQUIVALENCE_BORDERLINE] + counts[EQUIVALENCE_OPEN]:,}"}
-        keys = tuple(key for sentence in sentences for key in sentence.rows)
+        keys = tuple(self.key(name, row) for items in verdicts.values() for name, row in items)
+        n_open = len(verdicts[EQUIVALENCE_BORDERLINE]) + len(verdicts[EQUIVALENCE_OPEN])
+        fields = {"total": f"{total:,}", "inside": f"{len(verdicts[EQUIVALENT]):,}", "open": f"{n_open:,}"}
+        fields |= {"beyond": f"{len(verdicts[LARGER]):,}"}
         yield ComparisonFinding(MARGIN_COUNTS, question, tuple(measures), (), keys, fields)
 
-    def measures_with_the_same_pairs(self, rows: Mapping[str, Sequence[Mapping[Any, Any]]]) -> list[tuple[str, ...]]:
-        """Return the measures in groups that have the same pairs."""
-        groups: dict[tuple[Any, ...], list[str]] = {}
-        for name, rows_of_measure in rows.items():
-            groups.setdefault(tuple((row["first"], row["second"]) for row in rows_of_measure), []).append(name)
-        return [tuple(names) for names in groups.values()]
+    def key(self, name: str, row: Mapping[Any, Any]) -> tuple[str, str, str, str]:
+        """Return the key of the row of one pair."""
+        return (name, row["first"], row["second"], row["test"])
 
-    def equivalence(
-        self, question: str, kind: str, margin: float, by: tuple[str, ...], rows: Sequence[Mapping[Any, Any]]
-    ) -> ComparisonFinding:
-        """Return one verdict on margins: on the pairs, or on two embeddings with the sizes of their differences."""
-        if self.has_two:
-            sizes = [
-                without_zero(self.columns[name].format_value(abs(row["advantage"])))
-                for name, row in zip(by, rows, strict=True)
-            ]
-            parts = [f"difference {join_and(sizes)}"] if len(sizes) <= MAX_LISTED_VERDICTS else []
-            if kind == EQUIVALENCE_BORDERLINE:
-                row = min(rows, key=lambda row: row["p_equivalence_adjusted"])
-                adjusted = probability(row["p_equivalence_adjusted"], self.alpha)
-                parts.append(f"{p_text(row['p_equivalence'], self.alpha)} alone, {adjusted} adjusted")
-            quote = f" ({'; '.join(parts)})" * bool(parts)
+    def equivalence(self, question: str, kind: str, items: Sequence[tuple[str, Any]]) -> ComparisonFinding:
+        """Return one verdict on margins: the pairs, or of two embeddings the sizes of their differences."""
+        by = tuple(dict.fromkeys(name for name, _ in items))
+        margins = list(dict.fromkeys(without_zero(f"{row['margin']:g}") for _, row in items))
+        sizes = [without_zero(self.columns[name].format_value(abs(row["advantage"]))) for name, row in items]
+        if not self.has_two:
+            parts = [self.pair_text(list(dict.fromkeys((row["first"], row["second"]) for _, row in items)))]
         else:
-            pairs = list(dict.fromkeys((row["first"], row["second"]) for row in rows))
-            quote = f": {self.pair_text(pairs)}"
-        names = [name for name in by for row in rows if (row["measure"], row["parameters"]) == self.keys[name]]
-        keys = tuple((name, row["first"], row["second"], row["test"]) for name, row in zip(names, rows, strict=True))
-        fields = {"margin": without_zero(f"{margin:g}"), "by": self.by(by, question), "quote": quote}
-        return ComparisonFinding(kind, question, by, (), keys, fields)
+            parts = [f"difference{'s' * (len(sizes) > 1)} {join_and(sizes)}"]
+        all_margins = margins if len(margins) == 1 else [without_zero(f"{row['margin']:g}") for _, row in items]
+        parts.append(f"margin{'s' * (len(margins) > 1)} {join_and(all_margins)}")
+        if kind == EQUIVALENCE_BORDERLINE:
+            _, row = min(items, key=lambda item: float(item[1]["p_equivalence_adjusted"]))
+            adjusted = probability(row["p_equivalence_adjusted"], self.alpha)
+            parts.append(f"{p_text(row['p_equivalence'], self.alpha)} alone, {adjusted} adjusted")
+        fields = {"by": self.by(by, question), "quote": f" ({'; '.join(parts)})"}
+        return ComparisonFinding(kind, question, by, (), tuple(self.key(name, row) for name, row in items), fields)
 
     def untested(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
-        """Yield the measures of which no pair was tested, with the first reason."""
+        """Yield the measures of which no pair was tested: by which test any difference was, or the first reason."""
         by_reason: dict[str, list[str]] = {}
         for name in measures:
-            rows = self.all_pairs[name]
-            if not rows["p_rope"].notna().any() and len(rows):
-                reason = next((str(row) for row in rows["note"] if row), "no test was requested").rstrip(".")
-                by_reason.setdefault(reason, []).append(name)
+            rows, overall = self.all_pairs[name], self.overall_p(name)
+            if rows["p_rope"].notna().any():
+                continue
+            if overall:
+                fields = {"test": OVERALL_TITLES[overall[0]], "p": p_text(overall[1], self.alpha)}
+                yield ComparisonFinding(OVERALL, question, (name,), fields={**fields, "by": self.by([name], question)})
+                continue
+            reasons = [str(reason).rstrip(".") for reason in rows["note"] if reason]
+            by_reason.setdefault(reasons[0] if reasons else NO_TEST, []).append(name)
         for reason, by in by_reason.items():
-            fields = {"by": self.by(by, question), "reason": reason, "quote": ""}
+            fields = {"by": self.by(by, question), "reason": reason}
             yield ComparisonFinding(UNTESTED, question, tuple(by), fields=fields)
 
     # The test that decides, and cautions.
@@ -594,7 +583,7 @@ def _limit(p: float) -> str:
     return "1" if p >= 1 else without_zero(f"{math.floor(p * 100) / 100:.2f}" if p >= 0.01 else f"{p:.1g}")
 
 
-def _verdict(row: Mapping[Any, Any], alpha: float) -> str:
+def verdict_on_margin(row: Mapping[Any, Any], alpha: float) -> str:
     """Return the kind of finding of the verdict on one margin."""
     if row["equivalence"] == "equivalent":
         return EQUIVALENT

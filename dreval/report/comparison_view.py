@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import pandas as pd
 
 from dreval.inference.ties import order_by_mean_rank
+from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import keys_by_full_name
 from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, make_column, measure_title, parameter_text, same_maps
 
+NO_QUESTION = "Result"  # the answer of measures of which none has a question
+OTHER_QUESTION = "Other measures"
 TEST_TITLES = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
 
 OVERALL_TITLES = {
@@ -113,6 +117,16 @@ def embedding_order(comparison: Comparison) -> list[str]:
     names = by_mean_rank(comparison) if comparison.results is None else comparison.results.names
     compared = [name for name in names if name in places]
     return sorted(compared, key=lambda name: (-len({*places[name]}), -len(places[name])))
+
+
+def measures_by_question(columns: Mapping[str, Column]) -> dict[str, list[str]]:
+    """Return the measures of each question, in the order of the questions; those without one come last."""
+    order = [*dict.fromkeys(goal.title for goal in GOALS.values()), ""]
+    other = OTHER_QUESTION if any(column.topic for column in columns.values()) else NO_QUESTION
+    questions: dict[str, list[str]] = {}
+    for name in sorted(columns, key=lambda name: order.index(columns[name].topic)):
+        questions.setdefault(columns[name].topic or other, []).append(name)
+    return questions
 
 
 def equal_maps(comparison: Comparison) -> list[set[str]]:
