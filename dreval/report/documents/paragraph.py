@@ -22,7 +22,6 @@ from dreval.registry import TESTS
 from dreval.report.comparison_findings import (
     BETTER,
     FURTHER_PAIRS,
-    LEAD_OPEN,
     NO_DIFFERENCE,
     SAME_MAP,
     SAME_VALUES,
@@ -72,7 +71,7 @@ MAX_TITLE_COLUMNS = 80  # columns of a terminal
 MIN_SHORT_CHANCE = 0.1  # a chance level from which two decimals are enough
 MAX_EXTRA_DECIMALS = 4  # by which a difference may have more decimals than the values
 POOR = (EVEN_BEST_POOR, ALL_POOR, ALONE_POOR)
-NOT_SIGNIFICANT = (LEAD_OPEN, NO_DIFFERENCE)
+NOT_SIGNIFICANT = (NO_DIFFERENCE, BORDERLINE)  # kinds of findings of a result and of a comparison alike
 QUESTIONS = {goal.title for goal in GOALS.values()}
 CAUTIONS = "Caution"  # the question of remarks and warnings
 ALPHA = 0.05  # level of the tests of independence
