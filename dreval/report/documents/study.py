@@ -33,7 +33,6 @@ from dreval.report.document import (
     Terms,
     WideFigure,
     format_duration,
-    record_document,
 )
 from dreval.report.document import (
     Column as TableColumn,
@@ -42,6 +41,7 @@ from dreval.report.documents.comparison import letter_text, outcomes
 from dreval.report.documents.evaluation_page import closing_sections, measure_entry
 from dreval.report.documents.pairs import rank_rows
 from dreval.report.documents.paragraph import measure_paragraph
+from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.findings import metric_text
 from dreval.report.format import (
@@ -52,38 +52,89 @@ from dreval.report.format import (
     number_word,
 )
 from dreval.report.plot import draw_comparison
+from dreval.report.record_findings import RecordFinding, record_finding
 from dreval.report.result_view import (
     Column,
     make_column,
     parameter_text,
     without_parameter,
 )
-from dreval.storage.study_file import STATES, StudyFile, read_study_table
+from dreval.storage.study_file import STATES, StudyFile, is_study, read_study_table
 from dreval.study.study import StudyStatus, shortened_reason
 
-# What is printed of the progress of a study, and of the folder of a protocol.
+# What is printed of a study: how much is finished, the answer across data sets, and what failed.
 
-MAX_STUDY_ROWS = 40  # of a larger study only the pairs are printed that are not simply done
+MAX_STUDY_ROWS = 40  # of a larger study the full table has only pairs that are not simply done
+MAX_METHOD_ROWS = 8
 MAX_REASONS = 10
 MAX_DATA_NOTES = 20  # notes on data sets and methods that are printed
 
 
-def study_summary(status: StudyStatus) -> Document:
-    """Return the numbers of cells by state, for each data set and method, and the next step."""
+def printed_study(study: Any, full: bool = False) -> Document:
+    """Return the progress of a study, and the answer across its data sets."""
+    comparison, _ = _compare_or_reason(study.path) if is_study(study.path) else (None, "")
+    answers = [] if comparison is None else list(outcomes(comparison))
+    return study_summary(study.status(), full, answers)
+
+
+def study_summary(status: StudyStatus, full: bool, answers: Sequence[str] = ()) -> Document:
+    """Return how much of a study is finished, the answers, the cells of each method, failures and the next step."""
     cells = status.cells
-    header = [
+    settings = [
         ("File", status.name),
         ("Data sets", f"{cells['dataset'].nunique()}"),
         ("Methods", f"{cells['embedding'].nunique()}"),
         ("Replicates", f"{cells['replicate'].nunique()}"),
         ("Cells", f"{len(cells):,}"),
-        *((state.capitalize(), f"{status.count(state):,}") for state in STATES),
         ("Computing", format_duration(status.seconds)),
     ]
-    return record_document("Study", header, [_study_table(status)] if len(cells) else [], _study_notes(status))
+    is_unsettled = status.count("failed") > 0 or (status.count("done") > 0 and not status.complete)
+    return record_summary(
+        "Study",
+        study_findings(status),
+        [_method_table(status)] if is_unsettled and not full else [],
+        [finding.text for finding in failure_findings(status)] + study_notes(status, full),
+        full=full,
+        settings=settings,
+        details=[_study_table(status)] if len(cells) else [],
+        answers=answers,
+        after=[finding.text for finding in next_steps(status)],
+    )
+
+
+def study_findings(status: StudyStatus) -> list[RecordFinding]:
+    """Return how many cells are finished, and how many of them failed."""
+    count, done, failed = len(status.cells), status.count("done"), status.count("failed")
+    finished = done + failed
+    kind = "empty" if not count else "new" if not finished else "complete" if status.complete else "running"
+    failed_text = f", {failed:,} failed" if failed else ""
+    numbers = {"count": count, "done": done, "finished": finished, "left": count - finished, "failed": failed_text}
+    return [record_finding(f"study.{kind}", **numbers)]
+
+
+def next_steps(status: StudyStatus) -> list[RecordFinding]:
+    """Return how to continue a study."""
+    if not status.complete and status.count("done") + status.count("failed"):
+        return [record_finding("study.continue")]
+    return [record_finding("study.retry")] if status.complete and status.count("failed") else []
+
+
+def _method_table(status: StudyStatus) -> Table:
+    """Return the number of cells of each method in each state; methods with failures come first."""
+    table = status.table.groupby("embedding", sort=False)[[*STATES, "seconds"]].sum().reset_index()
+    states = [state for state in STATES if table[state].sum()]
+    shown_rows = table.sort_values("failed", ascending=False, kind="stable").head(MAX_METHOD_ROWS)
+    rows = [
+        [row["embedding"], *(str(row[state] or "") for state in states), format_duration(row["seconds"])]
+        for row in shown_rows.to_dict("records")
+    ]
+    n_further = len(table) - len(rows)
+    foot = f"{count_noun(n_further, 'more method')}: .summary(full=True)." if n_further else ""
+    return Table("", ["Cells of method", *states, "computing"], rows, foot=foot)
 
 
 def _study_table(status: StudyStatus) -> Table:
+    """Return the number of cells of each data set and method in each state."""
     table = status.table
     title, unsettled = "Cells of each data set and method", table[list(STATES[1:])].sum(axis=1) > 0
     if len(table) > MAX_STUDY_ROWS:
@@ -101,37 +152,35 @@ def _study_table(status: StudyStatus) -> Table:
     return Table(title, ["data set", "method", *STATES, "computing"], rows, names=2)
 
 
-def _study_notes(status: StudyStatus) -> list[str]:
-    """Return why cells failed, warnings of methods, notes on the data, and the next step."""
-    notes = []
-    failures: dict[Any, list[int]] = {}  # failures of one argument by one rule are alike, whatever the values
+def failure_findings(status: StudyStatus) -> list[RecordFinding]:
+    """Return why cells failed; failures of one argument by one requirement are one finding, whatever the values."""
+    failures: dict[Any, list[int]] = {}
     for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
         if state == "failed":
             values = dict(cell_notes[0].values)
-            failures.setdefault((cell_notes[0].code, values.get("argument"), values.get("requirement")), []).append(
-                place
-            )
-    for places in list(failures.values())[:MAX_REASONS]:
+            key = cell_notes[0].code, values.get("argument"), values.get("requirement")
+            failures.setdefault(key, []).append(place)
+    findings = []
+    for places in failures.values():
         failed = status.cells.iloc[places]
         reasons = [shortened_reason(reason) for reason in dict.fromkeys(failed["reason"])]
-        suffix = f" (and {len(reasons) - 1} with other values)" if len(reasons) > 1 else ""
-        notes.append(f"{_cell_count(len(failed))} failed, {_cell_places(failed)}: {reasons[0]}{suffix}")
-    if len(failures) > MAX_REASONS:
-        notes.append(f"{len(failures) - MAX_REASONS} more reasons are in `failures`.")
-    notes += study_warnings(status)[:MAX_REASONS]
-    data_notes = study_data_notes(status)
-    notes += data_notes[:MAX_DATA_NOTES]
+        others = f" (and {len(reasons) - 1} with other values)" if len(reasons) > 1 else ""
+        where = _cell_places(failed)
+        findings.append(
+            record_finding("study.failed", count=len(failed), places=where, reason=reasons[0], others=others)
+        )
+    return findings
+
+
+def study_notes(status: StudyStatus, full: bool) -> list[str]:
+    """Return warnings of methods, notes on the data, and the methods that seeds do not change."""
+    data_notes = study_data_notes(status, full)
+    notes = [*study_warnings(status)[:MAX_REASONS], *data_notes[:MAX_DATA_NOTES]]
     if len(data_notes) > MAX_DATA_NOTES:
         notes.append(f"{len(data_notes) - MAX_DATA_NOTES} more notes are in `notes`.")
     same = [name for name in status.deterministic if (status.cells["embedding"] == name).any()]
     if same and status.cells["replicate"].nunique() > 1:
-        same_text = "has the same coordinates in all replicates on the same points"
-        names, random_measures = ", ".join(same), "measures that draw (folds, samples of pairs) differ"
-        notes.append(f"Seeds change nothing in {names}: each {same_text}; {random_measures}.")
-    if not status.complete:
-        notes.append("run() continues; what is done is not computed again.")
-    elif status.count("failed"):
-        notes.append("run(retry_failed=True) tries again what failed.")
+        notes.append(record_finding("study.deterministic", names=same).text)
     return notes
 
 
@@ -150,14 +199,18 @@ def study_warnings(status: StudyStatus) -> list[str]:
     return texts
 
 
-def study_data_notes(status: StudyStatus) -> list[str]:
-    """Return the notes on data sets and methods; data sets with the same note are named together."""
-    datasets_by_note: dict[Note, list[str]] = {}
+def study_data_notes(status: StudyStatus, full: bool = True) -> list[str]:
+    """Return the notes on data sets and methods; those with the same values, in short of one code, are one sentence."""
+    notes_by_code: dict[str | Note, dict[Note, list[str]]] = {}
     for dataset, note in zip(status.notes["dataset"], notes_of_table(status.notes), strict=True):
-        datasets_by_note.setdefault(note, []).append(dataset)
-    return [
-        f"On {_names_or_count(dict.fromkeys(names), 'data sets')}: {note}" for note, names in datasets_by_note.items()
-    ]
+        notes_by_code.setdefault(note if full else note.code, {}).setdefault(note, []).append(dataset)
+    texts = []
+    for notes in notes_by_code.values():
+        (note, names), *others = notes.items()
+        n_others = len({name for _, datasets in others for name in datasets} - set(names))
+        more = f" (and {count_noun(n_others, 'data set')} with other values)" if n_others else ""
+        texts.append(f"On {_names_or_count(dict.fromkeys(names), 'data sets')}{more}: {note}")
+    return texts
 
 
 def _cell_count(count: int) -> str:
