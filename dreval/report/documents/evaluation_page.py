@@ -173,7 +173,7 @@ def _page_sections(
     yield Section("Is the method consistent?", method_parts, "methods", "Methods")
     count = 0
     for group in test_groups(view):
-        nulls = null_figures(group.tests, results, view, count)
+        nulls = null_figures(group.tests, results, count)
         count += len(nulls.figures)
         histograms: list[Part] = (
             [_histograms(nulls, balanced_columns(len(view.featured), 5, 3))] if nulls.figures else []
