@@ -427,11 +427,11 @@ def _forest_by_pair(
     left = FOREST_EDGE_INCHES + 0.1 + FOREST_LETTER_INCHES * widest
     step = left + FOREST_PANEL_INCHES + FOREST_P_INCHES + FOREST_GAP_INCHES
     columns = min(len(panels), max(int(MAX_FIGURE_INCHES / step), 1))
-    width = max(columns * step, left + FOOT_LETTER_INCHES * FOREST_TITLE_LETTERS)
+    width = max(columns * step, FOOT_LETTER_INCHES * FOREST_TITLE_LETTERS)
     text = "\n".join(filter(None, [forest_text(comparison) if with_text else "", full_names]))
     foot = foot_lines(text, width - 2 * FOREST_EDGE_INCHES)
     head = FOREST_HEAD_INCHES if titled else FOREST_EDGE_INCHES
-    band = head + FOREST_LINE_INCHES * count + FOREST_FOOT_INCHES + 0.15 * below.count("\n")
+    band = head + FOREST_LINE_INCHES * count + FOREST_FOOT_INCHES
     bands = -(-len(panels) // columns)
     height = bands * band + FOOT_LINE_INCHES * len(foot) + 0.1
     figure = new_figure(width, height)
@@ -446,7 +446,7 @@ def _forest_by_pair(
             _draw_interval(ax, at, row, alpha)
             _write_right(ax, -at, probability(_decisive_p(row), alpha), 28, "right", LIGHT["ink"])
         _write_right(ax, 0.75, "p", 28, "right", LIGHT["soft"])
-        ax.set_xlabel(quantity + below, fontsize=8, labelpad=2)
+        ax.set_xlabel(quantity + below, fontsize=8, labelpad=2, loc="left" if below else "center")
         if titled:
             title = math_text(textwrap.fill(title_of(comparison, name), FOREST_TITLE_LETTERS), True)
             place = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}

@@ -627,7 +627,7 @@ def _point_differences(comparison: Comparison, name: str, first: str, second: st
 
 ELLIPSE_CELLS = 12  # cells a side of a panel, each with one ellipse at most
 ELLIPSE_RADIUS = 0.6 / ELLIPSE_CELLS  # of the usual ellipse, where a panel reaches from -1 to 1
-MAX_HALF_AXIS = 1.6  # half axes, in units of the radius; longer ones are cut, so that no two ellipses overlap
+MAX_HALF_AXIS = 1.6  # half axes, in units of the radius; longer ellipses are drawn smaller, so that none overlap
 MAX_BROKEN_EDGES = 40  # broken edges in a panel; of more, those that are far apart
 ELLIPSE_ANGLES = np.linspace(0.0, 2.0 * np.pi, 33)
 
@@ -651,7 +651,7 @@ def draw_ellipses(results: Results, _view: ResultView, names: list[str], *, n_ne
         edges[name] = broken_edges(embedding_view, k)
     text = "Ellipses: what becomes of circles of one size in the data, as the mean over the points of a cell; "
     text += "each panel has its own unit. Orange: broken edges, to neighbors that the embedding moves far away."
-    text += f" Long ellipses are cut at {MAX_HALF_AXIS:g} times the usual size."
+    text += f" Ellipses longer than {MAX_HALF_AXIS:g} times the usual size are drawn smaller."
     short, full_names = figure_names(names)
     grid = PanelGrid(len(names), Reading(text), full_names, head_lines=1)
     for place, name in enumerate(names):
@@ -687,7 +687,8 @@ def _ellipses(Y: FloatArray, maps: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(np.einsum("cn,nij->cij", members, stretch[nonzero]))
     sizes = np.sqrt(np.maximum(values, 0.0).prod(axis=1)) if q == 2 else values[:, 1]
     usual = float(np.median(sizes)) or float(np.median(values[:, 1]))
-    axes = np.clip(values / usual, 0.0, MAX_HALF_AXIS) * ELLIPSE_RADIUS
+    axes = np.maximum(values, 0.0) / usual
+    axes *= ELLIPSE_RADIUS / np.maximum(axes[:, 1:] / MAX_HALF_AXIS, 1.0)
     circle = axes[:, None, :] * np.column_stack([np.cos(ELLIPSE_ANGLES), np.sin(ELLIPSE_ANGLES)])
     middles = (cells + 0.5) * 2 / ELLIPSE_CELLS - 1
     return np.asarray(middles[:, None, :] + circle @ vectors.transpose(0, 2, 1))
