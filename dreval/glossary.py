@@ -16,7 +16,6 @@ __all__ = [
     "OVERALL_COLUMNS",
     "PAIR_COLUMNS",
     "PAPER_PARTS",
-    "REPORT_FORMS",
     "STANDING_COLUMNS",
     "TARGETS",
     "TEXT_COLUMNS",
@@ -44,9 +43,6 @@ DIRECTION_MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\
 # signs of formulas, annotations and tags. Joiners are not among them, since scripts and emoji need them.
 UNSEEN = "\u00ad\u034f\u180e\u200b\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
 UNSEEN += "\ufff9\ufffa\ufffb" + "".join(map(chr, range(0xE0000, 0xE0080)))
-
-# Formats of a report by the suffix of its file.
-REPORT_FORMS = {".html": "a page with figures", ".md": "tables and text", ".tex": "a document for LaTeX"}
 
 # Parts and formats of ``paragraph``.
 PAPER_PARTS = ("results", "methods")

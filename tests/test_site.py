@@ -114,9 +114,9 @@ def test_colors_run_from_worse_to_better() -> None:
     higher, lower = (DRAWING.from_worse_to_better(values, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
 
     assert higher[:3] == lower[2::-1]
-    assert higher[0] == DRAWING.QUALITY_RAMP[0]
-    assert higher[2] == DRAWING.QUALITY_RAMP[-1]
-    assert higher[3] not in DRAWING.QUALITY_RAMP
+    assert higher[0] == DRAWING.SCALE_LIGHT[0]
+    assert higher[2] == DRAWING.SCALE_LIGHT[-1]
+    assert higher[3] not in DRAWING.SCALE_LIGHT
 
 
 def test_family_has_a_perfect_copy_and_one_without_relation() -> None:

@@ -75,7 +75,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         "results", nargs="+", help="saved results (.dreval), studies (.journal), tables (.csv .tsv .parquet)"
     )
     add_arguments(parser, "dreval.comparison.compare:compare", ARGUMENTS, **SHELL)
-    parser.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
+    parser.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md)")
     parser.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
     output = add_answer(parser, "recipe, pairs, overall, standing, notes", with_quiet=True)
     parser.add_argument("--full", action="store_true", help="print all standings and pairs, however many")

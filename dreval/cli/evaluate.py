@@ -80,7 +80,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         help="only estimate seconds and MiB of this evaluation; no method is run",
     )
     files = parser.add_argument_group("output files")
-    files.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
+    files.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md)")
     files.add_argument(
         "--plot", action="append", default=[], type=partial(pairs, form="KIND=PATH"), metavar="KIND=PATH",
         help="write a figure, as scatter=map.png (kinds: dreval list figures); repeat for several",

@@ -92,7 +92,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     add_answer(parser, f"{COUNTS}, states (a row for each cell)")
     parser = step("report", _report, "Write a report of the results.", REPORT)
     parser.add_argument("file", type=Path, help="file of a study")
-    parser.add_argument("report", type=Path, help="path of the report (.html .md .tex)")
+    parser.add_argument("report", type=Path, help="path of the report (.html .md)")
     parser.add_argument("--title", help="heading of the report")
     add_answer(parser, f"report, {COUNTS}")
 

@@ -65,7 +65,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         help="values of an option of the method; for several options every combination is run",
     )  # fmt: skip
     add_arguments(parser, "dreval.study.sweep:sweep", ARGUMENTS, **SHELL)
-    parser.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
+    parser.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md)")
     parser.add_argument("--save", type=Path, metavar="PATH", help="save the sweep (read by dreval.load_results)")
     parser.add_argument("--table", type=Path, metavar="PATH", help="write all values to this file (.csv)")
     parser.add_argument(

@@ -136,7 +136,7 @@ def mean_entropy(table: IntArray) -> float:
 
 
 KMEANS: dict[str, Any] = {
-    "says": ("Clusters in the embedding are the classes", "Clusters in the embedding are not the classes"),
+    "warning": "Clusters in the embedding are not the classes",
     "goals": ("classes", "prediction"),
     "level": "global",
     "needs": ("coordinates", "labels"),
@@ -316,7 +316,7 @@ def _normalized_information(table: IntArray) -> float:
 
 MAX_POINTS_OF_ALL_DENSITIES = 2000  # points among which all pairs are used where there are too many
 DENSITIES: dict[str, Any] = {
-    "says": ("Dense regions of the data are dense in the embedding", "Do not read densities"),
+    "warning": "Do not read densities",
     "goals": ("density",),
     "level": "pair",
     "needs": ("pairs",),
@@ -547,10 +547,7 @@ def _walk_neighbors(view: View, points: IntArray, k: int) -> tuple[np.ndarray, n
     symbol="St",
     title="Steadiness",
     question="Are clusters of the embedding clusters of the data (no false groups)?",
-    says=(
-        "Clusters in the embedding are clusters of the data",
-        "Clusters in the embedding may not be clusters of the data",
-    ),
+    warning="Clusters in the embedding may not be clusters of the data",
 )
 def steadiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS, n_walks: int = 150) -> Estimate:
     r"""Subtract from 1 the mean excess distance in the data between the parts of clusters of the embedding.
@@ -600,7 +597,7 @@ def steadiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS, n_walks: int = 
     symbol="Co",
     title="Cohesiveness",
     question="Are clusters of the data clusters of the embedding (no missing groups)?",
-    says=("Clusters of the data stay clusters", "Clusters of the data may be torn apart"),
+    warning="Clusters of the data may be torn apart",
 )
 def cohesiveness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS, n_walks: int = 150) -> Estimate:
     r"""Subtract from 1 the mean excess distance in the embedding between the parts of clusters of the data.

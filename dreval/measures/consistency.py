@@ -58,10 +58,7 @@ CONSISTENCY_CONSTANT = partial(note, "tractable_consistency.constant")
     symbol="max u",
     title="Tractable consistency measure",
     question="How far can a small smooth change of the reconstructed data change the embedding?",
-    says=(
-        "Small changes of the data change the embedding little",
-        "Small changes of the data may change the embedding much",
-    ),
+    warning="Small changes of the data may change the embedding much",
     goals=("method",),
     needs=("method", "features"),
     direction="lower",
@@ -427,10 +424,7 @@ TRUSTABILITY_FEWER = partial(note, "trustability.fewer")
     symbol="u",
     title="Trustability measure",
     question="Does the method return the data, up to scale, when it may use as many dimensions as they have?",
-    says=(
-        "With as many dimensions as the data, the method returns them",
-        "The method changes the data even with as many dimensions",
-    ),
+    warning="The method changes the data even with as many dimensions",
     goals=("method",),
     needs=("method", "features"),
     direction="lower",

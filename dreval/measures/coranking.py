@@ -232,10 +232,10 @@ def _auc_limits(n: int) -> tuple[float, float]:
 @measure(
     **CORANKING,
     symbol="AUC",
-    title="Area under R_NX",
+    title="Overlap over all sizes",
+    term="area under R_NX",
     question="How far are neighborhoods of all sizes kept, with most weight on small ones?",
-    says=("Over all sizes, neighborhoods are largely kept", "Over all sizes, neighborhoods are largely lost"),
-    grades=(0.45, 0.55),
+    warning="Neighborhoods of most sizes are lost",
     goals=("neighbors", "distances"),
     level="point",
     direction="higher",
@@ -321,7 +321,6 @@ def k_max(view: View) -> tuple[float, Notes]:
 
 SCALE_MEAN: dict[str, Any] = {  # means of Q_NX up to K_max and beyond
     **CORANKING,
-    "grades": (0.45, 0.55),
     "level": "global",
     "direction": "higher",
     "bounds": (0.0, 1.0),
@@ -340,7 +339,7 @@ def _scale_notes(curves: Coranking, view: View) -> Notes:
     symbol="Q_local",
     title="Local quality",
     question="What share of neighbors is kept at local scales, up to K_max?",
-    says=("Small neighborhoods are largely kept", "Small neighborhoods are largely lost"),
+    warning="Small neighborhoods are largely lost",
     goals=("neighbors",),
 )
 def q_local(view: View) -> tuple[float, Notes]:
@@ -378,7 +377,7 @@ def q_local(view: View) -> tuple[float, Notes]:
     symbol="Q_global",
     title="Global quality",
     question="What share of neighbors is kept at global scales, beyond K_max?",
-    says=("Large neighborhoods are largely kept", "Large neighborhoods are largely lost"),
+    warning="Large neighborhoods are largely lost",
     goals=("distances", "arrangement"),
 )
 def q_global(view: View) -> tuple[float, Notes]:

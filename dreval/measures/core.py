@@ -128,13 +128,15 @@ class MeasureCard(Card):
     invariances : frozenset
         Changes of the embedding that do not change the value: translation, rotation (with reflection), scale, and
         "monotone": any change that keeps the order of the distances between its points.
-    says : tuple of str
-        Sentences without a full stop about an embedding with a good and with a poor value, by ``grades``; of three the
-        middle one is for values between. Measures of the same property have the same sentence. Without any, reports
-        describe the value as near its best or near its chance level.
-    grades : (float, float)
-        Shares of the distance from chance level (0) to a perfect score (1): values below the first are poor, values
-        from the second on are good. Conventions of this package where the docstring names no source.
+    term : str
+        The term of the literature, printed small beside a title in plain words.
+    noun : str
+        A short title, with which a sentence names the measure and quotes its value.
+    bar : bool
+        Whether it stands for its question: sentences quote its value, and the bar of a card shows it.
+    warning : str
+        What an embedding with a poor value must not be used for, as a sentence without a full stop; ``{lost}`` is the
+        complement of the value in percent.
     share : str
         Of a value that is a share: the text after "59 %"; it may hold names of parameters.
     goals : tuple of str
@@ -207,8 +209,10 @@ class MeasureCard(Card):
     bounds: tuple[float, float]
     chance: ChanceLevel
     invariances: frozenset[str]
-    says: tuple[str, ...] = ()
-    grades: tuple[float, float] = (0.5, 0.9)
+    term: str = ""
+    noun: str = ""
+    bar: bool = False
+    warning: str = ""
     share: str = ""
     goals: tuple[str, ...] = ()
     default: int | None = None
@@ -639,61 +643,62 @@ N_GRADES = 4
 class Goal(NamedTuple):
     """A purpose of an embedding, and the defects that would mislead its users.
 
-    ``title`` heads the measures of the goal in reports, and ``keeps`` is the verb phrase for good embeddings, in the
-    plural. Where ``at_chance`` a good embedding reaches the chance level, as with batches that are spread at random.
+    ``title`` names the question in reports, which may be that of several goals, and ``short`` in a terminal. Where
+    ``at_chance`` a good embedding reaches the chance level, as with batches that are spread at random.
     """
 
     question: str
     title: str
-    keeps: str
     defects: tuple[str, ...] = ()
     at_chance: bool = False
+    short: str = ""
 
 
 GOALS = {
     "neighbors": Goal(
-        "Are points near each other in the embedding neighbors in the data?", "Neighborhoods", "keep neighbors",
+        "Are points near each other in the embedding neighbors in the data?", "Neighbors",
         (
             "tear", "fold", "merged classes", "split class", "swapped places", "local noise", "global noise",
             "wrong rows", "exaggerated classes",
         ),
     ),
     "neighborhoods": Goal(
-        "Do small neighborhoods keep their shape, or also their size?", "Local geometry", "keep local shapes",
+        "Do small neighborhoods keep their shape, or also their size?", "Local shape",
         ("local noise", "global noise", "flattened density", "stretched axis", "duplicated points"),
     ),
     "density": Goal(
-        "Are dense regions of the data dense in the embedding?", "Density", "keep densities",
+        "Are dense regions of the data dense in the embedding?", "Density",
         ("flattened density", "duplicated points"),
     ),
     "distances": Goal(
-        "Are distances, and the global structure, those of the data?", "Global structure", "keep distances",
+        "Are distances, and the global structure, those of the data?", "Global distances",
         (
             "tear", "fold", "merged classes", "split class", "swapped places", "rearranged classes", "global noise",
             "flattened density", "stretched axis", "outliers pulled in", "exaggerated classes",
         ),
+        short="Distances",
     ),
     "arrangement": Goal(
-        "Which clusters are near each other?", "Clusters", "keep the arrangement of clusters",
+        "Which clusters are near each other?", "Clusters",
         ("fold", "merged classes", "swapped places", "rearranged classes"),
     ),
     "latent": Goal(
-        "Are known latent variables recovered?", "Latent variables", "show the latent variables",
+        "Are known latent variables recovered?", "Latent variables",
         ("tear", "fold", "swapped places", "rearranged classes", "global noise", "wrong rows"),
     ),
     "classes": Goal(
-        "Are the classes as far apart as they are in the data?", "Classes", "separate the classes",
+        "Are the classes as far apart as they are in the data?", "Classes",
         ("merged classes", "split class", "swapped places", "global noise", "wrong rows", "exaggerated classes"),
     ),
     "prediction": Goal(
-        "Can the class of a point be predicted from its position?", "Prediction", "predict the classes",
+        "Can the class of a point be predicted from its position?", "Classes",
         ("merged classes", "global noise", "wrong rows"),
     ),
     "batches": Goal(
-        "Are the batches mixed, and the labels still separate?", "Batches", "mix the batches", at_chance=True
+        "Are the batches mixed, and the labels still separate?", "Batches", at_chance=True
     ),
-    "method": Goal("Does the method give the same for other data?", "Method", "are reliable as methods"),
-    "reconstruction": Goal("Can the data be computed from the embedding?", "Reconstruction", "return the data"),
+    "method": Goal("Does the method give the same for other data?", "Method"),
+    "reconstruction": Goal("Can the data be computed from the embedding?", "Reconstruction"),
 }  # fmt: skip
 
 

@@ -64,9 +64,12 @@ def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatAr
 
 @measure(
     symbol="A",
-    title="k-NN accuracy",
+    title="Class accuracy",
+    term="k-NN accuracy",
+    noun="accuracy",
+    bar=True,
     question="Can the class of a point be predicted from its neighbors in the embedding?",
-    says=("Neighbors predict the class of a point", "Neighbors do not predict the class of many points"),
+    warning="Neighbors do not predict the class of many points",
     share="of the points have the class that {n_neighbors} neighbors predict",
     goals=("prediction",),
     level="point",
@@ -339,7 +342,7 @@ def compressions(view: View) -> tuple[float, float]:
     symbol="LT",
     title="Label-trustworthiness",
     question="Are classes that are separated in the data separated in the embedding?",
-    says=("Classes that are separate in the data stay separate", "Classes that are separate in the data may be mixed"),
+    warning="Classes that are separate in the data may be mixed",
 )
 def label_trustworthiness(view: View) -> float:
     r"""Measure how little the embedding compresses pairs of classes, compared with the data.
@@ -375,7 +378,7 @@ def label_trustworthiness(view: View) -> float:
     symbol="LC",
     title="Label-continuity",
     question="Do classes that overlap in the data overlap in the embedding as well?",
-    says=("Classes that are mixed in the data stay mixed", "Classes that are mixed in the data may be separate"),
+    warning="Classes that are mixed in the data may be separate",
 )
 def label_continuity(view: View) -> float:
     r"""Measure how little the embedding stretches pairs of classes, compared with the data.
@@ -410,7 +413,7 @@ def label_continuity(view: View) -> float:
     symbol="AUC_L",
     title="Label retrieval",
     question="Are the points of the same class nearer to a point of the embedding than the others, at every scale?",
-    says=("Points of a class are near each other", "Classes are mixed"),
+    warning="Classes are mixed",
     goals=("classes", "prediction"),
     level="point",
     needs=("coordinates", "labels"),
@@ -474,7 +477,7 @@ def _latent_r2_chance(view: View) -> float:
     symbol="R2",
     title="R^2 of the latent variables",
     question="Can the true latent variables be recovered from the embedding by an affine map?",
-    says=("The latent variables can be read off", "Do not read off the latent variables"),
+    warning="Do not read off the latent variables",
     goals=("latent",),
     level="global",
     needs=("coordinates", "latent"),
@@ -575,7 +578,7 @@ def _neighborhood_hit_without(view: View, n_neighbors: int) -> FloatArray:
     symbol="NH",
     title="Neighborhood hit",
     question="Are points of one class near each other in the embedding?",
-    says=("Points of a class are near each other", "Classes are mixed"),
+    warning="Classes are mixed",
     share="of the {n_neighbors} nearest neighbors have the class of the point",
     goals=("classes", "prediction"),
     level="point",

@@ -76,7 +76,7 @@ def _median_anisotropy(values: FloatArray) -> float:
     symbol="a_J",
     title="Local anisotropy",
     question="Is each neighborhood stretched alike in all its directions, so that circles stay circles?",
-    says=("Shapes of neighborhoods are kept", "Neighborhoods are squeezed in some directions"),
+    warning="Neighborhoods are squeezed in some directions",
     goals=("neighborhoods",),
     exponent=1.0,
 )
@@ -123,7 +123,7 @@ def _area_spread(values: FloatArray) -> float:
     symbol="s_A",
     title="Spread of local areas",
     question="Are all neighborhoods enlarged by the same factor, so that sizes can be compared across the embedding?",
-    says=("Sizes can be compared across the embedding", "Do not compare sizes across the embedding"),
+    warning="Do not compare sizes across the embedding",
     goals=("density",),
     exponent=1.0,
 )
@@ -170,7 +170,7 @@ def _radius_correlation_chance(view: View, k: int) -> float:
     symbol="rho_r",
     title="Correlation of local radii",
     question="Are dense regions of the data dense in the embedding?",
-    says=("Dense regions of the data are dense in the embedding", "Do not read densities"),
+    warning="Do not read densities",
     goals=("neighborhoods", "density"),
     level="pair",
     needs=("ranks",),
@@ -221,9 +221,10 @@ def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
 
 @measure(
     symbol="u",
-    title="Procrustes disparity",
+    title="Global shape",
+    term="Procrustes disparity",
     question="Does the embedding as a whole have the shape of the data, up to its unit?",
-    says=("Global shape is that of the data", "Global shape is not preserved"),
+    warning="Global shape is not preserved",
     goals=("distances", "arrangement"),
     level="global",
     needs=("coordinates", "features"),
@@ -278,7 +279,7 @@ SCALED_RESIDUAL: dict[str, Any] = {  # at the best scale, of the embedding or of
     "chance": "permutation",
     "invariances": frozenset({"translation", "rotation", "scale"}),
 }
-SHAPE_AND_SIZE = ("Neighborhoods keep shape and size", "Neighborhoods lose shape or size")
+SHAPE_AND_SIZE = "Neighborhoods lose shape or size"
 ROTATIONS_COST = "O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory."
 
 
@@ -297,7 +298,7 @@ def _relative_residual(parts: LocalParts) -> FloatArray:
     symbol="R",
     title="Local Procrustes R",
     question="Does each neighborhood have its true size and shape in the embedding? In squared units of the data.",
-    says=SHAPE_AND_SIZE,
+    warning=SHAPE_AND_SIZE,
     goals=("neighborhoods",),
     without=partial(_mean_without, contributions=residual),
     cost=ROTATIONS_COST,
@@ -335,7 +336,7 @@ def procrustes_r(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray
     symbol="R_PCA",
     title="Local Procrustes R_PCA",
     question="Does the leading plane of each neighborhood have its true size and shape? In squared units of the data.",
-    says=("Planes of neighborhoods keep shape and size", "Planes of neighborhoods lose shape or size"),
+    warning="Planes of neighborhoods lose shape or size",
     goals=("neighborhoods",),
     cost=SINGULAR_VALUES_COST,
     exponent=1.0,
@@ -374,7 +375,7 @@ def procrustes_rpca(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatAr
     symbol="R_N",
     title="Local Procrustes R_N",
     question="Does each neighborhood have its true size and shape in the embedding? Relative to its size.",
-    says=SHAPE_AND_SIZE,
+    warning=SHAPE_AND_SIZE,
     goals=("neighborhoods", "density"),
     without=partial(_mean_without, contributions=_relative_residual),
     cost=ROTATIONS_COST,
@@ -416,9 +417,10 @@ def procrustes_rn(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> tuple[Flo
 @measure(
     **SCALED_RESIDUAL,
     symbol="R_N,opt",
-    title="Local Procrustes R_N at the best scale",
+    title="Local shape, one scale",
+    term="local Procrustes R_N,opt",
     question="Does each neighborhood have its true size and shape, once the whole embedding is scaled optimally?",
-    says=SHAPE_AND_SIZE,
+    warning="Do not compare sizes across the map",
     goals=("neighborhoods", "density"),
     contributions=(0.0, math.inf),  # one scale serves all, so that a neighborhood can be far too large
     default=6,
@@ -457,9 +459,11 @@ def procrustes_rn_opt(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> tuple
 @measure(
     **SCALED_RESIDUAL,
     symbol="R_C",
-    title="Local Procrustes R_C",
+    title="Local shape, free scale",
+    term="local Procrustes R_C",
+    bar=True,
     question="Does each neighborhood have its true shape in the embedding, at any scale?",
-    says=("Neighborhoods keep their shape", "Neighborhoods lose their shape"),
+    warning="Neighborhoods lose their shape",
     default=5,
     goals=("neighborhoods",),
     without=partial(_mean_without, contributions=conformal),

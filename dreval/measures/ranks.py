@@ -42,20 +42,10 @@ RANKS: dict[str, Any] = {
     ),
 }
 FALSE_NEIGHBORS: dict[str, Any] = {
-    "says": (
-        "Neighbors in the embedding are close in the data",
-        "Neighbors in the embedding are mostly close in the data",
-        "Neighbors in the embedding may be far apart in the data",
-    ),
-    "grades": (0.8, 0.9),
+    "warning": "Neighbors on the map may be far apart in the data",
 }
 MISSING_NEIGHBORS: dict[str, Any] = {
-    "says": (
-        "Neighbors in the data stay close in the embedding",
-        "Neighbors in the data mostly stay close in the embedding",
-        "Neighbors in the data may be far apart in the embedding",
-    ),
-    "grades": (0.8, 0.9),
+    "warning": "Neighbors in the data may be far apart on the map",
 }
 
 
@@ -185,7 +175,6 @@ CLASS_AWARE: dict[str, Any] = {
     **RANKS,
     "goals": ("neighbors", "classes"),
     "needs": ("ranks", "labels"),
-    "grades": (0.8, 0.9),
     "direction": "higher",
     "chance": "permutation",
 }
@@ -212,10 +201,7 @@ def _class_aware_share(view: View, k: int, error: Error) -> FloatArray:
     symbol="CA-T",
     title="Class-aware trustworthiness",
     question="Are points of other classes near a point in the embedding also close to it in the data?",
-    says=(
-        "Points of other classes nearby are close in the data",
-        "Points of other classes nearby may be far away in the data",
-    ),
+    warning="Points of other classes nearby may be far away in the data",
     reference="@colange2020; with the normalization of trustworthiness.",
 )
 def class_aware_trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
@@ -254,10 +240,7 @@ def class_aware_trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS
     symbol="CA-C",
     title="Class-aware continuity",
     question="Are neighbors of the same class in the data still close in the embedding?",
-    says=(
-        "Neighbors of one class stay close in the embedding",
-        "Neighbors of one class may be far apart in the embedding",
-    ),
+    warning="Neighbors of one class may be far apart in the embedding",
     reference="@colange2020; with the normalization of continuity.",
 )
 def class_aware_continuity(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
@@ -400,7 +383,6 @@ def mrre_missing(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray
 
 COMMON_NEIGHBORS: dict[str, Any] = {
     **RANKS,
-    "says": ("Many neighbors are kept", "Many neighbors are lost"),
     "direction": "higher",
     "counted": "edge",
 }
@@ -439,14 +421,15 @@ def _overlap_chance(n: int, k: int) -> float:
     **COMMON_NEIGHBORS,
     symbol="Q",
     title="Neighborhood overlap",
+    bar=True,
     question="What share of the neighbors in the data are neighbors in the embedding?",
-    grades=(0.5, 0.5),
     share="of the {n_neighbors} nearest are kept",
     chance=_overlap_chance,
     chance_formula=":math:`k / (n - 1)`",
     default=3,
     ties=partial(_common_ties, score=_share),
     without=_overlap_without,
+    warning="{lost} of the neighbors are false",
     reference="@roy2021, Section 1.3 (topological stability measure). @lee2009 (as Q_NX(k)).",
 )
 def neighborhood_overlap(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
@@ -502,11 +485,11 @@ def _jaccard_chance(n: int, k: int) -> float:
     symbol="J",
     title="Jaccard similarity of neighborhoods",
     question="How far do the neighborhoods in data and embedding agree, relative to their union?",
-    grades=(1 / 3, 1 / 3),
     chance=_jaccard_chance,
     chance_formula=r":math:`\sum_c \frac{c}{2k-c} \binom{k}{c} \binom{n-1-k}{k-c} / \binom{n-1}{k}`",
     ties=partial(_common_ties, score=_jaccard),
     without=_jaccard_without,
+    warning="Many neighbors are lost",
     reference="@jaccard1912.",
 )
 def jaccard(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
@@ -537,7 +520,7 @@ def jaccard(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     symbol="ALE",
     title="Average local error",
     question="How far are the distances from those in the data, each space in units of its largest distance?",
-    says=("Distances are those of the data, up to the unit", "Distances are far from those in the data"),
+    warning="Distances are far from those in the data",
     goals=("neighborhoods",),
     level="pair",
     needs=("pairs",),

@@ -63,11 +63,7 @@ STABILITY_CONSTANT = partial(note, "stability.constant")
     symbol="J",
     title="Stability",
     question="Is the embedding reproducible with other seeds, or from half of the points?",
-    says=(
-        "Neighborhoods are reproducible",
-        "Most neighborhoods are reproducible",
-        "Many neighborhoods are not reproducible",
-    ),
+    warning="Many neighborhoods are not reproducible",
     share="of the distance from chance level to equal neighborhoods",
     goals=("method",),
     needs=("method", "features"),

@@ -351,7 +351,7 @@ class Comparison(Record):
         return plot_comparison(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
+        """Write one self-contained page (.html), or a text (.md) with a folder of figures next to it.
 
         See ``Results.report``; returns the path.
 

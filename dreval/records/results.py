@@ -1006,10 +1006,10 @@ class Results(Record):
         return plot(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
+        """Write one self-contained page (.html), or a text (.md) with a folder of figures next to it.
 
-        For ``report.tex`` the folder is ``report-figures``; it also holds the tables, for
-        use in papers. Returns the path.
+        For ``report.md`` the folder is ``report-figures``. For papers, ``to_latex`` gives a table and ``paragraph`` a
+        text. Returns the path.
 
         Examples
         --------

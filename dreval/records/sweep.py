@@ -210,7 +210,7 @@ class Sweep(TableRecord):
         return draw_sweep(self, measure, ax, figsize)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures next to it.
+        """Write one self-contained page (.html), or a text (.md) with a folder of figures next to it.
 
         See ``Results.report``; returns the path.
 

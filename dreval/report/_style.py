@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -25,67 +25,36 @@ from dreval.report.render.markup import math_symbols
 # each of them becomes the variable of its name, so all values of LIGHT differ.
 LIGHT = {
     "paper": "#ffffff",
-    "ink": "#1b1f24",
-    "soft": "#59636e",
-    "rule": "#d8dee4",
-    "panel": "#f6f8fa",
-    "accent": "#2f6f4f",
+    "ink": "#16191d",
+    "soft": "#59626c",
+    "rule": "#dfe3e7",
+    "panel": "#f5f7f9",
     "other": "#6b7480",
 }
 DARK = {
-    "paper": "#14181d",
-    "ink": "#e6e9ed",
-    "soft": "#9aa4af",
-    "rule": "#2d343c",
-    "panel": "#1b2027",
-    "accent": "#4fae86",
+    "paper": "#12161b",
+    "ink": "#eceff2",
+    "soft": "#9ca7b2",
+    "rule": "#2b333c",
+    "panel": "#1a2027",
     "other": "#8b95a0",
 }
-# A color means one thing on a page: green is better, dark colors (light ones on dark paper) are embeddings, those of
-# middle lightness are classes, grays are the rest. Chosen together by simulated annealing for the largest smallest
-# CIELAB (1976) distance as seen by all, by protanopes and by deuteranopes: 20 between two embeddings, 13 between two
-# classes, 12 between an embedding and a class, 11 between an embedding and the scale from worse to better.
-# Contrast of embeddings with the paper is at least 4.5, since names are written in them.
-EMBEDDINGS_LIGHT = (
-    "#0078c8",
-    "#aa0a00",
-    "#640082",
-    "#dc1e82",
-    "#005050",
-    "#461400",
-    "#1e1e46",
-    "#0064fa",
-)
-EMBEDDINGS_DARK = (
-    "#64aaf0",
-    "#fa7882",
-    "#826efa",
-    "#e646be",
-    "#46e6f0",
-    "#e66e00",
-    "#fadcbe",
-    "#fac864",
-)
-# Classes of points; the same on light and dark paper, because dense figures are pixels. Any first few are as far apart
-# as can be. The last one also is "other".
-CLASS_COLORS = (
-    "#008c8c",
-    "#fabe28",
-    "#828cfa",
-    "#be6428",
-    "#f0be82",
-    "#3cd2fa",
-    "#96bea0",
-    "#5082b4",
-    "#00965a",
-    "#f0465a",
-    "#a0b43c",
-    "#b4b9bf",
-)
+# Colors of pages only: tracks of bars, leading sentences, lines and bands that are not in ink.
+PAGE_LIGHT = {"track": "#e3e7eb", "lead": "#39414a", "line": "#c3cad1", "band": "#16191d22"}
+PAGE_DARK = {"track": "#2c343d", "lead": "#c6cdd5", "line": "#46505b", "band": "#eceff22b"}
+# From chance (orange) to perfect (blue): the one scale of a page, for points, bars and marks.
+SCALE_LIGHT = ("#e67e00", "#d4862a", "#bf8b50", "#a38f72", "#7d8f98", "#4d82b3", "#2a6db0", "#0a549e")
+SCALE_DARK = ("#ffae42", "#f1b262", "#dab382", "#c0b29f", "#a2aeb6", "#82a9cf", "#5f9fe0", "#3d92ec")
+# Classes of points on the maps of a page; the last one also is "other".
+CLASSES_LIGHT = (
+    "#3f90da", "#e59400", "#bd1f01", "#7f908d", "#832db6", "#a96b59",
+    "#e76300", "#9a9048", "#5b5f6b", "#4fb9bd", "#1f7a4d", "#b4b9bf",
+)  # fmt: skip
+CLASSES_DARK = (
+    "#5aa5ea", "#ffb83d", "#f0523a", "#a3b3b0", "#b673e6", "#cf8f7b",
+    "#ff8838", "#c9be78", "#8f95a5", "#8fdde0", "#56c08d", "#5c6570",
+)  # fmt: skip
 PLAIN_COLOR = "#66788c"
-# The one scale of quality, from the chance level (orange) to a perfect value (blue), on light and on dark paper.
-QUALITY_RAMP = ("#e67e00", "#d4862a", "#bf8b50", "#a38f72", "#7d8f98", "#4d82b3", "#2a6db0", "#0a549e")
-QUALITY_RAMP_DARK = ("#ffae42", "#f1b262", "#dab382", "#c0b29f", "#a2aeb6", "#82a9cf", "#5f9fe0", "#3d92ec")
 # The ends of maps of differences, which say who is better and nothing of chance; their middle is a neutral gray.
 SECOND_BETTER_COLOR = "#7b3294"
 FIRST_BETTER_COLOR = "#00773a"
@@ -340,16 +309,11 @@ def one_axes(width: float, height: float, left: float, right: float, bottom: flo
     return figure, figure.add_axes(box)
 
 
-def embedding_color(named: Sequence[str], name: str) -> str:
-    """Return the color of an embedding: its own if it is in ``named`` (``ResultView.colored``), else gray."""
-    return EMBEDDINGS_LIGHT[named.index(name)] if name in named else LIGHT["other"]
-
-
 def css_variables() -> dict[str, str]:
     """Return the CSS variable of a page for each color of figures."""
     names = {value: f"var(--{name})" for name, value in LIGHT.items()}
-    names |= {value: f"var(--s{i})" for i, value in enumerate(EMBEDDINGS_LIGHT)}
-    return names | {value: f"var(--q{i})" for i, value in enumerate(QUALITY_RAMP)}
+    names |= {value: f"var(--q{i})" for i, value in enumerate(SCALE_LIGHT)}
+    return names | {value: f"var(--k{i})" for i, value in enumerate(CLASSES_LIGHT)}
 
 
 def math_text(text: str, is_own_text: bool) -> dict[str, Any]:

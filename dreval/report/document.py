@@ -1,21 +1,16 @@
-"""The parts of a printed or written document before rendering: sentences, tables, figures, lists and sections."""
+"""The tree of every printed result and page: sentences, tables, figures, lists and sections, before rendering."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from dataclasses import dataclass, replace
 from typing import Any
 
-from dreval.glossary import pad_wide_characters, printable, terminal_width, true_minus
-from dreval.report.render.markup import isolate_name, plain_symbols
+from dreval.glossary import true_minus
 
 TEXT_COLUMNS = 78
 TERMINAL_COLUMNS = 80  # columns of the widest table
-MIN_NAME_COLUMNS = 8  # columns of a terminal that a name keeps
-SPLIT_NAME_COLUMNS = 24  # of a table that is broken into several each name keeps so many
 CODES = "Significance codes: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1"
 
 
@@ -58,220 +53,9 @@ def significance_stars(p: float) -> str:
     return next((stars for bound, stars in ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, ".")) if p <= bound), "")
 
 
-BEST_MARK = "*"  # behind the value of a best cell in a terminal
-
-
-class BestCell(str):
-    """A cell that is the best of its group, or not distinguishable from it: bold, and with a star in a terminal."""
-
-    __slots__ = ()
-
-
-class SmallCell(str):
-    """A cell in small print, where there is such."""
-
-    __slots__ = ()
-
-
-def terminal_text(cell: str) -> str:
-    """Return a cell for a terminal: texts of this package have their symbols in letters."""
-    return plain_symbols(cell) if isinstance(cell, TextCell) else cell
-
-
-class TextCell(str):
-    """A text of this package, in which the symbols of measures are formulas; other cells may be names of users."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table of a summary: a heading, column names and rows of text.
-
-    A row of one cell is a heading of the rows below it. The first ``names`` columns hold names. Names, and columns
-    without a heading, are shortened where they do not fit, by one map of short forms for all tables of a summary;
-    numbers are not. Below the table are ``best``, the meaning of the mark of best cells, and ``foot``.
-    """
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    names: int = 1
-    foot: str = ""
-    best: str = ""
-
-    def below(self, prefix: str = "bold:") -> str:
-        """Return the text below the table, where best cells have this prefix."""
-        return f"{prefix} {self.best}{f'; {self.foot}' if self.foot else '.'}" if self.best else self.foot
-
-    @property
-    def cells(self) -> list[Sequence[str]]:
-        """The rows except their headings."""
-        return [row for row in self.rows if len(row) == len(self.columns)]
-
-    @property
-    def sectioned(self) -> bool:
-        """Whether rows have headings; these rows are indented."""
-        return len(self.cells) < len(self.rows)
-
-    def is_left(self, place: int) -> bool:
-        """Return whether a column is left-aligned: names, texts, and columns without a heading."""
-        cells = [row[place] for row in self.cells if row[place]]
-        is_text = bool(cells) and not any(letter.isdigit() for cell in cells for letter in cell)
-        return place < self.names or not self.columns[place] or is_text
-
-    @property
-    def free(self) -> list[int]:
-        """The columns that may be shortened: those of names, and those without a heading."""
-        return [i for i, heading in enumerate(self.columns) if i < self.names or not heading]
-
-    @property
-    def longest(self) -> int:
-        """Columns of a terminal of the longest cell that may be shortened."""
-        return max((terminal_width(cell) for cell in self.shortened), default=0)
-
-    @property
-    def shortened(self) -> list[str]:
-        """The cells that may be shortened: texts of this package stay whole."""
-        return [row[i] for row in self.cells for i in self.free if not isinstance(row[i], TextCell)]
-
-    def renamed(self, short: Mapping[str, str]) -> Table:
-        """Return the same table with short forms of the cells that may be shortened."""
-        free = self.free
-        rows = [
-            row
-            if len(row) < len(self.columns)
-            else [short[c] if i in free and not isinstance(c, TextCell) else c for i, c in enumerate(row)]
-            for row in self.rows
-        ]
-        return replace(self, rows=rows)
-
-    def width(self, name_columns: int) -> int:
-        """Return the columns of a terminal that the table takes where a name has at most ``name_columns``."""
-        heads = [terminal_width(terminal_text(name)) for name in self.columns]
-        widths, free = self._widths(), self.free
-        text_widths = [
-            max((terminal_width(row[i]) for row in self.cells if isinstance(row[i], TextCell)), default=0) for i in free
-        ]
-        min_widths = dict(zip(free, text_widths, strict=True))
-        column_widths = [
-            max(heads[i], min_widths[i], min(wide, name_columns)) if i in min_widths else wide
-            for i, wide in enumerate(widths)
-        ]
-        return sum(column_widths) + 2 * (len(column_widths) - 1)
-
-    def name_width(self, width: int) -> int:
-        """Return the columns of each name where the table is to fit; SPLIT_NAME_COLUMNS if its numbers are too wide."""
-        longest = self.longest
-        fitting = (
-            name_columns
-            for name_columns in range(longest, MIN_NAME_COLUMNS - 1, -1)
-            if self.width(name_columns) <= width
-        )
-        return next(fitting, min(longest, SPLIT_NAME_COLUMNS))
-
-    def _widths(self) -> list[int]:
-        columns = zip(self.columns, *self.starred(), strict=True)
-        return [max(terminal_width(terminal_text(cell)) for cell in column) for column in columns]
-
-    def starred(self) -> list[list[str]]:
-        """Return the cells with a star after the best values, and a blank in the others of their column."""
-        cells = self.cells
-        best_columns = {i for row in cells for i, cell in enumerate(row) if isinstance(cell, BestCell)}
-        starred_rows = []
-        for row in cells:
-            parts = [(cell.partition(" ±"), BEST_MARK if isinstance(cell, BestCell) else " ") for cell in row]
-            marked_cells = [f"{value}{star}{sign[1:]}{remainder}" for (value, sign, remainder), star in parts]
-            starred_rows.append(
-                [
-                    marked_cell if i in best_columns else cell
-                    for i, (marked_cell, cell) in enumerate(zip(marked_cells, row, strict=True))
-                ]
-            )
-        return starred_rows
-
-    def pieces(self, width: int) -> Iterator[Table]:
-        """Yield the table; if it is wider, its columns below each other with repeated names, as R does."""
-        widths = self._widths()
-        names_width = sum(widths[: self.names]) + 2 * (self.names - 1)
-        groups: list[list[int]] = []  # a column without a heading stays with the column before it
-        for place in range(self.names, len(widths)):
-            new = not groups or bool(self.columns[place])
-            groups += [[place]] if new else []
-            groups[-1] += [] if new else [place]
-        used, begin = names_width, self.names
-        for group in groups:
-            wide = sum(widths[place] + 2 for place in group)
-            if used + wide > width and group[0] > begin:
-                yield self._columns(begin, group[0])
-                used, begin = names_width, group[0]
-            used += wide
-        yield self._columns(begin, len(widths))
-
-    def _columns(self, begin: int, end: int) -> Table:
-        """Return the names with some of the other columns."""
-
-        def take_columns(row: Sequence[str]) -> Sequence[str]:
-            return row if len(row) < len(self.columns) else [*row[: self.names], *row[begin:end]]
-
-        return replace(self, columns=take_columns(self.columns), rows=[take_columns(row) for row in self.rows])
-
-    def lines(self, width: int) -> Iterator[str]:
-        """Yield the table as text, formatted by statsmodels; headings of rows are not indented."""
-        from statsmodels.iolib.table import SimpleTable
-
-        indent = 2 * self.sectioned
-        for part in self.pieces(width - indent):
-            sides = "".join("l" if part.is_left(place) else "r" for place in range(len(part.columns)))
-            table_format = {"table_dec_above": None, "table_dec_below": None, "data_aligns": sides, "colsep": "  "}
-            cells = [
-                [pad_wide_characters(printable(terminal_text(cell))) for cell in row]
-                for row in (part.columns, *part.starred())
-            ]
-            head, *rows = str(SimpleTable(cells, txt_fmt=table_format)).split("\n")
-            if any(part.columns):
-                yield " " * indent + head.rstrip()
-            yield "-" * min(max(len(line.rstrip()) for line in (head, *rows)) + indent, width)
-            for row in part.rows:
-                heading_lines = textwrap.wrap(plain_symbols(row[0]), width, subsequent_indent=" " * indent)
-                yield from heading_lines if len(row) < len(part.columns) else [(" " * indent + rows.pop(0)).rstrip()]
-
-
-@dataclass(frozen=True)
-class DocumentParts:
-    """All parts of a printed result, in their order.
-
-    ``about`` describes the computation in one or two lines, ``header`` and ``call`` in full. ``findings`` are sentences
-    whose names are between direction marks. Tables follow, then the sentences ``after`` them, notes, and ``further``:
-    where to find more.
-    """
-
-    title: str
-    header: Sequence[tuple[str, str]]
-    tables: Sequence[Table]
-    notes: Sequence[Any] = field(default=())
-    call: str = ""
-    about: Sequence[str] = ()
-    findings: Sequence[str] = ()
-    after: Sequence[str] = ()
-    further: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "notes", tuple(map(str, self.notes)))
-
-
 MISSING_VALUE = "—"  # where there is no value
-
-
-@dataclass(frozen=True)
-class EmbeddingLabel:
-    """The label of an embedding on a page: its short name, its color, and its place among all."""
-
-    name: str
-    short: str
-    color: str
-    place: int
-    aside: str = ""
+LEFT_KINDS = ("name", "text", "pair", "note", "reason")  # kinds of cells that are left-aligned
+PLAIN_STYLES = ("about", "after", "further")  # styles of paragraphs whose text is written as it is
 
 
 @dataclass(frozen=True)
@@ -283,84 +67,157 @@ class Footnote:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One cell of a page's table.
+class Bar:
+    """A value on the way from chance (0) to perfect (1), with the ends of its interval; NaN where there is none."""
 
-    ``kind`` is the kind of its text: a "value", a plain "number", "words" of this package, a "name" of users, a "pair"
-    of names, an "embedding", a "note", a "reason" for a row without values, or a "state" in soft print. ``small``
-    follows the text; ``shade`` runs from 0, the worst, to 1; ``sort`` is the sort key where it is not the text.
-    """
-
-    text: str = MISSING_VALUE
-    kind: str = "value"
-    small: Sequence[str] = ()
+    label: str
+    text: str
+    share: float
+    low: float = math.nan
+    high: float = math.nan
     best: bool = False
-    shade: float = 0.0
-    title: str = ""
-    sort: str | None = None
-    heads: bool = False
-    footnote: Footnote | None = None
-    ties: str = ""
-    label: EmbeddingLabel | None = None
-    second: str = ""
-    span: int = 1
 
 
 @dataclass(frozen=True)
-class Head:
-    """The heading of a column: texts are left-aligned, numbers right-aligned."""
+class Cell:
+    """One cell of a table.
 
-    title: str
-    is_text: bool = False
+    ``kind`` is the kind of its text: "number", "value" (the number that matters), "text" (of this package: symbols
+    of measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, "note",
+    or "reason" for a row without values; "" stands for the kind of its column. ``emphasis`` is "best" (the best of
+    its group, or not distinguishable from it), "small" or "soft". ``sort`` is the sort key where it is not the
+    text, ``note`` the text that a page shows when a reader points at the cell. ``small`` follows the text in small
+    print; ``shade`` runs from 0, the worst, to 1; ``span`` counts columns. A page draws the ``bar`` below the text.
+    """
+
+    text: str = ""
+    kind: str = ""
+    emphasis: str = ""
+    sort: str | None = None
+    note: str = ""
+    small: Sequence[str] = ()
+    shade: float = 0.0
+    footnote: Footnote | None = None
+    ties: str = ""
+    second: str = ""
+    span: int = 1
+    bar: Bar | None = None
+
+    @property
+    def full_text(self) -> str:
+        """The text with its small print."""
+        text = f"{self.text} − {self.second}" if self.kind == "pair" else self.text
+        text = f"Could not be computed: {text}" if self.kind == "reason" else text
+        return " ".join(filter(None, [text, *self.small, self.ties and f"ties {self.ties}"]))
+
+
+@dataclass(frozen=True)
+class Column:
+    """The heading of a column, and the ``kind`` of its cells.
+
+    ``is_name`` is whether the title is a name of users, shown unchanged. Only a page has what is ``below`` the title,
+    the ``question`` that a reader sees when pointing at it, and whether a ``higher`` value is better, for sorting.
+    """
+
+    title: str = ""
+    kind: str = ""
     below: str = ""
     question: str = ""
     higher: bool | None = None
     footnote: Footnote | None = None
-    label: EmbeddingLabel | None = None
     is_name: bool = False
 
 
 @dataclass(frozen=True)
-class PageTable:
-    """A table of a page.
+class Table:
+    """One table: a title, columns, and rows of cells.
 
-    ``style`` is "" for one that is only read and sorted, "main" for the first table, "heat" for a heat map and "turned"
-    for the first table with its measures as rows. ``subjects`` head groups: of columns, or of rows in a turned table.
-    If ``visible_rows`` is not 0, a script hides all further rows, and a button below the table shows them. The
-    ``footnotes`` of cells and headings are below the table, with their letters.
+    A plain string is a cell of the kind of its column; a plain string as a column is a heading that is shown unchanged.
+    A row of one cell is a heading of the rows below it. By default the first ``names`` columns, and those without a
+    heading, hold names, and the others numbers. Names are shortened where they do not fit, by one map of short forms
+    for all tables of a document; texts and numbers are not. ``header`` is the place of the cell that names its row.
+    Below the table are ``best``, the meaning of the mark of best cells, ``foot``, and the ``footnotes`` of cells and
+    headings with their letters. ``foot_row`` is the last row, below a rule.
+
+    The other fields are for pages: a ``caption`` for screen readers, and a ``style``: "" for a table that is only
+    read and sorted, "scores" for values with bars, and "heat" for a heat map. ``groups`` head columns. If
+    ``visible_rows`` is not 0, a script hides all further rows, and a button shows them.
     """
 
-    caption: str
-    heads: Sequence[Head]
-    rows: Sequence[Sequence[Cell]]
-    label: str = ""
+    title: str
+    columns: Sequence[Any]  # strings or Columns; Columns only, once the table is made
+    rows: Sequence[Sequence[Any]]  # strings or Cells; Cells only, once the table is made
+    names: int = 1
+    foot: str = ""
+    best: str = ""
+    header: int = 0
+    footnotes: Sequence[Footnote] = ()
+    foot_row: Sequence[Any] = ()
+    caption: str = ""
     style: str = ""
     sortable: bool = True
     wide: bool = True
-    subjects: Sequence[tuple[str, int]] = ()
-    foot: Sequence[Cell] = ()
+    groups: Sequence[tuple[str, int]] = ()
     name_width: int = 13
     visible_rows: int = 0
-    footnotes: Sequence[Footnote] = ()
+
+    def __post_init__(self) -> None:
+        columns = [column if isinstance(column, Column) else Column(column, is_name=True) for column in self.columns]
+        columns = [
+            column if column.kind else replace(column, kind="name" if i < self.names or not column.title else "number")
+            for i, column in enumerate(columns)
+        ]
+
+        def make_cells(row: Sequence[Any]) -> tuple[Cell, ...]:
+            kinds = ["text"] if self.is_heading(row) else [column.kind for column in columns]
+            return tuple(_make_cell(cell, kind) for cell, kind in zip(row, kinds, strict=False))
+
+        object.__setattr__(self, "columns", tuple(columns))
+        object.__setattr__(self, "rows", tuple(map(make_cells, self.rows)))
+        object.__setattr__(self, "foot_row", make_cells(self.foot_row))
+
+    def is_heading(self, row: Sequence[Any]) -> bool:
+        """Return whether a row is a heading of the rows below it."""
+        return len(row) == 1 < len(self.columns)
 
     @property
-    def groups(self) -> list[tuple[str, Sequence[Sequence[Cell]]]]:
-        """The rows below each subject of a turned table; else all rows."""
-        if self.style != "turned" or not self.subjects:
-            return [("", self.rows)]
-        ends = accumulate(count for _, count in self.subjects)
-        return [(name, self.rows[end - count : end]) for (name, count), end in zip(self.subjects, ends, strict=True)]
+    def cells(self) -> list[tuple[Cell, ...]]:
+        """The rows except their headings."""
+        return [tuple(row) for row in self.rows if not self.is_heading(row)]
 
     @property
-    def table(self) -> CaptionedTable:
-        """The same table for a text: small print has its own rows."""
-        rows: list[list[str]] = []
+    def sections(self) -> list[tuple[str, list[tuple[Cell, ...]]]]:
+        """The rows below each of their headings, which is "" where the first rows have none."""
+        sections: list[tuple[str, list[tuple[Cell, ...]]]] = []
         for row in self.rows:
-            rows.append([BestCell(cell.text) if cell.best else cell.text for cell in row])
-            small = [" ".join(filter(None, cell.small)) for cell in row]
-            rows += [list(map(SmallCell, small))] if any(small) else []
-        heads, label = [head.title for head in self.heads], self.label or self.caption
-        return CaptionedTable(Table("", heads if self.style == "" else ["", *heads[1:]], rows), label, label)
+            if self.is_heading(row):
+                sections.append((row[0].text, []))
+            else:
+                sections = sections or [("", [])]
+                sections[-1][1].append(tuple(row))
+        return sections
+
+    @property
+    def has_headings(self) -> bool:
+        """Whether rows have headings."""
+        return any(map(self.is_heading, self.rows))
+
+    def is_left(self, place: int) -> bool:
+        """Return whether a column is left-aligned: names and texts, also where only the cells show that they are."""
+        texts = [row[place].text for row in self.cells if place < len(row) and row[place].text]
+        has_digits = any(letter.isdigit() for text in texts for letter in text)
+        return self.columns[place].kind in LEFT_KINDS or (bool(texts) and not has_digits)
+
+    def text_below(self, mark: str = "bold:") -> str:
+        """Return the text below the table, where best cells have this mark."""
+        return f"{mark} {self.best}{f'; {self.foot}' if self.foot else '.'}" if self.best else self.foot
+
+
+def _make_cell(cell: Cell | str, kind: str) -> Cell:
+    """Return a cell with a kind: its own, or that of its column."""
+    if isinstance(cell, str):
+        return Cell(cell, kind)
+    return cell if cell.kind else replace(cell, kind=kind)
 
 
 @dataclass(frozen=True)
@@ -378,8 +235,9 @@ class TermEntry:
 class Paragraph:
     """Sentences; names of users are between direction marks, unless the text is already ``written`` in its form.
 
-    ``style`` is "finding" for an answer, "note" for how to read a part, "said" for a text next to a figure.
-    ``scripted`` describes the actions that need the script of the page.
+    ``style`` is "finding" for an answer, "note" for how to read a part, "said" for a text next to a figure, "after" for
+    a text below tables, and "further" for where to find more. ``scripted`` describes the actions that need the script
+    of the page.
     """
 
     text: str
@@ -387,10 +245,15 @@ class Paragraph:
     written: bool = False
     scripted: str = ""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the text is written as it is: nothing in it is a symbol or a marked name."""
+        return self.style in PLAIN_STYLES
+
 
 @dataclass(frozen=True)
 class Items:
-    """A list of sentences."""
+    """A list of sentences; ``numbered`` ones are notes, whose text is written as it is."""
 
     items: Sequence[str]
     numbered: bool = False
@@ -398,9 +261,10 @@ class Items:
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms or settings, each with its meaning."""
+    """Terms or settings, each with its meaning; a "header" has the settings of a record at its top."""
 
     entries: Sequence[TermEntry]
+    style: str = ""
 
 
 @dataclass(frozen=True)
@@ -412,11 +276,10 @@ class Code:
 
 @dataclass(frozen=True)
 class FigureFile:
-    """A figure in the folder next to a text: its path there, its caption, and its width in inches."""
+    """A figure in the folder next to a text: its path there, and its caption."""
 
     path: str
     caption: str
-    width: float
 
 
 @dataclass(frozen=True)
@@ -426,7 +289,6 @@ class PageFigure:
     svg: str
     title: str = ""
     aside: str = ""
-    label: EmbeddingLabel | None = None
 
 
 @dataclass(frozen=True)
@@ -452,54 +314,113 @@ class WideFigure:
 
 
 @dataclass(frozen=True)
-class Panel:
-    """The points of one embedding, and below them a map of the values of a measure."""
+class Answers:
+    """The first screen: a line of sentences for each question; next to them the ``key`` of marks and colors."""
 
-    label: EmbeddingLabel
-    points: str
-    map: str
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Maps:
-    """The panels of a page with their legends, and the data of the points for the script."""
-
-    panels: Sequence[Panel]
-    classes: Sequence[tuple[str, str]]
-    scale: Mapping[str, Any] | None
-    points: Mapping[str, Any]
-    aside: str = ""
-    columns: tuple[int, int] = (1, 1)
+    lines: Sequence[tuple[str, str]]
+    key: bool = False
+    intervals: str = ""
 
 
 @dataclass(frozen=True)
 class Card:
-    """The findings on one embedding: its rank, what is preserved and what is not, and which values are missing."""
+    """An embedding on the first screen: where it is best, a small map, a bar for each question, and a caution."""
 
-    label: EmbeddingLabel
-    title: str
+    name: str
+    short: str
     standing: str
-    good: Sequence[str]
-    poor: Sequence[str]
-    missing: Sequence[str]
+    map: str
+    bars: Sequence[Bar]
+    caution: str
 
 
 @dataclass(frozen=True)
 class Cards:
-    """A card for each embedding."""
+    """A card for each embedding, and below them how to read them; those after ``n_open`` are folded."""
 
     cards: Sequence[Card]
-    columns: tuple[int, int]
+    note: str
+    n_open: int
 
 
 @dataclass(frozen=True)
-class CaptionedTable:
-    """A table with its caption, and the name of its file where it has one."""
+class Panel:
+    """One drawing of a grid: an embedding with its short name, a text at the right of it, and SVG."""
 
-    table: Table
-    caption: str
-    name: str = ""
+    name: str
+    short: str
+    aside: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Drawings in rows of three, and the ``reading`` panel that explains them in the rest of the last row.
+
+    A ``swatches`` entry is a class of the style sheet and what its line means.
+    """
+
+    panels: Sequence[Panel]
+    title: str
+    reading: Sequence[str] = ()
+    swatches: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Maps:
+    """Maps of the points with their reading panel, and the data of the points for the script.
+
+    ``scale`` has the value of the colors, and the texts of their ends; ``classes`` are names in the order of colors.
+    """
+
+    panels: Sequence[Panel]
+    classes: Sequence[str]
+    scale: tuple[str, str, str] | None
+    points: Mapping[str, Any]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """One difference: the better and the other embedding, its place and interval from 0 to 1, and its numbers."""
+
+    better: str
+    other: str
+    joint: str
+    place: float
+    low: float
+    high: float
+    mark: str
+    advantage: str
+    p: str
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The differences by one measure, from the largest; ``ticks`` are places from 0 to 1 with their numbers."""
+
+    title: str
+    question: str
+    rows: Sequence[ForestRow]
+    zero: float
+    ticks: Sequence[tuple[float, str]]
+    p_title: str
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The marks of significance with their meaning, and how to read the drawings below."""
+
+    marks: Sequence[tuple[str, str]]
+    note: str
+
+
+@dataclass(frozen=True)
+class Forests:
+    """The differences by several measures, in two columns."""
+
+    forests: Sequence[Forest]
 
 
 @dataclass(frozen=True)
@@ -546,43 +467,162 @@ Part = (
     | Figures
     | WideFigure
     | Maps
+    | Grid
+    | Answers
     | Cards
-    | CaptionedTable
-    | PageTable
+    | Marks
+    | Forests
+    | Table
     | Details
     | Group
     | Section
 )
 
 
-@dataclass(frozen=True)
-class Report:
-    """A text of sections; parts before the first heading are in a section without title."""
+@dataclass(frozen=True, repr=False)
+class Document:
+    """A printed result or a page: its title, the lines ``about`` its data and settings, and its parts in their order.
+
+    ``str()`` gives the text; ``as_html()``, ``as_latex()`` and ``as_markdown()`` give the same content in other forms.
+    No time is printed, so that the same result prints the same text.
+    """
 
     title: str
-    meta: str
-    sections: Sequence[Section]
+    parts: Sequence[Part] = ()
+    about: Sequence[str] = ()
     version: str = ""
+
+    @property
+    def header(self) -> list[tuple[str, str]]:
+        """The settings at the top of a record, with their values."""
+        headers = (part for part in self.parts if isinstance(part, Terms) and part.style == "header")
+        return [(entry.term, entry.meaning) for part in headers for entry in part.entries]
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables in their order."""
+        return [part for part in all_parts(self.parts) if isinstance(part, Table)]
+
+    @property
+    def findings(self) -> list[str]:
+        """The answers."""
+        return [p.text for p in all_parts(self.parts) if isinstance(p, Paragraph) and p.style == "finding"]
+
+    @property
+    def notes(self) -> list[str]:
+        """The numbered notes."""
+        return [item for p in all_parts(self.parts) if isinstance(p, Items) and p.numbered for item in p.items]
+
+    @property
+    def call(self) -> str:
+        """The first call."""
+        return next((part.text for part in all_parts(self.parts) if isinstance(part, Code)), "")
+
+    def as_text(self) -> str:
+        """Return plain text, for a terminal of 80 columns; the middle of a long call is left out.
+
+        Names that do not fit in a table are shortened too, with a key below the tables.
+        """
+        from dreval.report.render.text import text
+
+        return text(self)
+
+    def as_markdown(self) -> str:
+        """Return GitHub-flavored Markdown: headings, lists and tables, with every sign of a name escaped."""
+        from dreval.report.render.markdown import markdown
+
+        return markdown(self)
+
+    def as_html(self) -> str:
+        """Return a part of a page: tables with captions and scoped headings, in the colors around it."""
+        from dreval.report.render.html import html
+
+        return html(self)
+
+    def as_latex(self, label: str | None = None) -> str:
+        r"""Return tables with captions and labels for ``\input``; needs the packages booktabs and longtable.
+
+        Letters that pdfLaTeX does not know by itself are set by XeLaTeX and LuaLaTeX; pdfLaTeX shows their code
+        points, as U+5D4C. A name for which a line has no room is shortened, in all tables alike, and stands in full
+        below the table.
+
+        Parameters
+        ----------
+        label : str, optional
+            The prefix of the labels of these tables: ``label="wdbc"`` gives ``tab:wdbc-1`` and so on. By default it is
+            the title, which is the same for every result of its kind.
+
+        Raises
+        ------
+        InputError
+            For a label with other signs than letters, digits, ``.``, ``:`` and ``-``.
+        """
+        from dreval.report.render.latex import latex
+
+        return latex(self, label)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+
+def record_document(
+    title: str,
+    header: Sequence[tuple[str, str]],
+    tables: Sequence[Table],
+    notes: Sequence[Any] = (),
+    call: str = "",
+    findings: Sequence[str] = (),
+    *,
+    about: Sequence[str] = (),
+    after: Sequence[str] = (),
+    further: str = "",
+) -> Document:
+    """Return a record as a document, its parts in the order of all records.
+
+    ``about`` describes the computation in one or two lines, ``header`` and ``call`` in full. Tables follow the
+    findings, then sentences ``after`` them, notes, and ``further``: where to find more.
+    """
+    entries = [TermEntry(name, value, is_name=True) for name, value in header if value]
+    parts: list[Part] = [Terms(entries, "header")] if entries else []
+    parts += [Code(call)] if call else []
+    parts += [Paragraph(text, "finding") for text in findings]
+    parts += tables
+    parts += [Paragraph(text, "after") for text in after]
+    parts += [Items([str(note) for note in notes], numbered=True)] if notes else []
+    parts += [Paragraph(further, "further")] if further else []
+    return Document(title, parts, about)
+
+
+def all_parts(parts: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts, those of sections, groups and details in their place."""
+    for part in parts:
+        if isinstance(part, Section | Group | Details):
+            yield from all_parts(part.parts)
+        else:
+            yield part
 
 
 def text_parts(parts: Sequence[Part]) -> Iterator[Part]:
     """Yield the parts of a text: paragraphs, lists, code, figures in files, tables and sections."""
     for part in parts:
         match part:
-            case PageTable():
-                yield part.table
             case Details():
                 yield Paragraph(f"{part.summary}.")
                 yield from text_parts(part.parts)
             case Group():
                 yield from text_parts(part.parts)
-            case Cards():
-                for card in part.cards:
-                    text = " ".join(filter(None, [card.standing, *card.good, *card.poor, *card.missing]))
-                    yield Section(isolate_name(card.label.name), [Paragraph(text)])
+            case Answers():
+                yield Items([f"{question}: {text}" for question, text in part.lines])
             case Section():
                 yield replace(
                     part, title=", ".join(filter(None, [part.title, part.below])), parts=[*text_parts(part.parts)]
                 )
+            case PageFigure() | Figures() | WideFigure() | Maps() | Grid() | Cards() | Marks() | Forests():
+                pass  # drawn on pages only
             case _:
                 yield part

@@ -1,108 +1,349 @@
-"""Numbers become words: what each value says of its embedding, what all share, and which embedding is best at what.
+"""Findings: what the values of a record show, each with the rows from which it can be recomputed, and as a sentence.
 
-Sentences come from the cards of the measures; which embedding is best, from the best set of ``Results.ranking`` alone.
+A finding is a fact; ``PHRASES`` alone has the words. Which embedding is best follows from the best set of
+``Results.ranking``; where ``Results.compare`` does not confirm it, a finding says that the lead is borderline.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass, field, replace
+from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from dreval.measures.core import GOALS
 from dreval.records.frames import of_method
 from dreval.records.results import Results
 from dreval.records.tests import LEVEL
-from dreval.report.format import count_noun, format_fixed, join_and, number_word, p_text, percent, without_zero
+from dreval.report.format import (
+    count_noun,
+    decimals_for,
+    format_fixed,
+    join_and,
+    number_word,
+    p_text,
+    percent,
+    probability,
+    without_zero,
+)
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import (
     NEIGHBORS_PARAMETER,
     PERSONS,
+    WIDE_CHANCE_RANGE,
     Column,
     MeasuredValue,
     ResultView,
     parameter_text,
     parameter_value,
+    title_in_sentence,
 )
-
-EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
-MAX_LISTED_NAMES = 3  # names in a sentence; further ones are counted
-MAX_EXTRA_DECIMALS = 4  # decimals in addition to those of the table, by which two values of a sentence differ
-# Grades: by the distance from chance to perfect; or not better than chance, worse, or dependent on the order of ties.
-HOLDS = "holds"  # at or above the upper limit of the card
-MOSTLY = "mostly"  # between the limits
-FAILS = "fails"  # below the lower limit
-CHANCE = "chance"  # not better than chance
-WORSE = "worse"  # worse than chance
-OPEN = "open"  # dependent on the order of ties
-GRADES_BEFORE_COLON = (CHANCE, WORSE, OPEN)  # grades whose sentence has its measures after a colon
-POOR_GRADES = {FAILS, CHANCE, WORSE}
-# Kinds of findings.
-BEST = "best"  # which embeddings are best at a goal
-NONE = "none"  # none is distinguishable as the best
-SPLIT = "split"  # measures disagree
-TIED = "tied"  # the best depends on the order of ties
-STANDS = "stands"  # the rank of one embedding
-MISSING = "missing"  # measures without a value
-FAILED = "failed"  # embeddings that failed
-EQUAL = "equal"  # embeddings that are the same map
-RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
-REFERENCE = "reference"  # which embeddings are the data
-UNCLEAR = "No embedding is distinguishable as the best"
 
 Row = tuple[str, str, str]  # measure, parameters, embedding
 
+MAX_LISTED_NAMES = 3  # names in a sentence; further ones are counted
+MAX_LISTED_GROUPS = 3  # best sets of one question; measures with further ones are counted
+MAX_IN_FULL = 6  # embeddings; of more the answers are about one measure of each question
+MAX_LISTED_CAUTIONS = 2  # cautions of the verdict
+MAX_EXTRA_DECIMALS = 4  # decimals in addition to those of a sentence, by which two of its values differ
+MIN_GAP = 2  # units of the last decimal by which the best value and the next one differ in a sentence
+POOR = 0.5  # of the way from chance level to perfect: below it a value is closer to chance
 
-MAX_METRIC_NAMES = 3  # embeddings that the entry of the metric names; further ones are counted
+# Kinds of findings, and their sentences. The fields of a sentence are those of ``_fields``.
+BEST = "best"
+BEST_MAP = "best map"
+BEST_SET = "best set"
+BEST_TESTED = "best of those tested"
+BEST_VALUE = "best value"
+UNTESTED = "untested"
+UNJUDGED = "unjudged"
+NO_DIFFERENCE = "no difference"
+SAME_VALUE = "same value"
+ONLY_VALUE = "only value"
+VALUE = "value"
+DISAGREE = "disagree"
+FURTHER_SETS = "further sets"
+BORDERLINE = "borderline"
+ALSO_BORDERLINE = "also borderline"
+EVEN_BEST_POOR = "even best poor"
+ALL_POOR = "all poor"
+ALONE_POOR = "alone poor"
+NOISE = "noise"
+ALONE_NOISE = "alone noise"
+TIED = "tied"
+CAUTION = "caution"
+CHANCE = "chance"
+ALL_CHANCE = "all at chance"
+SAME_MAP = "same map"
+COLLAPSED = "collapsed"
+REFERENCE = "reference"
+FAILED = "failed"
+NOT_TESTED = "not tested"
+STANDING = "standing"
+VALUE_STANDING = "standing by value"
+NO_STANDING = "no standing"
+ALONE_STANDING = "alone"
+MISSING = "missing"
+
+RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
+
+PHRASES = {
+    DISAGREE: "Measures disagree.",
+    BEST: "{names} {are} best{by}: {quote}.",
+    BEST_MAP: "{names}, the same map, are best{by}: {quote}.",
+    BEST_SET: "{names} are best{by}, not significantly different{p}: {quote}.",
+    BEST_TESTED: "{names} {are} best of those tested{by}: {quote}.",
+    BEST_VALUE: "{names} {have} the best value{by}: {quote}.",
+    UNTESTED: "{names} {have} the best value{by}, not tested: {quote}.",
+    ONLY_VALUE: "Only {names} has a value{by}: {quote}.",
+    VALUE: "{quote}.",
+    NO_DIFFERENCE: "No significant difference{by} ({quote}).",
+    SAME_VALUE: "All have the same value{by} ({quote}).",
+    FURTHER_SETS: "{count} further {measures_have} other best sets.",
+    UNJUDGED: "{names} could not be tested{by}.",
+    BORDERLINE: "{By} the lead over {others} is borderline ({p_ranking} for this measure, {p_compare} {tests}).",
+    ALSO_BORDERLINE: "{count} further {leads_are} borderline.",
+    EVEN_BEST_POOR: "Even {best} {are} closer to chance than to perfect.",
+    ALL_POOR: "All are closer to chance than to perfect.",
+    ALONE_POOR: "This is closer to chance than to perfect.",
+    NOISE: "No embedding is {significantly}better than chance{by} ({quote}).",
+    ALONE_NOISE: "Not {significantly}better than chance{by} ({quote}).",
+    TIED: "The best embedding{by} depends on how ties are broken.",
+    FAILED: "{names} could not be computed{reason}.",
+    COLLAPSED: "{names} {show} nothing of the data: all points are in one place.",
+    ALL_CHANCE: "{names} {are} not {significantly}better than chance by any measure.",
+    CHANCE: "{warning}{values}.",
+    CAUTION: "{warning}{values}.",
+    SAME_MAP: "{names} are the same map.",
+    REFERENCE: "{names} {are} the data, shown for reference only.",
+    NOT_TESTED: "Without intervals no difference is tested.",
+    STANDING: "Best {standing}.",
+    VALUE_STANDING: "Best value {standing}.",
+    NO_STANDING: "No measure shows that it is better or worse than the others.",
+    ALONE_STANDING: "",
+    MISSING: "No value of {measures}: {reason}.",
+}
+NOISES = (NOISE, ALONE_NOISE)
+IN_PARENTHESES = (NO_DIFFERENCE, SAME_VALUE, NOISE, ALONE_NOISE)  # kinds whose values are in parentheses
 
 
-def is_metric_passed(source: Mapping[str, Any]) -> bool:
-    """Return whether the metric of an evaluation reaches the method of an embedding, or there is no method."""
-    return source.get("metric_passed") is not False
+class Number(NamedTuple):
+    """A number of a finding, and how it is printed."""
 
-
-def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
-    """Return the metric of an evaluation, and the embeddings whose methods did not get it, or (short) how many."""
-    metric, sources = str(recipe.get("metric") or ""), recipe.get("sources") or {}
-    names = [name for name, source in sources.items() if not is_metric_passed(source)]
-    if not names:
-        return metric
-    if short:
-        return f"{metric} (not of {count_noun(len(names), 'method')})"
-    remaining = [f"{len(names) - MAX_METRIC_NAMES} more"] if len(names) > MAX_METRIC_NAMES else []
-    listed = join_and([*names[:MAX_METRIC_NAMES], *remaining])
-    return f"{metric} (not passed to the method{'s' * (len(names) > 1)} of {listed})"
+    value: float
+    text: str
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence with what it rests on.
+    """A fact on the values of a record, with the rows from which it can be recomputed.
 
     Attributes
     ----------
-    text : str
-        The sentence; names of embeddings are between direction marks (``render.markup.sentence``).
     kind : str
-        The kind of finding, one of the constants above.
+        The kind of finding, a key of ``PHRASES``.
+    question : str
+        The question that it answers: "Neighbors", "Local shape", ..., or "Caution".
+    subject : tuple of str
+        The embeddings that the sentence is about.
+    measures : tuple of Column
+        The measures that it rests on; the first one is quoted.
+    numbers : mapping of str to Number
+        Every number in the sentence.
     rows : tuple of (measure, parameters, embedding)
-        The rows of ``results.table`` or, for the best, of ``results.ranking()``, from which it can be recomputed.
+        The rows of ``results.table`` or, for the best, of ``results.ranking()``.
+    others : tuple of str
+        The embeddings that the sentence compares with.
+    reason : str
+        Why there is no value, from the record.
     """
 
-    text: str
     kind: str
+    question: str = ""
+    subject: tuple[str, ...] = ()
+    measures: tuple[Column, ...] = ()
+    numbers: Mapping[str, Number] = field(default_factory=dict)
     rows: tuple[Row, ...] = ()
+    others: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def text(self) -> str:
+        """The sentence; names of embeddings are between direction marks (``render.markup.sentence``)."""
+        return _write(self, with_names=True)
+
+    @property
+    def weight(self) -> int:
+        """The place of the finding among those of one question."""
+        return list(PHRASES).index(self.kind)
+
+    @property
+    def predicate(self) -> str:
+        """The sentence without its subject, for a card of the embedding."""
+        return _write(self, with_names=False)
 
 
-class GradedMeasures(NamedTuple):
-    """The values of several measures of one embedding with the same sentence: the text, the grade, and the columns."""
+class Answer(NamedTuple):
+    """The findings on one question."""
 
-    text: str
-    kind: str
-    columns: tuple[Column, ...]
+    question: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def text(self) -> str:
+        """All sentences."""
+        return " ".join(finding.text for finding in self.findings)
+
+
+# The words of a finding.
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return names within a sentence; more than a few are counted."""
+    listed = names if is_listed(names) else names[:MAX_LISTED_NAMES]
+    further = [] if is_listed(names) else [f"{len(names) - MAX_LISTED_NAMES} more"]
+    return join_and([*map(isolate_name, listed), *further])
+
+
+def is_listed(names: Sequence[str]) -> bool:
+    """Return whether a sentence lists all of some names."""
+    return len(names) <= MAX_LISTED_NAMES + 1
+
+
+def _write(finding: Finding, with_names: bool) -> str:
+    """Return a finding as a sentence."""
+    text = PHRASES[finding.kind].format_map(_fields(finding, with_names)).strip()
+    return text[:1].upper() + text[1:]
+
+
+def _fields(finding: Finding, with_names: bool) -> dict[str, str]:
+    """Return the fields of the phrases for one finding."""
+    several, total = len(finding.subject) > 1, finding.numbers.get("embeddings")
+    texts = {key: number.text for key, number in finding.numbers.items()}
+    at = f"at k = {texts['k']}" if "k" in texts else ""
+    by = " ".join(filter(None, [_measures_text(finding), at]))
+    is_caution = finding.kind in (CAUTION, CHANCE)
+    names = list_names(finding.subject)
+    if total is not None and not is_listed(finding.subject):
+        names = f"{len(finding.subject)} of {total.text} embeddings"
+    return {
+        "names": names * with_names,
+        "best": names if is_listed(finding.subject) else "the best",
+        "are": ("are" if several else "is") * with_names,
+        "have": "have" if several else "has",
+        "show": "show" if several else "shows",
+        "others": list_names(finding.others),
+        "by": f" {by}" * bool(by),
+        "By": by[:1].upper() + by[1:],
+        "quote": _quote(finding) if finding.measures and "low" in texts else "",
+        "p": f" ({texts['p']})" if "p" in texts else "",
+        "p_ranking": texts.get("p_ranking", ""),
+        "p_compare": texts.get("p_compare", ""),
+        "tests": f"adjusted for all {texts['tests']} tests" if "tests" in texts else "two-sided",
+        "count": texts.get("count", ""),
+        "measures_have": "measure has" if texts.get("count") == "1" else "measures have",
+        "leads_are": "lead is" if texts.get("count") == "1" else "leads are",
+        "significantly": "significantly " * _has_intervals(finding),
+        "warning": _warning(finding, with_names) if is_caution else "",
+        "values": _warning_values(finding) if is_caution else "",
+        "measures": join_and([column.title_in_sentence for column in finding.measures]),
+        "reason": f": {finding.reason}" if finding.kind == FAILED and finding.reason else finding.reason,
+        "standing": _standing_text(finding) if finding.kind in (STANDING, VALUE_STANDING) else "",
+    }
+
+
+def _measures_text(finding: Finding) -> str:
+    """Return by which measures a finding holds; empty for the only measure of its question."""
+    columns = finding.measures
+    total = int(finding.numbers["measures"].value) if "measures" in finding.numbers else 0
+    if not columns or total == len(columns) == 1:
+        return ""
+    if total == len(columns) and finding.kind in IN_PARENTHESES:
+        return "by any measure"
+    if total == len(columns):
+        return "by both measures" if total == 2 else f"by all {number_word(total)} measures"
+    if len(columns) > MAX_LISTED_NAMES:
+        return f"by {len(columns)} of {total} measures"
+    is_with = all(column.by_text.startswith("with ") for column in columns)
+    order = [row[0] for row in finding.rows]
+    columns = tuple(sorted(columns, key=lambda column: order.index(column.measure)))
+    return f"{'with' if is_with else 'by'} {join_and([column.noun_in_sentence for column in columns])}"
+
+
+def _has_intervals(finding: Finding) -> bool:
+    """Return whether all values of a finding have intervals."""
+    cells = [column.cells[name] for column in finding.measures for name in finding.subject if name in column.values]
+    return all(cell.has_interval for cell in cells)
+
+
+def _quote(finding: Finding) -> str:
+    """Return the value of the first measure, those of the next embeddings, and the chance level."""
+    column, texts = finding.measures[0], {key: number.text for key, number in finding.numbers.items()}
+    low, high = texts["low"], texts["high"]
+    value, unit = low if low == high else f"{low} to {high}", " %" * _is_percent(column)
+    if unit:
+        value = f"{value} % {share_text(column)}"
+    elif finding.kind == VALUE or _measures_text(finding) != column.by_text:
+        value = f"{column.noun_in_sentence} {value}"
+    parts = [f"{list_names(finding.others)} {texts['next']}{unit}"] if "next" in texts else []
+    if "chance" in texts:
+        parts += [f"{'mixed at random' if column.aims_at_chance else 'chance'} {texts['chance']}{unit}"]
+    if finding.kind in IN_PARENTHESES:
+        is_alike = low == high and len(finding.subject) > 1 and not unit
+        return ", ".join([f"{value}{' each' * is_alike}", *parts])
+    return f"{value} ({', '.join(parts)})" if parts else value
+
+
+def _is_percent(column: Column) -> bool:
+    """Return whether a sentence quotes the values of a measure in percent."""
+    return bool(column.share) and not column.noun
+
+
+def share_text(column: Column) -> str:
+    """Return the whole that a share refers to, with its parameters."""
+    return column.share.format(n_neighbors=parameter_value(column.parameters, "n_neighbors"))
+
+
+def _warning(finding: Finding, with_names: bool) -> str:
+    """Return the warning of a card, after the embeddings that it is about."""
+    column, numbers = finding.measures[0], finding.numbers
+    ends = dict.fromkeys([numbers["low"].text, numbers["high"].text])
+    text = column.warning.format(lost=f"{' to '.join(ends)} %")
+    count, total = len(finding.subject), int(numbers["embeddings"].value)
+    if not with_names or total == 1:
+        return text
+    everywhere = "both maps" if total == 2 else f"all {number_word(total)} maps"
+    names = list_names(finding.subject) if is_listed(finding.subject) else f"{count} of {total} maps"
+    return f"on {everywhere if count == total else names}, {_lower_first(text)}"
+
+
+def _warning_values(finding: Finding) -> str:
+    """Return the values behind a warning: in parentheses, and empty where the warning has them."""
+    column, numbers = finding.measures[0], finding.numbers
+    ends = dict.fromkeys([numbers["low"].text, numbers["high"].text])
+    title = title_in_sentence(column.noun or column.title)
+    text = "" if "{lost}" in column.warning else f"{title} {' to '.join(ends)}{' %' * _is_percent(column)}"
+    if finding.kind == CHANCE:
+        text = f"{text}{': ' * bool(text)}not {'significantly ' * _has_intervals(finding)}better than chance"
+    return f" ({text})" * bool(text)
+
+
+def _standing_text(finding: Finding) -> str:
+    """Return for which questions an embedding is best, and for which by some measures only."""
+    topics = {title_in_sentence(topic): number.text for topic, number in finding.numbers.items()}
+    full, partial = [t for t, text in topics.items() if not text], {t: text for t, text in topics.items() if text}
+    parts = [f"for {join_and(full)}"] if full else []
+    parts += [f"for {topic} by {text} measures" for topic, text in partial.items()]
+    return "; ".join(parts) or "by none of the measures"
+
+
+def _lower_first(text: str) -> str:
+    """Return a sentence for use within another one."""
+    starts_so = text[1:2].islower() and not text.startswith(PERSONS)
+    return text[:1].lower() + text[1:] if starts_so else text
+
+
+# One value.
 
 
 def normalized_score(column: Column, value: float, chance: float) -> float:
@@ -110,8 +351,8 @@ def normalized_score(column: Column, value: float, chance: float) -> float:
 
     If the chance level is the value of a good embedding, return the position from the worst value (0) to chance (1).
     """
-    perfect = column.bounds[1] if column.higher else column.bounds[0]
-    if aims_at_chance(column):
+    perfect = column.perfect
+    if column.aims_at_chance:
         perfect, chance = chance, column.bounds[0] if column.higher else column.bounds[1]
     span = perfect - chance
     return (value - chance) / span if math.isfinite(span) and span != 0 else math.nan
@@ -125,162 +366,31 @@ def reaches_chance(column: Column, cell: MeasuredValue) -> bool:
     return not column.better(edge, cell.chance) or not column.better(cell.value, cell.chance)
 
 
-def aims_at_chance(column: Column) -> bool:
-    """Return whether the chance level is the value of a good embedding."""
-    return bool(column.goal) and GOALS[column.goal].at_chance
+def is_poor(column: Column, cell: MeasuredValue) -> bool:
+    """Return whether a value is closer to chance than to perfect; not where this depends on how ties are broken."""
+    ends = (cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,)
+    return all(normalized_score(column, end, cell.chance) < POOR for end in ends)
 
 
-def is_worse(column: Column, cell: MeasuredValue) -> bool:
-    """Return whether the whole interval is worse than the chance level."""
-    return cell.has_interval and column.better(cell.chance, cell.high if column.higher else cell.low)
+def is_at_chance(column: Column, cell: MeasuredValue) -> bool:
+    """Return whether a value is not better than chance, however ties are broken, and chance is not good."""
+    if column.aims_at_chance or column.is_tie(column.perfect, cell.chance):
+        return False
+    ends = (cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,)
+    return all(reaches_chance(column, cell.with_value(end)) for end in ends)
 
 
-def grade(column: Column, cell: MeasuredValue) -> str:
-    """Return the grade of a value; empty between the grades, or where chance is perfect as well."""
-    if not column.ranks or cell.missing:
-        return ""
-    perfect = column.bounds[1] if column.higher else column.bounds[0]
-    orders = (cell.worst, cell.best) if cell.has_ties else ()
-    if all(math.isclose(end, perfect, rel_tol=EXACT, abs_tol=EXACT) for end in (cell.value, cell.chance, *orders)):
-        return ""
-    grade_of_value = _grade_without_ties(column, cell)
-    return (
-        OPEN
-        if any(_grade_without_ties(column, cell.with_value(end)) != grade_of_value for end in orders)
-        else grade_of_value
-    )
-
-
-def _grade_without_ties(column: Column, cell: MeasuredValue) -> str:
-    """Return the grade of a value, whatever the order of ties."""
-    if not aims_at_chance(column) and reaches_chance(column, cell):
-        return WORSE if is_worse(column, cell) else CHANCE
-    share, (fails, holds) = normalized_score(column, cell.value, cell.chance), column.grades
-    if math.isnan(share):
-        return ""
-    return FAILS if share < fails else HOLDS if share >= holds else MOSTLY if len(column.says) != 2 else ""
-
-
-def grade_text(column: Column, kind: str) -> str:
-    """Return the sentence of a grade, without its full stop, from the card."""
-    if kind == CHANCE:
-        return "Not told from chance"
-    if kind == WORSE:
-        return "Worse than chance"
-    if kind == OPEN:
-        return "Left open by equal distances"
-    if column.says:
-        return column.says[{HOLDS: 0, MOSTLY: 1, FAILS: -1}[kind]]
-    where = {HOLDS: "near its best", MOSTLY: "nearer to its best than to chance", FAILS: "nearer to chance"}[kind]
-    return f"{column.title} is {where}"
-
-
-def graded_measures(view: ResultView, name: str) -> list[GradedMeasures]:
-    """Return the graded measures of one embedding, the best first; measures with the same sentence are a group."""
-    columns_by_text: dict[tuple[str, str], list[Column]] = {}
-    for column in view.by_goal if name not in view.unranked else ():
-        kind = grade(column, column.cells[name]) if name in column.values else ""
-        if kind:
-            columns_by_text.setdefault((grade_text(column, kind), kind), []).append(column)
-    order = [HOLDS, MOSTLY, FAILS, CHANCE, WORSE, OPEN]
-    groups = [GradedMeasures(text, kind, tuple(columns)) for (text, kind), columns in columns_by_text.items()]
-    return sorted(groups, key=lambda group: order.index(group.kind))
-
-
-def embedding_findings(view: ResultView, name: str, *, without: Iterable[Finding] = ()) -> list[Finding]:
-    """Return the findings on one embedding, except those ``without`` states already."""
-    if name in view.failed:
-        return [Finding(f"Could not be computed: {isolate_name(view.failed[name])}", FAILED)]
-    if name in view.collapsed:
-        return [Finding("All points lie in one place: this embedding shows nothing of the data.", FAILED)]
-    if name in view.reference:
-        return [Finding("These are the data, shown for reference.", REFERENCE)]
-    stated, findings = {row for finding in without for row in finding.rows}, []
-    for group in graded_measures(view, name):
-        left = tuple(column for column in group.columns if not stated.intersection(_rows([column], [name])))
-        if left:
-            text = _sentence_with_values(view, group._replace(columns=left), [name])
-            findings.append(Finding(f"{text}.", group.kind, _rows(left, [name])))
-    return findings
-
-
-def shared_findings(view: ResultView) -> list[Finding]:
-    """Return the findings by which the same measures grade every embedding alike; none for fewer than two."""
-    names = [name for name in view.computed if name not in view.unranked]
-    columns_by_embedding = [
-        {(group.text, group.kind): group.columns for group in graded_measures(view, name)} for name in names
-    ]
-    findings = []
-    for (text_start, kind), columns in columns_by_embedding[0].items() if len(names) > 1 else ():
-        keys_by_embedding = [
-            {(c.measure, c.parameters) for c in keys.get((text_start, kind), ())} for keys in columns_by_embedding
-        ]
-        common = [c for c in columns if all((c.measure, c.parameters) in keys for keys in keys_by_embedding)]
-        if common:
-            by = join_and([column.short_title for column in common])
-            text_start += _scale_suffix(view, common)
-            text = f"{text_start}: {by}." if kind in GRADES_BEFORE_COLON else f"{text_start} ({by})."
-            findings.append(Finding(text, kind, _rows(common, names)))
-    return findings
-
-
-def _rows(columns: Iterable[Column], names: Sequence[str]) -> tuple[Row, ...]:
-    return tuple((c.measure, c.parameters, name) for c in columns for name in names if name in c.values)
-
-
-def _scale_suffix(view: ResultView, columns: Sequence[Column]) -> str:
-    """Return the k that some measures refer to, where there are several k."""
-    scaled = any(parameter_value(column.parameters, NEIGHBORS_PARAMETER) == str(view.k) for column in columns)
-    return f" at k = {view.k}" * (scaled and len(view.scales) > 1)
-
-
-def _sentence_with_values(view: ResultView, group: GradedMeasures, names: Sequence[str]) -> str:
-    """Return a sentence with its values: of one share in words, else symbols with numbers in parentheses."""
-    column = group.columns[0]
-    if len(group.columns) == 1 and column.share and group.kind not in GRADES_BEFORE_COLON:
-        return f"{group.text}: {_percent_range(_values(column, names))} {share_text(column)}"
-    ends = _tie_values if group.kind == OPEN else _values
-    values = [f"{column.short_title}\u00a0{_value_range(ends(column, names), column)}" for column in group.columns]
-    at = _scale_suffix(view, group.columns)
-    return (
-        f"{group.text}{at}: {join_and(values)}"
-        if group.kind in GRADES_BEFORE_COLON
-        else f"{group.text}{at} ({', '.join(values)})"
-    )
-
-
-def _values(column: Column, names: Sequence[str]) -> list[float]:
-    return [column.values[name] for name in names if name in column.values]
-
-
-def _tie_values(column: Column, names: Sequence[str]) -> list[float]:
-    cells = [column.cells[name] for name in names if name in column.values]
-    return [end for cell in cells for end in ((cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,))]
-
-
-def _value_range(values: Sequence[float], column: Column) -> str:
-    """Return one value as it is printed, or the smallest and the largest."""
-    ends = [column.format_value(end) for end in (min(values), max(values))]
-    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-
-
-def _percent_range(values: Sequence[float]) -> str:
-    """Return shares in percent: one, or the smallest and the largest."""
-    ends = [percent(end) for end in (min(values), max(values))]
-    return f"{ends[0] if ends[0] == ends[1] else f'{ends[0]} to {ends[1]}'} %"
-
-
-def share_text(column: Column) -> str:
-    """Return the whole that a share refers to, with its parameters."""
-    return column.share.format(n_neighbors=parameter_value(column.parameters, "n_neighbors"))
-
-
-# Which embedding is best ----------------------------------------------------------------------------------------------
+def is_noise(view: ResultView, column: Column) -> bool:
+    """Return whether no embedding is better than chance by one measure."""
+    return all(is_at_chance(column, column.cells[name]) for name in _compared(view, column))
 
 
 def leading_column(columns: Sequence[Column]) -> Column:
-    """Return the measure, of several, whose values are quoted: a share before others."""
-    return next((column for column in columns if column.share), columns[0])
+    """Return the measure, of several, whose values are quoted: the one that stands for its question before others."""
+    return next((column for column in columns if column.bar), columns[0])
+
+
+# Which embeddings are best by one measure.
 
 
 class MeasureRanking(NamedTuple):
@@ -301,7 +411,7 @@ class MeasureRanking(NamedTuple):
 
 
 def measure_rankings(view: ResultView) -> list[MeasureRanking]:
-    """Return the columns that rank the embeddings, except those that depend on ties or lack tests."""
+    """Return the columns that rank the embeddings, except those that depend on ties."""
     rankings = (measure_ranking(view, column) for column in view.by_goal if not is_tied(view, column))
     return [ranking for ranking in rankings if ranking is not None]
 
@@ -315,10 +425,15 @@ def measure_ranking(view: ResultView, column: Column) -> MeasureRanking | None:
     best, unjudged = (
         tuple(n for n in members if n not in view.unranked) for members in (best_set.best, best_set.unjudged)
     )
-    if not best or len(column.compared_values) < 2:
+    if not best or len(_compared(view, column)) < 2:
         return None
-    outside = tuple(name for name in column.compared_values if name not in (*best, *view.unranked))
+    outside = tuple(name for name in _compared(view, column) if name not in best)
     return MeasureRanking(column, best, outside, best_set.tested, unjudged, _are_same_map(view, best))
+
+
+def _compared(view: ResultView, column: Column) -> list[str]:
+    """Return the embeddings with a value of a column that can be best."""
+    return [name for name in column.values if name not in view.unranked]
 
 
 def _are_same_map(view: ResultView, names: Sequence[str]) -> bool:
@@ -367,262 +482,148 @@ def borderlines(view: ResultView, ranking: MeasureRanking) -> list[Borderline]:
     return sorted(differences, key=lambda difference: -difference.p_compare)
 
 
-def borderline_text(view: ResultView, part: Sequence[MeasureRanking]) -> str:
-    """Return by which of some measures the best set is borderline, and which pairs, of the least clear with both p.
+def embedding_order(view: ResultView) -> tuple[str, ...]:
+    """Return the computed embeddings in the order of every report; see ``ResultView.ranked``."""
+    return view.ranked
 
-    The text is empty without borderline differences; else it is a sentence that follows another one.
+
+# The answer to each question.
+
+
+def verdict(view: ResultView) -> list[Answer]:
+    """Return the findings of a report: an answer to each question, in order, and the cautions.
+
+    An embedding is best if it is in the best set of ``Results.ranking``. If the measures of a question have different
+    best sets, each set is named with its measures; their intersection is the best set of no measure.
     """
-    by_ranking = [borderlines(view, ranking) for ranking in part]
-    lines = sorted(
-        (difference for differences in by_ranking for difference in differences),
-        key=lambda difference: -difference.p_compare,
-    )
-    if not lines:
-        return ""
-    worst, *remaining = lines
-    columns = [ranking.column.short_title for ranking, differences in zip(part, by_ranking, strict=True) if differences]
-    by = f" by {join_and(columns)}" * (len(part) > 1)
-    measure_prefix = f"by {worst.column.short_title}, " * (len(columns) > 1)
-    measures: dict[tuple[str, str], list[str]] = {}
-    for difference in remaining:
-        measures.setdefault((difference.best, difference.other), []).append(difference.column.short_title)
-    same_pair = measures.pop((worst.best, worst.other), [])
-    further = [f"by {join_and(same_pair)}"] if same_pair else []
-    for (best, other), titles in measures.items():
-        prefix = "" if best == worst.best else f"{isolate_name(best)} "
-        further.append(f"{prefix}against {isolate_name(other)}{f' by {join_and(titles)}' * (len(columns) > 1)}")
-    further = (
-        further
-        if len(further) <= MAX_LISTED_NAMES
-        else [*further[: MAX_LISTED_NAMES - 1], f"{len(further) - MAX_LISTED_NAMES + 1} more pairs"]
-    )
-    others_text = f"; also {join_and(further)}" if further else ""
-    pair = f"{isolate_name(worst.best)} against {isolate_name(worst.other)}"
-    return f" Borderline{by} ({measure_prefix}{pair}: {both_p_values(view, worst)}{others_text})."
+    named: set[str] = set()
+    answers = []
+    for question, columns in groupby(view.by_goal, key=lambda column: column.topic):
+        columns_of_question = [column for column in columns if column.ranks and _compared(view, column)]
+        findings = _question_findings(view, question, columns_of_question) if columns_of_question else []
+        for place, finding in enumerate(findings):
+            if finding.kind == BEST_MAP and named.issuperset(finding.subject):  # equal maps are named once
+                findings[place] = replace(finding, kind=BEST)
+            named.update(finding.subject if finding.kind == BEST_MAP else ())
+        answers += [Answer(question or "Other", tuple(findings))] if findings else []
+    stated = {
+        row for answer in answers for finding in answer.findings if finding.kind in NOISES for row in finding.rows
+    }
+    warnings = [*_warnings(view, stated), *_remarks(view, named)]
+    return [*answers, *([Answer("Caution", tuple(warnings))] if warnings else [])]
 
 
-def both_p_values(view: ResultView, difference: Borderline) -> str:
-    """Return the p-values of ``ranking`` and ``compare`` for one difference, in words."""
-    tests = len(view.pair_p_values)
-    adjusted = f" and adjusted for all {tests:,} tests" * (tests > 1)
-    one_sided = f"{p_text(difference.p_ranking)} one-sided against the best of this measure"
-    return f"{one_sided}; not significant two-sided{adjusted}, {p_text(difference.p_compare)}"
+def _question_findings(view: ResultView, question: str, columns: list[Column]) -> list[Finding]:
+    """Return the findings of one question."""
+    contenders = [name for name in view.contenders if name not in view.unranked]
+    if len(contenders) == 1:
+        return _lone_findings(view, question, columns, contenders[0])
+    total = _numbers_of_question(view, columns)
+    any_tested = any(view.best_set(column).tested for column in view.main_columns)
+    by_outcome: dict[str, list[Column]] = {}
+    rankings: dict[frozenset[str], list[MeasureRanking]] = {}
+    for column in columns:
+        ranking, outcome = measure_ranking(view, column), ""
+        if len(_compared(view, column)) == 1:
+            outcome = ONLY_VALUE
+        elif is_noise(view, column):
+            outcome = NOISE
+        elif is_tied(view, column):
+            outcome = TIED
+        elif ranking is None:
+            texts = {column.format_value(column.values[name]) for name in _compared(view, column)}
+            outcome = SAME_VALUE if len(texts) == 1 else ""
+        elif not ranking.others:
+            outcome = NO_DIFFERENCE if ranking.tested else SAME_VALUE
+        elif not ranking.tested and any_tested:
+            outcome = UNTESTED
+        else:
+            rankings.setdefault(frozenset(ranking.best), []).append(ranking)
+        if outcome:
+            by_outcome.setdefault(outcome, []).append(column)
+    findings = _best_findings(view, question, list(rankings.values()), total)
+    for outcome, outcome_columns in by_outcome.items():
+        if outcome in (ONLY_VALUE, UNTESTED):
+            findings += [_quoted(view, outcome, question, [column], total) for column in outcome_columns]
+        else:
+            findings.append(_quoted(view, outcome, question, outcome_columns, total))
+    findings += _poor_findings(view, question, rankings, by_outcome.get(NO_DIFFERENCE, []))
+    return findings
 
 
-def best_text(best: Sequence[str], tested: bool, values: str = "the best value") -> str:
-    """Return which embeddings are best, where several are or no test applies."""
-    several = len(best) > 1
-    predicate = f"{'are' if several else 'is'} among the best" if tested else f"{'have' if several else 'has'} {values}"
-    return f"{list_names(best)} {predicate}"
+def _lone_findings(view: ResultView, question: str, columns: list[Column], name: str) -> list[Finding]:
+    """Return the findings of one question on a single embedding."""
+    total = _numbers_of_question(view, columns)
+    noise = [column for column in columns if is_at_chance(column, column.cells[name])]
+    clear = [column for column in columns if column not in noise]
+    findings = [_quoted(view, VALUE, question, [leading_column(clear)], total)] if clear else []
+    findings += [_quoted(view, ALONE_NOISE, question, noise, total)] if noise else []
+    if clear and all(is_poor(column, column.cells[name]) for column in clear):
+        findings.append(Finding(ALONE_POOR, question, (name,), tuple(clear), {}, rows_of(clear, [name])))
+    return findings
 
 
-def best_set_text(view: ResultView, column: Column) -> str:
-    """Return which embeddings are best by one column, and which could not be tested, without the full stop."""
-    ranking = measure_ranking(view, column)
-    if ranking is None:
-        all_same = (
-            len(column.compared_values) > 1 and len(set(map(column.format_value, column.compared_values.values()))) == 1
-        )
-        reason = "No embedding is judged"
-        reason = (
-            f"Only {list_names(list(column.compared_values))} has a value"
-            if len(column.compared_values) == 1
-            else reason
-        )
-        return "All embeddings have the same value" if all_same else reason
-    if is_tied(view, column):
-        return "Equal distances leave open which embedding is best"
-    if not ranking.tested:
-        return f"{best_text(ranking.best, tested=False)}, not tested"
-    if not ranking.others and len(ranking.best) > 1:
-        return UNCLEAR
-    untested = f" ({list_names(ranking.unjudged)} not tested)" if ranking.unjudged else ""
-    if ranking.clear:
-        lines = borderlines(view, ranking)
-        scope = f" against {list_names([difference.other for difference in lines])}" * (
-            len(lines) < len(ranking.others)
-        )
-        least = "the least clear " * (len(lines) > 1)
-        borderline = f" (borderline{scope}: {least}{both_p_values(view, lines[0])})" if lines else ""
-        return f"{list_names(ranking.best)} {'are' if len(ranking.best) > 1 else 'is'} best{borderline}"
-    return best_text(ranking.best, tested=True) + untested
+def _best_findings(
+    view: ResultView, question: str, groups: list[list[MeasureRanking]], total: Mapping[str, Number]
+) -> list[Finding]:
+    """Return which embeddings are best by which measures: a finding for each best set, and what is borderline."""
+    groups = sorted(groups, key=lambda group: -len(group))
+    is_disagreement = any({*a[0].best}.isdisjoint(b[0].best) for a, b in combinations(groups, 2))
+    columns = [ranking.column for group in groups for ranking in group]
+    rows = rows_of(columns, view.contenders)
+    findings = [Finding(DISAGREE, question, (), tuple(columns), {}, rows)] if is_disagreement else []
+    max_groups = MAX_LISTED_GROUPS if len(view.contenders) <= MAX_IN_FULL else 1
+    main = leading_column(columns) if columns else None
+    groups.sort(key=lambda group: max_groups == 1 and all(ranking.column is not main for ranking in group))
+    for group in groups[:max_groups]:
+        findings.append(_group_finding(view, question, group, total))
+        findings += _unjudged_findings(question, group, total)
+        findings += _borderline_findings(view, question, group)
+    further = [ranking.column for group in groups[max_groups:] for ranking in group]
+    if further:
+        numbers = {"count": Number(len(further), str(len(further)))}
+        findings.append(Finding(FURTHER_SETS, question, (), tuple(further), numbers, rows_of(further, view.contenders)))
+    return findings
 
 
-def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = False) -> str:
-    """Return the meaning of the mark of the best in a table of some columns; empty where none has it."""
-    with_best = [column for column in columns if view.best_set(column).best]
-    untested = list(
-        dict.fromkeys(
-            c.short_title if symbols else c.title_in_sentence for c in with_best if not view.best_set(c).tested
-        )
-    )
-    if not any(view.best_set(column).tested for column in with_best):
-        return "best value, not tested" if with_best else ""
-    titles = join_and(untested) if len(untested) <= MAX_LISTED_NAMES + 1 else f"{number_word(len(untested))} measures"
-    text = f"best or not distinguishable from it{f' (by {titles} the best value, not tested)' if untested else ''}"
-    return f"{text}, not adjusted over measures" if len(with_best) > 1 else text
-
-
-def main_findings(view: ResultView) -> list[Finding]:
-    """Return the first findings of a report: ``findings``, and those that all embeddings share."""
-    return [*findings(view), *shared_sentences(view)]
-
-
-def findings(view: ResultView) -> list[Finding]:
-    """Return which embedding is best at each goal, in a sentence each; for a single embedding its own findings.
-
-    An embedding is best if it alone is in the best set. Of several in the best set none is called better than another,
-    whatever their values: they are not distinguishable from the best. If measures of a goal have different best sets,
-    each set is named with its measures. Embeddings that are the data are in no set.
-    """
-    if not view.computed and len(view.names) != 1:
-        return [Finding("No embedding could be computed.", FAILED)]
-    failures = [Finding(f"{list_names(list(view.failed))} could not be computed.", FAILED)] if view.failed else []
-    predicate = f"{'are' if len(view.reference) > 1 else 'is'} the data: shown for reference, and not ranked."
-    reference_findings = [Finding(f"{list_names(view.reference)} {predicate}", REFERENCE)] if view.reference else []
-    if len(view.contenders) <= 1:
-        name = (view.contenders or view.computed or view.names)[0]
-        lone_findings = embedding_findings(view, name)
-        lead = f"{isolate_name(name)}: " if len(view.names) > 1 else ""
-        return [
-            *(
-                replace(finding, text=lead + _lower_first(finding.text)) if lead else finding
-                for finding in lone_findings
-            ),
-            *(reference_findings if name in view.contenders else []),
-            *(failures if lead else []),
+def _group_finding(
+    view: ResultView, question: str, group: list[MeasureRanking], total: Mapping[str, Number]
+) -> Finding:
+    """Return which embeddings are best by the measures of one best set, with the values of one of these."""
+    main = leading_column([ranking.column for ranking in group])
+    order = sorted(group, key=lambda ranking: ranking.column is not main)
+    quoted = next((ranking for ranking in order if not _has_better_outsider(ranking)), order[0])
+    column, subject = quoted.column, tuple(name for name in view.ranked if name in quoted.best)
+    others = [name for name in quoted.others if name not in quoted.unjudged]
+    others = [] if _has_better_outsider(quoted) else others
+    next_best = (max if column.higher else min)(others, key=column.values.__getitem__, default="")
+    next_names = [name for name in others if column.is_tie(column.values[name], column.values[next_best])]
+    numbers = dict(total) | value_numbers(column, subject, next_best)
+    kind = BEST_SET
+    if not quoted.tested:
+        kind = BEST_VALUE
+    elif all(ranking.clear for ranking in group):
+        kind = BEST_MAP if quoted.same_map else BEST
+    elif len(subject) == 1 or quoted.same_map:
+        kind = BEST_TESTED
+    else:
+        p_values = [
+            p for r in group for name, p in view.best_set(r.column).p_values.items() if name in r.best and p < 1
         ]
-    rankings = measure_rankings(view)
-    tested = any(ranking.tested for ranking in rankings)
-    relevant = [ranking for ranking in rankings if ranking.tested or not tested]
-    noise = [ranking.column for ranking in relevant if _is_noise(view, ranking)]
-    clear = (ranking for ranking in relevant if ranking.column not in noise)
-    parts = groupby(clear, key=lambda ranking: ranking.column.goal)
-    sentences = [_goal_finding(view, goal, list(part)) for goal, part in parts]
-    if noise:
-        by = (
-            "any measure" if len(noise) == len(view.by_goal) > 1 else join_and([column.short_title for column in noise])
-        )
-        noise_sentence = f"No embedding is told from chance by {by}{_scale_suffix(view, noise)}."
-        sentences.append(Finding(noise_sentence, CHANCE, _rows(noise, view.contenders)))
-    tied: dict[str, list[Column]] = {}
-    for column in view.by_goal:
-        if is_tied(view, column):
-            tied.setdefault(GOALS[column.goal].keeps if column.goal else "", []).append(column)
-    for keeps, columns in tied.items():
-        aim = f" at {_goal_gerund(keeps)}" if keeps else ""
-        by = join_and([column.short_title for column in columns])
-        rows = _rows(columns, view.contenders)
-        sentences.append(Finding(f"Equal distances leave open which embedding is best{aim} by {by}.", TIED, rows))
-    place = "shows nothing of the data: all its points lie in one place."
-    sentences += [Finding(f"{isolate_name(name)} {place}", FAILED) for name in view.collapsed]
-    sentences += [*_same_map_findings(view), *reference_findings, *failures]
-    if rankings and not tested:
-        no_intervals = not any(column.has_any_interval for column in view.columns)
-        reason = (
-            "These are values without intervals" if no_intervals else "No difference of these values could be tested"
-        )
-        sentences.append(Finding(f"{reason}: nothing tells how clear the differences are.", NONE))
-    return sentences
+        numbers |= {"p": Number(min(p_values), p_words(min(p_values), len(p_values) > 1))} if p_values else {}
+    columns = [ranking.column for ranking in group]
+    rows, names = rows_of(columns, view.contenders), tuple(next_names) if next_best else ()
+    return Finding(kind, question, subject, quoted_first(columns, column), numbers, rows, names)
 
 
-def _same_map_findings(view: ResultView) -> Iterator[Finding]:
-    """Yield which embeddings are the same map, once for each group; groups of the data only are left out."""
-    for names in view.same_maps:
-        if {*names} <= {*view.reference}:
-            continue
-        first_coordinates, *other_coordinates = (
-            (view.results.embeddings[name] for name in names) if view.results else ()
-        )
-        same = all(np.array_equal(first_coordinates, Y) for Y in other_coordinates)
-        predicate = "have the same coordinates" if same else "are the same map, up to rotation, shift and scale"
-        yield Finding(f"{list_names(names)} {predicate}.", EQUAL)
+def quoted_first(columns: Sequence[Column], column: Column) -> tuple[Column, ...]:
+    """Return the measures of a finding, the quoted one first."""
+    return (column, *(other for other in columns if other is not column))
 
 
-def _is_noise(view: ResultView, ranking: MeasureRanking) -> bool:
-    """Return whether no embedding beats chance by one measure; points in one place and the data do not count."""
-    names = [name for name in ranking.column.values if name not in view.unranked]
-    return all(grade(ranking.column, ranking.column.cells[name]) == CHANCE for name in names)
-
-
-def shared_sentences(view: ResultView) -> list[Finding]:
-    """Return what holds for all embeddings, and what fails for all, a sentence each, except the ``findings``."""
-    stated = {row for finding in findings(view) if finding.kind == CHANCE for row in finding.rows}
-    common, sentences = [finding for finding in shared_findings(view) if not stated.issuperset(finding.rows)], []
-    count = len([name for name in view.computed if name not in view.unranked])
-    subject = (
-        f"The other {number_word(count)}" if view.unranked else "Both" if count == 2 else f"All {number_word(count)}"
-    )
-    lead = f"{subject} embeddings: "
-    for kinds in ((HOLDS, MOSTLY), (FAILS, *GRADES_BEFORE_COLON)):
-        group = [finding for finding in common if finding.kind in kinds]
-        if group:
-            text = "; ".join(_lower_first(finding.text.rstrip(".")) for finding in group)
-            sentences.append(
-                Finding(f"{lead}{text}.", group[0].kind, tuple(row for finding in group for row in finding.rows))
-            )
-    return sentences
-
-
-def _lower_first(text: str) -> str:
-    """Return a sentence for use within another one."""
-    starts_so = text[1:2].islower() and not text.startswith(PERSONS)
-    return text[:1].lower() + text[1:] if starts_so else text
-
-
-def _goal_finding(view: ResultView, goal: str, rankings: list[MeasureRanking]) -> Finding:
-    """Return which embeddings are in the best set of every measure of one goal, at the k of the first table.
-
-    Measures with different best sets are named one by one: the intersection of the sets is the best set of no measure.
-    """
-    keeps, columns = GOALS[goal].keeps if goal else "do", [ranking.column for ranking in rankings]
-    (verb, _, verb_object), keeping = keeps.partition(" "), _goal_gerund(keeps)
-    order = view.ranked if view.has_many else view.names
-    rows, at, borderline = (
-        _rows(columns, view.contenders),
-        _scale_suffix(view, columns),
-        borderline_text(view, rankings),
-    )
-    several = (f" by all {number_word(len(rankings))} measures", f" by any of {number_word(len(rankings))} measures")
-    by, either = {1: ("", ""), 2: (" by both measures", " by either measure")}.get(len(rankings), several)
-    if not any(ranking.others or len(ranking.best) < 2 for ranking in rankings):
-        return Finding(
-            f"{UNCLEAR} at {keeping}{either}{at} ({_values_in_parentheses(rankings, rankings[0].best)}).", NONE, rows
-        )
-    if len({frozenset(ranking.best) for ranking in rankings}) > 1:
-        text = f"Measures disagree on which is best at {keeping}{at}: {_disagreement_text(rankings, order)}."
-        return Finding(text + borderline, SPLIT, rows)
-    best = [name for name in order if name in rankings[0].best]
-    values_text = f"{by}{at} ({_values_in_parentheses(rankings, best)})"
-    kinds = [grade(column, column.cells[name]) for column in columns for name in best]
-    quoted = [grade(column, column.cells[name]) for column in [_quoted_measure(rankings, best)[0]] for name in best]
-    is_poor = {*quoted} <= POOR_GRADES and not {HOLDS, MOSTLY} & {*kinds}
-    poor = f" Even the best {'is' if len(best) == 1 else 'are'} poor." * is_poor
-    if all(ranking.clear for ranking in rankings):
-        verb = verb if len(best) > 1 else f"{verb}s"
-        return Finding(f"{list_names(best)} {verb} {verb_object} best{values_text}.{borderline}{poor}", BEST, rows)
-    tested, unjudged_sets = rankings[0].tested, [set(ranking.unjudged) for ranking in rankings]
-    best_names_text = best_text(best, tested, "the best values" if len(rankings) > 1 else "the best value")
-    unjudged_text = list_names([name for name in order if any(name in ranking for ranking in unjudged_sets)])
-    measures_suffix = "" if all(ranking == unjudged_sets[0] for ranking in unjudged_sets) else " by every measure"
-    untested = f"; {unjudged_text} could not be tested{measures_suffix}" * bool(unjudged_text)
-    return Finding(f"{best_names_text} at {keeping}{values_text}{untested}.{borderline}{poor}", BEST, rows)
-
-
-def _goal_gerund(keeps: str) -> str:
-    """Return the goal of an embedding as a noun: "keeping neighbors"."""
-    verb, _, verb_object = keeps.partition(" ")
-    return f"{verb}ing {verb_object}".strip()
-
-
-def _quoted_measure(rankings: Sequence[MeasureRanking], names: Sequence[str]) -> tuple[Column, MeasureRanking | None]:
-    """Return the measure whose values are quoted for some embeddings, and its ranking if it separates them."""
-    main = leading_column([ranking.column for ranking in rankings])
-    in_order = sorted(rankings, key=lambda ranking: ranking.column is not main)
-    separating = next(
-        (ranking for ranking in in_order if {*ranking.best} == {*names} and not _has_better_outsider(ranking)), None
-    )
-    return (main if separating is None else separating.column), separating
+def p_words(p: float, is_smallest: bool) -> str:
+    """Return the p of a best set: that of one member, or the smallest of several."""
+    return p_text(p).replace("p =", "p ≥") if is_smallest else p_text(p)
 
 
 def _has_better_outsider(ranking: MeasureRanking) -> bool:
@@ -631,136 +632,250 @@ def _has_better_outsider(ranking: MeasureRanking) -> bool:
     return any(ranking.column.better(values[other], values[name]) for other in ranking.others for name in ranking.best)
 
 
-def _values_in_parentheses(part: Sequence[MeasureRanking], names: Sequence[str]) -> str:
-    """Return the values of some embeddings and chance, by a measure with this best set, where there is one.
+def _unjudged_findings(question: str, group: list[MeasureRanking], total: Mapping[str, Number]) -> Iterator[Finding]:
+    """Yield which embeddings could not be tested, by the measures of one best set."""
+    columns_by_names: dict[tuple[str, ...], list[Column]] = {}
+    for ranking in group:
+        if ranking.unjudged:
+            columns_by_names.setdefault(ranking.unjudged, []).append(ranking.column)
+    for names, columns in columns_by_names.items():
+        numbers = {} if len(columns) == len(group) else dict(total)
+        measures = tuple(columns) if numbers else ()
+        yield Finding(UNJUDGED, question, names, measures, numbers, rows_of(columns, names))
 
-    By such a measure the best of the other embeddings is named as well; by another it may have the better value.
+
+def _borderline_findings(view: ResultView, question: str, group: list[MeasureRanking]) -> Iterator[Finding]:
+    """Yield the least clear borderline difference with both p-values, and then by which measures others are."""
+    lines = sorted((line for ranking in group for line in borderlines(view, ranking)), key=lambda line: -line.p_compare)
+    for line in lines[:1]:
+        tests = len(view.pair_p_values)
+        numbers = {
+            "p_ranking": Number(line.p_ranking, p_text(line.p_ranking)),
+            "p_compare": Number(line.p_compare, probability(line.p_compare)),
+        }
+        numbers |= {"tests": Number(tests, f"{tests:,}")} if tests > 1 else {}
+        rows = rows_of([line.column], [line.best, line.other])
+        yield Finding(BORDERLINE, question, (line.best,), (line.column,), numbers, rows, (line.other,))
+    if len(lines) > 1:
+        numbers = {"count": Number(len(lines) - 1, f"{len(lines) - 1:,}")}
+        rows = tuple(row for line in lines[1:] for row in rows_of([line.column], [line.best, line.other]))
+        yield Finding(ALSO_BORDERLINE, question, (), tuple(line.column for line in lines[1:]), numbers, rows)
+
+
+def _quoted(
+    view: ResultView, kind: str, question: str, columns: Sequence[Column], total: Mapping[str, Number]
+) -> Finding:
+    """Return a finding on some measures with the values of one of these: of all embeddings, or of the best ones."""
+    main = leading_column(columns)
+    subject = tuple(name for name in view.ranked if name in _compared(view, main))
+    if kind == UNTESTED:
+        subject = tuple(name for name in subject if name in view.best_set(main).best)
+    numbers = {**total, **value_numbers(main, subject)}
+    return Finding(kind, question, subject, quoted_first(columns, main), numbers, rows_of(columns, view.contenders))
+
+
+def _poor_findings(
+    view: ResultView, question: str, rankings: Mapping[frozenset[str], list[MeasureRanking]], alike: list[Column]
+) -> list[Finding]:
+    """Return that even the best are closer to chance than to perfect, if they are by every measure of a question."""
+    pairs = [(ranking.column, name) for group in rankings.values() for ranking in group for name in ranking.best]
+    pairs += [(column, name) for column in alike for name in _compared(view, column)]
+    if not pairs or not all(is_poor(column, column.cells[name]) for column, name in pairs):
+        return []
+    columns = list(dict.fromkeys(column.measure for column, _ in pairs))
+    measures = tuple(column for column in view.by_goal if column.measure in columns)
+    subject = tuple(name for name in view.ranked if any(name == other for _, other in pairs))
+    kind = EVEN_BEST_POOR if rankings and not alike else ALL_POOR
+    rows = tuple((column.measure, column.parameters, name) for column, name in pairs)
+    return [Finding(kind, question, subject, measures, {}, rows)]
+
+
+def rows_of(columns: Iterable[Column], names: Sequence[str]) -> tuple[Row, ...]:
+    """Return the keys of the rows of some measures and embeddings that have a value."""
+    return tuple((c.measure, c.parameters, name) for c in columns for name in names if name in c.values)
+
+
+def _numbers_of_question(view: ResultView, columns: Sequence[Column]) -> dict[str, Number]:
+    """Return how many measures a question has, and k where they were run at several."""
+    scaled = any(parameter_value(column.parameters, NEIGHBORS_PARAMETER) == str(view.k) for column in columns)
+    numbers = {"measures": Number(len(columns), number_word(len(columns))), **_count_embeddings(view)}
+    return numbers | ({"k": Number(view.k or 0, str(view.k))} if scaled and len(view.scales) > 1 else {})
+
+
+def value_numbers(column: Column, names: Sequence[str], next_best: str = "") -> dict[str, Number]:
+    """Return the smallest and the largest value of some embeddings, the next one, and the chance level, as printed.
+
+    There are enough decimals that the next value differs from them by two units.
     """
-    column, ranking = _quoted_measure(part, names)
-    others = [name for name in ranking.others if name not in ranking.unjudged] if ranking else []
-    next_best = (max if column.higher else min)(others, key=lambda name: column.values[name], default="")
-    next_names = [name for name in others if column.is_tie(column.values[name], column.values[next_best])]
-    values = _values(column, names)
-    low, high, other = _distinct_numbers(
-        column, min(values), max(values), column.values[next_best] if next_best else math.nan
+    values = [column.values[name] for name in names]
+    numbers = {"low": min(values), "high": max(values)}
+    numbers |= {"next": column.values[next_best]} if next_best else {}
+    gap = min(abs(value - numbers["next"]) for value in values) if next_best else math.inf
+    base = _fewest_decimals(column, values)
+    is_percent, extra = _is_percent(column), 0
+    while extra < MAX_EXTRA_DECIMALS and gap < MIN_GAP * 10.0 ** -(extra + (2 if is_percent else base)):
+        extra += 1
+
+    def write(value: float) -> str:
+        return percent(value, extra) if is_percent else short_number(value, base + extra)
+
+    texts = {key: Number(value, write(value)) for key, value in numbers.items()}
+    chances = [cell.chance for name in (*names, *([next_best] if next_best else [])) if (cell := column.cells[name])]
+    chances = [chance for chance in chances if not math.isnan(chance)]
+    if chances:
+        low, high = min(chances), max(chances)
+        mean, is_wide = (low + high) / 2, high - low > WIDE_CHANCE_RANGE * column.scale_size
+        text = f"{write(low)} to {write(high)}" if is_wide else f"{'≈' * (write(low) != write(high))}{write(mean)}"
+        texts |= {"chance": Number(mean, text)}
+    return texts
+
+
+def _fewest_decimals(column: Column, values: Sequence[float]) -> int:
+    """Return the decimals of a value in a sentence: two, or as many as do not round it onto a bound."""
+    if column.whole or not all(map(math.isfinite, column.bounds)):
+        return 0 if column.whole else decimals_for(values, column.bounds)
+    places = 2
+    while places < 5 and any(
+        value != bound and format_fixed(value, places) == format_fixed(bound, places)
+        for value in values
+        for bound in column.bounds
+    ):
+        places += 1
+    return places
+
+
+def short_number(value: float, places: int) -> str:
+    """Return a number of a sentence: zero without decimals, and no zero before the point."""
+    return "0" if value == 0 else without_zero(format_fixed(value, places))
+
+
+# Cautions on the embeddings, and what else a reader must know.
+
+
+def cautions(view: ResultView, name: str) -> list[Finding]:
+    """Return what one embedding must not be used for, the most specific first and then the worst.
+
+    A caution is most specific if it holds for the fewest embeddings. Its values are not better than chance, or closer
+    to chance than to perfect.
+    """
+    lost = [_all_chance_finding(view, [name])] if _is_all_chance(view, name) else []
+    return [*lost, *(_caution(view, kind, column, [name]) for kind, column in _caution_keys(view, name))]
+
+
+def _caution_keys(view: ResultView, name: str) -> list[tuple[str, Column]]:
+    """Return the kind and the measure of each caution on one embedding, in order."""
+    keys = []
+    for column in view.by_goal if name not in view.unranked else ():
+        kind = _caution_kind(column, name)
+        if kind:
+            count = sum(_caution_kind(column, other) == kind for other in _compared(view, column))
+            cell = column.cells[name]
+            keys.append((count, normalized_score(column, cell.value, cell.chance), kind, column))
+    return [(kind, column) for _, _, kind, column in sorted(keys, key=lambda key: key[:2])]
+
+
+def _caution_kind(column: Column, name: str) -> str:
+    """Return the kind of caution that one value calls for, or an empty text."""
+    cell = column.cells.get(name)
+    if not column.ranks or not column.warning or cell is None or cell.missing:
+        return ""
+    return CHANCE if is_at_chance(column, cell) else CAUTION if is_poor(column, cell) else ""
+
+
+def _caution(view: ResultView, kind: str, column: Column, names: Sequence[str]) -> Finding:
+    """Return one caution on some embeddings."""
+    numbers = value_numbers(column, names)
+    if "{lost}" in column.warning:
+        lost = sorted(1 - column.values[name] for name in names)
+        numbers |= {key: Number(value, percent(value)) for key, value in (("low", lost[0]), ("high", lost[-1]))}
+    numbers |= _count_embeddings(view)
+    return Finding(kind, "Caution", tuple(names), (column,), numbers, rows_of([column], names))
+
+
+def _count_embeddings(view: ResultView) -> dict[str, Number]:
+    """Return the number of embeddings that can be best."""
+    count = len([name for name in view.contenders if name not in view.unranked])
+    return {"embeddings": Number(count, f"{count:,}")}
+
+
+def _is_all_chance(view: ResultView, name: str) -> bool:
+    """Return whether an embedding is not better than chance by any measure."""
+    columns = [c for c in view.main_columns if c.ranks and not c.aims_at_chance and name in c.values]
+    return bool(columns) and name not in view.unranked and all(is_at_chance(c, c.cells[name]) for c in columns)
+
+
+def _all_chance_finding(view: ResultView, names: Sequence[str]) -> Finding:
+    """Return that some embeddings are not better than chance by any measure."""
+    columns = tuple(column for column in view.main_columns if column.ranks and not column.aims_at_chance)
+    return Finding(ALL_CHANCE, "Caution", tuple(names), columns, _count_embeddings(view), rows_of(columns, names))
+
+
+def _warnings(view: ResultView, stated: set[Row]) -> list[Finding]:
+    """Return the first caution on each embedding, those on several embeddings once; except what is stated already."""
+    by_name = {name: [(kind, c.measure, c.parameters) for kind, c in _caution_keys(view, name)] for name in view.ranked}
+    columns = {(column.measure, column.parameters): column for column in view.main_columns}
+    findings: dict[tuple[str, str, str], Finding] = {}
+    lost = [name for name in view.ranked if _is_all_chance(view, name)]
+    if lost and len(lost) < len(view.contenders):
+        findings["", "", ""] = _all_chance_finding(view, lost)
+    for name, keys in by_name.items():
+        if name in lost:
+            continue
+        key = next((key for key in keys if (*key[1:], name) not in stated), None)
+        if key is not None and key not in findings and len(findings) < MAX_LISTED_CAUTIONS:
+            names = [other for other in view.ranked if key in by_name[other]]
+            findings[key] = _caution(view, key[0], columns[key[1:]], names)
+    return list(findings.values())
+
+
+def _remarks(view: ResultView, named: set[str]) -> Iterator[Finding]:
+    """Yield which embeddings failed, show nothing, are the same map or the data, and that nothing was tested."""
+    if view.failed:
+        reason = next(iter(view.failed.values())).rstrip(".") if len(view.names) == 1 else ""
+        yield Finding(FAILED, "Caution", tuple(view.failed), reason=reason)
+    if view.collapsed:
+        yield Finding(COLLAPSED, "Caution", view.collapsed)
+    for names in view.same_maps:
+        if not {*names} <= {*view.unranked} and not named.issuperset(names):
+            yield Finding(SAME_MAP, "Caution", names)
+    if view.reference:
+        yield Finding(REFERENCE, "Caution", view.reference)
+    rankings = measure_rankings(view)
+    if rankings and not any(ranking.tested for ranking in rankings):
+        rows = rows_of([ranking.column for ranking in rankings], view.contenders)
+        yield Finding(NOT_TESTED, "Caution", (), (), {}, rows)
+
+
+def standing(view: ResultView, name: str) -> Finding:
+    """Return for which questions an embedding is in the best set of every measure, and for which of some.
+
+    Measures by which no difference is significant do not count.
+    """
+    remark = next(
+        (f for f in _remarks(view, set()) if f.kind in (FAILED, COLLAPSED, REFERENCE) and name in f.subject), None
     )
-    next_text = f"{list_names(next_names)} " if len(names) == 1 else ""
-    unit = " %" if column.share else ""
-    span = low if low == high else f"{low} to {high}"
-    parts = [f"{span} % {share_text(column)}" if column.share else f"{column.short_title}\u00a0{span}"]
-    parts += [f"next {next_text}{other}{unit}"] if other not in ("", low, high) else []
-    chance = f"{_percent_range(column.chances)}" if column.share and column.chances else column.chance
-    parts += [f"chance level {'about ' * column.chance_is_estimated}{chance}"] if chance else []
-    return "; ".join(parts)
+    if remark is not None:
+        return replace(remark, subject=(name,), reason=view.failed.get(name, "").rstrip("."))
+    rankings = [ranking for ranking in measure_rankings(view) if ranking.others and name in ranking.column.values]
+    tested = any(ranking.tested for ranking in rankings)
+    rankings = [r for r in rankings if r.tested == tested and name not in r.unjudged and not is_noise(view, r.column)]
+    numbers: dict[str, Number] = {}
+    for topic, part in groupby(rankings, key=lambda ranking: ranking.column.topic):
+        places = [name in ranking.best for ranking in part]
+        if any(places):
+            text = "" if all(places) else f"{sum(places)} of {len(places)}"
+            numbers[topic or "other measures"] = Number(sum(places), text)
+    columns = [ranking.column for ranking in rankings]
+    kind = STANDING if tested else VALUE_STANDING
+    if not rankings:
+        kind = ALONE_STANDING if len(view.contenders) < 2 else NO_STANDING
+    return Finding(kind, "", (name,), tuple(columns), numbers, rows_of(columns, view.contenders))
 
 
-def _distinct_numbers(column: Column, *values: float) -> list[str]:
-    """Return numbers for a sentence, with enough decimals that the last one differs from the others."""
-    for extra in range(MAX_EXTRA_DECIMALS):
-        if column.share:
-            texts = [percent(value, extra) for value in values if value == value]
-        else:
-            texts = [format_fixed(value, column.decimals + extra) for value in values if value == value]
-        if len(texts) < len(values) or texts[-1] not in texts[:-1]:
-            break
-    return [*texts, *[""] * (len(values) - len(texts))]
-
-
-def _disagreement_text(rankings: Sequence[MeasureRanking], order: Sequence[str]) -> str:
-    """Return which embeddings are best, or that none is, by which measures, where these disagree."""
-    titles_by_text: dict[str, list[str]] = {}
-    for ranking in (ranking._replace(best=tuple(sorted(ranking.best, key=order.index))) for ranking in rankings):
-        title = ranking.column.title_in_sentence if len(rankings) < MAX_LISTED_NAMES else ranking.column.short_title
-        titles_by_text.setdefault(_disagreement_part(ranking), []).append(title)
-    return "; ".join(f"{text} by {join_and(title)}" for text, title in titles_by_text.items())
-
-
-def _disagreement_part(ranking: MeasureRanking) -> str:
-    """Return which embeddings are best by one measure, within a sentence."""
-    if ranking.clear:
-        return f"{list_names(ranking.best)} {'are' if len(ranking.best) > 1 else 'is'} best"
-    if ranking.tested and not ranking.others and len(ranking.best) > 1:
-        return "none is distinguishable as the best"
-    untested = f" ({list_names(ranking.unjudged)} not tested)" if ranking.unjudged else ""
-    return f"{best_text(ranking.best, ranking.tested)}{untested}"
-
-
-def list_names(names: Sequence[str]) -> str:
-    """Return names within a sentence; more than a few are counted."""
-    listed = [
-        isolate_name(name) for name in (names if len(names) <= MAX_LISTED_NAMES + 1 else names[:MAX_LISTED_NAMES])
-    ]
-    return join_and(
-        [*listed, *([f"{len(names) - MAX_LISTED_NAMES} more"] if len(names) > MAX_LISTED_NAMES + 1 else [])]
-    )
-
-
-def standing_finding(view: ResultView, name: str) -> Finding:
-    """Return by how many measures an embedding is best, not distinguishable from the best, and worse."""
-    if name in view.reference:
-        return Finding("The data, shown for reference.", STANDS)
-    compared = [ranking for ranking in measure_rankings(view) if name in ranking.column.values]
-    if not compared or name in (*view.failed, *view.collapsed):
-        return Finding("", STANDS)
-    tested = any(ranking.tested for ranking in compared)
-    compared = [ranking for ranking in compared if ranking.tested or not tested]
-    tested_rankings = [ranking for ranking in compared if name not in ranking.unjudged]
-    best_alone = [
-        ranking
-        for ranking in tested_rankings
-        if name in ranking.best and (ranking.clear or ranking.best == (name,)) and not ranking.unjudged
-    ]
-    best_shared = [ranking for ranking in tested_rankings if name in ranking.best and ranking not in best_alone]
-    worse = [ranking for ranking in tested_rankings if name not in ranking.best]
-    borderline = [
-        ranking for ranking in worse if any(difference.other == name for difference in borderlines(view, ranking))
-    ]
-    n_judged, count_text = len(tested_rankings), f"{number_word(len(tested_rankings))} measures"
-    all_measures = "both measures" if n_judged == 2 else f"all {count_text}"
-    if not n_judged:
-        text = "not judged beside the others"
-    elif not tested:
-        text = f"best value by {number_word(len(best_alone)) if best_alone else 'none'} of {count_text}"
-        text = (
-            f"best value by {all_measures}"
-            if len(best_alone) == n_judged
-            else text
-            if best_alone or best_shared
-            else "best value by no measure"
-        )
-        text += f", shared by {number_word(len(best_shared))}" if best_shared else ""
-        text = ("best value" if best_alone else "not the best value") if n_judged == 1 and not best_shared else text
-    elif n_judged == 1:
-        text = (
-            "best"
-            if best_alone
-            else "not distinguishable from the best"
-            if best_shared
-            else "significantly behind the best"
-        )
-        text = "behind the best, borderline by its p-values" if borderline else text
-    elif len(worse) == n_judged:
-        text = f"significantly behind the best by {all_measures}"
-        if borderline:
-            clear = n_judged - len(borderline)
-            text = f"behind the best by {all_measures}, borderline by each"
-            if clear:
-                text = f"behind the best by {all_measures}: significantly by {number_word(clear)}, "
-                text += f"borderline by {number_word(len(borderline))}"
-    else:
-        parts = [f"best by {number_word(len(best_alone))}"] if best_alone else []
-        parts += [f"not distinguishable from the best by {number_word(len(best_shared))}"] if best_shared else []
-        text = f"{' and '.join(parts)} of {count_text}"
-        if n_judged in (len(best_alone), len(best_shared)):
-            text = f"{'best' if best_alone else 'not distinguishable from the best'} by {all_measures}"
-    borderline_best = [ranking for ranking in best_alone if borderlines(view, ranking)]
-    if n_judged == 1:
-        text += ", borderline by its p-values" * bool(borderline_best)
-    elif len(worse) < n_judged:
-        text += f", borderline by {number_word(len(borderline_best))}" if borderline_best else ""
-        text += f", and behind it only borderline by {number_word(len(borderline))}" if borderline else ""
-    rows = _rows([ranking.column for ranking in tested_rankings], view.contenders)
-    return Finding(f"{text[0].upper()}{text[1:]}.", STANDS, rows)
+def column_finding(view: ResultView, column: Column) -> Finding | None:
+    """Return which embeddings are best by one measure; None where it compares none."""
+    findings = _question_findings(view, "", [column]) if column.ranks and _compared(view, column) else []
+    return next(iter(findings), None)
 
 
 def missing_findings(view: ResultView, name: str) -> Iterator[Finding]:
@@ -772,7 +887,7 @@ def missing_findings(view: ResultView, name: str) -> Iterator[Finding]:
             reasons.setdefault(missing_reason(view, column, name), []).append(column)
     for reason, columns in reasons.items():
         rows = tuple((c.measure, c.parameters, name) for c in columns)
-        yield Finding(f"No value of {join_and([c.title_in_sentence for c in columns])}: {reason}.", MISSING, rows)
+        yield Finding(MISSING, "", (name,), tuple(columns), {}, rows, reason=reason.rstrip("."))
 
 
 def missing_reason(view: ResultView, column: Column, name: str) -> str:
@@ -802,43 +917,59 @@ def _settings_text(column: Column, value: str = "") -> str:
     return f"with other settings ({parameter_text(column.parameters)}{value})"
 
 
-def grade_definitions(view: ResultView) -> list[tuple[str, str]]:
-    """Return the definitions of the grades for the glossary: the limits of each measure."""
-    titles_by_grades: dict[tuple[float, float], list[str]] = {}
-    for column in view.by_goal:
-        if column.ranks and any(
-            not math.isnan(normalized_score(column, c.value, c.chance)) for c in column.cells.values()
-        ):
-            titles_by_grades.setdefault(column.grades, []).append(column.short_title)
-    rules = [
-        f"from {100 * holds:.0f} % on for the good sentence, and below {100 * fails:.0f} % for the poor one "
-        f"({', '.join(titles)})"
-        for (fails, holds), titles in titles_by_grades.items()
-    ]
-    definitions = []
-    if rules:
-        start = "Sentences on an embedding go by the way of a value from chance (0 %) to perfect (100 %): "
-        mixed = " Of batches it is the way from the worst value to the chance level." * any(
-            map(aims_at_chance, view.by_goal)
-        )
-        end = f". Between them nothing, or “mostly”, is said.{mixed}"
-        definitions.append(("sentences", f"{start}{'; '.join(rules)}{end}"))
-    definitions.append(("not told from chance", "The value is no better than chance, or its interval reaches chance."))
-    if len(view.contenders) > 1:
-        level = format_fixed(95.0, 0)
-        best = f"In the {level} % best set alone: significantly better than every other embedding, over all of them."
-        shared_text = "In the best set with others: none of the others is significantly better."
-        shared_text += " Each measure is judged alone."
-        borderline_text = (
-            "Outside the best set by the one-sided test of its measure, and not significantly different from"
-        )
-        borderline_text += " those in it by the two-sided tests of all pairs and measures: see the differences."
-        definitions += [
-            ("best", best),
-            ("not distinguishable from the best", shared_text),
-            ("borderline", borderline_text),
-        ]
-    return definitions
+def best_set_text(view: ResultView, column: Column) -> str:
+    """Return which embeddings are best by one column, without the full stop."""
+    ranking = measure_ranking(view, column)
+    if ranking is None:
+        same = len({column.format_value(value) for value in column.compared_values.values()}) == 1
+        return "All have the same value" if same else "No embedding is ranked"
+    if is_tied(view, column):
+        return "The best embedding depends on how ties are broken"
+    several = len(ranking.best) > 1
+    if not ranking.tested:
+        return f"{list_names(ranking.best)} {'have' if several else 'has'} the best value, not tested"
+    if not ranking.others and several:
+        return "No significant difference"
+    alike = ", not significantly different" if several and not ranking.same_map else ""
+    untested = f" ({list_names(ranking.unjudged)} not tested)" if ranking.unjudged else ""
+    return f"{list_names(ranking.best)} {'are' if several else 'is'} best{alike}{untested}"
+
+
+def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = False) -> str:
+    """Return the meaning of the mark of the best in a table of some columns; empty where none has it."""
+    with_best = [column for column in columns if view.best_set(column).best]
+    untested = [column for column in with_best if not view.best_set(column).tested]
+    if len(untested) == len(with_best):
+        return "best value, not tested" if with_best else ""
+    titles = dict.fromkeys(column.short_title if symbols else column.title_in_sentence for column in untested)
+    few = len(titles) <= MAX_LISTED_NAMES + 1
+    names = join_and(list(titles)) if few else f"{number_word(len(titles))} measures"
+    each = ", each measure by itself" * (len(with_best) > 1)
+    text = f"best, or not significantly worse than the best ({100 * LEVEL:g} %{each})"
+    return f"{text}; by {names} the best value, not tested" if titles else text
+
+
+# Tests and the metric in words.
+
+MAX_METRIC_NAMES = 3  # embeddings that the entry of the metric names; further ones are counted
+
+
+def is_metric_passed(source: Mapping[str, Any]) -> bool:
+    """Return whether the metric of an evaluation reaches the method of an embedding, or there is no method."""
+    return source.get("metric_passed") is not False
+
+
+def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
+    """Return the metric of an evaluation, and the embeddings whose methods did not get it, or (short) how many."""
+    metric, sources = str(recipe.get("metric") or ""), recipe.get("sources") or {}
+    names = [name for name, source in sources.items() if not is_metric_passed(source)]
+    if not names:
+        return metric
+    if short:
+        return f"{metric} (not of {count_noun(len(names), 'method')})"
+    remaining = [f"{len(names) - MAX_METRIC_NAMES} more"] if len(names) > MAX_METRIC_NAMES else []
+    listed = join_and([*names[:MAX_METRIC_NAMES], *remaining])
+    return f"{metric} (not passed to the method{'s' * (len(names) > 1)} of {listed})"
 
 
 def resample_noun(row: Mapping[str, Any], scheme: str = "free") -> str:

@@ -11,7 +11,6 @@ from typing import Any
 
 from dreval._check import function_name
 from dreval.glossary import WIDE_MARK, format_p, pad_wide_characters, printable, terminal_width, true_minus
-from dreval.report.document import Table
 
 # Numbers of a report: a column has one number of decimals, and no value is rounded to 0 or 1.
 
@@ -152,25 +151,6 @@ def join_and(items: Sequence[str]) -> str:
 # Short forms of long names: different names keep different ones, in tables and in figures.
 
 MAX_NAME_LETTERS = 60  # letters of a name on a page, but in its first table
-
-
-def shorten_table_names(tables: Sequence[Table], max_columns: Sequence[int]) -> tuple[list[Table], dict[str, str]]:
-    """Return the tables with names that fit, and the full name of each short form.
-
-    The forms are computed once, from all names of all tables and for the narrowest table, so that a form stands for one
-    name everywhere; a table with enough space has the full names.
-    """
-    pairs = list(zip(tables, max_columns, strict=True))
-    tight = [table for table, columns in pairs if columns < table.longest]
-    if not tight:
-        return list(tables), {}
-    short = distinct_short_names(
-        [cell for table in tables for cell in table.shortened],
-        min(columns for table, columns in pairs if columns < table.longest),
-    )
-    shortened = [table.renamed(short) if columns < table.longest else table for table, columns in pairs]
-    names = dict.fromkeys(cell for table in tight for cell in table.shortened)
-    return shortened, {short[name]: name for name in names if short[name] != name}
 
 
 def shorten_middle(text: str, max_columns: int) -> str:

@@ -18,13 +18,13 @@ from dreval.errors import DrevalError
 from dreval.glossary import DIRECTIONS, TARGETS
 from dreval.inference.intervals import LEVEL
 from dreval.inference.permutation import SCHEMES
-from dreval.inference.ties import is_tie, order_by_mean_rank, scale_size, tied_ranks
+from dreval.inference.ties import is_tie, scale_size, tied_ranks
 from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, of_method, over_replicates, parameters_of, parameters_text
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.format import decimals_for, format_fixed, half_width, number_word
+from dreval.report.format import decimals_for, format_fixed, half_width
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (
@@ -44,7 +44,7 @@ PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE_CHANCE_RANGE = 0.1
 DIFFERS = "differs"
-MAX_SIDE_BY_SIDE = 8  # embeddings; of more the first by mean rank have panels and colors
+MAX_SIDE_BY_SIDE = 8  # embeddings; of more the first ones have panels and colors
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,10 @@ class Column:
     bounds: tuple[float, float]
     cells: Mapping[str, MeasuredValue]
     goal: str = ""
-    says: tuple[str, ...] = ()
-    grades: tuple[float, float] = (0.5, 0.9)
+    term: str = ""
+    noun: str = ""
+    bar: bool = False
+    warning: str = ""
     share: str = ""
     whole: bool = False
     reference: frozenset[str] = frozenset()  # embeddings that are the data, which are not compared
@@ -276,6 +278,32 @@ class Column:
         return title_in_sentence(self.title)
 
     @property
+    def topic(self) -> str:
+        """The question that it answers, as reports name it; empty for a measure without a goal."""
+        return GOALS[self.goal].title if self.goal else ""
+
+    @property
+    def noun_in_sentence(self) -> str:
+        """The short title within a sentence, without the question that the title begins with."""
+        return title_in_sentence(self.noun or self.title.removeprefix(f"{self.topic}, "))
+
+    @property
+    def by_text(self) -> str:
+        """The measure by which an embedding is best: "by trustworthiness", "with free scale"."""
+        word = "with" if self.topic and self.title.startswith(f"{self.topic}, ") else "by"
+        return f"{word} {self.noun_in_sentence}"
+
+    @property
+    def aims_at_chance(self) -> bool:
+        """Whether the chance level is the value of a good embedding."""
+        return bool(self.goal) and GOALS[self.goal].at_chance
+
+    @property
+    def perfect(self) -> float:
+        """The best possible value; infinite without a bound."""
+        return self.bounds[1] if self.higher else self.bounds[0]
+
+    @property
     def short_title(self) -> str:
         """The symbol, or the title where there is none."""
         return self.symbol or self.title_in_sentence
@@ -368,33 +396,32 @@ class ResultView:
         return len(self.names) > MAX_SIDE_BY_SIDE
 
     @cached_property
-    def ranked_by(self) -> tuple[Column, ...]:
-        """The main measures that have a better direction and several values: mean ranks are over these."""
-        return tuple(column for column in self.main_columns if column.ranks and len(column.compared_values) > 1)
+    def ranked(self) -> tuple[str, ...]:
+        """The computed embeddings in the order of every report.
 
-    @property
-    def mean_rank_text(self) -> str:
-        """The measures of the order by mean rank, in words."""
-        n, is_all = len(self.ranked_by), len(self.ranked_by) == len(self.main_columns)
-        quantifier = "both" if n == 2 else f"all {number_word(n)}"
-        over = f" over {quantifier} measures" if is_all else f" over the {number_word(n)} measures that rank them"
-        return (
-            f"embeddings by their mean rank{over}"
-            if n > 1
-            else f"embeddings by {self.ranked_by[0].title_in_sentence}" * n
+        They are ordered by the number of questions with a place in a best set, then of measures, then as they were
+        passed. Embeddings in one place and the data come last.
+        """
+        places: dict[str, list[str]] = {name: [] for name in self.computed}
+        for column in self.main_columns:
+            for name in self.best_set(column).best:
+                places[name].append(column.topic or column.measure)
+        return tuple(
+            sorted(
+                self.computed,
+                key=lambda name: (
+                    name in self.reference,
+                    name in self.collapsed,
+                    -len({*places[name]}) * (name not in self.unranked),
+                    -len(places[name]) * (name not in self.unranked),
+                ),
+            )
         )
 
     @cached_property
-    def ranked(self) -> tuple[str, ...]:
-        """The computed embeddings by their mean rank over the main measures that rank them; the data come last."""
-        columns = self.ranked_by
-        ranks = {name: [column.ranks_of_values.get(name, math.nan) for column in columns] for name in self.computed}
-        return tuple(order_by_mean_rank(ranks))
-
-    @cached_property
     def featured(self) -> tuple[str, ...]:
-        """The embeddings with their own panels: all, or of many the first by mean rank."""
-        return self.ranked[:MAX_SIDE_BY_SIDE] if self.has_many else self.computed
+        """The embeddings with their own panels: all, or of many the first ones."""
+        return self.ranked[:MAX_SIDE_BY_SIDE]
 
     @cached_property
     def colored(self) -> tuple[str, ...]:
@@ -651,7 +678,7 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], refer
         reference=frozenset(reference),
         chance_is_estimated=card is not None and card.chance is not None and not card.has_closed_chance,
         goal=card.goals[0] if card and card.goals and card.goals[0] in GOALS else "",
-        **({key: getattr(card, key) for key in ("says", "grades", "share", "whole")} if card else {}),
+        **({key: getattr(card, key) for key in ("term", "noun", "bar", "warning", "share", "whole")} if card else {}),
     )
 
 

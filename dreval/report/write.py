@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from dreval.errors import InputError
-from dreval.glossary import REPORT_FORMS
 from dreval.records.base import write_atomic
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
 from dreval.records.sweep import Sweep
-from dreval.report.document import Report
+from dreval.report.document import Document
 from dreval.report.documents.comparison_page import comparison_report
 from dreval.report.documents.evaluation_page import results_report
 from dreval.report.documents.study import study_report
@@ -29,8 +28,8 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     results : Results
         The result of ``Evaluation.run``.
     path : str or Path
-        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text, whose figures (and, for
-        LaTeX, tables to ``\input``) are in a folder next to it, ``report-figures`` for ``report.tex``.
+        Where to write: ``.html`` for one self-contained page; ``.md`` for a text, whose figures are in a folder next to
+        it, ``report-figures`` for ``report.md``.
     title : str, optional
         The heading; "Evaluation of four embeddings of digits" or the like by default.
 
@@ -42,14 +41,13 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     Raises
     ------
     InputError
-        If the suffix is none of these, the folder does not exist, or the path is a folder.
+        If the suffix is neither, the folder does not exist, or the path is a folder.
 
     Notes
     -----
     The file loads nothing from elsewhere, contains no time, and is the same for the same result, byte by byte, as are
-    the files next to it. Sentences on an embedding follow from its numbers by rules (``report.findings``). A document
-    for LaTeX needs only booktabs, graphicx and longtable; pdfLaTeX shows letters that it does not know as code
-    points, XeLaTeX and LuaLaTeX set them. O(n) time and memory for each embedding.
+    the files next to it. Sentences on an embedding follow from its numbers by rules (``report.findings``).
+    O(n) time and memory for each embedding.
 
     Examples
     --------
@@ -72,7 +70,7 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
     comparison : Comparison
         The result of ``dreval.compare``, ``Results.compare`` or ``Study.compare``.
     path : str or Path
-        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder next to it.
+        Where to write: ``.html`` for one self-contained page; ``.md`` for a text with a folder of figures next to it.
     title : str, optional
         The heading; "Comparison of three embeddings" or the like by default.
 
@@ -84,7 +82,7 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
     Raises
     ------
     InputError
-        If the suffix is none of these, the folder does not exist, or the path is a folder.
+        If the suffix is neither, the folder does not exist, or the path is a folder.
 
     Notes
     -----
@@ -142,7 +140,7 @@ def write_sweep(sweep: Sweep, path: str | Path, title: str | None = None) -> Pat
     sweep : Sweep
         The result of ``dreval.sweep``.
     path : str or Path
-        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder next to it.
+        Where to write: ``.html`` for one self-contained page; ``.md`` for a text with a folder of figures next to it.
     title : str, optional
         The heading; "Sweep of three settings of isomap" or the like by default.
 
@@ -154,7 +152,7 @@ def write_sweep(sweep: Sweep, path: str | Path, title: str | None = None) -> Pat
     Raises
     ------
     InputError
-        If the suffix is none of these, the folder does not exist, or the path is a folder.
+        If the suffix is neither, the folder does not exist, or the path is a folder.
 
     Notes
     -----
@@ -173,18 +171,17 @@ def write_sweep(sweep: Sweep, path: str | Path, title: str | None = None) -> Pat
     return write_document(target, sweep_report(sweep, title, folder), folder)
 
 
-def write_document(target: Path, report: Report, folder: FigureFolder | None) -> Path:
-    """Write a report as a page, or as a text where something lies beside it."""
-    return write_atomic(target, html_page(report)) if folder is None else folder.write(report)
+def write_document(target: Path, document: Document, folder: FigureFolder | None) -> Path:
+    """Write a document as a page, or as a text with its figures in a folder."""
+    return write_atomic(target, html_page(document)) if folder is None else folder.write(document)
 
 
 def page_target(path: str | Path) -> tuple[Path, FigureFolder | None]:
     """Return the path, after checking that a report can be written there, and the folder next to a text."""
     target = Path(path)
-    if target.suffix.lower() not in REPORT_FORMS:
-        *other_forms, last = REPORT_FORMS
-        hint = f"Choose {', '.join(f'{form} for {use}' for form, use in REPORT_FORMS.items())}."
-        raise InputError("path", f"must end in {', '.join(other_forms)} or {last}", repr(str(path)), hint)
+    if target.suffix.lower() not in (".html", ".md"):
+        hint = "Choose .html for a page, .md for a text; to_latex() and summary().as_latex() give tables for LaTeX."
+        raise InputError("path", "must end in .html or .md", repr(str(path)), hint)
     if not target.parent.is_dir():
         raise InputError(
             "path", "must lie in an existing folder", str(target.parent), "Create the folder first, or write elsewhere."

@@ -1010,7 +1010,7 @@ class Study:
         return plot_study(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write a self-contained page (.html), or a document (.md, .tex) with a folder of figures next to it.
+        """Write a self-contained page (.html), or a text (.md) with a folder of figures next to it.
 
         It holds the comparison, every value, the state of the cells, the notes, and the recipe.
 

@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownName
-from dreval.report._style import QUALITY_RAMP
+from dreval.report._style import SCALE_LIGHT
 from dreval.report.figures.maps import _cloud_points
 
 
@@ -348,7 +348,7 @@ def test_maps_of_equal_replicates_are_best_everywhere():
     for record, level in ((outcome, -1), (none, 0)):
         figure = record.plot()
         colors = {patch.get_edgecolor() for patch in figure.axes[0].patches}
-        assert colors == {to_rgba(QUALITY_RAMP[level])}
+        assert colors == {to_rgba(SCALE_LIGHT[level])}
         assert {"0.000 (worse)", "1.000 (better)"} <= set(texts(figure))
 
 

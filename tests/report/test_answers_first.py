@@ -9,7 +9,6 @@ import pytest
 
 import dreval
 from dreval.registry import MEASURES
-from dreval.report.document import BestCell
 from dreval.report.documents.comparison import comparison_summary, outcomes
 from dreval.report.documents.evaluation import printed_table
 from dreval.report.findings import missing_reason
@@ -51,26 +50,25 @@ def check_printed_table(results: dreval.Results) -> None:
     measure_names = {column.short_title: column.measure for column in view.by_goal}
     measure_names |= {column.title: column.measure for column in view.by_goal}
     embeddings_in_rows = len(results.names) > 5
-    measures = [
-        measure_names[re.sub(r" (\(k = \d+\)|↓)", "", str(h)).strip()]
-        for h in (table.columns[1:] if embeddings_in_rows else [r[0] for r in table.rows])
-    ]
-    names = [row[0] for row in table.rows if row[0] in results.names] if embeddings_in_rows else results.names
+    firsts = [row[0].text for row in table.rows]
+    heads = [column.title for column in table.columns[1:]] if embeddings_in_rows else firsts
+    measures = [measure_names[re.sub(r" (\(k = \d+\)|↓)", "", head).strip()] for head in heads]
+    names = [name for name in firsts if name in results.names] if embeddings_in_rows else results.names
     n_cells = 0
     for i, measure in enumerate(measures):
         for j, name in enumerate(names):
             cell = table.rows[j][i + 1] if embeddings_in_rows else table.rows[i][j + 1]
-            value, _, half = cell.partition(" ±")
+            value, _, half = cell.text.partition(" ±")
             row = rows.loc[(name, measure)]
             assert parse_number(value) == pytest.approx(row["value"], abs=0.00051), (name, measure)
             if half:
                 width = (row["conf_high"] - row["conf_low"]) / 2
                 assert parse_number(half) == pytest.approx(width, abs=0.0011), (name, measure)
-            assert isinstance(cell, BestCell) == bool(best[name, measure]), (name, measure)
+            assert (cell.emphasis == "best") == bool(best[name, measure]), (name, measure)
             n_cells += 1
     assert n_cells == len(measures) * len(names) > 8
     low = {measure for measure in measures if MEASURES.card(measure).direction == "lower"}
-    arrows = [str(h) for h in (table.columns if embeddings_in_rows else [r[0] for r in table.rows]) if "↓" in str(h)]
+    arrows = [head for head in heads if "↓" in head]
     assert len(arrows) == len(low)
 
 
@@ -101,7 +99,7 @@ def test_the_table_of_many_embeddings_has_the_best_and_counts_the_others(twelve:
     """The table is ordered by mean rank over all measures; names are whole; the page features the first eight."""
     text, view = str(twelve), read_results(twelve)
     mean_ranks = twelve.ranking().groupby("embedding")["rank"].mean().sort_values(kind="stable")
-    names = [row[0] for row in printed_table(view).rows if row[0] in twelve.names]
+    names = [row[0].text for row in printed_table(view).rows if row[0].text in twelve.names]
 
     assert "... 2 more" in text
     assert [mean_ranks[name] for name in names] == sorted(mean_ranks)[:10]
@@ -211,9 +209,9 @@ def test_stars_mark_embeddings_better_than_the_baseline(twelve: dreval.Results) 
 
     assert table.best == f"significantly better than {twelve.names[-1]}"
     for index, head in enumerate(table.columns[1:], 1):
-        tests = pairs[pairs["measure"] == measure_names[head.removesuffix(" ↓")]]
-        starred = {row[0] for row in table.rows if isinstance(row[index], BestCell)}
-        names = {row[0] for row in table.rows}
+        tests = pairs[pairs["measure"] == measure_names[head.title.removesuffix(" ↓")]]
+        starred = {row[0].text for row in table.rows if row[index].emphasis == "best"}
+        names = {row[0].text for row in table.rows}
         assert starred == names & ({*tests["better"]} - {"", twelve.names[-1]})
 
 

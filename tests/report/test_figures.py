@@ -169,7 +169,7 @@ def test_embeddings_have_no_hue(kind):
     results = simulated_results(("a", "b", "c"), ks=(5, 15))
     figure = plot(results, kind)
     names = {text.get_color() for text in figure.findobj(mpl.text.Text) if text.get_text() in ("a", "b", "c")}
-    scales = {*_style.CLASS_COLORS, *_style.QUALITY_RAMP, _style.PLAIN_COLOR, *_style.LIGHT.values()}
+    scales = {*_style.CLASSES_LIGHT, *_style.SCALE_LIGHT, _style.PLAIN_COLOR, *_style.LIGHT.values()}
     colors = {mpl.colors.to_hex(line.get_color()) for ax in figure.axes for line in ax.lines}
     colors |= {mpl.colors.to_hex(patch.get_edgecolor()) for ax in figure.axes for patch in ax.patches}
 
@@ -314,7 +314,7 @@ def test_the_scale_of_maps_orders_colors_as_quality(values, higher):
 
     assert (np.diff(levels[order]) >= 0).all()
     assert levels.min() >= 0
-    assert levels.max() < len(_style.QUALITY_RAMP)
+    assert levels.max() < len(_style.SCALE_LIGHT)
     signed, first = (values, scale.first) if higher else (-values, -scale.first)
     assert scale.beyond[0] == (signed.min() < first)
     assert any(end[0] in "≤≥" for end in scale.ends()) == any(scale.beyond)
@@ -350,7 +350,7 @@ def test_the_scale_of_one_value_goes_from_chance_to_the_best(value, higher, boun
     scale = scale_of_maps([values], higher, bounds, chances)
 
     assert (scale.first, scale.last) == pytest.approx(ends)
-    assert set(scale.levels(values)) == {level % len(_style.QUALITY_RAMP)}
+    assert set(scale.levels(values)) == {level % len(_style.SCALE_LIGHT)}
 
 
 @given(st.lists(st.one_of(st.floats(-1e6, 1e6), st.just(math.nan)), max_size=40))
@@ -385,7 +385,7 @@ def test_classes_beyond_twelve_are_the_largest_and_other():
     classes = class_colors(labels)
 
     assert classes.names == (*map(str, range(9, 20)), "other (9 classes)")
-    assert classes.colors == _style.CLASS_COLORS
+    assert classes.colors == _style.CLASSES_LIGHT
     np.testing.assert_array_equal(classes.codes[labels == 9], 0)
     np.testing.assert_array_equal(classes.codes[labels == 3], 11)
 
@@ -405,12 +405,12 @@ def contrast(a, b):
 
 def test_colors_have_enough_contrast_and_are_distinct():
     """Text colors have a contrast of 4.5 with the paper, points 1.5, and all variables have distinct colors."""
-    for theme, ramp in ((_style.LIGHT, _style.QUALITY_RAMP), (_style.DARK, _style.QUALITY_RAMP_DARK)):
+    for theme, ramp in ((_style.LIGHT, _style.SCALE_LIGHT), (_style.DARK, _style.SCALE_DARK)):
         assert contrast(theme["ink"], theme["panel"]) > 12
         assert contrast(theme["soft"], theme["panel"]) >= 4.5
-        assert all(contrast(color, theme["panel"]) >= 1.5 for color in (*_style.CLASS_COLORS, *ramp))
-    assert len(_style.QUALITY_RAMP) == len(_style.QUALITY_RAMP_DARK)
-    colors = [*_style.LIGHT.values(), *_style.QUALITY_RAMP]
+        assert all(contrast(color, theme["panel"]) >= 1.5 for color in (*_style.CLASSES_LIGHT, *ramp))
+    assert len(_style.SCALE_LIGHT) == len(_style.SCALE_DARK)
+    colors = [*_style.LIGHT.values(), *_style.SCALE_LIGHT]
     assert len(set(colors)) == len(colors)
     assert set(colors) <= _style.css_variables().keys()
 
@@ -432,10 +432,10 @@ def lab_colors(colors, view):
 
 
 @pytest.mark.parametrize("view", [np.eye(3), PROTANOPIA, DEUTERANOPIA])
-@pytest.mark.parametrize("ramp", [_style.QUALITY_RAMP, _style.QUALITY_RAMP_DARK])
+@pytest.mark.parametrize("ramp", [_style.SCALE_LIGHT, _style.SCALE_DARK])
 def test_colors_differ_under_color_vision_deficiency(view, ramp):
     """Classes differ, and the scale moves steadily from one end to the other, also for protanopes and deuteranopes."""
-    classes, scale = lab_colors(_style.CLASS_COLORS, view), lab_colors(ramp, view)
+    classes, scale = lab_colors(_style.CLASSES_LIGHT, view), lab_colors(ramp, view)
     distances = np.linalg.norm(classes[:, None] - classes, axis=2)
     from_start = np.linalg.norm(scale - scale[0], axis=1)
 

@@ -14,7 +14,6 @@ from scipy.spatial import procrustes
 
 import dreval
 from dreval.registry import MEASURES
-from dreval.report.document import BestCell
 from dreval.report.documents.evaluation import printed_table
 from dreval.report.findings import (
     BEST,
@@ -324,7 +323,7 @@ def test_table_statements_and_ranking_agree_where_not_everything_is_tested(ancho
         anchored_results.ranking().set_index(["measure", "embedding"])["in_best_set"],
     )
     block = printed_table(view)
-    starred = {row[0]: [isinstance(cell, BestCell) for cell in row[1:4]] for row in block.rows}
+    starred = {row[0].text: [cell.emphasis == "best" for cell in row[1:4]] for row in block.rows}
     texts = [sentence(finding.text) for finding in findings(view)]
 
     assert starred["T"] == ranks["trustworthiness"][["a", "near", "noise"]].tolist() == [True, True, False]

@@ -170,7 +170,7 @@ def test_a_map_of_one_value_stays_within_the_bounds():
 
     assert {f"{chance}\nchance level", "1.000\nperfect"} <= set(texts(figure))
     for ax in figure.axes[:2]:
-        assert {patch.get_edgecolor() for patch in ax.patches} == {mpl.colors.to_rgba(_style.QUALITY_RAMP[-1])}
+        assert {patch.get_edgecolor() for patch in ax.patches} == {mpl.colors.to_rgba(_style.SCALE_LIGHT[-1])}
 
 
 def test_a_heatmap_has_every_value_with_its_interval(three_embeddings):
@@ -187,7 +187,7 @@ def test_a_heatmap_has_every_value_with_its_interval(three_embeddings):
             assert (text.get_fontweight() == "bold") == (name in view.best_set(column).best)
             perfect, chance = column.bounds[1 if column.higher else 0], column.cells[name].chance
             level = np.clip((column.values[name] - chance) / (perfect - chance) * 8, 0, 7.5)
-            expected_color = mpl.colors.to_rgb(_style.QUALITY_RAMP[int(level)])
+            expected_color = mpl.colors.to_rgb(_style.SCALE_LIGHT[int(level)])
             assert cells[x, y].get_facecolor()[:3] == pytest.approx(expected_color)
     assert sum(label.startswith("±") or "–" in label for label in labels) >= 10
     assert len(three_embeddings.plot("heatmap", measure=["trustworthiness"]).axes[0].patches) == 3

@@ -312,7 +312,7 @@ def test_a_title_is_used_and_escaped(tmp_path):
 def test_paths_that_are_not_writable_raise_an_error(tmp_path):
     """A wrong suffix, a missing folder, and a folder as a file raise an error with a hint."""
     results = simulated_results()
-    with pytest.raises(InputError, match=r"must end in \.html, \.md or \.tex"):
+    with pytest.raises(InputError, match=r"must end in \.html or \.md"):
         write_report(results, tmp_path / "report.pdf")
     with pytest.raises(InputError, match=r"must lie in an existing folder.*missing"):
         write_report(results, tmp_path / "missing" / "report.html")

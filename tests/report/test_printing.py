@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 import dreval
 from dreval.errors import InputError
 from dreval.glossary import format_number, format_p, terminal_width
-from dreval.report.document import BestCell, Table, same_digits, significance_stars
+from dreval.report.document import Document, Table, record_document, same_digits, significance_stars
 from dreval.report.format import distinct_short_names
-from dreval.report.render.summary import Summary
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
@@ -83,7 +82,7 @@ def test_long_names_are_shortened_in_the_middle() -> None:
 def test_any_name_fits(name: str, value: str) -> None:
     """Blocks and headers of any text fit the width."""
     table = Table("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
-    summary = Summary("Title", [("Data", value), ("n", "3")], [table], [name])
+    summary = record_document("Title", [("Data", value), ("n", "3")], [table], [name])
 
     assert max(map(len, summary.as_text().split("\n"))) <= 80
     assert len(summary.as_text().split("\n\n")[1].split("\n")) == 5
@@ -93,7 +92,7 @@ def test_any_name_fits(name: str, value: str) -> None:
 def test_any_setting_fits(name: str, setting: str) -> None:
     """A second text column is shortened too, and numbers are never shortened."""
     block = Table("Title", ["", "", "value"], [[name, setting, "0.12345678901234"], ["e", "a=1", ""]])
-    text = Summary("Title", [], [block]).as_text()
+    text = record_document("Title", [], [block]).as_text()
 
     assert max(map(len, text.split("\n"))) <= 80
     assert "0.12345678901234" in text
@@ -173,7 +172,7 @@ class Tags(HTMLParser):
 
 def test_arguments_at_the_beginning_of_a_note_are_code() -> None:
     """HTML formats the argument of a note as code; backticks in a name are unchanged."""
-    page = Summary("t", [], [], ["`y` holds classes.", "pca of `y` & more"]).as_html()
+    page = record_document("t", [], [], ["`y` holds classes.", "pca of `y` & more"]).as_html()
 
     assert "<li><code>y</code> holds classes.</li><li>pca of `y` &amp; more</li>" in page
 
@@ -285,7 +284,7 @@ def test_notes_on_several_kinds_of_intervals_name_their_measures() -> None:
 def test_wide_characters_keep_the_columns(name: str) -> None:
     """A character that takes two columns of a terminal counts as two, so that numbers are aligned."""
     block = Table("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
-    text = Summary("title", [("Data", name), ("n", "3")], [block], [f"{name} " * 40]).as_text()
+    text = record_document("title", [("Data", name), ("n", "3")], [block], [f"{name} " * 40]).as_text()
     lines = text.split("\n")
     ends = {terminal_width(line) for line in lines if line.endswith(("0.5", "0.25"))}
 
@@ -313,13 +312,13 @@ def test_short_forms_are_distinct(names: list[str], width: int) -> None:
 SEEDS = [f"pbmc_umap_min_dist_0.{i}_seed_{j}" for i in (1, 5) for j in (0, 1)]
 
 
-def pairs_summary(names: list[str]) -> Summary:
+def pairs_summary(names: list[str]) -> Document:
     """Return a summary of a table of names that has space for them, and one of pairs that has not."""
     numbers = ["−0.0015", "−0.05", "0.961", "1.000", "−0.015", "0.487"]
     pairs = [[a, b, *numbers] for i, a in enumerate(names) for b in names[i + 1 :]]
     headings = ["first", "second", "advantage", "t", "p", "p adj.", "effect", "P sup."]
     values = Table("Values", ["", "value"], [[name, "0.5"] for name in names])
-    return Summary("Title", [], [values, Table("Pairs", headings, pairs, 2)])
+    return record_document("Title", [], [values, Table("Pairs", headings, pairs, 2)])
 
 
 def test_a_short_name_is_the_same_in_every_column() -> None:
@@ -342,7 +341,7 @@ def test_several_tables_share_one_short_form_of_a_name() -> None:
     """The narrowest table sets the short form for all tables."""
     headings = [f"c{i:09d}" for i in range(4)]
     blocks = [Table("", ["", *headings[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
-    text = Summary("t", [], blocks).as_text().partition("\nNames\n")
+    text = record_document("t", [], blocks).as_text().partition("\nNames\n")
     forms = re.findall(r"^(\S+) +0\.1", text[0], re.M)
 
     assert forms[:4] == forms[4:]
@@ -374,7 +373,7 @@ def test_a_table_that_is_too_wide_is_split() -> None:
     """Blocks of columns follow each other, each with the names, and every number is complete."""
     row = [f"{i}.{i}23456789012345" for i in range(9)]
     block = Table("", ["", *(f"c{i}" for i in range(8)), ""], [["a name", *row[:8], "***"]])
-    text = Summary("t", [], [block]).as_text()
+    text = record_document("t", [], [block]).as_text()
 
     assert max(map(len, text.splitlines())) <= 80
     assert all(text.count(number) == 1 for number in row[:8])
@@ -387,7 +386,7 @@ def test_the_best_values_are_marked() -> None:
     table = {"low": X[::-1, :2], "high": X[:, :2] + 1e-9, "same": X[:, :2]}
     ev = dreval.Evaluation(X, table, n_neighbors=[3, 5], random_state=0)
     block = ev.run(["trustworthiness", "k_max"], ci=None).summary(full=True).tables[0]
-    best = [(row[0], row[1], str(row[2])) for row in block.cells if isinstance(row[2], BestCell)]
+    best = [(row[0].text, row[1].text, row[2].text) for row in block.cells if (row[2].emphasis == "best")]
 
     assert {row[:2] for row in best} == {(name, k) for name in ("high", "same") for k in ("k = 3", "k = 5")}
 
@@ -411,7 +410,7 @@ def test_equal_failures_share_one_note() -> None:
     summary = ev.run("stress", ci=None).summary(full=True)
 
     assert ("Embeddings", "1 of 3 (2 failed)") in summary.header
-    assert [row[0] for row in summary.tables[0].cells] == ["e"]
+    assert [row[0].text for row in summary.tables[0].cells] == ["e"]
     assert [note for note in summary.notes if "failed" in note] == [
         note for note in summary.notes if note.startswith("short, brief failed: `embeddings[...]` must have one row")
     ]

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import dreval
 from dreval.errors import InputError, UnknownName
-from dreval.report.document import BestCell
 from dreval.report.documents.evaluation import value_table
 
 
@@ -46,9 +45,9 @@ def test_cells_are_the_rows_of_the_table(results, rows):
     for measure, line in zip(("trustworthiness", "r_nx_auc", "procrustes_rc"), lines, strict=True):
         for name, cell in zip(results.names, line, strict=False):
             row = table.loc[(measure, name)]
-            assert parse_cell(cell) == pytest.approx(tuple(row[["value", "conf_low", "conf_high"]]), abs=1.1e-3)
-            assert isinstance(cell, BestCell) == best[(measure, name)]
-        chance_levels, chance = sorted(table.loc[measure]["chance"]), line[-1].replace("−", "-").split(" to ")
+            assert parse_cell(cell.text) == pytest.approx(tuple(row[["value", "conf_low", "conf_high"]]), abs=1.1e-3)
+            assert (cell.emphasis == "best") == best[(measure, name)]
+        chance_levels, chance = sorted(table.loc[measure]["chance"]), line[-1].text.replace("−", "-").split(" to ")
         assert (float(chance[0]), float(chance[-1])) == pytest.approx((chance_levels[0], chance_levels[-1]), abs=5.1e-4)
 
 
@@ -60,23 +59,24 @@ def test_without_intervals_the_best_value_is_bold():
 
     for row, name in zip(block.rows, best, strict=True):
         cells = zip(block.columns, row, strict=True)
-        assert [column for column, cell in cells if isinstance(cell, BestCell)] == [name]
-    assert "±" not in str(block.rows) + block.below()
-    assert "distinguishable" not in block.below()
+        assert [column.title for column, cell in cells if (cell.emphasis == "best")] == [name]
+    assert "±" not in str(block.rows) + block.text_below()
+    assert "distinguishable" not in block.text_below()
 
 
 def test_many_embeddings_are_rows():
     """More than five embeddings are rows, unless ``rows`` is passed."""
     six_embeddings = make_results(6, ci=None)
 
-    assert [row[0] for row in value_table(six_embeddings).rows] == [*six_embeddings.names, "chance level"]
-    assert value_table(six_embeddings, rows="measures").columns == ["", *six_embeddings.names, "chance"]
+    assert [row[0].text for row in value_table(six_embeddings).rows] == [*six_embeddings.names, "chance level"]
+    columns = value_table(six_embeddings, rows="measures").columns
+    assert [column.title for column in columns] == ["", *six_embeddings.names, "chance"]
 
 
 def test_measures_have_the_order_of_the_request(results):
     """A name selects one measure, a list several in its order; an unknown name and a wrong option raise an error."""
     assert len(value_table(results, "r_nx_auc").rows) == 1
-    titles = [row[0] for row in value_table(results, ["procrustes_rc", "trustworthiness"]).rows]
+    titles = [row[0].text for row in value_table(results, ["procrustes_rc", "trustworthiness"]).rows]
     assert titles == ["Local Procrustes R_C ↓", "Trustworthiness ↑"]
     with pytest.raises(InputError, match="continuity"):
         results.to_markdown("continuity")
@@ -122,7 +122,8 @@ def test_missing_values_and_failed_embeddings_are_listed(results):
             "trustworthiness", None, None
         )
 
-    assert value_table(results_with_failure).columns == ["", "a", "chance"]
+    table = value_table(results_with_failure)
+    assert [column.title for column in table.columns] == ["", "a", "chance"]
     assert "b failed" in value_table(results_with_failure).foot
 
 
@@ -143,8 +144,10 @@ def test_an_untested_embedding_is_marked_as_not_comparable():
 
     assert in_best_set.isna().any()
     assert in_best_set.fillna(False).any()
-    assert {name for name, cell in cells.items() if cell.endswith(" °")} == {*in_best_set.index[in_best_set.isna()]}
-    assert {name for name, cell in cells.items() if isinstance(cell, BestCell)} == {
+    assert {name for name, cell in cells.items() if cell.text.endswith(" °")} == {
+        *in_best_set.index[in_best_set.isna()]
+    }
+    assert {name for name, cell in cells.items() if (cell.emphasis == "best")} == {
         *in_best_set.index[in_best_set.fillna(False)]
     }
     assert " or " in block.foot
@@ -161,10 +164,10 @@ def test_without_any_test_only_the_best_value_is_bold():
 
     assert table["in_best_set"].isna().all()
     assert [
-        name for name, cell in zip(results.names, block.rows[0][1:], strict=False) if isinstance(cell, BestCell)
+        name for name, cell in zip(results.names, block.rows[0][1:], strict=False) if (cell.emphasis == "best")
     ] == [table["embedding"][0]]
-    assert "bold: best value, not tested" in block.below()
-    assert "distinguishable" not in block.below()
+    assert "bold: best value, not tested" in block.text_below()
+    assert "distinguishable" not in block.text_below()
 
 
 def test_without_neighbors_the_foot_has_no_k():

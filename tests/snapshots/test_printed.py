@@ -19,8 +19,7 @@ from snapshot import Snapshots
 
 import dreval
 from dreval.cli._main import main
-from dreval.report.document import BestCell, Table
-from dreval.report.render.summary import Summary
+from dreval.report.document import Cell, Document, Table, record_document
 
 T = np.linspace(0, 3, 24)
 X = np.column_stack([np.cos(T), np.sin(T), T**2])
@@ -80,15 +79,18 @@ def command(*arguments: str) -> Callable[[], str]:
     return run
 
 
-def awkward_summary() -> Summary:
+def awkward_summary() -> Document:
     """Return a summary with awkward names and numbers."""
     names = [r"a_b % & # ~ ^ \\ {} $ < > | ` -- , \"' *", "嵌入 🙂 größe", "x" * 300, "x" * 150 + "y" + "x" * 149]
-    rows = [[name, BestCell("0.9256"), "[-1.234e-05, 1.797e+308]", f"{index}"] for index, name in enumerate(names)]
+    rows = [
+        [name, Cell("0.9256", emphasis="best"), "[-1.234e-05, 1.797e+308]", f"{index}"]
+        for index, name in enumerate(names)
+    ]
     rows.insert(2, ["A heading, R_NX"])
     wide_table = Table("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]])
     blocks = [Table("Values of rho_D & more", ["", "value", "95 % interval", "n"], rows, foot="A foot."), wide_table]
     call = "f(x, names={" + ", ".join(f"{i}: 'a_b'" for i in range(90)) + "})"
-    return Summary("A title_1", [("Data", names[0]), ("n", "3"), ("none", "")], blocks, names, call)
+    return record_document("A title_1", [("Data", names[0]), ("n", "3"), ("none", "")], blocks, names, call)
 
 
 def thirty_embeddings() -> dreval.Results:

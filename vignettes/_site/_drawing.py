@@ -10,7 +10,7 @@ import numpy.typing as npt
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from dreval.report._style import CLASS_COLORS, QUALITY_RAMP
+from dreval.report._style import CLASSES_LIGHT, SCALE_LIGHT
 
 FloatArray = npt.NDArray[np.float64]
 SIDE, EDGE = 100.0, 4.0
@@ -29,15 +29,15 @@ def along(values: npt.ArrayLike) -> list[str]:
 def by_class(labels: Sequence[object]) -> list[str]:
     """Return colors of points by class."""
     kinds = sorted({str(label) for label in labels})
-    return [CLASS_COLORS[kinds.index(str(label)) % len(CLASS_COLORS)] for label in labels]
+    return [CLASSES_LIGHT[kinds.index(str(label)) % len(CLASSES_LIGHT)] for label in labels]
 
 
 def from_worse_to_better(values: FloatArray, worst: float, best: float) -> list[str]:
     """Return colors of points by how good their values are, on the scale of the package's own maps."""
     span = best - worst
     share = (values - worst) / span if span else np.ones_like(values)
-    places = np.clip(np.nan_to_num(share) * len(QUALITY_RAMP), 0, len(QUALITY_RAMP) - 1).astype(int)
-    return ["var(--pst-color-border)" if np.isnan(v) else QUALITY_RAMP[p] for v, p in zip(values, places, strict=True)]
+    places = np.clip(np.nan_to_num(share) * len(SCALE_LIGHT), 0, len(SCALE_LIGHT) - 1).astype(int)
+    return ["var(--pst-color-border)" if np.isnan(v) else SCALE_LIGHT[p] for v, p in zip(values, places, strict=True)]
 
 
 def _flat(points: FloatArray) -> FloatArray:

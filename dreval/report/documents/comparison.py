@@ -27,12 +27,12 @@ from dreval.report.comparison_view import (
     measure_label,
     setting_suffix,
 )
-from dreval.report.document import CODES, BestCell, Table, TextCell, significance_stars
+from dreval.report.document import CODES, Cell, Document, Table, record_document, significance_stars
+from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation import fit_columns
 from dreval.report.findings import list_names
 from dreval.report.format import ADJUSTMENTS, adjusted_by, join_and, number_word
 from dreval.report.render.markup import isolate_name
-from dreval.report.render.summary import Summary
 from dreval.report.result_view import MAX_SIDE_BY_SIDE
 
 SAME_POINTS_TEST = "paired tests at the same points"
@@ -77,7 +77,7 @@ MAX_NAMED = 3  # pairs or embeddings that a note names before it counts
 MAX_OTHER_PAIRS = 6  # pairs without the best embedding that the first lines name before they count
 
 
-def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Summary:
+def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Document:
     """Return header, call, outcomes, and the tables of values, overall tests and pairs, with notes.
 
     If there are many rows, one table has the best embeddings, and pairs are counted; not in ``full``.
@@ -97,7 +97,7 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     rows = f"{omitted_pairs:,} {'rows of pairs' if several else 'pairs'}"
     further = f"{rows if omitted_pairs else 'All standings'}: {options}." if omitted_pairs or short else ""
     findings = list(outcomes(comparison))
-    return Summary(title, _header(comparison), tables, notes, call, findings=findings, further=further)
+    return record_document(title, _header(comparison), tables, notes, call, findings=findings, further=further)
 
 
 def outcomes(comparison: Comparison) -> Iterator[str]:
@@ -274,7 +274,7 @@ def _wide_standing_table(comparison: Comparison) -> Table:
                 (row["embedding"] in ahead if baseline else row["embedding"] not in worse) and has_many and bool(text)
             )
             text = text if has_many else " ".join(filter(None, [text, row["letters"]]))
-            cells[row["embedding"]][name] = BestCell(text) if best else text
+            cells[row["embedding"]][name] = Cell(text, emphasis="best") if best else text
     order = by_mean_rank(comparison)
     settings = " and settings" * (comparison.standing["measure"].nunique() < len(columns))
     quantifier = "both" if len(columns) == 2 else f"all {number_word(len(columns))}"
@@ -286,7 +286,7 @@ def _wide_standing_table(comparison: Comparison) -> Table:
         lines += [[f"... {len(order) - len(listed)} more", *[""] * len(measures)]] if len(listed) < len(order) else []
         names = [f"{columns[measure].short_title}{setting_suffix(comparison, measure)}" for measure in measures]
         down = [" ↓" * (columns[measure].direction == "lower") for measure in measures]
-        heads = [TextCell(f"{word}{arrow}") for word, arrow in zip(names, down, strict=True)]
+        heads = [TableColumn(f"{word}{arrow}") for word, arrow in zip(names, down, strict=True)]
         key = list(
             dict.fromkeys(
                 f"{columns[measure].short_title} {columns[measure].title_in_sentence}"

@@ -15,19 +15,20 @@ from dreval.report._svg import inline_svg
 from dreval.report.comparison_view import OVERALL_TITLES, TEST_TITLES, by_mean_rank, column_of, measure_heading
 from dreval.report.document import (
     MISSING_VALUE,
-    CaptionedTable,
     Cell,
     Details,
+    Document,
     Group,
-    Head,
     PageFigure,
-    PageTable,
     Paragraph,
     Part,
-    Report,
     Section,
+    Table,
     TermEntry,
     WideFigure,
+)
+from dreval.report.document import (
+    Column as TableColumn,
 )
 from dreval.report.documents.comparison import comparison_summary, letter_text, outcomes
 from dreval.report.documents.evaluation_page import closing_sections, measure_entry, visible_rows
@@ -45,7 +46,6 @@ from dreval.report.format import (
     short_names,
 )
 from dreval.report.plot import draw_comparison, plot_comparison
-from dreval.report.render.summary import Summary
 from dreval.report.result_view import (
     MAX_SIDE_BY_SIDE,
     Column,
@@ -66,7 +66,7 @@ SHARED_FIGURES = ("forest",)  # one figure for all measures
 MAX_MEASURES = 12  # measures with a figure each
 
 
-def comparison_report(comparison: Comparison, title: str | None, folder: FigureFolder | None) -> Report:
+def comparison_report(comparison: Comparison, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a comparison, in order: of a page, or of a text with figures in a ``folder``."""
     summary = comparison_summary(comparison)
     settings = [TermEntry(name.rstrip(":"), value) for name, value in summary.header if value]
@@ -82,24 +82,24 @@ def comparison_report(comparison: Comparison, title: str | None, folder: FigureF
         list(_comparison_cautions(comparison)), summary.notes, summary.call, settings, _versions(comparison), entries
     )
     sections = [part for part in (*body, *closing) if part.parts]
-    return Report(
+    return Document(
         title if title is not None else _default_title(comparison),
-        meta,
         sections,
+        [meta],
         dict(_versions(comparison))["dreval"],
     )
 
 
 def _text_sections(
-    comparison: Comparison, summary: Summary, answer: Sequence[Paragraph], folder: FigureFolder
+    comparison: Comparison, summary: Document, answer: Sequence[Paragraph], folder: FigureFolder
 ) -> Iterator[Section]:
     """Yield the sections of a text before the cautions: a paragraph for each measure, figures, and every number."""
-    form = "latex" if folder.tex else "markdown"
-    paragraphs = [Paragraph(measure_paragraph(comparison, name, form), written=True) for name in comparison.measures]
+    paragraphs = [
+        Paragraph(measure_paragraph(comparison, name, "markdown"), written=True) for name in comparison.measures
+    ]
     yield Section("", [*answer, *paragraphs])
     yield Section("Figures", [folder.figure(figure, name, caption) for name, caption, figure in _figures(comparison)])
-    tables = [CaptionedTable(table, table.title or summary.title, table.title or "table") for table in summary.tables]
-    yield Section("Every number", tables)
+    yield Section("Every number", summary.tables)
 
 
 def _default_title(comparison: Comparison) -> str:
@@ -174,15 +174,14 @@ def _page_sections(
     best = f"● the best {'mean rank' if has_families else 'value'} of a column"
     note = f"{order}; {best}, a stronger shade is better. {letter_text(comparison) if has_letters else ''}"
     heads = [
-        Head("Embedding", is_text=True),
+        TableColumn("Embedding", "text"),
         *(
-            Head(column.title, below=_measure_subtitle(column), higher=column.higher and not has_families)
+            TableColumn(column.title, below=_measure_subtitle(column), higher=column.higher and not has_families)
             for column in columns.values()
         ),
     ]
-    table = PageTable(
-        "Embeddings down, measures across", heads, rows, quantity, "heat", visible_rows=visible_rows(len(rows))
-    )
+    caption, n_visible = "Embeddings down, measures across", visible_rows(len(rows))
+    table = Table(quantity, heads, rows, caption=caption, style="heat", visible_rows=n_visible)
     yield Section("Who is ahead", [*answer, Paragraph(note.strip(), "note"), table], "ahead", "Ahead")
     yield Section("Is there any difference?", _overall_parts(comparison, columns), "any", "Any difference")
     parts = list(_measure_sections(comparison, columns, with_figures=not forests.figures))
@@ -202,7 +201,7 @@ def _pair_sections(comparison: Comparison) -> Iterator[Section]:
     many = pairs is not None and len(pairs.rows) > MAX_UNFOLDED_PAIRS
     parts: list[Part] = []
     if pairs is not None:
-        parts = [Details(f"{pairs.label}: {len(pairs.rows)} rows", [pairs], screen=True) if many else pairs]
+        parts = [Details(f"{pairs.title}: {len(pairs.rows)} rows", [pairs], screen=True) if many else pairs]
     posterior = posterior_page_table(comparison, "One row for each measure and pair")
     n_shown = sum(len(page_table.rows) for page_table in (pairs, posterior) if page_table)
     n_more = len(comparison.pairs) - n_shown
@@ -254,7 +253,7 @@ def _value_rows(
     letters = {name: letters_by_measure[name] if has_letters else {} for name in columns}
     return [
         [
-            Cell(short[embedding], "name", title=embedding, heads=True),
+            Cell(short[embedding], "name", note=embedding),
             *(_value_cell(c, embedding, letters[name].get(embedding, "")) for name, c in columns.items()),
         ]
         for embedding in names
@@ -264,10 +263,10 @@ def _value_rows(
 def _value_cell(column: Column, name: str, letters: str) -> Cell:
     """Return one value as a cell."""
     if name not in column.values:
-        return Cell()
+        return Cell(MISSING_VALUE)
     text, shade = column.format_value(column.values[name]), round(column.shade(name), 3)
     sort, best = repr(float(column.values[name])), name in column.leaders
-    return Cell(text, small=[str(letters)], best=best, shade=shade, sort=sort)
+    return Cell(text, "value", "best" if best else "", sort, small=[str(letters)], shade=shade)
 
 
 def _measure_sections(
@@ -285,9 +284,12 @@ def _measure_sections(
         parts.append(Details("In words", [paragraph], about=f"on {column.title}"))
         if family is not None:
             rows = list(_dataset_rows(column, family.cells))
-            heads = [Head("Data set", is_text=True), *(Head(embedding, is_name=True) for embedding in family.names)]
+            heads = [
+                TableColumn("Data set", "text"),
+                *(TableColumn(embedding, is_name=True) for embedding in family.names),
+            ]
             label = f"Values of {', '.join(filter(None, [column.title, below]))}"
-            table = PageTable("Data sets down, embeddings across", heads, rows, label, "heat")
+            table = Table(label, heads, rows, caption="Data sets down, embeddings across", style="heat")
             parts.append(Details("Every data set", [table], about=f"by {column.title}"))
         yield Section(column.title, parts, below=below), bool(svg)
 
@@ -307,7 +309,7 @@ def _dataset_rows(column: Column, cells: pd.DataFrame) -> Iterator[list[Cell]]:
     for dataset, values in cells.iterrows():
         row_column = replace(column, cells={str(name): MeasuredValue(float(value)) for name, value in values.items()})
         yield [
-            Cell(str(dataset), "name", heads=True),
+            Cell(str(dataset), "name"),
             *(_value_cell(row_column, str(name), "") for name in cells.columns),
         ]
 
@@ -322,21 +324,22 @@ def _overall_parts(comparison: Comparison, columns: Mapping[str, Column]) -> lis
             title = ", ".join(filter(None, [column.title, parameter_text(column.parameters)]))
             rows.append(
                 [
-                    Cell(title, "words", heads=True),
-                    Cell(OVERALL_TITLES[row["test"]], "words"),
+                    Cell(title, "text"),
+                    Cell(OVERALL_TITLES[row["test"]], "text"),
                     Cell(f"{int(row['n'])}", "number"),
-                    Cell(MISSING_VALUE if math.isnan(value) else format_fixed(value, 2)),
+                    Cell(MISSING_VALUE if math.isnan(value) else format_fixed(value, 2), "value"),
                     Cell(degrees, "number"),
                     Cell(probability(p, comparison.recipe["alpha"]), "number", sort="" if math.isnan(p) else repr(p)),
                     Cell(row["note"], "note"),
                 ]
             )
     heads = [
-        Head("Measure", is_text=True),
-        Head("Test", is_text=True),
-        Head("Data sets"),
-        Head("Statistic"),
-        Head("df"),
+        TableColumn("Measure", "text"),
+        TableColumn("Test", "text"),
+        TableColumn("Data sets"),
+        TableColumn("Statistic"),
+        TableColumn("df"),
     ]
-    heads += [Head("p"), Head("Note", is_text=True)]
-    return [PageTable("One row for each measure and test", heads, rows, "Tests of any difference")] if rows else []
+    heads += [TableColumn("p"), TableColumn("Note", "text")]
+    caption = "One row for each measure and test"
+    return [Table("Tests of any difference", heads, rows, caption=caption)] if rows else []

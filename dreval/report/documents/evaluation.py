@@ -25,16 +25,28 @@ from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.results import Results
 from dreval.records.tests import LEVEL
 from dreval.registry import MEASURES, TESTS
-from dreval.report.document import CODES, TERMINAL_COLUMNS, BestCell, Table, TextCell, same_digits, significance_stars
+from dreval.report.document import (
+    CODES,
+    TERMINAL_COLUMNS,
+    Cell,
+    Document,
+    Table,
+    record_document,
+    same_digits,
+    significance_stars,
+)
+from dreval.report.document import (
+    Column as TableColumn,
+)
 from dreval.report.findings import (
     NULL_DATA_NAMES,
     best_mark_text,
     leading_column,
-    main_findings,
     metric_text,
     noise_text,
     other_settings,
     smallest_p_text,
+    verdict,
 )
 from dreval.report.format import (
     adjusted_by,
@@ -48,9 +60,9 @@ from dreval.report.format import (
 )
 from dreval.report.render.html import html_tables
 from dreval.report.render.latex import latex
-from dreval.report.render.markdown import markdown_tables
+from dreval.report.render.layout import table_width
+from dreval.report.render.markdown import markdown_table
 from dreval.report.render.markup import with_code_points
-from dreval.report.render.summary import Summary
 from dreval.report.result_view import (
     DIFFERS,
     NEIGHBORS_PARAMETER,
@@ -80,17 +92,17 @@ UNTESTED_MARK = " °"
 
 def to_html(results: Results, measures: Any = None, *, rows: str = "auto") -> str:
     """See ``Results.to_html``."""
-    return html_tables(Summary(TITLE, (), [value_table(results, measures, rows)]))
+    return html_tables([value_table(results, measures, rows)])
 
 
 def to_latex(results: Results, measures: Any = None, *, rows: str = "auto", label: str | None = None) -> str:
     """See ``Results.to_latex``."""
-    return latex(Summary(TITLE, (), [value_table(results, measures, rows, symbols=True)]), label)
+    return latex(record_document(TITLE, (), [value_table(results, measures, rows, symbols=True)]), label)
 
 
 def to_markdown(results: Results, measures: Any = None, *, rows: str = "auto") -> str:
     """See ``Results.to_markdown``."""
-    return markdown_tables(Summary(TITLE, (), [value_table(results, measures, rows)])) + "\n"
+    return markdown_table(value_table(results, measures, rows)) + "\n"
 
 
 def value_table(results: Results, measures: Any = None, rows: str = "auto", *, symbols: bool = False) -> Table:
@@ -112,7 +124,7 @@ def value_table(results: Results, measures: Any = None, rows: str = "auto", *, s
     for best_set, line in zip(best_sets, cells, strict=True):
         for place, name in enumerate(names):
             line[place] = (
-                BestCell(line[place])
+                Cell(line[place], emphasis="best")
                 if name in best_set.best
                 else line[place] + UNTESTED_MARK * (name in best_set.unjudged)
             )
@@ -136,12 +148,12 @@ def value_table(results: Results, measures: Any = None, rows: str = "auto", *, s
     if rows == "embeddings" or (rows == "auto" and len(names) > MAX_EMBEDDINGS_ACROSS):
         lines = [[name, *line] for name, line in zip(names, zip(*cells, strict=True), strict=True)]
         lines += [[CHANCE, *chances]] if any(chances) else []
-        return Table("", ["", *heads], lines, foot=foot_text, best=best)
+        return Table("", ["", *map(TableColumn, heads)], lines, foot=foot_text, best=best)
     if symbols:  # long names over columns do not fit in LaTeX
         short = distinct_short_names(list(map(with_code_points, names)), FEW_NAME_LETTERS)
         foot_text = " ".join([foot_text, *(f"{form}: {name}." for name, form in short.items() if form != name)])
         names = tuple(short.values())
-    lines = [[head, *line, chance] for head, line, chance in zip(heads, cells, chances, strict=True)]
+    lines = [[Cell(head, "text"), *line, chance] for head, line, chance in zip(heads, cells, chances, strict=True)]
     return Table("", ["", *names, "chance"], lines, foot=foot_text, best=best)
 
 
@@ -153,7 +165,7 @@ def _requested_columns(view: ResultView, measures: Any) -> tuple[Column, ...]:
     return tuple(column for name in names for column in view.columns if column.measure == name)
 
 
-def _measure_head(column: Column, name: str, k: int | None) -> TextCell:
+def _measure_head(column: Column, name: str, k: int | None) -> str:
     """Return a measure, the parameters that differ from its card or the others, and an arrow to its better end."""
     defaults = MEASURES.card(column.measure).parameters if column.measure in MEASURES else {}
     parameters, scale = parameters_of(column.parameters), neighbors_of(column)
@@ -164,7 +176,7 @@ def _measure_head(column: Column, name: str, k: int | None) -> TextCell:
         if key != NEIGHBORS_PARAMETER and str(defaults.get(key)) != value
     }
     setting_text = f"({parameter_text(parameters_text(settings))})" if settings else ""
-    return TextCell(" ".join(filter(None, [name, setting_text, ARROWS.get(column.direction, "")])))
+    return " ".join(filter(None, [name, setting_text, ARROWS.get(column.direction, "")]))
 
 
 def _value_text(column: Column, name: str) -> str:
@@ -199,11 +211,15 @@ def printed_table(view: ResultView, *, shell: bool = False) -> Table:
         heads = ["", *short, "chance"]
         for titles in (True, False):
             rows = [
-                [_printed_head(view, c, titles), *(_narrow_value(view, c, name) for name in names), _narrow_chance(c)]
+                [
+                    Cell(_printed_head(view, c, titles), "text"),
+                    *(_narrow_value(view, c, name) for name in names),
+                    _narrow_chance(c),
+                ]
                 for c in columns
             ]
             table = Table("", heads, rows)
-            if table.width(table.longest) <= TERMINAL_COLUMNS:
+            if table_width(table) <= TERMINAL_COLUMNS:
                 break
         key += [f"… is {prefix}"] if prefix else []
         key += [f"{form} is {name}" for form, name in short.items() if form not in (name, f"…{name[len(prefix) :]}")]
@@ -214,14 +230,13 @@ def printed_table(view: ResultView, *, shell: bool = False) -> Table:
             order += [name for name in view.reference if name not in order]
             leads = [leading_column(list(part)) for _, part in groupby(columns, key=lambda column: column.goal)]
             candidates = [*leads, *(column for column in columns if not any(column is lead for lead in leads))]
-            key += [view.mean_rank_text] if view.mean_rank_text else []
         omitted = len(names) - len(order)
 
         def make(measures: Sequence[Column]) -> Table:
             lines = [[name, *(_narrow_value(view, column, name) for column in measures)] for name in order]
             lines += [[f"... {omitted} more", *[""] * len(measures)]] if omitted else []
             lines += [["chance", *map(_narrow_chance, measures)]]
-            return Table("", ["", *(_printed_head(view, column, titles) for column in measures)], lines)
+            return Table("", ["", *(TableColumn(_printed_head(view, column, titles)) for column in measures)], lines)
 
         table = fit_columns(candidates, make) if view.has_many else make(candidates)
         printed = candidates[: len(table.columns) - 1]
@@ -266,7 +281,7 @@ def fit_columns(candidates: Sequence[Any], make: Callable[[Sequence[Any]], Table
     """Return the table of as many columns, at least two, as fit next to whole names in a terminal."""
     for count in range(len(candidates), 2, -1):
         table = make(candidates[:count])
-        if table.width(table.longest) <= TERMINAL_COLUMNS:
+        if table_width(table) <= TERMINAL_COLUMNS:
             return table
     return make(candidates[:2])
 
@@ -276,7 +291,7 @@ def _printed_head(view: ResultView, column: Column, titles: bool) -> str:
     scale = neighbors_of(column)
     scale_text = f"(k = {scale})" if scale not in (view.k, None) else ""
     arrow = ARROWS["lower"] if column.direction == "lower" else ""
-    return TextCell(" ".join(filter(None, [column.title if titles else column.short_title, scale_text, arrow])))
+    return " ".join(filter(None, [column.title if titles else column.short_title, scale_text, arrow]))
 
 
 def _narrow_chance(column: Column) -> str:
@@ -291,7 +306,7 @@ def _narrow_chance(column: Column) -> str:
     return f"{'≈' * column.chance_is_estimated}{without_zero(column.chance)}"
 
 
-def _narrow_value(view: ResultView, column: Column, name: str) -> str:
+def _narrow_value(view: ResultView, column: Column, name: str) -> Cell | str:
     """Return a value with half of its interval, in few letters; the best ones are marked."""
     if name not in column.values:
         return "-"
@@ -303,7 +318,7 @@ def _narrow_value(view: ResultView, column: Column, name: str) -> str:
         text += (
             f" ±{'' if is_visible else '<'}{without_zero(format_fixed(half if is_visible else unit, column.decimals))}"
         )
-    return BestCell(text) if name in view.best_set(column).best else text
+    return Cell(text, emphasis="best") if name in view.best_set(column).best else text
 
 
 # The printed summary of an evaluation.
@@ -317,13 +332,13 @@ SEVERITY_ORDER = (ASSUMPTION, LIMIT, FAILURE)
 FIRST_CODES = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight
 
 
-def summarize(results: Results, full: bool = False, *, shell: bool = False) -> Summary:
+def summarize(results: Results, full: bool = False, *, shell: bool = False) -> Document:
     """Return the data and settings, the findings, one table, tests, and the notes that matter most.
 
     With ``full`` return the header, the call, each value with its interval, every test and all notes.
     """
     recipe, view = results.recipe, read_results(results)
-    sentences = [finding.text for finding in main_findings(view)]
+    sentences = [f"{answer.question}: {answer.text}" for answer in verdict(view)]
     if full:
         table = results.table[~results.table["embedding"].isin(results.failed)]  # whose reasons are notes
         rows = over_replicates(table[table["test"] == ""])
@@ -333,7 +348,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
         tables += [_test_table(tests)] if len(tests) else []
         tables += [_noise_table(view, results)] if view.method_tests else []
         call, notes = str(recipe.get("call") or ""), printed_notes(results)
-        return Summary("Evaluation of embeddings", _header(results), tables, notes, call, findings=sentences)
+        return record_document("Evaluation of embeddings", _header(results), tables, notes, call, findings=sentences)
     tables = [printed_table(view, shell=shell)] if view.computed and view.main_columns else []
     # the reason of a single failure is the finding
     weighted = _weighted_notes(results, failures=len(view.names) > 1, excluded_codes=CODES_IN_FINDINGS)
@@ -345,7 +360,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
         methods += [".compare()", ".ranking()"]
     methods += [f".curve({name!r})" for name in results.curves["measure"].unique()] if not view.main_columns else []
 
-    def make_summary(count: int) -> Summary:
+    def make_summary(count: int) -> Document:
         omitted = len(notes_by_weight) - count
         further = f"{number_word(omitted).capitalize()} more note{'s' * (omitted > 1)}" if omitted > 0 else "More"
         headline = _headline(results, view)
@@ -360,7 +375,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> S
             "after": after,
             "further": f"{further}: {', '.join(methods)}.",
         }
-        return Summary("Evaluation of embeddings", (), tables, notes_by_weight[:count], **parts)
+        return record_document("Evaluation of embeddings", (), tables, notes_by_weight[:count], **parts)
 
     short = (make_summary(count) for count in range(min(PRINTED_NOTES, len(notes_by_weight)), 0, -1))
     fitting = (summary for summary in short if len(str(summary).splitlines()) <= PRINTED_LINES)
@@ -468,7 +483,7 @@ def _all_values_table(rows: Any, view: ResultView) -> Table:
         heading, measure_lines = _measure_rows(str(name), part, view)
         several |= any(line[1] for line in measure_lines)
         ties |= any(line[-1] for line in measure_lines)
-        has_best |= any(isinstance(line[2], BestCell) for line in measure_lines)
+        has_best |= any(isinstance(line[2], Cell) for line in measure_lines)
         lines += [[heading], *measure_lines]
     has_column = (True, several, True, interval, True, ties)
     columns = [*itertools.compress(("", "", "value", f"{view.level} interval", "chance", "worst, best"), has_column)]
@@ -476,7 +491,7 @@ def _all_values_table(rows: Any, view: ResultView) -> Table:
     return Table("", columns, rows, best=best_mark_text(view, view.columns) if has_best else "")
 
 
-def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[list[str]]]:
+def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[list[Any]]]:
     """Return the heading of one measure and its rows: embedding, setting, value, interval, chance, range over ties."""
     card = MEASURES.card(name) if name in MEASURES else None
     heading = f"{measure_title(name)}, {DIRECTIONS[card.direction]}" if card else name
@@ -493,7 +508,7 @@ def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[lis
         [
             row["embedding"],
             parameter_text(setting),
-            BestCell(value) if (row["parameters"], row["embedding"]) in best else value,
+            Cell(value, emphasis="best") if (row["parameters"], row["embedding"]) in best else value,
             _interval(row["conf_low"], row["conf_high"]),
             format_number(row["chance"]),
             _interval(row["worst"], row["best"]) if format_number(row["worst"]) != format_number(row["best"]) else "",

@@ -13,7 +13,7 @@ from dreval.inference.ties import is_tie, order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.registry import MEASURES
 from dreval.report.comparison_view import PAIR_TITLES
-from dreval.report.document import MISSING_VALUE, Cell, Head, PageTable
+from dreval.report.document import MISSING_VALUE, Cell, Column, Table
 from dreval.report.format import (
     ADJUSTMENTS,
     MAX_NAME_LETTERS,
@@ -38,7 +38,7 @@ class PairedDifferences:
     """The paired differences and their text; empty where nothing was compared."""
 
     text: str = ""
-    table: PageTable | None = None
+    table: Table | None = None
     comparison: Comparison | None = None
 
     @property
@@ -60,7 +60,7 @@ def paired_differences(view: ResultView) -> PairedDifferences:
     )
 
 
-def pair_page_table(comparison: Comparison, caption: str) -> PageTable | None:
+def pair_page_table(comparison: Comparison, caption: str) -> Table | None:
     """Return the pairs that have a p-value, or might have one, in their order.
 
     Of many embeddings only the pairs with the best one by each measure are included, unless there is a baseline.
@@ -82,7 +82,7 @@ def pair_page_table(comparison: Comparison, caption: str) -> PageTable | None:
             [
                 measure_cell,
                 other_cells[0],
-                *[Cell(_test_text(row), "words")] * tests,
+                *[Cell(_test_text(row), "text")] * tests,
                 other_cells[1],
                 Cell(_interval_ends(row["conf_low"], row["conf_high"], decimals), "number"),
                 Cell(_signed_number(row["effect_size"], 2), "number", sort=_sort_key(row["effect_size"])),
@@ -94,11 +94,12 @@ def pair_page_table(comparison: Comparison, caption: str) -> PageTable | None:
     numbers = ["Advantage", interval_heading(comparison), "Effect size", "p", *["Adjusted p"] * adjusted]
     text_headings = ["Measure", "Pair", *["Test"] * tests]
     heads = [
-        *(Head(heading, is_text=True) for heading in text_headings),
-        *map(Head, numbers),
-        Head("Better", is_text=True),
+        *(Column(heading, "text") for heading in text_headings),
+        *map(Column, numbers),
+        Column("Better", "text"),
     ]
-    return PageTable(caption, heads, rows, "Pairs" if tests else "Paired differences") if rows else None
+    title, header = "Pairs" if tests else "Paired differences", text_headings.index("Pair")
+    return Table(title, heads, rows, header=header, caption=caption) if rows else None
 
 
 def _test_text(row: Mapping[str, Any]) -> str:
@@ -107,7 +108,7 @@ def _test_text(row: Mapping[str, Any]) -> str:
     return f"{PAIR_TITLES[row['test']]}{scope}"
 
 
-def posterior_page_table(comparison: Comparison, caption: str) -> PageTable | None:
+def posterior_page_table(comparison: Comparison, caption: str) -> Table | None:
     """Return the pairs with posterior probabilities, in their order."""
     pairs = comparison.pairs[comparison.pairs["test"] == "bayes"]
     places, rows = _advantage_decimals(pairs), []
@@ -129,11 +130,12 @@ def posterior_page_table(comparison: Comparison, caption: str) -> PageTable | No
         ("Median advantage", "First better", "Equal in practice", "Second better"),
     )
     heads = [
-        *(Head(heading, is_text=True) for heading in text_headings),
-        *map(Head, numbers),
-        Head("Better", is_text=True),
+        *(Column(heading, "text") for heading in text_headings),
+        *map(Column, numbers),
+        Column("Better", "text"),
     ]
-    return PageTable(caption, heads, rows, "Posterior probabilities") if rows else None
+    header = text_headings.index("Pair")
+    return Table("Posterior probabilities", heads, rows, header=header, caption=caption) if rows else None
 
 
 def _pair_cells(row: Mapping[str, Any], places: int) -> tuple[Cell, Cell, Cell]:
@@ -142,15 +144,15 @@ def _pair_cells(row: Mapping[str, Any], places: int) -> tuple[Cell, Cell, Cell]:
     title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
     parameters = parameter_text(row["parameters"])
     return (
-        Cell(f"{title}, {parameters}" if parameters else title, "words"),
-        Cell(first_name, "pair", title=f"{row['first']} − {row['second']}", second=second_name, heads=True),
-        Cell(_signed_number(row["advantage"], places), sort=_sort_key(row["advantage"])),
+        Cell(f"{title}, {parameters}" if parameters else title, "text"),
+        Cell(first_name, "pair", note=f"{row['first']} − {row['second']}", second=second_name),
+        Cell(_signed_number(row["advantage"], places), "value", sort=_sort_key(row["advantage"])),
     )
 
 
 def _better_cell(name: str, undecided_text: str) -> Cell:
     """Return the better one of a pair, or the reason why there is none."""
-    return Cell(name, "name") if name else Cell(undecided_text, "state")
+    return Cell(name, "name") if name else Cell(undecided_text, "text", "soft")
 
 
 def _advantage_decimals(pairs: pd.DataFrame) -> dict[Any, int]:
@@ -221,7 +223,7 @@ def rank_rows(
     for method in order_by_mean_rank(ranks):
         method_ranks = zip(names, ranks[method], strict=True)
         cells = [_rank_cell(comparison, name, method, rank, has_letters) for name, rank in method_ranks]
-        lines.append([Cell(short[method], "name", title=method, heads=True), *cells])
+        lines.append([Cell(short[method], "name", note=method), *cells])
     return lines
 
 
@@ -235,9 +237,9 @@ def _mean_rank(comparison: Comparison, name: str, method: str) -> float:
 def _rank_cell(comparison: Comparison, name: str, method: str, rank: float, has_letters: bool) -> Cell:
     """Return the mean rank as a cell, with the letters of the method where methods are ``lettered``."""
     if math.isnan(rank):
-        return Cell()
+        return Cell(MISSING_VALUE)
     standing = comparison.of(comparison.standing, name)
     k, letters = len(standing), standing.loc[standing["embedding"] == method, "letters"].iloc[0]
     shade = round((k - rank) / (k - 1), 3) if k > 1 else 0.0
     best = is_tie(rank, float(standing["mean_rank"].min()))
-    return Cell(f"{rank:.2f}", small=[str(letters)] * has_letters, best=best, shade=shade)
+    return Cell(f"{rank:.2f}", "value", "best" if best else "", small=[str(letters)] * has_letters, shade=shade)

@@ -24,7 +24,6 @@ from dreval.report.comparison_view import TEST_TITLES, column_of, equal_maps, me
 from dreval.report.documents.comparison import equivalences, powerless_text
 from dreval.report.documents.methods import MARKUPS, ParagraphMarkup, methods
 from dreval.report.findings import (
-    aims_at_chance,
     best_set_text,
     is_tied,
     measure_ranking,
@@ -248,7 +247,7 @@ def _above_chance_sentence(columns: Sequence[Column], lead: str, level: str, ref
         if not cell.missing and name not in reference
     ]
     with_interval = [(column, cell) for column, cell in cells if cell.has_interval and _is_number(cell.chance)]
-    with_interval = [(column, cell) for column, cell in with_interval if not aims_at_chance(column)]
+    with_interval = [(column, cell) for column, cell in with_interval if not column.aims_at_chance]
     if not with_interval:
         return f"{lead} has values of {len(cells)} measure{'s' * (len(cells) != 1)}."
     above = sum(not reaches_chance(column, cell) for column, cell in with_interval)

@@ -13,9 +13,8 @@ from dreval.protocol.protocol import ProtocolStatus
 from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
 from dreval.records.points import Embedding, PointScores
 from dreval.registry import ANALYSES, METHODS
-from dreval.report.document import Table
+from dreval.report.document import Document, Table, record_document
 from dreval.report.format import count_noun, p_text, percent
-from dreval.report.render.summary import Summary
 
 # What is printed of the number of dimensions of data: an intrinsic dimension, and a parallel analysis.
 
@@ -24,7 +23,7 @@ FIT_NAMES = {"line": "line through the origin", "ml": "maximum likelihood"}
 MAX_FURTHER_COMPONENTS = 12  # printed components beyond the selected ones
 
 
-def intrinsic_dimension_summary(record: IntrinsicDimension) -> Summary:
+def intrinsic_dimension_summary(record: IntrinsicDimension) -> Document:
     """Return the estimate with its interval in a sentence, and the method."""
     recipe = record.recipe
     parameters = recipe["parameters"]
@@ -46,7 +45,7 @@ def intrinsic_dimension_summary(record: IntrinsicDimension) -> Summary:
         tables.append(Table("Local dimensions of the points", columns, [["dimension", *quantiles]]))
     notes = [*record.notes, ANALYSES.card("intrinsic_dimension").caution]
     answer = [intrinsic_dimension_answer(record)]
-    return Summary("Intrinsic dimension", [h for h in header if h[0]], tables, notes, record.call, answer)
+    return record_document("Intrinsic dimension", [h for h in header if h[0]], tables, notes, record.call, answer)
 
 
 def intrinsic_dimension_answer(record: IntrinsicDimension) -> str:
@@ -58,7 +57,7 @@ def intrinsic_dimension_answer(record: IntrinsicDimension) -> str:
     return f"{text}, in {count_noun(record.recipe['p'], 'column')}."
 
 
-def parallel_analysis_summary(record: ParallelAnalysis) -> Summary:
+def parallel_analysis_summary(record: ParallelAnalysis) -> Document:
     """Return the number of components in a sentence, then eigenvalues and p-values."""
     header = [*_data_header(record.recipe), ("Permutations", format_number(record.n_resamples))]
     header += [("Level", f"{record.alpha:g}")]
@@ -84,7 +83,7 @@ def parallel_analysis_summary(record: ParallelAnalysis) -> Summary:
     tables = [Table("Eigenvalues of the correlation matrix", columns, rows, foot=foot)]
     notes = [*record.notes, ANALYSES.card("parallel_analysis").caution]
     answer = [parallel_analysis_answer(record)]
-    return Summary("Parallel analysis", header, tables, notes, record.call, answer)
+    return record_document("Parallel analysis", header, tables, notes, record.call, answer)
 
 
 def parallel_analysis_answer(record: ParallelAnalysis) -> str:
@@ -110,7 +109,7 @@ def _data_header(recipe: Any) -> list[tuple[str, str]]:
 # Summaries of single objects: a measure of a method, an embedding, a map, a method, a data set, an evaluation.
 
 
-def measure_summary(record: MeasureRecord) -> Summary:
+def measure_summary(record: MeasureRecord) -> Document:
     """Return the method and the data, the value with its chance level, the parts, and notes."""
     recipe = record.recipe
     header = [("Source", str(recipe.get("source", ""))), ("n", format_number(recipe.get("n")))]
@@ -121,10 +120,10 @@ def measure_summary(record: MeasureRecord) -> Summary:
     rows += [[title, text or "none, see the notes"] for title, text in part_texts(record.parts.items()).items()]
     better = f", {DIRECTIONS[record.direction]}" if record.direction else ""
     table = Table(f"Value ({record.symbol}{better}) and parts", ["", "value"], rows)
-    return Summary(record.title, header, [table], record.notes, record.call)
+    return record_document(record.title, header, [table], record.notes, record.call)
 
 
-def embedding_summary(record: Embedding) -> Summary:
+def embedding_summary(record: Embedding) -> Document:
     """Return method, parameters, and the spread of each component."""
     n, d = record.shape
     p = "" if record.data_shape is None else format_number(record.data_shape[1])
@@ -142,10 +141,10 @@ def embedding_summary(record: Embedding) -> Summary:
     options = {**record.parameters, "random_state": record.random_state}
     arguments = [f"{name}={value!r}" for name, value in options.items() if value is not None]
     call = f"dreval.embed({', '.join(['data', repr(record.method), *arguments])})" if record.method in METHODS else ""
-    return Summary("Embedding", header, tables, record.notes, call)
+    return record_document("Embedding", header, tables, record.notes, call)
 
 
-def map_summary(record: KernelMap) -> Summary:
+def map_summary(record: KernelMap) -> Document:
     """Return rule, bandwidth, ridge, conditioning and errors of a kernel map."""
     n, r = record.weights.shape
     header = [("Rule", record.rule), ("n", format_number(n)), ("Columns in", str(len(record.origin)))]
@@ -153,18 +152,18 @@ def map_summary(record: KernelMap) -> Summary:
     header += [("Condition", f"{record.condition:.3g}"), ("Relative error", f"{record.error:.4g}")]
     if record.left_out_error == record.left_out_error:
         header.append(("Left-out error", f"{record.left_out_error:.4g}"))
-    return Summary("Kernel map", header, [], record.notes)
+    return record_document("Kernel map", header, [], record.notes)
 
 
-def method_summary(method: Any) -> Summary:
+def method_summary(method: Any) -> Document:
     """Return a bundled method, fitted or not, and its parameters."""
     fitted = f"to {method.n_features_in_} columns" if method.__sklearn_is_fitted__() else "not yet"
     header = [("Method", method.card.name), ("Family", method.card.family), ("Fitted", fitted)]
     rows = [[name, repr(value)] for name, value in method.get_params().items()]
-    return Summary(method.card.title, header, [Table("Parameters", ["", "value"], rows, names=2)])
+    return record_document(method.card.title, header, [Table("Parameters", ["", "value"], rows, names=2)])
 
 
-def dataset_summary(dataset: Dataset) -> Summary:
+def dataset_summary(dataset: Dataset) -> Document:
     """Return source, license and size of a data set."""
     card, (n, p) = dataset.card, dataset.data.shape
     classes = "" if dataset.labels is None else f"{len(np.unique(dataset.labels)):,}"
@@ -172,10 +171,10 @@ def dataset_summary(dataset: Dataset) -> Summary:
     header = [("Name", card.name), ("Points n", f"{n:,}"), ("Columns p", f"{p:,}"), ("Classes", classes)]
     header += [("Latent variables", latent), ("Source", card.source), ("License", card.license)]
     header += [("Reference", card.reference), *((str(key), str(value)) for key, value in dataset.recipe.items())]
-    return Summary(card.title, header, [])
+    return record_document(card.title, header, [])
 
 
-def evaluation_preview(evaluation: Evaluation) -> Summary:
+def evaluation_preview(evaluation: Evaluation) -> Document:
     """Return data, settings, and the source of each embedding, before anything is computed."""
     data, anchors = evaluation.data, evaluation.anchors
     header = [
@@ -191,10 +190,10 @@ def evaluation_preview(evaluation: Evaluation) -> Summary:
     ]
     rows = [[name, source.kind, str(source.what)] for name, source in evaluation.sources.items()]
     tables = [Table("Embeddings", ["", "from", "source"], rows, names=3)] if rows else []
-    return Summary("Evaluation", header, tables, ["Nothing is computed yet: run() gives the results."])
+    return record_document("Evaluation", header, tables, ["Nothing is computed yet: run() gives the results."])
 
 
-def cost_summary(record: CostEstimate) -> Summary:
+def cost_summary(record: CostEstimate) -> Document:
     """Return the total, one line for each kind of step, and the steps that are not included."""
     header = [
         ("Points n", f"{record.n:,}"),
@@ -210,7 +209,7 @@ def cost_summary(record: CostEstimate) -> Summary:
     if record.not_included:
         names = ", ".join(record.not_included)
         notes.append(f"Not included, because a method is not run for an estimate: the runs of {names}.")
-    return Summary("Estimated cost", header, [table], notes)
+    return record_document("Estimated cost", header, [table], notes)
 
 
 def _two_digits(value: float) -> str:
@@ -218,7 +217,7 @@ def _two_digits(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}" if value >= 0.01 else "< 0.01"
 
 
-def scores_summary(record: PointScores) -> Summary:
+def scores_summary(record: PointScores) -> Document:
     """Return settings, numbers of the map, and the spread of each score over the points."""
     n, d = record.coordinates.shape
     header = [("n", format_number(n)), ("p", format_number(record.recipe.get("p"))), ("d", format_number(d))]
@@ -231,10 +230,10 @@ def scores_summary(record: PointScores) -> Summary:
         for row in record.tidy().to_dict("records")
     ]
     table = Table("Scores of the points", ["", "min", "median", "mean", "max"], rows)
-    return Summary(record.TITLE, header, [table], record.notes)
+    return record_document(record.TITLE, header, [table], record.notes)
 
 
-def perplexity_summary(record: PerplexityCurve) -> Summary:
+def perplexity_summary(record: PerplexityCurve) -> Document:
     """Return the scores at each perplexity with their intervals, and the number of maps without a score."""
     recipe = record.recipe
     header = [("n", format_number(recipe["n"])), ("p", format_number(recipe["p"]))]
@@ -253,10 +252,12 @@ def perplexity_summary(record: PerplexityCurve) -> Summary:
         maps = f"{row['n_used']} of {row['n_used'] + row['n_refused']}"
         rows.append([f"{row['perplexity']:.3g}", row["score"], *numbers_text, maps])
     columns = ["perplexity", "score / n", "mean", f"{100 * record.conf_level:g} % low", "high", "maps"]
-    return Summary("Perplexity curve", header, [Table("Singularity of t-SNE maps", columns, rows)], record.notes)
+    return record_document(
+        "Perplexity curve", header, [Table("Singularity of t-SNE maps", columns, rows)], record.notes
+    )
 
 
-def protocol_summary(status: ProtocolStatus) -> Summary:
+def protocol_summary(status: ProtocolStatus) -> Document:
     """Return files by round, the errors, and the next step."""
     rows = []
     for number in sorted(set(status.table["round"])):
@@ -268,6 +269,6 @@ def protocol_summary(status: ProtocolStatus) -> Summary:
     remaining = [f"{len(wrong) - 5} more files are wrong."] if len(wrong) > 5 else []
     first_missing = [f"The first that is missing: {status.missing[0]}."] if status.missing else []
     header = [*status.header, ("Round", f"{status.round} of {status.rounds}")]
-    return Summary(
+    return record_document(
         "Protocol", header, tables, [*status.notes, *wrong[:5], *remaining, *first_missing, status.next_step]
     )

@@ -22,19 +22,21 @@ from dreval.report.document import (
     MISSING_VALUE,
     Cell,
     Details,
+    Document,
     Group,
-    Head,
     PageFigure,
-    PageTable,
     Paragraph,
     Part,
-    Report,
     Section,
     Table,
     TermEntry,
     Terms,
     WideFigure,
     format_duration,
+    record_document,
+)
+from dreval.report.document import (
+    Column as TableColumn,
 )
 from dreval.report.documents.comparison import letter_text, outcomes
 from dreval.report.documents.evaluation_page import closing_sections, measure_entry
@@ -50,7 +52,6 @@ from dreval.report.format import (
     number_word,
 )
 from dreval.report.plot import draw_comparison
-from dreval.report.render.summary import Summary
 from dreval.report.result_view import (
     Column,
     make_column,
@@ -67,7 +68,7 @@ MAX_REASONS = 10
 MAX_DATA_NOTES = 20  # notes on data sets and methods that are printed
 
 
-def study_summary(status: StudyStatus) -> Summary:
+def study_summary(status: StudyStatus) -> Document:
     """Return the numbers of cells by state, for each data set and method, and the next step."""
     cells = status.cells
     header = [
@@ -79,7 +80,7 @@ def study_summary(status: StudyStatus) -> Summary:
         *((state.capitalize(), f"{status.count(state):,}") for state in STATES),
         ("Computing", format_duration(status.seconds)),
     ]
-    return Summary("Study", header, [_study_table(status)] if len(cells) else [], _study_notes(status))
+    return record_document("Study", header, [_study_table(status)] if len(cells) else [], _study_notes(status))
 
 
 def _study_table(status: StudyStatus) -> Table:
@@ -176,7 +177,7 @@ def _names_or_count(names: Collection[str], noun: str) -> str:
 # The report of a study: its measures, tables, text, and the page.
 
 
-def study_report(study: Any, name: str, title: str | None, folder: FigureFolder | None) -> Report:
+def study_report(study: Any, name: str, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a study, in order: of a page of this name, or of a text."""
     status, recipe, table = study.status(), study.recipe(), read_study_table(study.path)
     with StudyFile(study.path) as file:
@@ -212,10 +213,10 @@ def study_report(study: Any, name: str, title: str | None, folder: FigureFolder 
         ),
     ]
     heading = title if title is not None else study_title(recipe)
-    return Report(
+    return Document(
         heading,
-        study_meta(status, recipe),
         [part for part in sections if part.parts],
+        [study_meta(status, recipe)],
         str(recipe["versions"].get("dreval", "")),
     )
 
@@ -233,14 +234,17 @@ def _ranking_parts(view: StudyView, comparison: Comparison | None, best: str) ->
     if comparison is None:
         return []
     measures = [family for family in view.families if family.key in comparison.measures]
-    heads = [Head("Method", is_text=True), *(Head(measure.column.title, below=measure.below) for measure in measures)]
+    heads = [
+        TableColumn("Method", "text"),
+        *(TableColumn(measure.column.title, below=measure.below) for measure in measures),
+    ]
     rows = rank_rows(comparison, [family.key for family in measures], view.methods)
     note = f"Mean rank over the data sets, 1 being the best; {best}. {letter_text(comparison, 'Methods')}"
     findings = [Paragraph(text, "finding") for text in outcomes(comparison)]
     return [
         *findings,
         Paragraph(note, "note"),
-        PageTable("Methods down, measures across", heads, rows, "Mean ranks", "heat"),
+        Table("Mean ranks", heads, rows, caption="Methods down, measures across", style="heat"),
     ]
 
 
@@ -249,10 +253,10 @@ def _study_measure_section(
 ) -> Section:
     """Return the section of one measure: its values, its paragraph, and its figure."""
     title = ", ".join(filter(None, [measure.column.title, measure.below]))
-    heads = [Head("Data set", is_text=True), *(Head(name, is_name=True) for name in view.methods)]
+    heads = [TableColumn("Data set", "text"), *(TableColumn(name, is_name=True) for name in view.methods)]
     wide = len(view.methods) > MAX_NARROW_METHODS
     caption = "Data sets down, methods across"
-    table: list[Part] = [PageTable(caption, heads, measure.rows, f"Values of {title}", "heat", wide=wide)]
+    table: list[Part] = [Table(f"Values of {title}", heads, measure.rows, caption=caption, style="heat", wide=wide)]
     paragraphs: list[Part] = []
     if comparison is not None and measure.key in comparison.measures:
         table += _study_figure(comparison, measure, number, folder)
@@ -284,15 +288,21 @@ def _progress_parts(status: Any) -> Iterator[Part]:
     """Yield the progress of each data set and method, and the failures."""
     rows = [
         [
-            Cell(row["dataset"], "name", heads=True),
+            Cell(row["dataset"], "name"),
             Cell(row["embedding"], "name"),
             *(Cell(str(row[state] or ""), "number") for state in STATES),
             Cell(format_duration(row["seconds"]), "number"),
         ]
         for row in status.table.to_dict("records")
     ]
-    heads = [Head("Data set", is_text=True), Head("Method", is_text=True), *map(Head, STATES), Head("computing")]
-    table = PageTable("One row for each data set and method", heads, rows, "State of the cells", wide=False)
+    heads = [
+        TableColumn("Data set", "text"),
+        TableColumn("Method", "text"),
+        *map(TableColumn, STATES),
+        TableColumn("computing"),
+    ]
+    caption = "One row for each data set and method"
+    table = Table("State of the cells", heads, rows, caption=caption, wide=False)
     counts = ", ".join(f"{status.count(state):,} {state}" for state in STATES)
     yield Details(f"Cells: {counts}", [table], opened=not status.complete)
     failed = [
@@ -397,17 +407,18 @@ def _dataset_row(
         mean_rows.assign(conf_low=math.nan, conf_high=math.nan).to_dict("records"),
         data,
     )
-    cells = [Cell(dataset, "name", heads=True)]
+    cells = [Cell(dataset, "name")]
     for method in methods:
         value, sd = float(means.get(method, math.nan)), float(deviations.get(method, math.nan))
         if math.isnan(value):
-            cells.append(Cell(title=str(notes.get(method, ""))))
+            cells.append(Cell(MISSING_VALUE, note=str(notes.get(method, ""))))
             continue
         deviation_text = (
             half_width(value, value - sd, value + sd, measure_column.decimals) if sd > abs(value) * ROUNDING else ""
         )
         best, shade = method in column.leaders, round(column.shade(method), 3)
-        cells.append(Cell(format_fixed(value, measure_column.decimals), small=[deviation_text], best=best, shade=shade))
+        text = format_fixed(value, measure_column.decimals)
+        cells.append(Cell(text, "value", "best" if best else "", small=[deviation_text], shade=shade))
     return cells
 
 

@@ -15,18 +15,17 @@ from dreval.report._style import figure_style
 from dreval.report._svg import inline_svg
 from dreval.report.document import (
     MISSING_VALUE,
-    BestCell,
     Cell,
-    Head,
+    Column,
+    Document,
     PageFigure,
-    PageTable,
     Paragraph,
     Part,
-    Report,
     Section,
     Table,
     TermEntry,
     WideFigure,
+    record_document,
     same_digits,
 )
 from dreval.report.documents.evaluation_page import closing_sections, measure_entry, visible_rows
@@ -39,7 +38,6 @@ from dreval.report.format import (
     setting_text,
     value_text,
 )
-from dreval.report.render.summary import Summary
 from dreval.report.result_view import (
     make_column,
     measure_text,
@@ -52,7 +50,7 @@ MAX_NAMED_SETTINGS = 6  # settings in a sentence
 VERDICTS = {True: "best set", False: "worse"}
 
 
-def sweep_summary(sweep: Sweep) -> Summary:
+def sweep_summary(sweep: Sweep) -> Document:
     """Return the answer of each measure in a sentence, a table for each, and why settings are not judged."""
     recipe = sweep.recipe
     replicates = f"{recipe['parameters']['n_replicates']} {sweep.over}"
@@ -68,7 +66,7 @@ def sweep_summary(sweep: Sweep) -> Summary:
     ]
     caution = "A setting in the best set is not shown to be good, or equal to the best: it is not shown to be worse."
     answers = [sweep_answer(sweep, name) for name in sweep.measures]
-    return Summary("Sweep", header, tables, [*unjudged, *sweep.notes, caution], recipe["call"], answers)
+    return record_document("Sweep", header, tables, [*unjudged, *sweep.notes, caution], recipe["call"], answers)
 
 
 def sweep_answer(sweep: Sweep, measure: str | None = None) -> str:
@@ -163,7 +161,7 @@ def _sweep_table(sweep: Sweep, measure: str) -> Table:
         lines.append(
             [
                 *(value_text(sweep.settings[at].get(name, "")) for name in sweep.options),
-                BestCell(mean) if is_best else mean,
+                Cell(mean, emphasis="best") if is_best else mean,
                 f"{low} to {high}" if low else "",
                 str(row["n_replicates"]),
                 format_p(row["p_value"], sweep.alpha),
@@ -184,7 +182,7 @@ def _sweep_table(sweep: Sweep, measure: str) -> Table:
 MAX_SWEEP_FIGURES = 12  # measures that have a figure
 
 
-def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -> Report:
+def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a sweep, in order: of a page, or of a text with figures in a ``folder``."""
     summary = sweep_summary(sweep)
     answers = [Paragraph(sweep_answer(sweep, name), "finding") for name in sweep.measures]
@@ -205,10 +203,10 @@ def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -
     level, recipe = f"{100 * (1 - sweep.alpha):g} %", sweep.recipe
     meta = [count_noun(recipe["n"], "point"), f"{recipe['parameters']['n_replicates']} {sweep.over}", f"level {level}"]
     heading = f"Sweep of {number_word(len(sweep.settings))} settings of {recipe['source']}"
-    return Report(
+    return Document(
         heading if title is None else title,
-        ", ".join([*meta, f"seed {recipe['random_state']}"]),
         [part for part in sections if part.parts],
+        [", ".join([*meta, f"seed {recipe['random_state']}"])],
         dict(versions)["dreval"],
     )
 
@@ -228,8 +226,8 @@ def _sweep_measure_section(sweep: Sweep, name: str, number: int, folder: FigureF
         else:
             parts.append(folder.figure(figure, f"sweep-{rows['measure'].iloc[0]}", caption))
     level = f"{100 * (1 - sweep.alpha):g} %"
-    heads = [Head(option, is_text=not at, is_name=True) for at, option in enumerate(sweep.options)]
-    heads += [Head("mean"), Head(f"{level} interval"), Head("runs"), Head("p"), Head("verdict", is_text=True)]
+    heads = [Column(option, "" if at else "text", is_name=True) for at, option in enumerate(sweep.options)]
+    heads += [Column("mean"), Column(f"{level} interval"), Column("runs"), Column("p"), Column("verdict", "text")]
     means, lows, highs = (same_digits(rows[key].tolist()) for key in ("mean", "conf_low", "conf_high"))
     lines = []
     for (at, row), mean, low, high in zip(rows.iterrows(), means, lows, highs, strict=True):
@@ -239,19 +237,18 @@ def _sweep_measure_section(sweep: Sweep, name: str, number: int, folder: FigureF
         verdict = VERDICTS[is_best] if is_judged else "not judged"
         lines.append(
             [
-                *(Cell(text, "name", heads=not place) for place, text in enumerate(options)),
-                Cell(mean or MISSING_VALUE, "number", best=is_best, sort=repr(float(row["mean"]))),
+                *(Cell(text, "name") for place, text in enumerate(options)),
+                Cell(mean or MISSING_VALUE, "number", "best" if is_best else "", repr(float(row["mean"]))),
                 Cell(f"{low} to {high}" if low else MISSING_VALUE, "number"),
                 Cell(format_number(row["n_replicates"]), "number"),
                 Cell(format_p(row["p_value"], sweep.alpha) or MISSING_VALUE, "number"),
-                Cell(verdict, "words", title=str(row["note"])),
+                Cell(verdict, "text", note=str(row["note"])),
             ]
         )
     note = "Best set: not distinguishable from the best. p is that of the test that a setting is the best, adjusted for"
     note += f" the choice among {count_noun(len(lines), 'setting')}."
-    table = PageTable(
-        "A row for each setting", heads, lines, f"Settings by {title}", visible_rows=visible_rows(len(lines))
-    )
+    caption, n_visible = "A row for each setting", visible_rows(len(lines))
+    table = Table(f"Settings by {title}", heads, lines, caption=caption, visible_rows=n_visible)
     return Section(title, [*parts, table, Paragraph(note, "note")])
 
 

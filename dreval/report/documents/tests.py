@@ -12,7 +12,17 @@ import numpy as np
 from dreval.glossary import format_number, format_p, true_minus
 from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, IndependenceTest, NoiseTest, Sensitivity
 from dreval.registry import MEASURES
-from dreval.report.document import CODES, MISSING_VALUE, Cell, Head, PageTable, Table, same_digits, significance_stars
+from dreval.report.document import (
+    CODES,
+    MISSING_VALUE,
+    Cell,
+    Column,
+    Document,
+    Table,
+    record_document,
+    same_digits,
+    significance_stars,
+)
 from dreval.report.findings import (
     NULL_DATA_NAMES,
     RESIDUAL,
@@ -24,7 +34,6 @@ from dreval.report.findings import (
 )
 from dreval.report.format import ADJUSTMENTS, count_noun, format_fixed, join_and, probability
 from dreval.report.render.markup import isolate_name
-from dreval.report.render.summary import Summary
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
 
@@ -43,7 +52,7 @@ EXTRA_LABELS = {  # keys of ``extra`` whose label is not the key itself
 APPROXIMATIONS = {"gamma": "none (gamma)", "chi2": "none (chi-square)"}  # the distribution that replaces permutations
 
 
-def test_summary(test: IndependenceTest) -> Summary:
+def test_summary(test: IndependenceTest) -> Document:
     """Return header, the test, other values, one row per variable, and notes."""
     recipe, extra, sides = test.recipe, test.extra, test.variables
     stems = [key[:-2] for key in extra if key.endswith("_x")]  # one value per variable: ``..._x``, ``..._y`` and so on
@@ -71,7 +80,7 @@ def test_summary(test: IndependenceTest) -> Summary:
             for side, label in zip(sides, labels, strict=True)
         ]
         tables.append(Table("Variables", ["", *map(_label, stems)], rows))
-    return Summary(test.title, header, tables, test.notes, test.call)
+    return record_document(test.title, header, tables, test.notes, test.call)
 
 
 def _test_table(test: IndependenceTest, stars: str) -> Table:
@@ -110,7 +119,7 @@ def _label(key: str) -> str:
     return EXTRA_LABELS.get(key, key.replace("_", " ").capitalize())
 
 
-def sensitivity_summary(sensitivity: Sensitivity) -> Summary:
+def sensitivity_summary(sensitivity: Sensitivity) -> Document:
     """Return one row for each value of the setting."""
     header = [
         ("n", format_number(sensitivity.n)),
@@ -130,10 +139,12 @@ def sensitivity_summary(sensitivity: Sensitivity) -> Summary:
     columns = [sensitivity.setting, "statistic", "null mean", "null 95 %", "effect", "p", ""]
     foot = CODES if any(row[-1] for row in rows) else ""
     note = "The p-values are not adjusted: a setting chosen because its p is small gives no test."
-    return Summary(f"Sensitivity to {sensitivity.setting}", header, [Table("", columns, rows, foot=foot)], [note])
+    return record_document(
+        f"Sensitivity to {sensitivity.setting}", header, [Table("", columns, rows, foot=foot)], [note]
+    )
 
 
-def certificate_summary(certificate: Certificate) -> Summary:
+def certificate_summary(certificate: Certificate) -> Document:
     """Return errors, tests with the effect size first, and the verdict."""
     recipe = certificate.recipe
     header = [("Embedding", certificate.name), ("n", format_number(recipe.get("n"))), ("p", str(recipe.get("p", "")))]
@@ -170,7 +181,7 @@ def certificate_summary(certificate: Certificate) -> Summary:
     call = f"results.certificate({certificate.name!r}, rule={recipe.get('rule')!r}, "
     call += f"n_resamples={certificate.n_resamples}, random_state={recipe.get('random_state')})"
     notes = (*([few_text] if smallest > LEVEL else []), certificate_verdict(certificate), *certificate.notes)
-    return Summary("Certificate of Definition 1 (Roy 2021)", header, tables, notes, call)
+    return record_document("Certificate of Definition 1 (Roy 2021)", header, tables, notes, call)
 
 
 def certificate_verdict(certificate: Certificate) -> str:
@@ -198,7 +209,7 @@ NOISE_CAUTION = (
 )
 
 
-def noise_summary(test: NoiseTest) -> Summary:
+def noise_summary(test: NoiseTest) -> Document:
     """Return the test, its points or its settings, and notes."""
     recipe, extra, alpha = test.recipe, test.extra, test.extra["alpha"]
     header = [
@@ -235,7 +246,7 @@ def noise_summary(test: NoiseTest) -> Summary:
         ]
         columns = [*options, "statistic", "null mean", "z", "p"]
         tables.append(Table("Settings, p by the largest z", columns, rows, names=len(options)))
-    return Summary(test.title, header, tables, test.notes, test.call, findings=sentences)
+    return record_document(test.title, header, tables, test.notes, test.call, findings=sentences)
 
 
 def tests_of_computed(view: ResultView) -> list[Mapping[str, Any]]:
@@ -252,7 +263,7 @@ class TestGroup:
     short: str
     text: str
     tests: Sequence[Mapping[str, Any]]
-    errors: PageTable | None = None
+    errors: Table | None = None
 
 
 def test_groups(view: ResultView) -> list[TestGroup]:
@@ -288,15 +299,15 @@ def test_groups(view: ResultView) -> list[TestGroup]:
     return [group for group in groups if group.tests or group.errors]
 
 
-def method_measures_table(view: ResultView, need: str, caption: str) -> PageTable | None:
+def method_measures_table(view: ResultView, need: str, caption: str) -> Table | None:
     """Return the values of the measures that need a method, or a reconstruction, each with its parts."""
     cards = [MEASURES.card(c.measure) if c.measure in MEASURES else None for c in view.main_columns]
     columns = [c for c, card in zip(view.main_columns, cards, strict=True) if card is not None and need in card.needs]
     rows = [
         [
-            Cell(name, "name", heads=True),
-            Cell(column.title, "words"),
-            Cell(column.format_value(cell.value)),
+            Cell(name, "name"),
+            Cell(column.title, "text"),
+            Cell(column.format_value(cell.value), "value"),
             Cell("" if math.isnan(cell.chance) else column.format_value(cell.chance), "number"),
             Cell(cell.note, "note"),
         ]
@@ -304,22 +315,22 @@ def method_measures_table(view: ResultView, need: str, caption: str) -> PageTabl
         for name, cell in column.cells.items()
         if not cell.missing
     ]
-    heads = [Head("Embedding", is_text=True), Head("Measure", is_text=True), Head("Value"), Head("Chance level")]
-    return PageTable(caption, [*heads, Head("Beside it", is_text=True)], rows) if rows else None
+    heads = [Column("Embedding", "text"), Column("Measure", "text"), Column("Value"), Column("Chance level")]
+    return Table("", [*heads, Column("Beside it", "text")], rows, caption=caption) if rows else None
 
 
-def test_page_table(group: TestGroup) -> PageTable:
+def test_page_table(group: TestGroup) -> Table:
     """Return one row for each test; a missing one has its reason."""
     adjusted = any(not math.isnan(row["p_adjusted"]) for row in group.tests)
     has_notes = any(row["note"] for row in group.tests)
-    text_heads = [Head(title, is_text=True) for title in ("Embedding", "Variable", "Test")]
+    text_heads = [Column(title, "text") for title in ("Embedding", "Variable", "Test")]
     numbers = ["Effect size", "Statistic", "Chance level", "p", *["Adjusted p"] * adjusted, "Resamples"]
     rows = [
         [
-            Cell(row["embedding"], "name", heads=True),
+            Cell(row["embedding"], "name"),
             Cell(row["variable"] or MISSING_VALUE, "name"),
-            Cell(str(row["test"]).upper() if len(str(row["test"])) <= 5 else str(row["test"]), "words"),
-            Cell(_number(row, "effect_size", 3)),
+            Cell(str(row["test"]).upper() if len(str(row["test"])) <= 5 else str(row["test"]), "text"),
+            Cell(_number(row, "effect_size", 3), "value"),
             Cell(_number(row, "statistic", 4), "number"),
             Cell(_number(row, "chance", 4), "number"),
             Cell(probability(float(row["p_value"])), "number"),
@@ -329,9 +340,9 @@ def test_page_table(group: TestGroup) -> PageTable:
         ]
         for row in group.tests
     ]
-    heads = [*text_heads, *map(Head, numbers), *[Head("Note", is_text=True)] * has_notes]
+    heads = [*text_heads, *map(Column, numbers), *[Column("Note", "text")] * has_notes]
     label = f"Table of these tests: {group.short}"
-    return PageTable("One row for each embedding, variable and test", heads, rows, label)
+    return Table(label, heads, rows, caption="One row for each embedding, variable and test")
 
 
 def _number(row: Mapping[str, Any], key: str, digits: int) -> str:

@@ -22,10 +22,10 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
 from dreval.registry import MEASURES
 from dreval.report._style import (
-    CLASS_COLORS,
+    CLASSES_LIGHT,
     LIGHT,
     PLAIN_COLOR,
-    QUALITY_RAMP,
+    SCALE_LIGHT,
 )
 from dreval.report.comparison_view import column_of, setting_suffix
 from dreval.report.figures._grid import Bar
@@ -61,7 +61,7 @@ class Scale:
     meanings: tuple[str, str] = ("", "")
     beyond: tuple[bool, bool] = (False, False)
 
-    def levels(self, values: Any, count: int = len(QUALITY_RAMP)) -> IntArray:
+    def levels(self, values: Any, count: int = len(SCALE_LIGHT)) -> IntArray:
         """Return the place of each value in a ramp of ``count`` colors."""
         share = (values - self.first) / (self.last - self.first)
         return np.clip(np.asarray(share * count).astype(np.int64), 0, count - 1)
@@ -89,7 +89,7 @@ def class_colors(labels: npt.NDArray[Any] | None) -> Classes | None:
     for label in plain:
         counts[label] = counts.get(label, 0) + 1
     unlabeled = counts.pop(None, 0) > 0
-    max_classes = len(CLASS_COLORS) - unlabeled
+    max_classes = len(CLASSES_LIGHT) - unlabeled
     names = list(counts)
     if len(names) > max_classes:
         names = sorted(names, key=lambda c: (-counts[c], str(c)))[: max_classes - 1]
@@ -98,10 +98,10 @@ def class_colors(labels: npt.NDArray[Any] | None) -> Classes | None:
     texts = [printable(name) for name in names]
     if len(counts) > max_classes:
         texts.append(f"other ({len(counts) - len(names)} classes)")
-    colors = CLASS_COLORS[: len(texts)]
+    colors = CLASSES_LIGHT[: len(texts)]
     if unlabeled:
         place[None] = len(texts)
-        texts, colors = [*texts, UNLABELED], (*colors, CLASS_COLORS[-1])
+        texts, colors = [*texts, UNLABELED], (*colors, CLASSES_LIGHT[-1])
     codes = np.array([place.get(label, max_classes - 1) for label in plain], dtype=np.int64)
     return Classes(codes, tuple(texts), colors)
 
@@ -223,7 +223,7 @@ def ramp_between(low: str, high: str) -> tuple[str, ...]:
 
 
 def draw_map_panel(
-    ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Sequence[str] = QUALITY_RAMP
+    ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Sequence[str] = SCALE_LIGHT
 ) -> None:
     """Draw the quality of a measure at the places of the points."""
     _clear_panel(ax)
@@ -284,7 +284,7 @@ def class_handles(classes: Classes) -> tuple[tuple[str, str], ...]:
 def quality_bar(scale: Scale, title: str) -> Bar:
     """Return the scale of quality as a bar, with the meaning of its ends."""
     low, high = (f"{number}\n{meaning}" for number, meaning in zip(scale.ends(), scale.meanings, strict=True))
-    return Bar(QUALITY_RAMP, title, [(0.0, low), (1.0, high)])
+    return Bar(SCALE_LIGHT, title, [(0.0, low), (1.0, high)])
 
 
 def title_with_unit(measure: str, title: str) -> str:

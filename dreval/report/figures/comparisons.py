@@ -20,7 +20,7 @@ from dreval.errors import InputError
 from dreval.glossary import printable
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, keys_by_full_name
-from dreval.report._style import LIGHT, QUALITY_RAMP, figure_style, math_text, new_figure, one_axes
+from dreval.report._style import LIGHT, SCALE_LIGHT, figure_style, math_text, new_figure, one_axes
 from dreval.report._svg import inline_svg
 from dreval.report.comparison_view import TEST_TITLES, direction_of, equal_maps
 from dreval.report.document import Figures, PageFigure
@@ -39,7 +39,7 @@ from dreval.report.figures._grid import (
 from dreval.report.figures._kind import figure
 from dreval.report.figures._panels import check_pair, main_measures, title_of
 from dreval.report.format import adjusted_by, count_noun, probability, text_breadth
-from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, ResultView, parameter_text, read_results
+from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, read_results
 
 RANK_AXIS_INCHES = 3.2  # inches of the axis of ranks
 NAME_LINE_INCHES = 0.2  # between two names
@@ -172,10 +172,6 @@ FOREST_LETTER_INCHES = 0.061  # width of a letter of a label
 FOREST_TITLE_LETTERS = 40  # letters of a line of a title
 MEASURE_FOREST_INCHES = 2.1  # width of a panel with measures as lines
 MEASURE_FOREST_TOP_INCHES = 0.56  # space above it for three lines of text
-PAGE_FOREST_MEASURES = (
-    "trustworthiness",
-    "continuity",
-)  # measures that a page draws for many pairs; all stand in its table
 
 Pair = tuple[str, str]
 Rows = dict[str, dict[Pair, dict[str, Any]]]  # by measure and pair
@@ -497,28 +493,6 @@ def pair_forests(comparison: Comparison) -> Figures:
     return Figures(figures, "forests lines")
 
 
-def page_forests(comparison: Comparison, view: ResultView) -> Figures:
-    """Return for a page the forests of few pairs, else of all pairs by two measures."""
-    pair_figures = pair_forests(comparison)
-    if pair_figures.figures:
-        return pair_figures
-    rows = comparison.pairs[comparison.pairs["conf_low"].notna()]
-    with_interval = {full_name(i, p) for i, p in zip(rows["measure"], rows["parameters"], strict=True)}
-    columns = [c for c in view.main_columns if full_name(c.measure, c.parameters) in with_interval]
-    chosen, figures = [c for name in PAGE_FOREST_MEASURES for c in columns if c.measure == name] or columns[:2], []
-    for number, column in enumerate(chosen):
-        with figure_style():
-            measure = full_name(column.measure, column.parameters)
-            figure = draw_forest(comparison, measure=measure, titled=False, explained=False)
-        label = (
-            f"Paired differences in {column.title_in_sentence}: advantage of the first of each pair, with its interval"
-        )
-        figures.append(
-            PageFigure(inline_svg(figure, f"f{number}", label), column.title, parameter_text(column.parameters))
-        )
-    return Figures(figures, "forests")
-
-
 WINS_CELL_INCHES = 0.3  # inches of a cell
 MAX_WINS = 15  # embeddings with a row; of more the first
 SHADE_OPACITY = 0.4
@@ -550,8 +524,8 @@ def draw_wins(comparison: Comparison, *, measure: str | None = None, titled: boo
         won = 2 * share[row, column] - 1
         style: dict[str, Any] = {"edgecolor": LIGHT["rule"], "linewidth": 0.6, "facecolor": "none"}
         if won > 0:
-            level = min(int(won * len(QUALITY_RAMP)), len(QUALITY_RAMP) - 1)
-            style["facecolor"] = to_rgba(QUALITY_RAMP[level], SHADE_OPACITY)
+            level = min(int(won * len(SCALE_LIGHT)), len(SCALE_LIGHT) - 1)
+            style["facecolor"] = to_rgba(SCALE_LIGHT[level], SHADE_OPACITY)
         ax.add_patch(Rectangle((column, row), 1, 1, **style))
         style = {"ha": "center", "va": "center", "fontsize": 8, "color": LIGHT["ink"]}
         ax.text(column + 0.5, row + 0.5, str(numbers[row, column]), **style)

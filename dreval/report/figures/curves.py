@@ -21,7 +21,7 @@ from dreval.records.estimates import IntrinsicDimension, ParallelAnalysis, Perpl
 from dreval.records.results import Results
 from dreval.records.sweep import Sweep
 from dreval.registry import MEASURES
-from dreval.report._style import LIGHT, QUALITY_RAMP, draw_for_reader, one_axes
+from dreval.report._style import LIGHT, SCALE_LIGHT, draw_for_reader, one_axes
 from dreval.report.figures._grid import LETTER_INCHES, PanelGrid, Reading, figure_names
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import (
@@ -434,7 +434,7 @@ def _sweep_cells(sweep: Sweep, rows: Any) -> Figure:
     for setting, value, kind in zip(sweep.settings, values, kinds, strict=True):
         x, y = across.index(setting[first]), down.index(setting[second])
         if np.isfinite(value):
-            style: dict[str, Any] = {"facecolor": QUALITY_RAMP[int(scale.levels(value))], "alpha": SWEEP_OPACITY}
+            style: dict[str, Any] = {"facecolor": SCALE_LIGHT[int(scale.levels(value))], "alpha": SWEEP_OPACITY}
             ax.add_patch(Rectangle((x + 0.02, y + 0.04), 0.96, 0.92, edgecolor="none", **style))
         if kind == SWEEP_KINDS[0]:
             frame: dict[str, Any] = {"fill": False, "edgecolor": LIGHT["ink"], "linewidth": 1.4}

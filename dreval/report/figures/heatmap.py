@@ -16,7 +16,7 @@ from dreval.errors import InputError
 from dreval.records.frames import full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._style import LIGHT, QUALITY_RAMP, math_text, one_axes
+from dreval.report._style import LIGHT, SCALE_LIGHT, math_text, one_axes
 from dreval.report.figures._grid import (
     FOOT_LETTER_INCHES,
     MAX_FIGURE_INCHES,
@@ -147,7 +147,7 @@ def _heatmap_reading(view: ResultView, columns: Sequence[Column], failures: Any,
     failed, _ = figure_names(failures)
     if failed:
         sentences.append(f"Not computed: {join_and(list(failed.values()))}.")
-    colors = [to_rgba(color, SHADE_OPACITY) for color in QUALITY_RAMP]
+    colors = [to_rgba(color, SHADE_OPACITY) for color in SCALE_LIGHT]
     bar = Bar(colors, "", [(0.0, CHANCE), (1.0, "perfect")])
     return Reading("\n".join(filter(None, [" ".join(sentences), full_names])), bar=bar)
 
@@ -159,7 +159,7 @@ def _heatmap_cell(ax: Axes, column: Column, name: str, x: int, y: int, is_best: 
         return
     scale = scale_of_column(column, name)
     if scale is not None:
-        color = QUALITY_RAMP[int(scale.levels(column.values[name]))]
+        color = SCALE_LIGHT[int(scale.levels(column.values[name]))]
         style: dict[str, Any] = {"facecolor": color, "edgecolor": "none", "alpha": SHADE_OPACITY}
         ax.add_patch(Rectangle((x + 0.02, y + 0.04), 0.96, 0.92, **style))
     interval, value = column.interval(name), column.format_value(column.values[name])

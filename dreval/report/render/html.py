@@ -1,17 +1,32 @@
-"""A printed result as HTML, for notebooks and pages."""
+"""A document as a part of an HTML page, for notebooks, and the one writer of HTML tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import zip_longest
 
 from dreval.glossary import printable
-from dreval.report.document import BestCell, DocumentParts, SmallCell, Table, TextCell
+from dreval.report.document import (
+    MISSING_VALUE,
+    Cell,
+    Code,
+    Column,
+    Document,
+    Footnote,
+    Items,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    Terms,
+    text_parts,
+)
 from dreval.report.render.markup import html_symbols, sentence
 
 _ARGUMENT = re.compile(r"^`([A-Za-z_]\w*)`")  # at the beginning only: elsewhere it may be part of a name
+_NAME_BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
 
 # No color but those around it, so that it looks right on light and dark ground.
 STYLE = """<style>
@@ -20,9 +35,12 @@ STYLE = """<style>
 .dreval caption{caption-side:top;text-align:left;font-weight:600;padding:.2em 0;color:inherit}
 .dreval th,.dreval td{background:none;color:inherit;border:0;padding:.15em .7em .15em 0;text-align:right;
 vertical-align:baseline;font-weight:400;white-space:nowrap}
-.dreval th[scope=row],.dreval .l{text-align:left;white-space:normal;overflow-wrap:break-word;min-width:8em;
+.dreval th[scope=row],.dreval .t,.dreval .w{text-align:left;white-space:normal;overflow-wrap:break-word;min-width:8em;
 max-width:26em}
 .dreval thead th,.dreval thead td{border-bottom:1px solid currentColor;font-weight:600}
+.dreval td:not(.best) b{font-weight:400}
+.dreval .soft{opacity:.7}.dreval .hidden{display:none}.dreval small{margin-left:.4em}
+.dreval tfoot :is(th,td){border-top:1px solid currentColor}
 .dreval tbody th[scope=rowgroup]{text-align:left;font-style:italic;padding-top:.5em;white-space:normal}
 .dreval .s th[scope=row]{padding-left:1.2em}
 .dreval pre{white-space:pre-wrap;overflow-wrap:anywhere;background:none;color:inherit;margin:.4em 0}
@@ -30,50 +48,66 @@ max-width:26em}
 </style>"""
 
 
-def html(summary: DocumentParts) -> str:
+def html(document: Document) -> str:
     """Return a ``div`` with the whole content."""
-    parts = [f'<div class="dreval">{STYLE}', f"<h3>{_html(summary.title)}</h3>"]
-    parts += [f"<p>{_html(text)}</p>" for text in summary.about]
-    pairs = [(name, value) for name, value in summary.header if value]
-    if pairs:
-        cells = [f'<th scope="row">{_html(a)}</th><td class="l">{_html(b)}</td>' for a, b in pairs]
-        half = (len(cells) + 1) // 2
-        rows = zip_longest(cells[:half], cells[half:], fillvalue="")
-        parts.append(f"<table><tbody>{''.join(f'<tr>{a}{b}</tr>' for a, b in rows)}</tbody></table>")
-    if summary.call:
-        parts.append(f"<pre>{escape(printable(summary.call, keep=chr(10)))}</pre>")
-    parts += [f"<p>{html_sentence(text)}</p>" for text in summary.findings]
-    parts += list(_html_tables(summary))
-    parts += [f"<p>{_html(text)}</p>" for text in summary.after]
-    if summary.notes:
-        parts.append(f"<ol>{''.join(f'<li>{_html_note(note)}</li>' for note in summary.notes)}</ol>")
-    parts += [f'<p class="foot">{_html(summary.further)}</p>'] if summary.further else []
-    return "\n".join(filter(None, [*parts, "</div>"]))
+    parts = [f"<h3>{_html(document.title)}</h3>", *(f"<p>{_html(text)}</p>" for text in document.about)]
+    return _division([*parts, *_parts(text_parts(document.parts), 4)])
 
 
-def html_tables(summary: DocumentParts) -> str:
-    """Return a ``div`` with the tables only."""
-    return "\n".join([f'<div class="dreval">{STYLE}', *_html_tables(summary), "</div>"])
+def html_tables(tables: Sequence[Table]) -> str:
+    """Return a ``div`` with tables only."""
+    return _division(map(_captioned_table, tables))
 
 
-def _html_tables(summary: DocumentParts) -> Iterator[str]:
-    for table in summary.tables:
-        yield _html_table(table) + (
-            f'\n<p class="foot">{html_symbols(_html(below))}</p>' if (below := table.below()) else ""
-        )
+def _division(parts: Iterable[str]) -> str:
+    return "\n".join(filter(None, [f'<div class="dreval">{STYLE}', *parts, "</div>"]))
+
+
+def _parts(parts: Iterable[Part], level: int) -> Iterator[str]:
+    """Yield the parts of a ``div``; headings of sections have this level."""
+    for part in parts:
+        match part:
+            case Section():
+                yield f"<h{level}>{html_sentence(part.title)}</h{level}>" if part.title else ""
+                yield from _parts(part.parts, min(level + 1, 6))
+            case Table():
+                yield _captioned_table(part)
+            case Paragraph():
+                style = ' class="foot"' if part.style == "further" else ""
+                yield f"<p{style}>{(_html if part.is_plain else html_sentence)(part.text)}</p>"
+            case Items():
+                kind, write = ("ol", _html_note) if part.numbered else ("ul", html_sentence)
+                yield f"<{kind}>{''.join(f'<li>{write(item)}</li>' for item in part.items)}</{kind}>"
+            case Terms():
+                cells = [
+                    f'<th scope="row">{_html(e.term)}</th><td class="t">{_html(e.meaning)}</td>' for e in part.entries
+                ]
+                half = (len(cells) + 1) // 2
+                rows = zip_longest(cells[:half], cells[half:], fillvalue="")
+                yield f"<table><tbody>{''.join(f'<tr>{left}{right}</tr>' for left, right in rows)}</tbody></table>"
+            case Code():
+                yield f"<pre>{escape(printable(part.text, keep=chr(10)))}</pre>"
+
+
+def _captioned_table(table: Table) -> str:
+    """Return a table of a ``div``, with its title above it and the text below it."""
+    caption = f"<caption>{_symbols(table.title)}</caption>" if table.title else ""
+    below = [f'<p class="foot">{_symbols(text)}</p>' for text in [table.text_below()] if text]
+    below += [f'<p class="foot"><sup>{note.letter}</sup> {_html(note.text)}</p>' for note in table.footnotes]
+    return "\n".join([f"<table{' class=s' * table.has_headings}>{caption}", *table_body(table), "</table>", *below])
 
 
 def _html(text: str) -> str:
     return escape(printable(text))
 
 
+def _symbols(text: str) -> str:
+    return html_symbols(_html(text))
+
+
 def html_sentence(text: str) -> str:
     """Return a sentence of this package: names stand out, symbols are formulas."""
-
-    def text_part(part: str) -> str:
-        return html_symbols(_html(part))
-
-    return sentence(text, lambda name: f"<strong><bdi>{_html(name)}</bdi></strong>", text_part)
+    return sentence(text, lambda name: f"<strong><bdi>{_html(name)}</bdi></strong>", _symbols)
 
 
 def _html_note(note: str) -> str:
@@ -81,37 +115,119 @@ def _html_note(note: str) -> str:
     return _ARGUMENT.sub(r"<code>\1</code>", _html(note))
 
 
-def _html_table(table: Table) -> str:
-    """Return one table with its caption; headings have the scope of a column, a row or a group of rows."""
-    caption = f"<caption>{html_symbols(_html(table.title))}</caption>" if table.title else ""
-    head = "".join(
-        f'<th scope="col"{_side_class(table, i)}>{_html_cell(name)}</th>' if name else "<td></td>"
-        for i, name in enumerate(table.columns)
+# The rows of every table, of a notebook and of a page.
+
+_CELL_CLASSES = {"note": "w", "reason": "w", "text": "t", "name": "t name", "pair": "t name"}  # by kind
+
+
+def table_body(table: Table) -> Iterator[str]:
+    """Yield headings, rows, and the last row; headings have the scope of a column, a row, or a group of either."""
+    if table.groups:
+        yield f"<colgroup></colgroup>{''.join(f'<colgroup span={count}></colgroup>' for _, count in table.groups)}"
+    if any(column.title for column in table.columns):
+        yield "<thead>"
+        if table.groups:
+            groups = (_element("th", _html(title), scope="colgroup", colspan=n) for title, n in table.groups)
+            yield f'<tr class="subjects"><td></td>{"".join(groups)}</tr>'
+        headings = (_heading(column, table.is_left(place)) for place, column in enumerate(table.columns))
+        yield f"<tr>{''.join(headings)}</tr></thead>"
+    for heading, rows in table.sections:
+        yield "<tbody>"
+        if heading:
+            title = _element("th", _symbols(heading), scope="rowgroup", colspan=len(table.columns))
+            yield f'<tr class="subjects">{title}</tr>'
+        yield from (_row(table, row, 0 < table.visible_rows <= number) for number, row in enumerate(rows))
+        yield "</tbody>"
+    if table.foot_row:
+        yield f"<tfoot>{_row(table, table.foot_row)}</tfoot>"
+
+
+def _element(tag: str, content: str, **attributes: object) -> str:
+    """Return an element with its attributes; those that are None are left out, and "_" stands for "-"."""
+    names = {name: name.rstrip("_").replace("_", "-") for name in attributes}
+    pairs = [f' {names[name]}="{_html(str(value))}"' for name, value in attributes.items() if value is not None]
+    return f"<{tag}{''.join(pairs)}>{content}</{tag}>"
+
+
+def breakable_name(name: str) -> str:
+    """Return a name that may break after its underscores and hyphens."""
+    return "<wbr>".join(map(_html, _NAME_BREAK.sub("\\1\0", printable(name)).split("\0")))
+
+
+def keep_equations(text: str) -> str:
+    """Return text whose equations, as "k = 15", do not break."""
+    return text.replace(" = ", "\u00a0=\u00a0")
+
+
+def _small(text: str) -> str:
+    return f"<small>{_symbols(keep_equations(text))}</small>"
+
+
+def _footnote_mark(footnote: Footnote | None) -> str:
+    return "" if footnote is None else f"&#8288;<sup>{_element('abbr', footnote.letter, title=footnote.text)}</sup>"
+
+
+def _heading(column: Column, is_left: bool) -> str:
+    """Return the heading of a column."""
+    title = f"<bdi>{breakable_name(column.title)}</bdi>" if column.is_name else _symbols(column.title)
+    content = f'<span class="label">{title}{_footnote_mark(column.footnote)}</span>'
+    content = content if column.title else ""
+    return _element(
+        "th" if column.title else "td",
+        content + (_small(column.below) if column.below else ""),
+        class_="t" if is_left else "n",
+        scope="col" if column.title else None,
+        data_higher=None if column.higher is None else int(column.higher),
+        title=column.question or None,
     )
-    lines = [f"<table{' class=s' if table.sectioned else ''}>{caption}"]
-    lines += [f"<thead><tr>{head}</tr></thead>"] if any(table.columns) else []
-    return "\n".join([*lines, *_html_bodies(table), "</table>"])
 
 
-def _html_bodies(table: Table) -> Iterator[str]:
-    """Yield the rows, in one body for each heading."""
-    sections = f'<tr><th scope="rowgroup" colspan="{len(table.columns)}">%s</th></tr>'
-    yield "<tbody>"
-    for place, row in enumerate(table.rows):
-        if len(row) == len(table.columns):
-            cells = (f"<td{_side_class(table, i)}>{_html_cell(cell)}</td>" for i, cell in enumerate(row) if i)
-            yield f'<tr><th scope="row">{_html_cell(row[0])}</th>{"".join(cells)}</tr>'
-            continue
-        yield from ["</tbody>", "<tbody>"] if place else []
-        yield sections % html_symbols(_html(row[0]))
-    yield "</tbody>"
+def _row(table: Table, row: Sequence[Cell], is_hidden: bool = False) -> str:
+    """Return one row; the hidden ones are shown by a button of the page."""
+    cells = [_cell(cell, place == table.header, table.is_left(place)) for place, cell in enumerate(row)]
+    return _element("tr", "".join(cells), class_="more" if is_hidden else None)
 
 
-def _html_cell(cell: str) -> str:
-    text = html_symbols(_html(cell)) if isinstance(cell, TextCell) else _html(cell)
-    label = "strong" if isinstance(cell, BestCell) else "small" if isinstance(cell, SmallCell) else ""
-    return f"<{label}>{text}</{label}>" if label else text
+def _cell(cell: Cell, is_header: bool, is_left: bool) -> str:
+    """Return one cell with its text, its footnote and its small print."""
+    left = "t" if is_left else ""
+    kind = (
+        "name"
+        if is_header and cell.kind in ("name", "pair")
+        else ""
+        if is_header
+        else _CELL_CLASSES.get(cell.kind, left)
+    )
+    is_name = cell.kind in ("name", "pair")
+    hidden = f'<span class="hidden"> ({_html(cell.note)})</span>' if cell.note and cell.text == MISSING_VALUE else ""
+    ties = f'<small class="ties">ties {_html(cell.ties)}</small>' if cell.ties else ""
+    small = " ".join(map(_small, filter(None, cell.small)))
+    return _element(
+        "th" if is_header else "td",
+        f"{_cell_text(cell)}{_footnote_mark(cell.footnote)}{hidden}{small}{ties}",
+        scope="row" if is_header else None,
+        class_=" ".join(filter(None, [cell.emphasis, kind])) or None,
+        colspan=cell.span if cell.span > 1 else None,
+        style=f"--q:{cell.shade}" if cell.shade else None,
+        data_sort=cell.sort,
+        title=None if is_name else cell.note or None,
+    )
 
 
-def _side_class(table: Table, place: int) -> str:
-    return " class=l" if table.is_left(place) else ""
+def _cell_text(cell: Cell) -> str:
+    match cell.kind:
+        case "name":
+            return (
+                _element("bdi", breakable_name(cell.text), class_="clamp", title=cell.note or cell.text)
+                if cell.text
+                else ""
+            )
+        case "pair":
+            first, second = (f"<bdi>{breakable_name(name)}</bdi>" for name in (cell.text, cell.second))
+            return _element("span", f"{first} − {second}", class_="clamp", title=cell.note)
+        case "reason":
+            return f'<span class="why">Could not be computed: {_html(cell.text)}</span>'
+    text = _symbols(cell.text) if cell.kind == "text" else _html(cell.text)
+    if cell.emphasis == "small":
+        return f"<small>{text}</small>"
+    return f"<b>{text}</b>" if cell.emphasis == "best" or cell.kind == "value" else text

@@ -1,26 +1,22 @@
-"""A printed result and a report as GitHub-flavored Markdown."""
+"""A document as GitHub-flavored Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from dreval.glossary import printable
 from dreval.report.document import (
-    BestCell,
-    CaptionedTable,
+    Cell,
     Code,
-    DocumentParts,
+    Document,
     FigureFile,
     Items,
     Paragraph,
     Part,
-    Report,
     Section,
-    SmallCell,
     Table,
     TermEntry,
     Terms,
-    TextCell,
     text_parts,
 )
 from dreval.report.render.markup import markdown_text, plain_symbols, sentence
@@ -36,73 +32,51 @@ def _inline(text: str) -> str:
     return f"{' ' * text[:1].isspace()}{markdown_text(text)}{' ' * (text[-1:].isspace() and bool(text.strip()))}"
 
 
-def markdown(summary: DocumentParts) -> str:
+def markdown(document: Document) -> str:
     """Return the whole content as GitHub-flavored Markdown."""
-    parts = [f"## {markdown_text(summary.title)}"]
-    pairs = [(markdown_text(a), markdown_text(b)) for a, b in summary.header if b]
-    parts += ["\n".join(f"- **{a}:** {b}" for a, b in pairs)] if pairs else []
-    parts += ["  \n".join(map(markdown_text, summary.about))] if summary.about else []
-    parts += [markdown_call(summary.call)] if summary.call else []
-    parts += map(markdown_sentence, summary.findings)
-    parts += [markdown_tables(summary)] if summary.tables else []
-    parts += map(markdown_text, summary.after)
-    notes = [f"{i}. {markdown_text(note)}" for i, note in enumerate(summary.notes, 1)]
-    further = [markdown_text(summary.further)] if summary.further else []
-    return "\n\n".join([*parts, *(["\n".join(notes)] if notes else []), *further]) + "\n"
-
-
-def markdown_tables(summary: DocumentParts) -> str:
-    """Return the tables only, each with its title as a heading."""
-    parts: list[str] = []
-    for table in summary.tables:
-        parts += [f"### {markdown_text(plain_symbols(table.title))}"] if table.title else []
-        parts += [
-            "\n".join(_markdown_rows(table)),
-            *([markdown_text(plain_symbols(below))] if (below := table.below()) else []),
-        ]
-    return "\n\n".join(parts)
-
-
-def markdown_report(report: Report) -> str:
-    """Return a text of sections as GitHub-flavored Markdown."""
-    parts = [f"# {markdown_text(report.title)}", markdown_text(report.meta)]
-    for section in text_parts(report.sections):
-        parts += _markdown_section(section, 2)
+    level = 1 if any(isinstance(part, Section) for part in document.parts) else 2
+    parts = [f"{'#' * level} {markdown_text(document.title)}", "  \n".join(map(markdown_text, document.about))]
+    parts += _parts(text_parts(document.parts), level + 1)
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _markdown_section(section: Section, level: int) -> Iterator[str]:
-    if section.title and (section.short or not section.id):
-        yield f"{'#' * level} {sentence(section.title, _inline, lambda text_part: _inline(plain_symbols(text_part)))}"
-    for part in section.parts:
-        if isinstance(part, Section):
-            yield from _markdown_section(part, level + 1)
-        else:
-            yield _markdown_part(part)
+def markdown_table(table: Table, level: int = 3) -> str:
+    """Return one table with its title as a heading, and the text below it."""
+    title = f"{'#' * level} {markdown_text(plain_symbols(table.title))}" if table.title else ""
+    below = [markdown_text(plain_symbols(table.text_below()))]
+    below += [f"({footnote.letter}) {markdown_text(footnote.text)}" for footnote in table.footnotes]
+    return "\n\n".join(filter(None, [title, "\n".join(_rows(table)), "  \n".join(filter(None, below))]))
 
 
-def _markdown_part(part: Part) -> str:
-    match part:
-        case Paragraph():
-            return part.text if part.written else markdown_sentence(part.text)
-        case Items():
-            items = map(markdown_sentence, part.items)
-            return "\n".join(f"{i}. {item}" if part.numbered else f"- {item}" for i, item in enumerate(items, 1))
-        case Terms():
-            pairs = [(_term(word), markdown_text(plain_symbols(word.meaning))) for word in part.entries]
-            return "\n".join(f"- **{a}**: {b}" for a, b in pairs)
-        case Code():
-            return markdown_call(part.text)
-        case FigureFile():
-            return f"![{markdown_text(plain_symbols(part.caption))}]({part.path})"
-        case CaptionedTable():
-            foot = [markdown_text(plain_symbols(below))] if (below := part.table.below()) else []
-            return "\n\n".join(["\n".join(_markdown_rows(part.table)), *foot])
-    raise TypeError(f"no part of a text: {part!r}")
+def _parts(parts: Iterable[Part], level: int) -> Iterator[str]:
+    """Yield the parts; headings of sections and tables have this level."""
+    for part in parts:
+        match part:
+            case Section():
+                title = sentence(part.title, _inline, lambda text_part: _inline(plain_symbols(text_part)))
+                yield f"{'#' * level} {title}" if part.title and (part.short or not part.id) else ""
+                yield from _parts(part.parts, level + 1)
+            case Table():
+                yield markdown_table(part, level)
+            case Paragraph():
+                is_plain = part.is_plain
+                yield part.text if part.written else (markdown_text if is_plain else markdown_sentence)(part.text)
+            case Items():
+                write = markdown_text if part.numbered else markdown_sentence
+                items = map(write, part.items)
+                yield "\n".join(f"{i}. {item}" if part.numbered else f"- {item}" for i, item in enumerate(items, 1))
+            case Terms():
+                is_header = part.style == "header"
+                pairs = [(_term(entry), _escape(entry.meaning, not is_header)) for entry in part.entries]
+                yield "\n".join(f"- **{term}{':** ' if is_header else '**: '}{meaning}" for term, meaning in pairs)
+            case Code():
+                yield markdown_call(part.text)
+            case FigureFile():
+                yield f"![{markdown_text(plain_symbols(part.caption))}]({part.path})"
 
 
-def _term(word: TermEntry) -> str:
-    return markdown_text(word.term if word.is_name else plain_symbols(word.term))
+def _term(entry: TermEntry) -> str:
+    return _escape(entry.term, not entry.is_name)
 
 
 def markdown_call(call: str) -> str:
@@ -114,29 +88,28 @@ def markdown_call(call: str) -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _markdown_rows(table: Table) -> Iterator[str]:
+def _rows(table: Table) -> Iterator[str]:
     """Yield the rows of a table; headings of rows are bold rows of one cell."""
-    yield _markdown_row([_markdown_cell(name) for name in table.columns])
-    yield _markdown_row([":--" if table.is_left(i) else "--:" for i in range(len(table.columns))])
-    small = [all(isinstance(cell, SmallCell) or not cell for cell in row) for row in table.rows]
-    for row, below, is_small in zip(
-        table.rows, [*zip(table.rows[1:], small[1:], strict=True), ((), False)], small, strict=True
-    ):
-        if is_small:  # it is part of the row above
-            continue
-        if len(row) == len(table.columns):
-            small_cells = below[0] if below[1] else [""] * len(row)
-            pairs = zip(map(_markdown_cell, row), map(_markdown_cell, small_cells), strict=True)
-            yield _markdown_row([" ".join(filter(None, pair)) for pair in pairs])
-        else:
-            heading = f"**{markdown_text(plain_symbols(row[0]))}**"
-            yield _markdown_row([heading, *[""] * (len(table.columns) - 1)])
+    n_columns = len(table.columns)
+    yield _row([_escape(column.title, not column.is_name) for column in table.columns], n_columns)
+    yield _row([":--" if table.is_left(i) else "--:" for i in range(n_columns)], n_columns)
+    for heading, rows in table.sections:
+        if heading:
+            yield _row([f"**{_escape(heading, True)}**"], n_columns)
+        yield from (_row(list(map(_cell, row)), n_columns) for row in rows)
+    if table.foot_row:
+        yield _row(list(map(_cell, table.foot_row)), n_columns)
 
 
-def _markdown_cell(cell: str) -> str:
-    text = markdown_text(plain_symbols(cell) if isinstance(cell, TextCell) else cell)
-    return f"**{text}**" if isinstance(cell, BestCell) else text
+def _escape(text: str, has_symbols: bool) -> str:
+    return markdown_text(plain_symbols(text) if has_symbols else text)
 
 
-def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _cell(cell: Cell) -> str:
+    text = _escape(cell.full_text, cell.kind == "text")
+    text = f"**{text}**" if cell.emphasis == "best" else text
+    return f"{text} ({cell.footnote.letter})" if cell.footnote else text
+
+
+def _row(cells: Sequence[str], n_columns: int) -> str:
+    return f"| {' | '.join([*cells, *[''] * (n_columns - len(cells))])} |"

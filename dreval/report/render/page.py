@@ -1,9 +1,8 @@
-"""A report as one page that needs nothing else: the template, its filters, and the colors."""
+"""A document as one page that needs nothing else: the template, its filters, and the colors."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -15,27 +14,32 @@ from latex2mathml.converter import convert
 from markupsafe import Markup
 
 from dreval.glossary import printable
-from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, QUALITY_RAMP
-from dreval.report.document import Report
-from dreval.report.render.html import html_sentence
+from dreval.report._style import (
+    CLASSES_DARK,
+    CLASSES_LIGHT,
+    DARK,
+    LIGHT,
+    PAGE_DARK,
+    PAGE_LIGHT,
+    SCALE_DARK,
+    SCALE_LIGHT,
+)
+from dreval.report.document import Answers, Document, Table, all_parts
+from dreval.report.render.html import breakable_name, html_sentence, keep_equations, table_body
 from dreval.report.render.markup import html_symbols
 
 _FORMULA_ERRORS = (*(error for error in vars(exceptions).values() if isinstance(error, type)), LookupError, ValueError)
-_NAME_BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
-_CELL_CLASSES = {
-    "note": "w",
-    "reason": "w",
-    "soft": "soft",
-    "words": "t",
-    "name": "t name",
-    "state": "t name",
-}  # of cells
 
 
-def html_page(report: Report) -> str:
-    """Return the whole page; all inserted text is escaped, and the same report gives the same page."""
-    variables = {"light": _variables(LIGHT, EMBEDDINGS_LIGHT), "dark": _variables(DARK, EMBEDDINGS_DARK)}
-    page = _environment().get_template("page.html.j2").render(report=report, variables=variables)
+def html_page(document: Document) -> str:
+    """Return the whole page; all inserted text is escaped, and the same document gives the same page."""
+    variables = {
+        "light": _variables({**LIGHT, **PAGE_LIGHT}, q=SCALE_LIGHT, k=CLASSES_LIGHT),
+        "dark": _variables({**DARK, **PAGE_DARK}, q=SCALE_DARK, k=CLASSES_DARK),
+    }
+    has_key = any(isinstance(part, Answers) and part.key for part in all_parts(document.parts))
+    template = _environment().get_template("page.html.j2")
+    page = template.render(document=document, variables=variables, has_key=has_key)
     return f"{page.rstrip()}\n"
 
 
@@ -50,15 +54,18 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.globals["cell_classes"] = _CELL_CLASSES
+    environment.globals.update(n_colors=len(SCALE_LIGHT))
     environment.filters.update(
         kind=lambda part: type(part).__name__,
         symbol=_symbol,
+        scale_color=scale_color,
+        percent=_percent,
         sentence=lambda text: Markup(html_sentence(text)),
-        small=lambda text: _symbol(_keep_equations(text)),
+        small=lambda text: _symbol(keep_equations(text)),
+        table=_table,
         formula=_formula,
-        nobreak=_keep_equations,
-        breaks=_breakable_name,
+        nobreak=keep_equations,
+        breaks=lambda name: Markup(breakable_name(name)),
         lines=lambda code: Markup("\n").join(map(_escaped, code.splitlines())),
     )
     return environment
@@ -73,10 +80,22 @@ def _escaped(text: str) -> Markup:
     return Markup(escape(printable(text)))
 
 
-def _variables(colors: Mapping[str, str], embeddings: tuple[str, ...]) -> Markup:
-    """Return the declarations of the colors of a page."""
-    pairs = [*colors.items(), *((f"s{i}", value) for i, value in enumerate(embeddings)), ("worse", QUALITY_RAMP[0])]
-    return Markup(";".join(f"--{name}:{value}" for name, value in pairs))
+def _variables(colors: Mapping[str, str], **series: Sequence[str]) -> Markup:
+    """Return the declarations of the colors of a page; those of a series are numbered."""
+    numbered = [(f"{name}{i}", value) for name, values in series.items() for i, value in enumerate(values)]
+    return Markup(";".join(f"--{name}:{value}" for name, value in [*colors.items(), *numbered]))
+
+
+def scale_color(share: float) -> str:
+    """Return the color of a share from chance (0) to perfect (1), between two colors of the scale."""
+    place = share * (len(SCALE_LIGHT) - 1)
+    low = min(int(place), len(SCALE_LIGHT) - 2)
+    return f"color-mix(in srgb,var(--q{low + 1}) {100 * (place - low):.0f}%,var(--q{low}))"
+
+
+def _percent(share: float) -> str:
+    """Return a share as a length of the style sheet."""
+    return f"{100 * share:.1f}%"
 
 
 def _symbol(text: str) -> Markup:
@@ -92,11 +111,9 @@ def _formula(text: str) -> Markup:
         return _escaped(text)
 
 
-def _keep_equations(text: str) -> str:
-    """Return text whose equations, as "k = 15", do not break."""
-    return text.replace(" = ", "\u00a0=\u00a0")
-
-
-def _breakable_name(text: str) -> Markup:
-    """Return a name that may break after its underscores and hyphens."""
-    return Markup("<wbr>").join(map(_escaped, _NAME_BREAK.sub("\\1\0", printable(text)).split("\0")))
+def _table(table: Table) -> Markup:
+    """Return the rows of a table with their classes for the style and the script of the page."""
+    classes = " ".join([table.style or "plain", *["sortable"] * table.sortable])
+    caption = f'<caption class="hidden">{_escaped(table.caption or table.title)}</caption>'
+    rows = "\n".join(table_body(table))
+    return Markup(f'<table class="{classes}">\n{caption}\n{rows}\n</table>')

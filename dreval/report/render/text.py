@@ -1,89 +1,167 @@
-"""A printed result as plain text, for a terminal of 80 columns."""
+"""A document as plain text, for a terminal of 80 columns."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import zip_longest
 
 from dreval.glossary import WIDE_MARK, pad_wide_characters, printable
-from dreval.report.document import BEST_MARK, CODES, MIN_NAME_COLUMNS, TERMINAL_COLUMNS, TEXT_COLUMNS, DocumentParts
-from dreval.report.format import shorten_middle, shorten_table_names
+from dreval.report.document import (
+    CODES,
+    TERMINAL_COLUMNS,
+    TEXT_COLUMNS,
+    Cell,
+    Code,
+    Document,
+    FigureFile,
+    Items,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    TermEntry,
+    Terms,
+    text_parts,
+)
+from dreval.report.format import shorten_middle
+from dreval.report.render.layout import (
+    BEST_MARK,
+    MIN_NAME_COLUMNS,
+    cell_rows,
+    cell_text,
+    column_widths,
+    heading_text,
+    name_width,
+    shorten_names,
+    table_pieces,
+)
 from dreval.report.render.markup import plain_symbols, sentence
 
 CALL_LINES = 5  # of a longer call the middle is left out
-WRAP_OPTIONS: Any = {"break_on_hyphens": False}
+ROW_INDENT = 2  # columns of a terminal before rows that have headings
+RULE = "=" * TEXT_COLUMNS
+wrap = partial(textwrap.wrap, width=TEXT_COLUMNS, break_on_hyphens=False)
 
 
-def text(content: DocumentParts) -> str:
+def text(document: Document) -> str:
     """Return plain text, for a terminal of 80 columns; the middle of a long call is left out.
 
     Names that do not fit in a table are shortened too, with a key below the tables.
     """
-    pairs = [(name, value) for name, value in content.header if value]
-    lines = [
-        line
-        for line_text in content.about
-        for line in textwrap.wrap(pad_wide_characters(printable(line_text)), TEXT_COLUMNS)
-    ]
-    if pairs or not content.about:
-        half = (len(pairs) + 1) // 2
-        left, right = pairs[:half], [*pairs[half:], ("", "")][:half]
-        lines += [
-            *(line.center(TEXT_COLUMNS).rstrip() for line in textwrap.wrap(content.title, TEXT_COLUMNS)),
-            "=" * TEXT_COLUMNS,
-        ]
-        lines += [f"{_header_pair(*a)}  {_header_pair(*b)}".rstrip() for a, b in zip(left, right, strict=True)]
-    if content.call:
-        lines += ["", "Call:", *_call_lines(content.call)]
-    lines += [""] if content.findings else []
-    for line_text in content.findings:
-        lines += textwrap.wrap(
-            pad_wide_characters(sentence(line_text, text_part=plain_symbols)), TEXT_COLUMNS, **WRAP_OPTIONS
-        )
-    tables, short = shorten_table_names(
-        content.tables, [table.name_width(TERMINAL_COLUMNS - 2 * table.sectioned) for table in content.tables]
-    )
-    for table in tables:
-        lines += ["", *textwrap.wrap(plain_symbols(table.title), TEXT_COLUMNS), *table.lines(TERMINAL_COLUMNS)]
-        lines += ["---"] if table.foot == CODES else []
-        lines += textwrap.wrap(plain_symbols(table.below(BEST_MARK)), TEXT_COLUMNS)
-    lines += ["", "Names", *_key_lines(short)] if short else []
-    lines += [""] if content.after else []
-    for line_text in content.after:
-        lines += textwrap.wrap(pad_wide_characters(printable(line_text)), TEXT_COLUMNS, **WRAP_OPTIONS)
-    if content.notes:
-        lines += [""] if content.about else ["", "Notes"]
-        for i, note in enumerate(content.notes, 1):
-            note_text = pad_wide_characters(printable(note))
-            lines += textwrap.wrap(note_text, TEXT_COLUMNS, initial_indent=f"[{i}] ", subsequent_indent="    ")
-    lines += textwrap.wrap(content.further, TEXT_COLUMNS, **WRAP_OPTIONS)
+    tables = document.tables
+    widths = [name_width(table, TERMINAL_COLUMNS - ROW_INDENT * table.has_headings) for table in tables]
+    tables, short = shorten_names(tables, widths)
+    lines = [line for about in document.about for line in wrap(pad_wide_characters(printable(about)))]
+    if document.header or not document.about:
+        lines += [*(line.center(TEXT_COLUMNS).rstrip() for line in wrap(printable(document.title))), RULE]
+    notes_heading = [] if document.about else ["Notes"]
+    lines += _lines(list(text_parts(document.parts)), tables, short, notes_heading)
     return printable("\n".join(lines).replace(WIDE_MARK, ""), keep="\n")
 
 
-def _call_lines(call: str) -> list[str]:
-    """Return the call, indented; the middle of a long one is left out."""
-    lines: list[str] = []
-    for line in printable(call, keep="\n").splitlines():
-        indents = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
-        lines += textwrap.wrap(pad_wide_characters(line), TEXT_COLUMNS, **indents)  # type: ignore[arg-type]
-    tail = CALL_LINES // 2
-    return lines if len(lines) <= CALL_LINES else [*lines[: CALL_LINES - tail - 1], "    ...", *lines[-tail:]]
+def _lines(
+    parts: Sequence[Part], tables: list[Table], short: Mapping[str, str], notes_heading: Sequence[str]
+) -> Iterator[str]:
+    """Yield the lines of the parts, and the key of short names below the last table; written tables are removed."""
+    previous: Part | None = None
+    for part in parts:
+        yield from [] if _joins(previous, part) else [""]
+        previous = part
+        match part:
+            case Section():
+                yield from wrap(sentence(part.title, text_part=plain_symbols))
+                yield from _lines(part.parts, tables, short, notes_heading)
+            case Table():
+                yield from _table(tables.pop(0))
+                yield from [] if tables or not short else ["", "Names"]
+                yield from [] if tables else _indented(f"{form}: {name}" for form, name in short.items())
+            case Items(numbered=True):
+                yield from notes_heading
+                yield from _marked((f"[{i}] ", printable(note)) for i, note in enumerate(part.items, 1))
+            case Items():
+                yield from _marked(("- ", sentence(item, text_part=plain_symbols)) for item in part.items)
+            case Terms(style="header"):
+                yield from _header_lines(part.entries)
+            case Terms():
+                yield from _indented(f"{entry.term}: {plain_symbols(entry.meaning)}" for entry in part.entries)
+            case Code():
+                yield "Call:"
+                lines = list(_indented(part.text.splitlines()))
+                tail = CALL_LINES // 2
+                yield from lines if len(lines) <= CALL_LINES else lines[: CALL_LINES - tail - 1]
+                yield from [] if len(lines) <= CALL_LINES else ["    ...", *lines[-tail:]]
+            case Paragraph():
+                is_written = part.is_plain or part.written
+                paragraph = printable(part.text) if is_written else sentence(part.text, text_part=plain_symbols)
+                yield from wrap(pad_wide_characters(paragraph))
+            case FigureFile():
+                yield from wrap(f"Figure: {plain_symbols(part.caption)}")
 
 
-def _key_lines(short: Mapping[str, str]) -> Iterator[str]:
-    """Yield the full name of each short form."""
-    for form, name in short.items():
-        key_text = pad_wide_characters(printable(f"{form}: {name}"))
-        indents = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
-        yield from textwrap.wrap(key_text, TEXT_COLUMNS, **indents)  # type: ignore[arg-type]
+def _joins(previous: Part | None, part: Part) -> bool:
+    """Return whether a part follows the one before it without a blank line."""
+    if isinstance(part, Terms):
+        return part.style == "header"
+    if not isinstance(part, Paragraph):
+        return False
+    return part.style == "further" or (isinstance(previous, Paragraph) and previous.style == part.style)
+
+
+def _table(table: Table) -> Iterator[str]:
+    """Yield a table with its title and the text below it."""
+    yield from wrap(plain_symbols(table.title))
+    indent = ROW_INDENT * table.has_headings
+    for piece in table_pieces(table, TERMINAL_COLUMNS - indent):
+        titles = [Cell(heading_text(column)) for column in piece.columns]
+        widths = column_widths(piece)
+        sides = [str.ljust if piece.is_left(place) else str.rjust for place in range(len(widths))]
+        head, *lines = (
+            (" " * indent + " ".join(map(_cell, row, widths, sides))).rstrip() for row in [titles, *cell_rows(piece)]
+        )
+        rule = "-" * min(max(map(len, (head, *lines))), TERMINAL_COLUMNS)
+        yield from [head, rule] if head else [rule]
+        for heading, section in piece.sections:
+            yield from textwrap.wrap(plain_symbols(heading), TERMINAL_COLUMNS, subsequent_indent="  ")
+            yield from lines[: len(section)]
+            lines = lines[len(section) :]
+        yield from [rule, *lines] if lines else []
+    yield from ["---"] if table.foot == CODES else []
+    yield from wrap(plain_symbols(table.text_below(BEST_MARK)))
+    yield from wrap("; ".join(f"({footnote.letter}) {footnote.text}" for footnote in table.footnotes))
+
+
+def _cell(cell: Cell, width: int, side: Callable[[str, int], str]) -> str:
+    """Return one cell in the width of its column, and one more for the mark of a best cell."""
+    text = pad_wide_characters(printable(cell_text(cell)))
+    mark = BEST_MARK if cell.emphasis == "best" else " "
+    return side(text + mark, width + 1)
+
+
+def _header_lines(entries: Sequence[TermEntry]) -> Iterator[str]:
+    """Yield pairs of a name and its value in two columns, at the two ends of each."""
+    cells, half = [_header_pair(entry.term, entry.meaning) for entry in entries], (len(entries) + 1) // 2
+    for left, right in zip_longest(cells[:half], cells[half:], fillvalue=""):
+        yield f"{left}  {right}".rstrip()
 
 
 def _header_pair(name: str, value: str) -> str:
-    """Return a name and its value at the two ends of half a line."""
-    half = TEXT_COLUMNS // 2 - 1
-    title = f"{shorten_middle(name, half - MIN_NAME_COLUMNS - 2)}:"
-    columns = half - len(title) - 1
-    return (
-        f"{title} {pad_wide_characters(shorten_middle(printable(value), columns)):>{columns}}" if name else " " * half
-    )
+    columns = TEXT_COLUMNS // 2 - 1
+    title = f"{shorten_middle(name, columns - MIN_NAME_COLUMNS - 2)}:"
+    value_columns = columns - len(title) - 1
+    return f"{title} {pad_wide_characters(shorten_middle(printable(value), value_columns)):>{value_columns}}"
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    """Yield indented lines; what continues a line is indented further."""
+    for line in lines:
+        yield from wrap(pad_wide_characters(printable(line)), initial_indent="  ", subsequent_indent="    ")
+
+
+def _marked(items: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the lines of items, each after its mark."""
+    for mark, item in items:
+        yield from textwrap.wrap(
+            pad_wide_characters(item), TEXT_COLUMNS, initial_indent=mark, subsequent_indent=" " * min(len(mark), 4)
+        )
