@@ -45,14 +45,12 @@ PAGE_DARK = {"track": "#2c343d", "lead": "#c6cdd5", "line": "#46505b", "band": "
 # From chance (orange) to perfect (blue): the one scale of a page, for points, bars and marks.
 SCALE_LIGHT = ("#e67e00", "#d4862a", "#bf8b50", "#a38f72", "#7d8f98", "#4d82b3", "#2a6db0", "#0a549e")
 SCALE_DARK = ("#ffae42", "#f1b262", "#dab382", "#c0b29f", "#a2aeb6", "#82a9cf", "#5f9fe0", "#3d92ec")
-# Classes of points on the maps of a page; the last one also is "other".
-CLASSES_LIGHT = (
-    "#3f90da", "#e59400", "#bd1f01", "#7f908d", "#832db6", "#a96b59",
-    "#e76300", "#9a9048", "#5b5f6b", "#4fb9bd", "#1f7a4d", "#b4b9bf",
-)  # fmt: skip
-CLASSES_DARK = (
-    "#5aa5ea", "#ffb83d", "#f0523a", "#a3b3b0", "#b673e6", "#cf8f7b",
-    "#ff8838", "#c9be78", "#8f95a5", "#8fdde0", "#56c08d", "#5c6570",
+# Classes of points, the same on light and dark paper, because dense figures are pixels. Any first few are as far apart
+# as can be: chosen by simulated annealing for the largest smallest CIELAB (1976) distance, 13, as seen by all, by
+# protanopes and by deuteranopes. The last one also is "other".
+CLASS_COLORS = (
+    "#008c8c", "#fabe28", "#828cfa", "#be6428", "#f0be82", "#3cd2fa",
+    "#96bea0", "#5082b4", "#00965a", "#f0465a", "#a0b43c", "#b4b9bf",
 )  # fmt: skip
 PLAIN_COLOR = "#66788c"
 # The ends of maps of differences, which say who is better and nothing of chance; their middle is a neutral gray.
@@ -313,7 +311,7 @@ def css_variables() -> dict[str, str]:
     """Return the CSS variable of a page for each color of figures."""
     names = {value: f"var(--{name})" for name, value in LIGHT.items()}
     names |= {value: f"var(--q{i})" for i, value in enumerate(SCALE_LIGHT)}
-    return names | {value: f"var(--k{i})" for i, value in enumerate(CLASSES_LIGHT)}
+    return names | {value: f"var(--k{i})" for i, value in enumerate(CLASS_COLORS)}
 
 
 def math_text(text: str, is_own_text: bool) -> dict[str, Any]:

@@ -169,7 +169,7 @@ def test_embeddings_have_no_hue(kind):
     results = simulated_results(("a", "b", "c"), ks=(5, 15))
     figure = plot(results, kind)
     names = {text.get_color() for text in figure.findobj(mpl.text.Text) if text.get_text() in ("a", "b", "c")}
-    scales = {*_style.CLASSES_LIGHT, *_style.SCALE_LIGHT, _style.PLAIN_COLOR, *_style.LIGHT.values()}
+    scales = {*_style.CLASS_COLORS, *_style.SCALE_LIGHT, _style.PLAIN_COLOR, *_style.LIGHT.values()}
     colors = {mpl.colors.to_hex(line.get_color()) for ax in figure.axes for line in ax.lines}
     colors |= {mpl.colors.to_hex(patch.get_edgecolor()) for ax in figure.axes for patch in ax.patches}
 
@@ -259,7 +259,7 @@ def test_panels_fill_their_rows(n_panels, text):
     if boxes:
         is_beside = all(box.x0 > last.x1 and box.y0 >= last.y0 for box in boxes)
         assert is_beside == (n_panels % 3 != 0) or len(text) > 100
-        assert is_beside or all(box.y1 < last.y0 for box in boxes)
+        assert not any(box.overlaps(ax.get_window_extent()) for box in boxes for ax in grid.axes)
     paper = figure.get_figwidth() - EDGE_INCHES
     assert max(ax.get_position().x1 for ax in grid.axes) * figure.get_figwidth() <= paper + 1e-6
 
@@ -385,7 +385,7 @@ def test_classes_beyond_twelve_are_the_largest_and_other():
     classes = class_colors(labels)
 
     assert classes.names == (*map(str, range(9, 20)), "other (9 classes)")
-    assert classes.colors == _style.CLASSES_LIGHT
+    assert classes.colors == _style.CLASS_COLORS
     np.testing.assert_array_equal(classes.codes[labels == 9], 0)
     np.testing.assert_array_equal(classes.codes[labels == 3], 11)
 
@@ -408,7 +408,7 @@ def test_colors_have_enough_contrast_and_are_distinct():
     for theme, ramp in ((_style.LIGHT, _style.SCALE_LIGHT), (_style.DARK, _style.SCALE_DARK)):
         assert contrast(theme["ink"], theme["panel"]) > 12
         assert contrast(theme["soft"], theme["panel"]) >= 4.5
-        assert all(contrast(color, theme["panel"]) >= 1.5 for color in (*_style.CLASSES_LIGHT, *ramp))
+        assert all(contrast(color, theme["panel"]) >= 1.5 for color in (*_style.CLASS_COLORS, *ramp))
     assert len(_style.SCALE_LIGHT) == len(_style.SCALE_DARK)
     colors = [*_style.LIGHT.values(), *_style.SCALE_LIGHT]
     assert len(set(colors)) == len(colors)
@@ -435,7 +435,7 @@ def lab_colors(colors, view):
 @pytest.mark.parametrize("ramp", [_style.SCALE_LIGHT, _style.SCALE_DARK])
 def test_colors_differ_under_color_vision_deficiency(view, ramp):
     """Classes differ, and the scale moves steadily from one end to the other, also for protanopes and deuteranopes."""
-    classes, scale = lab_colors(_style.CLASSES_LIGHT, view), lab_colors(ramp, view)
+    classes, scale = lab_colors(_style.CLASS_COLORS, view), lab_colors(ramp, view)
     distances = np.linalg.norm(classes[:, None] - classes, axis=2)
     from_start = np.linalg.norm(scale - scale[0], axis=1)
 

@@ -28,6 +28,7 @@ from dreval.registry import FIGURES
 from dreval.report import _style
 from dreval.report._svg import inline_svg
 from dreval.report.figures._grid import MAX_FIGURE_INCHES
+from dreval.report.figures._kind import QUESTIONS
 from dreval.report.figures.pairs import MATRIX_CELLS, PALEST_RATIO
 from dreval.report.format import format_fixed, percent, probability
 from dreval.report.plot import kinds, plot
@@ -74,7 +75,10 @@ def test_every_kind_has_a_card_and_the_pages_of_plot_agree_with_it():
         text = repr(dreval.card(name, "figure"))
         assert all(name_or_key in text for name_or_key in (f"name: {name}", *card.aliases, *card.options))
         assert card.title[0].islower()
+        assert card.reading[0].isupper()
+        assert card.reading.endswith(".")
         assert not card.title.endswith(".")
+    assert {card.question for card in cards.values()} == set(QUESTIONS)
     for record, part in ((Results, cards), (Comparison, kinds("comparison"))):
         page = record.plot.__doc__
         kind_names = {name_or_key for name_or_key in re.findall(r'"(\w+)"', page) if name_or_key in part}

@@ -1,4 +1,4 @@
-"""The page of figures: every kind of figure of a result or a comparison, drawn from a small evaluation."""
+"""The page of figures by the question that they answer, each drawn from a small evaluation."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import dreval
 from _site._measures import embeddings, evaluated, sheet
 from _site._text import page, raw, title, write
 from dreval.report._svg import inline_svg
+from dreval.report.figures._kind import QUESTIONS
 from dreval.report.plot import kinds
 
 DRAWN_EMBEDDINGS = ("unrolled", "PCA", "torn")
@@ -29,14 +30,14 @@ WORDS = (
 
 def write_figures(folder: Path) -> None:
     """Write the page."""
-    pieces = [
-        title("Figures"),
-        WORDS,
-    ]
-    for card in sorted(kinds().values(), key=lambda card: (card.of != "results", card.several)):
-        drawn = inline_svg(_figure(card), card.name.replace("_", ""), f"A figure of the kind {card.name}")
-        pieces += [title(card.name, "-"), _sentence(card.title), _options(card)]
-        pieces.append(raw(f'<div class="drawn" tabindex="0">{drawn}</div>'))
+    pieces = [title("Figures"), WORDS]
+    cards = kinds().values()
+    for question in QUESTIONS:
+        pieces.append(title(question, "-"))
+        for card in (card for card in cards if card.question == question):
+            drawn = inline_svg(_figure(card), card.name.replace("_", ""), f"A figure of the kind {card.name}")
+            pieces += [title(card.name, "~"), _sentence(card.title) + " " + card.reading, _options(card)]
+            pieces.append(raw(f'<div class="drawn" tabindex="0">{drawn}</div>'))
     write(folder / "figures.rst", page(*pieces))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from dreval.glossary import printable
 from dreval.report._style import LIGHT, math_text, new_figure, single_panel_error
-from dreval.report.format import short_names, text_breadth
+from dreval.report.format import short_name, short_names, text_breadth
 
 MAX_COLUMNS = 3
 CELL_INCHES = 2.06  # width of a panel with the numbers of its axis
@@ -32,6 +32,7 @@ LEGEND_LINE_INCHES = 0.2
 LEGEND_DOT_INCHES = 0.32  # width of a dot of a legend with its gaps
 MAX_LEGEND_COLUMNS = 13
 BAR_INCHES = 0.1  # height of a bar of colors
+NAME_LETTER_INCHES = 0.083  # width of a bold letter of a name
 MAX_NAME_LETTERS = 24  # of a name in a figure; the middle of longer ones is left out
 MAX_FULL_NAMES = 8  # shortened names whose full names are listed
 TITLE_LETTER_INCHES = 0.073  # width of a letter of a title
@@ -211,7 +212,12 @@ class PanelGrid:
             self._place = (EDGE_INCHES + column * step, top - (rows - 1) * row - HEAD_INCHES, rest * step - GAP_INCHES)
 
     def name(self, place: int, name: str, aside: str = "") -> None:
-        """Write the name of a panel, and a text below it."""
+        """Write the name of a panel, and a text below it; on the reader's Axes as much of both as fits."""
+        if not isinstance(self.figure, Figure):
+            inches = panel_inches(self.axes[place])
+            name = short_name(name, int(inches / NAME_LETTER_INCHES))
+            while aside and len(aside) * FOOT_LETTER_INCHES > inches:
+                aside = aside.rpartition(", ")[0]
         name_panel(self.axes[place], name, aside, self.left)
 
     def finish(self) -> Figure:
@@ -232,6 +238,8 @@ def _bar_within(ax: Axes, bar: Bar) -> None:
     """Draw a bar below the points within the reader's Axes, with the text for which there is space."""
     box, dpi = ax.get_window_extent(), ax.figure.dpi
     width = panel_inches(ax)
+    if FOOT_LETTER_INCHES * sum(max(map(len, text.split("\n"))) + 2 for _, text in bar.texts) > width:
+        bar = replace(bar, texts=[(share, text.partition("\n")[0]) for share, text in bar.texts if share in (0, 1)])
     lines = title_lines if len(title_lines := bar.title_lines(width)) == 1 else []
     below = FOOT_LINE_INCHES * bar.lines_below + 0.08
     inches = below + BAR_INCHES + 0.06 + 0.16 * len(lines)

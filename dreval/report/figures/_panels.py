@@ -22,7 +22,7 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
 from dreval.registry import MEASURES
 from dreval.report._style import (
-    CLASSES_LIGHT,
+    CLASS_COLORS,
     LIGHT,
     PLAIN_COLOR,
     SCALE_LIGHT,
@@ -89,7 +89,7 @@ def class_colors(labels: npt.NDArray[Any] | None) -> Classes | None:
     for label in plain:
         counts[label] = counts.get(label, 0) + 1
     unlabeled = counts.pop(None, 0) > 0
-    max_classes = len(CLASSES_LIGHT) - unlabeled
+    max_classes = len(CLASS_COLORS) - unlabeled
     names = list(counts)
     if len(names) > max_classes:
         names = sorted(names, key=lambda c: (-counts[c], str(c)))[: max_classes - 1]
@@ -98,10 +98,10 @@ def class_colors(labels: npt.NDArray[Any] | None) -> Classes | None:
     texts = [printable(name) for name in names]
     if len(counts) > max_classes:
         texts.append(f"other ({len(counts) - len(names)} classes)")
-    colors = CLASSES_LIGHT[: len(texts)]
+    colors = CLASS_COLORS[: len(texts)]
     if unlabeled:
         place[None] = len(texts)
-        texts, colors = [*texts, UNLABELED], (*colors, CLASSES_LIGHT[-1])
+        texts, colors = [*texts, UNLABELED], (*colors, CLASS_COLORS[-1])
     codes = np.array([place.get(label, max_classes - 1) for label in plain], dtype=np.int64)
     return Classes(codes, tuple(texts), colors)
 

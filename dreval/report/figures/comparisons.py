@@ -68,6 +68,8 @@ def shared_letters(letters: list[str]) -> list[list[int]]:
     "mean ranks over data sets, with bars over those that do not differ significantly",
     of="comparison",
     several=True,
+    question="Which method is better over many data sets?",
+    reading="The best is at the left; methods that a bar joins do not differ significantly.",
 )
 def draw_critical_difference(comparison: Comparison, *, measure: str | None = None, titled: bool = True) -> Figure:
     """Draw mean ranks on a line, the best at the left, with a bar for every letter that several embeddings share.
@@ -177,7 +179,12 @@ Pair = tuple[str, str]
 Rows = dict[str, dict[Pair, dict[str, Any]]]  # by measure and pair
 
 
-@figure("paired differences with their intervals and adjusted p-values, by pair or by measure", of="comparison")
+@figure(
+    "paired differences with their intervals and adjusted p-values, by pair or by measure",
+    of="comparison",
+    question="Which embedding is better?",
+    reading="An interval right of zero favors the first embedding; filled marks are significant.",
+)
 def draw_forest(
     comparison: Comparison,
     *,
@@ -413,9 +420,8 @@ def _forest_by_pair(
         rows = _differences_from(parts[first_measure], reference)
         panels = {first_measure: [(short[name], row) for (name, _), row in rows.items()]}
         more = total - len(rows)
-        below = f" over {short[reference]}" + (
-            f"\n… {count_noun(more, 'more pair')} in compare().tidy()" if more else ""
-        )
+        below = f" over {short[reference]}"
+        full_names += f"\n{count_noun(more, 'more pair')} in compare().tidy()." if more else ""
     else:
         panels = {name: _sorted_pairs(comparison, part, short) for name, part in parts.items()}
     count = max(map(len, panels.values()))
@@ -498,7 +504,13 @@ MAX_WINS = 15  # embeddings with a row; of more the first
 SHADE_OPACITY = 0.4
 
 
-@figure("on how many data sets the embedding of a row beats that of a column", of="comparison", several=True)
+@figure(
+    "on how many data sets the embedding of a row beats that of a column",
+    of="comparison",
+    several=True,
+    question="Which method is better over many data sets?",
+    reading="A row with many blue cells is a method that wins on most data sets.",
+)
 def draw_wins(comparison: Comparison, *, measure: str | None = None, titled: bool = True) -> Figure:
     """Draw the numbers of wins, the best first; the color of a cell is the share of data sets won."""
     name = comparison.named(measure)

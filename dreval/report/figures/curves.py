@@ -457,7 +457,11 @@ def _sweep_cells(sweep: Sweep, rows: Any) -> Figure:
     return figure
 
 
-@figure("a measure against the number of neighbors, one line for each embedding, with intervals and chance")
+@figure(
+    "a measure against the number of neighbors, one line for each embedding, with intervals and chance",
+    question="At which neighborhood size?",
+    reading="Few neighbors are local structure, many global; where the dark line is above a gray one it is better.",
+)
 def draw_curve(
     results: Results,
     view: ResultView,
@@ -507,7 +511,11 @@ KAPPA_BELOW_INCHES = 0.38
 MAX_KAPPA_POINTS = 1000  # of more, a random part
 
 
-@figure("kernel canonical correlation (KCCA) with the classes over its regularization kappa, above permutations")
+@figure(
+    "kernel canonical correlation (KCCA) with the classes over its regularization kappa, above permutations",
+    question="Is it more than chance?",
+    reading="Where the line is far above the gray, the dependence is more than chance.",
+)
 def draw_kappa_curve(
     results: Results,
     _view: ResultView,

@@ -41,7 +41,11 @@ SHADE_OPACITY = 0.4
 CHANCE = "chance level"
 
 
-@figure("all embeddings by all measures: values with intervals, the best set of each measure bold, and chance")
+@figure(
+    "all embeddings by all measures: values with intervals, the best set of each measure bold, and chance",
+    question="Which embedding is better?",
+    reading="In each line the bold values are the best set; blue is near perfect, orange near chance.",
+)
 def draw_heatmap(
     results: Results, view: ResultView, names: list[str], *, measure: str | Sequence[str] | None = None
 ) -> Figure:

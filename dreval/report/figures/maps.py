@@ -28,7 +28,7 @@ from dreval.records.results import Results
 from dreval.records.tests import NoiseTest
 from dreval.registry import MEASURES
 from dreval.report._style import (
-    CLASSES_LIGHT,
+    CLASS_COLORS,
     FIRST_BETTER_COLOR,
     LIGHT,
     NUMBER_RAMP,
@@ -65,7 +65,7 @@ from dreval.report.result_view import Column, ResultView, parameter_value
 # Points of embeddings as figures: clouds, maps of quality, and the points that a page can name.
 
 SINGLE_MAP_INCHES = 3.1  # width of a map that is alone
-MISSING_COLOR = CLASSES_LIGHT[-1]
+MISSING_COLOR = CLASS_COLORS[-1]
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _stability_title(stability: Stability) -> tuple[str, str]:
     over = stability.recipe["parameters"]["over"]
     replicate_kind = {"seeds": "other seeds", "halves": "halves"}.get(over, "seeds and halves")
     value = format_fixed(stability.value, 2 if abs(stability.value) >= 0.01 else 3)
-    return short_name(str(stability.recipe["source"]), MAX_NAME_LETTERS), f"{replicate_kind}: stability {value}"
+    return short_name(str(stability.recipe["source"]), MAX_NAME_LETTERS), f"stability {value}, {replicate_kind}"
 
 
 def _cloud_points(stability: Stability, values: Any, points: Sequence[int] | None) -> list[int]:
@@ -215,7 +215,7 @@ def _draw_clouds(stability: Stability, chosen: list[int]) -> Figure:
     codes = np.concatenate(
         [np.zeros(int(finite.sum()), np.int64), *(np.full(len(image), at + 1) for at, image in enumerate(images))]
     )
-    colors = (LIGHT["soft"], *CLASSES_LIGHT[: len(chosen)])
+    colors = (LIGHT["soft"], *CLASS_COLORS[: len(chosen)])
     draw_clouds(grid.axes[0], all_points, Classes(codes, ("", *map(str, chosen)), colors))
     grid.name(0, *_stability_title(stability))
     return grid.finish()
@@ -274,7 +274,11 @@ MIN_TRIPLET_RATIO = 0.02  # smaller ratios, and larger ones than 1 / MIN_TRIPLET
 TRIPLETS_MARKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 
 
-@figure("whether classes that are nearer to each other than to a third one in the embedding are so in the data")
+@figure(
+    "whether classes that are nearer to each other than to a third one in the embedding are so in the data",
+    question="Are distances and arrangement kept?",
+    reading="Points in the shaded part are classes whose order on the map is wrong.",
+)
 def draw_centroid_triplets(results: Results, _view: ResultView, names: list[str]) -> Figure:
     """Draw a point for each triple of classes: a ratio of distances in the embedding, below 1, and in the data."""
     labels, data = results.labels, results._held_data()
@@ -334,7 +338,12 @@ def _triplet_scales(ax: Axes, left: float, low: float, high: float) -> None:
     ax.text(0.97, 0.97, "other order", ha="right", va="top", transform=ax.transAxes, bbox=box, **SOFT_TEXT)
 
 
-@figure("where the first of a pair is better than the second, in both embeddings", of="comparison")
+@figure(
+    "where the first of a pair is better than the second, in both embeddings",
+    of="comparison",
+    question="Which embedding is better?",
+    reading="Green places are better in the first embedding, purple ones in the second.",
+)
 def draw_difference_map(
     comparison: Comparison, *, measure: str | None = None, pair: tuple[str, str] | None = None
 ) -> Figure:
@@ -399,7 +408,9 @@ ELLIPSE_ANGLES = np.linspace(0.0, 2.0 * np.pi, 33)
 
 
 @figure(
-    "how circles of the data are stretched, as means of the cells of a grid, and edges to neighbors that are broken"
+    "how circles of the data are stretched, as means of the cells of a grid, and edges to neighbors that are broken",
+    question="Where can I trust this map?",
+    reading="Round ellipses of one size are a map without distortion; orange lines are tears.",
 )
 def draw_ellipses(results: Results, _view: ResultView, names: list[str], *, n_neighbors: int | None = None) -> Figure:
     """Draw the points with the mean ellipse of each cell of a grid, and broken edges."""
@@ -476,7 +487,11 @@ def _spread_edges(lines: FloatArray) -> FloatArray:
     return lines[np.sort(chosen)]
 
 
-@figure("the quality of a measure at each point, from the chance level (orange) to a perfect value (blue)")
+@figure(
+    "the quality of a measure at each point, from the chance level (orange) to a perfect value (blue)",
+    question="Where can I trust this map?",
+    reading="Trust the blue parts; where the map is orange its neighborhoods are no better than chance.",
+)
 def draw_map(
     results: Results, view: ResultView, names: list[str], *, measure: str | None = None, n_neighbors: int | None = None
 ) -> Figure:
@@ -498,6 +513,8 @@ def draw_map(
 @figure(
     "the points of each embedding, colored by class or by `color`; hollow where a noise test finds them like noise",
     aliases=("embedding",),
+    question="What do the maps show?",
+    reading="Look at which points are together; distances between clusters may mean nothing.",
 )
 def draw_scatter(results: Results, _view: ResultView, names: list[str], *, color: Any = None) -> Figure:
     """Draw the embeddings with one row of class names, or a scale of numbers, below."""

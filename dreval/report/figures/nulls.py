@@ -164,7 +164,11 @@ PANEL_BELOW_INCHES = 0.4  # for the numbers of the statistic
 PANEL_HEIGHT_INCHES = 1.3
 
 
-@figure("the statistic of a test of independence against its values under permutation")
+@figure(
+    "the statistic of a test of independence against its values under permutation",
+    question="Is it more than chance?",
+    reading="A statistic far right of the gray values is more than chance.",
+)
 def draw_null(
     results: Results, view: ResultView, names: list[str], *, test: str | None = None, variable: str | None = None
 ) -> Figure:

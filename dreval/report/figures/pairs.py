@@ -31,7 +31,11 @@ PALEST_RATIO = 0.1  # times chance, of the palest shade
 DARKEST_RATIO = 100.0  # times chance, of the darkest shade
 
 
-@figure("ranks of neighbors in the data against ranks in the embedding, with the blocks up to `n_neighbors`")
+@figure(
+    "ranks of neighbors in the data against ranks in the embedding, with the blocks up to `n_neighbors`",
+    question="At which neighborhood size?",
+    reading="A dark diagonal keeps the order of neighbors; darkness beyond the lines is neighbors added or lost.",
+)
 def draw_coranking(results: Results, view: ResultView, names: list[str], *, n_neighbors: int | None = None) -> Figure:
     """Draw the co-ranking matrices: ranks in the data downwards, in the embedding to the right."""
     n, data, metric = (
@@ -143,7 +147,11 @@ def _matrix_bar(top: float) -> Bar:
     return Bar(shade_image(share, np.ones_like(share, bool))[0], "pairs, in multiples of chance", texts)
 
 
-@figure("distances in the embedding against those in the data, and their nearest ascending step function")
+@figure(
+    "distances in the embedding against those in the data, and their nearest ascending step function",
+    question="Are distances and arrangement kept?",
+    reading="A narrow rising band keeps distances; where the line is flat, distances on the map mean nothing.",
+)
 def draw_shepard(results: Results, view: ResultView, names: list[str]) -> Figure:
     """Draw the Shepard diagrams of all embeddings, each with its own unit upwards."""
     missing = [name for name in names if name not in results.shepard]
