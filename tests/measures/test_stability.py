@@ -292,7 +292,7 @@ def test_figures_name_the_method_and_the_value(over, text):
     for kind in ("map", "clouds"):
         ax = record.plot(kind).axes[0]
         assert ax.get_title(loc="left") == "noisy"
-        assert ax.texts[0].get_text() == f"{text}: J = {float(record):.2f}"
+        assert ax.texts[0].get_text() == f"stability {float(record):.2f}, {text}"
 
 
 def a_method_with_a_very_long_name_of_its_own_and_more(X, n_components, random_state):

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from report_cases import HAND_FAILURE, make_results, measure_row, simulated_results
 
 import dreval
+from dreval import registry
 from dreval._random import stream_seed
 from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import neighbor_pass
@@ -319,10 +320,9 @@ def test_a_forest_is_restricted_to_pairs_or_a_measure(three_embeddings):
     text = " ".join(reversed(texts(figure)))
 
     assert "with 90 % intervals; at the right p not adjusted. Filled" in text or "at the right p. Filled" in text
-    assert "Procrustes" in text
-    assert "Procrustes" not in " ".join(
-        texts(three_embeddings.plot("forest", measure="procrustes_disparity", titled=False))
-    )
+    title = registry.MEASURES.card("procrustes_disparity").title
+    assert title in text
+    assert title not in " ".join(texts(three_embeddings.plot("forest", measure="procrustes_disparity", titled=False)))
     assert "whichever way" not in " ".join(
         texts(three_embeddings.plot("forest", measure="procrustes_disparity", explained=False))
     )

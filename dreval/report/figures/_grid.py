@@ -32,7 +32,7 @@ LEGEND_LINE_INCHES = 0.2
 LEGEND_DOT_INCHES = 0.32  # width of a dot of a legend with its gaps
 MAX_LEGEND_COLUMNS = 13
 BAR_INCHES = 0.1  # height of a bar of colors
-NAME_LETTER_INCHES = 0.083  # width of a bold letter of a name
+NAME_LETTER_INCHES = 0.095  # width of a bold letter of a name
 MAX_NAME_LETTERS = 24  # of a name in a figure; the middle of longer ones is left out
 MAX_FULL_NAMES = 8  # shortened names whose full names are listed
 TITLE_LETTER_INCHES = 0.073  # width of a letter of a title
@@ -176,7 +176,7 @@ class PanelGrid:
         head_lines: int = 0,
         cell: float = CELL_INCHES,
     ) -> None:
-        self.reading, self._foot = reading, Reading(foot)
+        self.reading, self._foot, self._title = reading, Reading(foot), ("", "")
         height = cell - left if height is None else height
         self.head_lines, self.left = head_lines, left
         head = HEAD_INCHES + HEAD_LINE_INCHES * head_lines
@@ -213,12 +213,10 @@ class PanelGrid:
 
     def name(self, place: int, name: str, aside: str = "") -> None:
         """Write the name of a panel, and a text below it; on the reader's Axes as much of both as fits."""
-        if not isinstance(self.figure, Figure):
-            inches = panel_inches(self.axes[place])
-            name = short_name(name, int(inches / NAME_LETTER_INCHES))
-            while aside and len(aside) * FOOT_LETTER_INCHES > inches:
-                aside = aside.rpartition(", ")[0]
-        name_panel(self.axes[place], name, aside, self.left)
+        if isinstance(self.figure, Figure):
+            name_panel(self.axes[place], name, aside, self.left)
+        else:
+            self._title = name, aside
 
     def finish(self) -> Figure:
         """Draw the reading panel, and return the figure; on the reader's Axes only what fits there."""
@@ -228,6 +226,10 @@ class PanelGrid:
             return self.figure
         if self.reading.bar and not self.left:
             _bar_within(self.axes[0], self.reading.bar)
+        inches, (name, aside) = panel_inches(self.axes[0]), self._title
+        while aside and len(aside) * FOOT_LETTER_INCHES > inches:
+            aside = aside.rpartition(", ")[0]
+        name_panel(self.axes[0], short_name(name, int(inches / NAME_LETTER_INCHES)), aside)
         if self.reading.legend:
             columns = self.reading.legend_columns(panel_inches(self.axes[0]))
             write_legend(self.figure, self.reading, (0.0, -0.02), columns)
@@ -237,16 +239,16 @@ class PanelGrid:
 def _bar_within(ax: Axes, bar: Bar) -> None:
     """Draw a bar below the points within the reader's Axes, with the text for which there is space."""
     box, dpi = ax.get_window_extent(), ax.figure.dpi
-    width = panel_inches(ax)
-    if FOOT_LETTER_INCHES * sum(max(map(len, text.split("\n"))) + 2 for _, text in bar.texts) > width:
-        bar = replace(bar, texts=[(share, text.partition("\n")[0]) for share, text in bar.texts if share in (0, 1)])
-    lines = title_lines if len(title_lines := bar.title_lines(width)) == 1 else []
     below = FOOT_LINE_INCHES * bar.lines_below + 0.08
-    inches = below + BAR_INCHES + 0.06 + 0.16 * len(lines)
+    inches = below + BAR_INCHES + 0.22
     high = min(box.height, box.width + inches * dpi) / dpi
     share = min(inches / high, 0.6)
     low, top = ax.get_ylim()
     ax.set_ylim(top - (top - low) / (1 - share), top)
+    width = panel_inches(ax)
+    lines = title_lines if len(title_lines := bar.title_lines(width)) == 1 else []
+    if FOOT_LETTER_INCHES * sum(max(map(len, text.split("\n"))) + 2 for _, text in bar.texts) > width:
+        bar = replace(bar, texts=[(at, text.partition("\n")[0]) for at, text in bar.texts if at in (0, 1)])
     bar.draw(ax.inset_axes((0.0, share * below / inches, 1.0, share * BAR_INCHES / inches)), lines)
 
 
