@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import matplotlib as mpl
@@ -14,6 +15,8 @@ from dreval.errors import InputError, UnknownName
 from dreval.registry import MEASURES
 from dreval.report import _style
 from dreval.report.figures._pairs import shepard_text
+from dreval.report.figures.page import DISTANCE_BOX, distances_svg
+from dreval.report.write import write_report
 
 NAMES = ("tsne", "umap", "isomap", "pca")
 
@@ -113,7 +116,33 @@ def test_a_perfect_copy_is_a_straight_line():
     assert (table.steps <= 3 * table.step_edges[1:] * (1 + 1e-9)).all()
 
 
+def test_a_page_has_one_diagram_per_embedding(tmp_path):
+    """Each embedding has one folded diagram, a failed one has none; without pairs there is no section."""
+    page = write_report(simulated_results(NAMES, failed={"x": "why"}), tmp_path / "a.html").read_text("utf-8")
+    page_without_pairs = write_report(make_results([], {"a": np.eye(5)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
+
+    assert page.count('distances on the map against those in the data"') == 4
+    assert page.count(">distance on the map</text>") == page.count(">distance in the data</text>") == 4
+    assert "How are distances kept?" in page
+    assert "How are distances kept?" not in page_without_pairs
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_diagram_on_a_page_shades_the_filled_cells(seed):
+    """The area of each shade is that of the cells with its counts, and the steps are in their order."""
+    table = simulated_shepard(seed)
+    drawing = distances_svg(table, "a")
+    runs = re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)V[\d.]+z", drawing)
+    area = sum(abs((float(x2) - float(x1)) * (float(y2) - float(y1))) for x1, y1, y2, x2 in runs)
+    left, top, right, bottom = DISTANCE_BOX
+
+    assert area == pytest.approx((right - left) * (bottom - top) * np.mean(table.counts > 0), rel=0.03)
+    assert drawing.count('class="own"') == 1
+    assert drawing.partition('class="own"')[2].partition("/>")[0].count("H") == len(table.steps)
+
+
 def test_axes_are_labeled():
-    """Both axes of every panel have labels."""
-    for ax in simulated_results(("a", "b")).plot("shepard").axes:
-        assert (ax.get_xlabel(), ax.get_ylabel()) == ("distance in the data", "distance in the embedding")
+    """Both axes of a diagram have labels."""
+    (ax,) = simulated_results(("a",)).plot("shepard").axes
+
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("distance in the data", "distance in the embedding")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from dreval.errors import InputError, UnknownName
 from dreval.report import _style
 from dreval.report.figures._lines import scale_curves
 from dreval.report.result_view import read_results
+from dreval.report.write import write_report
 
 NAMES = ("tsne", "umap", "isomap", "pca")
 N = 120
@@ -118,6 +121,20 @@ def test_embeddings_without_values_have_no_line():
     assert "pca" in labels
     assert not {"umap", "tsne"} & labels
     assert scale_curves(results, read_results(results))["r_nx"].has_intervals
+
+
+@pytest.mark.slow
+def test_a_page_has_one_chart_per_embedding_and_curve(tmp_path):
+    """Each curve has a chart for each embedding with the others in gray; a result without curves has none."""
+    page = write_report(results_of("r_nx", "q_nx"), tmp_path / "a.html").read_text("utf-8")
+    page_without_curves = write_report(simulated_results(NAMES), tmp_path / "b.html").read_text("utf-8")
+    charts = re.findall(r'<svg class="cv".*?</svg>', page.partition('id="sizes"')[2].partition("</section>")[0])
+
+    assert len(charts) == 2 * len(NAMES)
+    assert all(chart.count('class="own"') == 1 for chart in charts)
+    assert all(chart.count('class="oth"') == len(NAMES) - 1 for chart in charts)
+    assert "at each K alone" in page
+    assert 'id="sizes"' not in page_without_curves
 
 
 @pytest.fixture(scope="module")
