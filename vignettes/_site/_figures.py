@@ -18,6 +18,7 @@ from dreval.report.plot import kinds
 
 DRAWN_EMBEDDINGS = ("unrolled", "PCA", "torn")
 MEASURES = ("trustworthiness", "continuity", "procrustes_rc")
+SPECIAL = ("ellipses", "difference_map", "coranking", "kappa_curve", "centroid_triplets")  # last under a question
 CURVES = {"curve": {"measure": "r_nx"}}
 SETS = ("swiss_roll", "cylinder", "hemisphere", "sphere", "s3", "s4", "trefoil")
 METHODS = ("pca", "isomap", "classical_mds", "laplacian_eigenmaps")
@@ -31,7 +32,7 @@ WORDS = (
 def write_figures(folder: Path) -> None:
     """Write the page."""
     pieces = [title("Figures"), WORDS]
-    cards = kinds().values()
+    cards = sorted(kinds().values(), key=lambda card: card.name in SPECIAL)
     for question in QUESTIONS:
         pieces.append(title(question, "-"))
         for card in (card for card in cards if card.question == question):

@@ -217,10 +217,10 @@ def _shade(card: Any, rows: pd.DataFrame, name: str) -> str:
     """Return the style of a cell, from the chance level to a perfect value; empty where a measure has neither."""
     chances = _chances(rows)
     perfect = card.bounds[card.direction == "higher"]
-    if card.direction not in ("higher", "lower") or not len(chances) or not math.isfinite(perfect - chances.mean()):
+    chance = float(np.median(chances)) if len(chances) else perfect
+    if card.direction not in ("higher", "lower") or not math.isfinite(perfect) or chance == perfect:
         return ""
-    values = np.array([rows.value[name]], dtype=float)
-    (color,) = draw.from_chance_to_perfect(values, float(np.median(chances)), perfect)
+    (color,) = draw.from_chance_to_perfect(np.array([rows.value[name]], dtype=float), chance, perfect)
     return f' style="--cell:{color}"'
 
 

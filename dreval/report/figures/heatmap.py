@@ -39,6 +39,7 @@ UPRIGHT_LETTERS = 26  # of a line of an upright heading
 ROW_TITLE_LETTERS = 30  # of a line of the heading of a row
 SHADE_OPACITY = 0.4
 CHANCE = "chance level"
+LOWER_IS_BETTER = "↓"
 
 
 @figure(
@@ -58,7 +59,10 @@ def draw_heatmap(
     if measure is None and not is_across:
         columns = list({column.goal: column for column in reversed(columns)}.values())[::-1]
     short, full_names = figure_names(names)
-    titles = [column_title(view, column) + ("" if column.higher else ", lower is better") for column in columns]
+    titles = [
+        column_title(view, column) + ("" if column.direction != "lower" else f" {LOWER_IS_BETTER}")
+        for column in columns
+    ]
     rows, heads = (titles, list(short.values())) if is_across else (list(short.values()), titles)
     row_lines = [textwrap.wrap(row, ROW_TITLE_LETTERS) for row in [*rows, *([] if is_across else [CHANCE])]]
     left = 0.24 + FOOT_LETTER_INCHES * 1.06 * max(text_breadth(line) for lines in row_lines for line in lines)
@@ -144,8 +148,13 @@ def _heatmap_columns(view: ResultView, measure: str | Sequence[str] | None, name
 
 def _heatmap_reading(view: ResultView, columns: Sequence[Column], failures: Any, full_names: str) -> Reading:
     """Return the explanation of shades and letters, and the failed embeddings."""
-    tested = any(view.best_set(column).tested for column in columns)
-    sentences = [f"Bold: best{', or not significantly worse than the best (5 %)' if tested else ''}."]
+    best_sets = [best_set for column in columns if (best_set := view.best_set(column)).best]
+    tested = any(best_set.tested for best_set in best_sets)
+    or_not_worse = ", or not significantly worse than the best (5 %)" if tested else ""
+    sentences = [f"Bold: best{or_not_worse}."] if best_sets else []
+    sentences += (
+        [f"{LOWER_IS_BETTER} lower is better."] if any(column.direction == "lower" for column in columns) else []
+    )
     if any(cell.has_interval for column in columns for cell in column.cells.values()):
         sentences.append(f"Small: {view.level} interval.")
     failed, _ = figure_names(failures)
