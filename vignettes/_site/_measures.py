@@ -37,7 +37,7 @@ EMBEDDINGS = {
     "random": "laid flat, the rows permuted",
 }
 METHOD_READING = "These measures re-run a method or fit it to new data; their pages compare five methods."
-READING = "Read a row from left to right: a measure that answers this question falls where the fault is."
+
 INTRODUCTION = (
     "Each quality measure of an embedding detects some faults and misses others. The table shows which: every "
     "measure is computed for the same six embeddings of one bent sheet in three dimensions. Read a column to see which "
@@ -173,9 +173,11 @@ def _gallery(cards: Sequence[Any]) -> str:
         of_goal = [card for card in cards if card.goals and card.goals[0] == goal]
         rows = "".join(_gallery_row(card) for card in of_goal if "method" not in card.needs)
         pieces += [title(purpose.question, "-")] if of_goal else []
+        if of_goal and purpose.defects:
+            pieces.append(f"Such a measure should be worse after these changes: {', '.join(purpose.defects)}.")
         if rows:
             table = f'<table class="gallery">{_gallery_head()}{rows}</table>'
-            pieces += [READING, raw(f'<div class="scroll" tabindex="0">{table}</div>')]
+            pieces.append(raw(f'<div class="scroll" tabindex="0">{table}</div>'))
         methods = [card for card in of_goal if "method" in card.needs]
         pieces += [METHOD_READING] if methods else []
         for card in methods:
@@ -199,9 +201,7 @@ def _gallery_head() -> str:
 
 
 def _gallery_row(card: Any) -> str:
-    link = (
-        f'<a href="measures/{card.name}.html">{escape(card.title)}</a> <span>{symbol_html(escape(card.symbol))}</span>'
-    )
+    link = f'<a href="measures/{card.name}.html">{symbol_html(escape(card.title))}</a> <span>{symbol_html(escape(card.symbol))}</span>'
     head = f"<th>{link}<small>{escape(card.question)}</small></th>"
     if card.curve:
         cells = "".join(f"<td>{_curve(card, name)}</td>" for name in EMBEDDINGS)
