@@ -822,7 +822,7 @@ def _forest(
     chosen = list(merged.items())[-MAX_FOREST_ROWS:]  # the nearest are the ones to look at
     low = min(0.0, min(row["conf_low"] for _, row in chosen))
     high = max(0.0, max(row["conf_high"] for _, row in chosen))
-    ticks = nice_ticks(low, high, 5)
+    ticks = nice_ticks(low, high, 4)
     step = ticks[1] - ticks[0] if len(ticks) > 1 else (high - low) or 1.0
     low, high = min(low, ticks[0] if ticks else low), max(high, (ticks[-1] if ticks else high))
     high = high if high - ticks[-1] < 0.3 * step else ticks[-1] + step
