@@ -84,7 +84,7 @@ class Cell:
 
     ``kind`` is the kind of its text: "number", "value" (the number that matters), "text" (of this package: symbols
     of measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, "note",
-    or "reason" for a row without values; "" stands for the kind of its column. ``emphasis`` is "best" (the best of
+    "drawing" (SVG, for pages), or "reason" for a row without values; "" stands for the kind of its column. ``emphasis`` is "best" (the best of
     its group, or not distinguishable from it), "small" or "soft". ``sort`` is the sort key where it is not the
     text, ``note`` the text that a page shows when a reader points at the cell. ``small`` follows the text in small
     print; ``shade`` runs from 0, the worst, to 1; ``span`` counts columns. A page draws the ``bar`` below the text.
@@ -104,11 +104,16 @@ class Cell:
     bar: Bar | None = None
 
     @property
-    def full_text(self) -> str:
-        """The text with its small print."""
+    def main_text(self) -> str:
+        """The text without its small print."""
         text = f"{self.text} − {self.second}" if self.kind == "pair" else self.text
-        text = f"Could not be computed: {text}" if self.kind == "reason" else text
-        return " ".join(filter(None, [text, *self.small, self.ties and f"ties {self.ties}"]))
+        return f"Could not be computed: {text}" if self.kind == "reason" else text
+
+    @property
+    def small_print(self) -> str:
+        """The small print and the mark of the footnote after the text."""
+        mark = f"({self.footnote.letter})" if self.footnote else ""
+        return " ".join(filter(None, [mark, *self.small, self.ties and f"ties {self.ties}"]))
 
 
 @dataclass(frozen=True)
@@ -139,10 +144,11 @@ class Table:
     Below the table are ``best``, the meaning of the mark of best cells, ``foot``, and the ``footnotes`` of cells and
     headings with their letters. ``foot_row`` is the last row, below a rule.
 
-    The other fields are for pages, except the ``style`` "plain": a text has no rule below the headings. There are a
-    ``caption`` for screen readers, and a ``style``: "" for a table that is only read and sorted, "scores" for values
-    with bars, and "heat" for a heat map. ``groups`` head columns. If
-    ``visible_rows`` is not 0, a script hides all further rows, and a button shows them.
+    The other fields are for pages, except the ``style`` "plain": a text has no rule below the headings. With a
+    ``caption`` for screen readers the title is a label only, since the section heads the table. ``style`` is "" for a
+    table that is only read and sorted, "scores" for values with bars, "differences" for one with drawn intervals, and
+    "heat" for a heat map. ``groups`` head columns. If ``visible_rows`` is not 0, a script hides all further rows, and a
+    button shows them.
     """
 
     title: str
@@ -180,6 +186,11 @@ class Table:
     def is_heading(self, row: Sequence[Any]) -> bool:
         """Return whether a row is a heading of the rows below it."""
         return len(row) == 1 < len(self.columns)
+
+    @property
+    def heading(self) -> str:
+        """The title above the table; a table with a ``caption`` is headed by its section."""
+        return "" if self.caption else self.title
 
     @property
     def cells(self) -> list[tuple[Cell, ...]]:
@@ -319,11 +330,16 @@ class WideFigure:
 
 @dataclass(frozen=True)
 class Answers:
-    """The first screen: a line of sentences for each question; next to them the ``key`` of marks and colors."""
+    """The first screen: a line of sentences for each question; next to them the ``key`` of marks and colors.
+
+    Instead of a key there may be ``panels``, small maps, with the ``scale`` of their colors as in ``Maps``.
+    """
 
     lines: Sequence[tuple[str, str]]
     key: bool = False
     intervals: str = ""
+    panels: Sequence[Panel] = ()
+    scale: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True)

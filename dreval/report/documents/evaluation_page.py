@@ -239,7 +239,7 @@ def question_columns(view: ResultView) -> list[Column]:
 def embedding_cards(results: Results, view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Cards:
     """Return a card for each embedding, in their order."""
     columns = question_columns(view)
-    mapped = _mapped(results, view, [name for name in names if name in results.embeddings])
+    mapped = mapped_values(results, view, [name for name in names if name in results.embeddings])
     value = mapped[0].title_in_sentence if mapped else ""
     cards = []
     for name in names:
@@ -284,7 +284,7 @@ def _card_note(view: ResultView, columns: Sequence[Column], value: str) -> str:
     return " ".join(parts)
 
 
-def _mapped(
+def mapped_values(
     results: Results, view: ResultView, names: Sequence[str]
 ) -> tuple[Column, dict[str, Any], dict[str, Any]] | None:
     """Return the measure of the colors of points, the color levels and the values; None where none has such values."""
@@ -303,7 +303,7 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
     """Yield the maps of the points with their reading panel."""
     if not names:
         return
-    classes, mapped = class_colors(results.labels), _mapped(results, view, names)
+    classes, mapped = class_colors(results.labels), mapped_values(results, view, names)
     n = len(results.embeddings[names[0]])
     step = -(-len(names) * n // MAX_MAP_POINTS)
     panels = []
@@ -313,7 +313,7 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
         drawn_classes = None if classes is None else Classes(classes.codes[::step], classes.names, classes.colors)
         label = f"Map {name}, {count_noun(n, 'point')}"
         drawing = map_svg(Y, levels, drawn_classes, None if hollow is None else hollow[::step], label, at)
-        panels.append(Panel(name, short[name], _map_aside(view, name, results.embeddings[name].shape[1]), drawing))
+        panels.append(Panel(name, short[name], map_aside(view, name, results.embeddings[name].shape[1]), drawing))
     column, _, values = mapped or (None, {}, {})
     notes = [f"One point in {step} is drawn."] if step > 1 else []
     if any(results.like_noise(name) is not None for name in names):
@@ -328,13 +328,13 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
     yield Maps(
         panels,
         list(classes.names) if classes else [],
-        None if column is None else _scale_words(column),
+        None if column is None else scale_words(column),
         point_data(results, view, names, column, values),
         notes,
     )
 
 
-def _map_aside(view: ResultView, name: str, d: int) -> str:
+def map_aside(view: ResultView, name: str, d: int) -> str:
     """Return the share of kept neighbors, and which columns are drawn."""
     overlap = view.find_column("neighborhood_overlap")
     parts = [f"{100 * overlap.values[name]:.0f} % kept"] if overlap and name in overlap.values else []
@@ -343,7 +343,7 @@ def _map_aside(view: ResultView, name: str, d: int) -> str:
     return ", ".join(parts)
 
 
-def _scale_words(column: Column) -> tuple[str, str, str]:
+def scale_words(column: Column) -> tuple[str, str, str]:
     """Return the measure of the colors and the texts of both ends of their scale."""
     perfect = column.bounds[1] if column.higher else column.bounds[0]
     chance = f"chance {without_zero(column.short_chance)}" if column.short_chance else "worst"

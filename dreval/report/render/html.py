@@ -97,7 +97,7 @@ def _parts(parts: Iterable[Part], level: int) -> Iterator[str]:
 
 def _captioned_table(table: Table) -> str:
     """Return a table of a ``div``, with its title above it and the text below it."""
-    caption = f"<caption>{_symbols(table.title)}</caption>" if table.title else ""
+    caption = f"<caption>{_symbols(table.heading)}</caption>" if table.heading else ""
     below = [f'<p class="foot">{_symbols(text)}</p>' for text in [table.text_below()] if text]
     below += [f'<p class="foot"><sup>{note.letter}</sup> {_html(note.text)}</p>' for note in table.footnotes]
     return "\n".join([f"<table{' class=s' * table.has_headings}>{caption}", *table_body(table), "</table>", *below])

@@ -187,14 +187,16 @@ def _rows(table: Table) -> Iterator[str]:
 
 def _latex_cell(cell: Cell) -> str:
     """Return one cell; a minus is a minus sign, and a bracket at the beginning of a row is not an option of LaTeX."""
-    text = latex_title(cell.full_text) if cell.kind == "text" else latex_text(cell.full_text)
-    text = f"{text} ({cell.footnote.letter})" if cell.footnote else text
-    if cell.emphasis in ("best", "small"):
-        return f"\\textbf{{{text}}}" if cell.emphasis == "best" else f"{{\\scriptsize {text}}}"
+    write = latex_title if cell.kind == "text" else latex_text
+    text, small = write(cell.main_text), write(cell.small_print)
     power = re.fullmatch(r"(-?)(\d\.\d+)e([-+]\d+)", cell.text.replace("\N{MINUS SIGN}", "-"))
     if power:
-        return f"${power[1]}{power[2]}\\cdot 10^{{{int(power[3])}}}$"
-    return f"{{{text}}}" if text.startswith(("[", "*")) else text
+        text = f"${power[1]}{power[2]}\\cdot 10^{{{int(power[3])}}}$"
+    elif cell.emphasis in ("best", "small"):
+        text = f"\\textbf{{{text}}}" if cell.emphasis == "best" else f"{{\\scriptsize {text}}}"
+    elif text.startswith(("[", "*")):
+        text = f"{{{text}}}"
+    return f"{text} {small}" if small else text
 
 
 def _with_code_points(table: Table) -> Table:

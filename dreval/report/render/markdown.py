@@ -42,7 +42,7 @@ def markdown(document: Document) -> str:
 
 def markdown_table(table: Table, level: int = 3) -> str:
     """Return one table with its title as a heading, and the text below it."""
-    title = f"{'#' * level} {markdown_text(plain_symbols(table.title))}" if table.title else ""
+    title = f"{'#' * level} {markdown_text(plain_symbols(table.heading))}" if table.heading else ""
     below = [markdown_text(plain_symbols(table.text_below()))]
     below += [f"({footnote.letter}) {markdown_text(footnote.text)}" for footnote in table.footnotes]
     return "\n\n".join(filter(None, [title, "\n".join(_rows(table)), "  \n".join(filter(None, below))]))
@@ -109,9 +109,8 @@ def _escape(text: str, has_symbols: bool) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = _escape(cell.full_text, cell.kind == "text")
-    text = f"**{text}**" if cell.emphasis == "best" else text
-    return f"{text} ({cell.footnote.letter})" if cell.footnote else text
+    text, small = (_escape(text, cell.kind == "text") for text in (cell.main_text, cell.small_print))
+    return " ".join(filter(None, [f"**{text}**" if cell.emphasis == "best" else text, small]))
 
 
 def _row(cells: Sequence[str], n_columns: int) -> str:

@@ -114,7 +114,7 @@ def _joins(previous: Part | None, part: Part) -> bool:
 
 def _table(table: Table) -> Iterator[str]:
     """Yield a table with its title and the text below it."""
-    yield from wrap(plain_symbols(table.title))
+    yield from wrap(plain_symbols(table.heading))
     indent = ROW_INDENT * table.has_headings
     for piece in table_pieces(table, TERMINAL_COLUMNS - indent):
         titles = [Cell(heading_text(column)) for column in piece.columns]
