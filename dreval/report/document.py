@@ -84,10 +84,11 @@ class Cell:
 
     ``kind`` is the kind of its text: "number", "value" (the number that matters), "text" (of this package: symbols
     of measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, "note",
-    "drawing" (SVG, for pages), or "reason" for a row without values; "" stands for the kind of its column. ``emphasis`` is "best" (the best of
-    its group, or not distinguishable from it), "small" or "soft". ``sort`` is the sort key where it is not the
-    text, ``note`` the text that a page shows when a reader points at the cell. ``small`` follows the text in small
-    print; ``shade`` runs from 0, the worst, to 1; ``span`` counts columns. A page draws the ``bar`` below the text.
+    "drawing" (SVG, for pages), or "reason" for a row without values; "" stands for the kind of its column. ``emphasis``
+    is "best" (the best of its group, or not distinguishable from it), "small" or "soft". ``sort`` is the sort key where
+    it is not the text, ``note`` the text that a page shows when a reader points at the cell. ``small`` follows the text
+    in small print; ``shade`` runs from 0, the worst, to 1; ``span`` counts columns. A page draws the ``bar`` below the
+    text.
     """
 
     text: str = ""
