@@ -322,6 +322,8 @@ def _standing_text(comparison: Comparison, column: Column, standing: pd.DataFram
 def best_embeddings(comparison: Comparison, name: str) -> set[str]:
     """Return the embeddings that are not significantly worse than the best by one measure, or better than a baseline.
 
+    Where no embedding is significantly worse, none is marked.
+
     Without a test only those with the best value are marked.
     """
     lead, pairs = against_lead(comparison, name)
@@ -333,7 +335,11 @@ def best_embeddings(comparison: Comparison, name: str) -> set[str]:
     if not len(pairs):
         return tied
     worse = set(pairs.loc[pairs["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
-    return {name for name, value in zip(standing["embedding"], values, strict=True) if value == value} - worse
+    return (
+        {name for name, value in zip(standing["embedding"], values, strict=True) if value == value} - worse
+        if worse
+        else set()
+    )
 
 
 def _best_text(comparison: Comparison) -> str:
@@ -364,7 +370,7 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
     keys = keys_by_full_name(comparison.standing)
-    called = {measure: column_of(comparison, name).short_title for name, (measure, _) in keys.items()}
+    called = {measure: column_of(comparison, name).title_in_sentence for name, (measure, _) in keys.items()}
     rope += [(f"Equivalence margin, {called[name]}", f"{value:g}") for name, value in margins.items()]
     levels, value_level = [("Level", f"{recipe['alpha']:g}")], recipe.get("conf_level")
     if value_level is not None and not math.isclose(value_level, 1 - recipe["alpha"]):

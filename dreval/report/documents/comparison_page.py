@@ -64,7 +64,14 @@ from dreval.report.documents.evaluation_page import (
     scale_words,
     visible_rows,
 )
-from dreval.report.documents.pairs import difference_parts, every_test_table, interval_heading, posterior_table
+from dreval.report.documents.pairs import (
+    difference_parts,
+    difference_rows,
+    every_test_table,
+    interval_heading,
+    pair_table,
+    posterior_table,
+)
 from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.comparisons import critical_difference_text
@@ -213,7 +220,7 @@ def _page_sections(comparison: Comparison, columns: Mapping[str, Column]) -> Ite
     yield Section(title, list(_measure_parts(comparison, columns, names, short)), "measures", "Measures")
     if comparison.families:
         yield from _across_sections(comparison, columns)
-    else:
+    elif len(names) > 2:
         parts = list(difference_parts(comparison, columns, short))
         yield Section("Is one better than another?", parts, "differences", "Differences")
 
@@ -366,6 +373,10 @@ def _two_embeddings(
     marks = [("sig", "significantly different"), ("ns", "not significantly different")]
     marks += [("zone", "differences within the margin")] if has_margins else []
     yield Marks(marks, _difference_note(comparison, columns, names))
+    tested = difference_rows(comparison)
+    if tested:
+        table = pair_table(comparison, columns, tested, short, "All differences")
+        yield Details("All differences, with p before adjustment", [table])
 
 
 def _signed_row(comparison: Comparison, name: str, names: Sequence[str]) -> dict[str, Any]:
@@ -458,7 +469,7 @@ def _across_sections(comparison: Comparison, columns: Mapping[str, Column]) -> I
         name: _mean_rank_figure(comparison, name, columns[name], place)
         for place, name in enumerate(comparison.measures[:MAX_MEASURES])
     }
-    if any(figures.values()):
+    if any(figures.values()) and comparison.recipe["decided_by"]:
         parts.append(Paragraph(critical_difference_text(comparison), "note"))
     for name, column in columns.items():
         title = f"{column.title}{setting_suffix(comparison, name)}"

@@ -126,7 +126,9 @@ def difference_text(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -
     texts = [f"{count:,} {words[mark]}" for mark, count in counts.items() if count or mark == SIGNIFICANT]
     n_same = sum(row["mark"] == EQUAL for row in rows)
     if n_same:
-        names = [join_and(list(map(isolate_name, sorted(group)))) for group in equal_maps(comparison)]
+        order = embedding_order(comparison)
+        groups = [[name for name in order if name in group] for group in equal_maps(comparison)]
+        names = [join_and(list(map(isolate_name, group))) for group in groups]
         texts.append(f"{n_same:,} between equal maps ({'; '.join(names[:3])})")
     return f"Of {count_noun(len(rows), 'difference')}: {', '.join(texts)}."
 
@@ -182,11 +184,12 @@ def _forest(
         return round((value - low) / ((high - low) or 1.0), 4)
 
     places = min(column.decimals, FOREST_DECIMALS)
+    titled = {better for better, _ in merged if lead in groups[better]}  # the better one is in the title
     forest_rows = [
         ForestRow(
-            ", ".join(short[embedding] for embedding in groups[better]),
+            "" if better in titled else ", ".join(short[embedding] for embedding in groups[better]),
             ", ".join(short[embedding] for embedding in groups[other]),
-            "over" if row["advantage"] else "and",
+            "" if better in titled else "over" if row["advantage"] else "and",
             place(row["advantage"]),
             place(row["conf_low"]),
             place(row["conf_high"]),
@@ -201,7 +204,8 @@ def _forest(
     n_more = len(merged) - len(chosen)
     more = f"{count_noun(n_more, 'larger difference')} in the table below." if n_more else ""
     title = f"{column.title}{setting_suffix(comparison, name)}"
-    return Forest(title, column.topic, forest_rows, place(0.0), marks, "adj. p" if adjusted else "p", more)
+    question = f"{', '.join(short[embedding] for embedding in groups[lead])} over …" if lead else column.topic
+    return Forest(title, question, forest_rows, place(0.0), marks, "adj. p" if adjusted else "p", more)
 
 
 def pair_table(
