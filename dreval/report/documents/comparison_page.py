@@ -204,7 +204,7 @@ def _answers(comparison: Comparison, lines: Sequence[tuple[str, str]]) -> Answer
     for name in names:
         Y = results.embeddings[name]
         levels = mapped[1][name] if mapped else np.full(len(Y), -1)
-        label = f"{name}: points" + (f" colored by {mapped[0].title_in_sentence}" if mapped else "")
+        label = f"Small map of {name}" + (f", points colored by {mapped[0].title_in_sentence}" if mapped else "")
         panels.append(Panel(name, short[name], map_aside(view, name, Y.shape[1]), thumbnail(Y, levels, label)))
     return Answers(lines, panels=panels, scale=scale_words(mapped[0]) if mapped else None)
 

@@ -242,7 +242,7 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
             continue
         Y = results.embeddings[name]
         levels = mapped[1][name] if mapped else np.full(len(Y), -1)
-        drawing = thumbnail(Y, levels, f"{name}: points" + (f" colored by {value}" if value else ""))
+        drawing = thumbnail(Y, levels, f"Small map of {name}" + (f", points colored by {value}" if value else ""))
         bars = [_card_bar(view, column, name) for column in columns if name in column.values]
         warning = (
             next((finding.predicate for finding in cautions(view, name)), "") if name not in view.reference else ""
@@ -838,7 +838,7 @@ def closing_sections(
     sources = [entry for entry in entries if entry.formula or entry.reference]
     glossary_parts: list[Part] = [Terms(plain, "glossary")] if entries else []
     if sources:
-        meanings = [replace(entry, meaning="") for entry in sources]
+        meanings = [TermEntry(entry.term, entry.reference, entry.formula) for entry in sources]
         glossary_parts.append(Details("Formulas and references", [Terms(meanings, "sources")], screen=True))
     yield Section("Glossary", glossary_parts, "glossary", "Glossary")
 
@@ -1015,7 +1015,7 @@ def glossary(view: ResultView) -> list[TermEntry]:
         (
             view.tests,
             "Effect size",
-            "How strong a dependence is, on the scale of its test, whatever the number of points.",
+            "How strong a dependence is, on the scale of its test.",
         ),
     ]
     return [*entries, *(TermEntry(term, meaning) for applies, term, meaning in rules if applies)]

@@ -177,7 +177,7 @@ def _forest(
     chosen = list(merged.items())[-MAX_FOREST_ROWS:]  # the nearest are the ones to look at
     low = min(0.0, min(row["conf_low"] for _, row in chosen))
     high = max(0.0, max(row["conf_high"] for _, row in chosen))
-    ticks = nice_ticks(low, high, 5)
+    ticks = nice_ticks(low, high, 4)
     low, high = min(low, *ticks), max(high, *ticks)
 
     def place(value: float) -> float:

@@ -235,22 +235,24 @@ def _round_values(values: Any) -> list[float | None]:
 # Curves.
 
 
-def nice_ticks(low: float, high: float, count: int = 4) -> list[float]:
-    """Return about ``count`` round numbers from low to high.
+def nice_ticks(low: float, high: float, least: int = 3) -> list[float]:
+    """Return round numbers from low to high, with the widest step that gives at least ``least`` of them.
 
     Examples
     --------
-    >>> nice_ticks(0.0, 0.75)
-    [0.0, 0.25, 0.5, 0.75]
+    >>> nice_ticks(0.0, 0.8), nice_ticks(-0.1, 0.48)
+    ([0.0, 0.25, 0.5, 0.75], [0.0, 0.2, 0.4])
     """
-    span = (high - low) / max(count - 1, 1)
+    span = high - low
     if not span > 0 or not math.isfinite(span):
         return [low]
     power = 10.0 ** math.floor(math.log10(span))
-    step = next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= 0.8 * span)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [round(place * step, 12) for place in range(first, last + 1)]
+    steps = [factor * power * scale for scale in (1.0, 0.1) for factor in (5.0, 2.5, 2.0, 1.0)]
+    for step in steps:
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first + 1 >= least:
+            break
+    return [place * step for place in range(first, last + 1)]
 
 
 class Chart:
@@ -446,7 +448,7 @@ def null_svg(low: FloatArray, high: FloatArray, counts: npt.NDArray[Any], statis
         f'<path class="own" d="{arrow if is_far else f"M{at:.1f} {top}V{bottom}"}"/>',
         f'<text class="obs" x="{at:.1f}" y="{top - 7}" style="text-anchor:{anchor}">{text}</text>',
     ]
-    ticks = [tick for tick in nice_ticks(first, last, 3) if first <= tick <= last]
+    ticks = [tick for tick in nice_ticks(first, last, 2) if first <= tick <= last]
     for tick, label_text in zip(ticks, plain_numbers(ticks), strict=True):
         x = min(max(place(tick), left + 12), right - 12)
         parts.append(f'<text class="tx" x="{x:.1f}" y="{bottom + 16}">{label_text}</text>')
