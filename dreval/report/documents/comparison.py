@@ -35,7 +35,7 @@ from dreval.report.comparison_view import (
     measures_by_question,
     setting_suffix,
 )
-from dreval.report.document import CODES, Cell, Document, Table, TermEntry, Terms, record_document, significance_stars
+from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation import short_topic
 from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and, p_text, probability, without_zero
@@ -89,7 +89,7 @@ MAX_NAMED = 3  # pairs or embeddings that a note names before it counts
 
 def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Document:
     """Return the answers and one table; in full also settings, call, all values, overall tests, pairs and notes."""
-    answers = _answer_terms(comparison, with_cautions=full)
+    answers = _answer_lines(comparison, with_cautions=full)
     title = comparison_title(comparison)
     if full:
         tables = [comparison_table(comparison), _standing_table(comparison)]
@@ -108,10 +108,10 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     )
 
 
-def _answer_terms(comparison: Comparison, with_cautions: bool) -> Terms:
+def _answer_lines(comparison: Comparison, with_cautions: bool) -> Answers:
     """Return a line for each question."""
     answers = [answer for answer in comparison_answers(comparison) if with_cautions or answer.question != CAUTION]
-    return Terms([TermEntry(short_topic(answer.question), answer.text) for answer in answers], "answers")
+    return Answers([(short_topic(answer.question), answer.text) for answer in answers])
 
 
 def comparison_title(comparison: Comparison, begin: str = "Comparison of ") -> str:

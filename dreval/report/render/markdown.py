@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dreval.glossary import printable
 from dreval.report.document import (
+    Answers,
     Cell,
     Code,
     Document,
@@ -65,8 +66,8 @@ def _parts(parts: Iterable[Part], level: int) -> Iterator[str]:
                 write = markdown_text if part.numbered else markdown_sentence
                 items = map(write, part.items)
                 yield "\n".join(f"{i}. {item}" if part.numbered else f"- {item}" for i, item in enumerate(items, 1))
-            case Terms(style="answers"):
-                pairs = [(markdown_text(entry.term), markdown_sentence(entry.meaning)) for entry in part.entries]
+            case Answers():
+                pairs = [(markdown_text(question), markdown_sentence(text)) for question, text in part.lines]
                 yield "\n".join(f"- **{question}:** {answer}" for question, answer in pairs)
             case Terms():
                 is_header = part.style == "header"
@@ -98,7 +99,7 @@ def _rows(table: Table) -> Iterator[str]:
     yield _row([":--" if table.is_left(i) else "--:" for i in range(n_columns)], n_columns)
     for heading, rows in table.sections:
         if heading:
-            yield _row([f"**{_escape(heading, True)}**"], n_columns)
+            yield _row([f"**{_cell(heading)}**"], n_columns)
         yield from (_row(list(map(_cell, row)), n_columns) for row in rows)
     if table.foot_row:
         yield _row(list(map(_cell, table.foot_row)), n_columns)
