@@ -951,10 +951,6 @@ class Results(Record):
             For "forest" and "difference_map": the two embeddings; all pairs, and the first pair, by default.
         baseline, alpha, adjust : str, float, str or None
             For "forest" and "difference_map": as ``compare``.
-        titled : bool
-            For "forest": whether panels name their measure; True by default.
-        explained : bool
-            For "forest": whether the text below explains the marks; True by default.
         test, variable : str, optional
             For "null": the test, and its variable; the first with permutations by default.
         kappas : list of float, optional

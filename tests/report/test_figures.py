@@ -24,7 +24,7 @@ from dreval.report.figures._grid import CELL_INCHES, EDGE_INCHES, PanelGrid, Rea
 from dreval.report.figures._panels import class_colors, map_cells, place_points, scale_of_maps, scale_of_numbers
 from dreval.report.figures.nulls import null_histogram
 from dreval.report.plot import plot
-from dreval.report.result_view import colored_embeddings, read_results
+from dreval.report.result_view import read_results
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = ("scatter", "map", "curve", "shepard", "heatmap")  # kinds that a simulated result can draw
@@ -188,23 +188,6 @@ def test_beyond_eight_the_first_by_mean_rank_or_the_requested_ones_have_a_curve(
     assert all(len(ax.collections) == 2 for ax in figure.axes)  # the band of the embedding and the range of the others
     assert len(of_worst.axes) == 9
     assert names[-1] in texts(of_worst)
-
-
-@pytest.mark.parametrize(
-    ("names", "ranked", "requested", "expected"),
-    [
-        ("abc", "", "", "abc"),
-        ("abcdefgh", "h", "", "abcdefgh"),
-        ("abcdefghi", "bac", "", "bac"),
-        ("abcdefghi", "ihgfedcba", "", "ihgfedcb"),
-        ("abcdefghi", "abcdefgh", "i", "abcdefgi"),
-        ("abcdefghi", "abcdefgh", "hi", "abcdefih"),
-        ("abcdefghi", "ab", "abcdefghi", "ab"),
-    ],
-)
-def test_colored_embeddings_are_the_first_and_the_requested_ones(names, ranked, requested, expected):
-    """All of few embeddings have a color; of many the first, and the requested ones, which replace the last."""
-    assert colored_embeddings(names, ranked, requested) == tuple(expected)
 
 
 def ink_line(ax):

@@ -201,7 +201,8 @@ def _gallery_head() -> str:
 
 
 def _gallery_row(card: Any) -> str:
-    link = f'<a href="measures/{card.name}.html">{symbol_html(escape(card.title))}</a> <span>{symbol_html(escape(card.symbol))}</span>'
+    name, symbol = symbol_html(escape(card.title)), symbol_html(escape(card.symbol))
+    link = f'<a href="measures/{card.name}.html">{name}</a> <span>{symbol}</span>'
     head = f"<th>{link}<small>{escape(card.question)}</small></th>"
     if card.curve:
         cells = "".join(f"<td>{_curve(card, name)}</td>" for name in EMBEDDINGS)

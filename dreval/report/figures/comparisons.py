@@ -17,13 +17,10 @@ from matplotlib.ticker import MaxNLocator
 from dreval.comparison.ranks import critical_difference
 from dreval.comparison.tables import critical_level, single_letters
 from dreval.errors import InputError
-from dreval.glossary import printable
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, keys_by_full_name
-from dreval.report._style import LIGHT, SCALE_LIGHT, figure_style, math_text, new_figure, one_axes
-from dreval.report._svg import inline_svg
+from dreval.report._style import LIGHT, SCALE_LIGHT, math_text, new_figure, one_axes
 from dreval.report.comparison_view import TEST_TITLES, direction_of, equal_maps
-from dreval.report.document import Figures, PageFigure
 from dreval.report.figures._grid import (
     FOOT_LETTER_INCHES,
     FOOT_LINE_INCHES,
@@ -190,8 +187,6 @@ def draw_forest(
     *,
     measure: str | None = None,
     pair: tuple[str, str] | None = None,
-    titled: bool = True,
-    explained: bool = True,
 ) -> Figure:
     """Draw advantages with their intervals: a line for each pair and a panel for each measure.
 
@@ -211,8 +206,8 @@ def draw_forest(
             raise _no_interval_error(comparison)
     pairs = list(dict.fromkeys(pair_of_part for part in parts.values() for pair_of_part in part))
     if math.isfinite(value_range[1]) and len(pairs) <= MAX_MEASURE_LINES_PAIRS and (measure is None or len(pairs) == 1):
-        return _forest_by_measure(comparison, parts, pairs, value_range, explained)
-    return _forest_by_pair(comparison, parts, measure is None, titled, explained)
+        return _forest_by_measure(comparison, parts, pairs, value_range)
+    return _forest_by_pair(comparison, parts, measure is None)
 
 
 def _interval_rows(comparison: Comparison, measure: str | None) -> Rows:
@@ -245,18 +240,6 @@ def _no_interval_error(comparison: Comparison) -> InputError:
     else:
         hint = "The notes of the comparison say why no pair has one."
     return InputError("kind", "must fit the comparison", received, hint)
-
-
-def few_pairs(comparison: Comparison) -> list[Pair]:
-    """Return the pairs, where they are so few that measures are the lines of a forest; else none."""
-    try:
-        parts = _interval_rows(comparison, None)
-    except InputError:
-        return []
-    pairs = list(dict.fromkeys(pair for part in parts.values() for pair in part))
-    return (
-        pairs if len(pairs) <= MAX_MEASURE_LINES_PAIRS and math.isfinite(_interval_range(comparison, parts)[1]) else []
-    )
 
 
 def _reversed_pair(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -356,7 +339,7 @@ def _interval_range(comparison: Comparison, parts: Rows) -> tuple[float, float]:
 
 
 def _forest_by_measure(
-    comparison: Comparison, parts: Rows, pairs: Sequence[Pair], value_range: tuple[float, float], with_text: bool
+    comparison: Comparison, parts: Rows, pairs: Sequence[Pair], value_range: tuple[float, float]
 ) -> Figure:
     """Draw a panel for each pair, with a line for each measure on the scale from chance to perfect."""
     alpha, columns = comparison.recipe["alpha"], _columns_by_name(comparison)
@@ -369,11 +352,11 @@ def _forest_by_measure(
     left = FOREST_EDGE_INCHES + 0.1 + FOOT_LETTER_INCHES * widest
     text_inches = 0.12 + FOOT_LETTER_INCHES * max(len(column_heading), *map(len, texts.values()))
     width = left + MEASURE_FOREST_INCHES + text_inches + FOREST_P_INCHES + FOREST_EDGE_INCHES
-    text = "\n".join(filter(None, [forest_text(comparison, True) if with_text else "", full_names]))
+    text = "\n".join(filter(None, [forest_text(comparison, True), full_names]))
     foot = foot_lines(text, width - 2 * FOREST_EDGE_INCHES)
     edges = MEASURE_FOREST_TOP_INCHES + FOREST_FOOT_INCHES + 0.1
     bands = [edges + line_inches * sum(pair in part for part in parts.values()) for pair in pairs]
-    height = sum(bands) + (FOOT_LINE_INCHES * len(foot) + 0.1 if foot else 0.0)
+    height = sum(bands) + FOOT_LINE_INCHES * len(foot) + 0.1
     figure, top, pad = new_figure(width, height), height, 0.06 * (value_range[1] - value_range[0])
     for pair, band in zip(pairs, bands, strict=True):
         pair_measures = [name for name in parts if pair in parts[name]]
@@ -395,8 +378,7 @@ def _forest_by_measure(
         _write_right(ax, 0.75, column_heading, 9, "left", LIGHT["soft"])
         _write_right(ax, 0.75, "p", 72 * (text_inches + FOREST_P_INCHES), "right", LIGHT["soft"])
         ax.set_xlabel("advantage, % of the way from chance level to perfect", fontsize=8, labelpad=2)
-    if foot:
-        write_foot(figure, FOREST_EDGE_INCHES / width, foot)
+    write_foot(figure, FOREST_EDGE_INCHES / width, foot)
     return figure
 
 
@@ -406,9 +388,7 @@ def _interval_numbers(row: Mapping[str, Any], column: Column) -> str:
     return f"{'+' if row['advantage'] > 0 else ''}{advantage} [{low}, {high}]"
 
 
-def _forest_by_pair(
-    comparison: Comparison, parts: Rows, is_all_measures: bool, titled: bool, with_text: bool
-) -> Figure:
+def _forest_by_pair(comparison: Comparison, parts: Rows, is_all_measures: bool) -> Figure:
     """Draw a panel for each measure, with a line for each pair; of many embeddings for each against one reference."""
     alpha, first_measure, below = comparison.recipe["alpha"], next(iter(parts)), ""
     if is_all_measures and len(parts[first_measure]) > MAX_ALL_MEASURES_PAIRS:
@@ -430,17 +410,16 @@ def _forest_by_pair(
     step = left + FOREST_PANEL_INCHES + FOREST_P_INCHES + FOREST_GAP_INCHES
     columns = min(len(panels), max(int(MAX_FIGURE_INCHES / step), 1))
     width = max(columns * step, FOOT_LETTER_INCHES * FOREST_TITLE_LETTERS)
-    text = "\n".join(filter(None, [forest_text(comparison) if with_text else "", full_names]))
+    text = "\n".join(filter(None, [forest_text(comparison), full_names]))
     foot = foot_lines(text, width - 2 * FOREST_EDGE_INCHES)
-    head = FOREST_HEAD_INCHES if titled else FOREST_EDGE_INCHES
-    band = head + FOREST_LINE_INCHES * count + FOREST_FOOT_INCHES
+    band = FOREST_HEAD_INCHES + FOREST_LINE_INCHES * count + FOREST_FOOT_INCHES
     bands = -(-len(panels) // columns)
     height = bands * band + FOOT_LINE_INCHES * len(foot) + 0.1
     figure = new_figure(width, height)
     quantity = ADVANTAGES[comparison.recipe["decided_by"]] if comparison.families else "advantage"
     for place, (name, rows) in enumerate(panels.items()):
         line, column = divmod(place, columns)
-        y = height - line * band - head - FOREST_LINE_INCHES * len(rows)
+        y = height - line * band - FOREST_HEAD_INCHES - FOREST_LINE_INCHES * len(rows)
         box = (left + column * step) / width, y / height
         ax = figure.add_axes((*box, FOREST_PANEL_INCHES / width, FOREST_LINE_INCHES * len(rows) / height))
         _prepare_lines(ax, [label for label, _ in rows], 3)
@@ -449,14 +428,12 @@ def _forest_by_pair(
             _write_right(ax, -at, probability(_decisive_p(row), alpha), 28, "right", LIGHT["ink"])
         _write_right(ax, 0.75, "p", 28, "right", LIGHT["soft"])
         ax.set_xlabel(quantity + below, fontsize=8, labelpad=2, loc="left" if below else "center")
-        if titled:
-            title = math_text(textwrap.fill(title_of(comparison, name), FOREST_TITLE_LETTERS), True)
-            place = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
-            offset = (72 * (FOREST_EDGE_INCHES - left), 14)
-            style: dict[str, Any] = {"xytext": offset, "fontsize": 8, "fontweight": "bold", "color": LIGHT["ink"]}
-            ax.annotate(title.pop("label"), **place, va="bottom", **style, **title)
-    if foot:
-        write_foot(figure, FOREST_EDGE_INCHES / width, foot)
+        title = math_text(textwrap.fill(title_of(comparison, name), FOREST_TITLE_LETTERS), True)
+        anchor: dict[str, Any] = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
+        offset = (72 * (FOREST_EDGE_INCHES - left), 14)
+        style: dict[str, Any] = {"xytext": offset, "fontsize": 8, "fontweight": "bold", "color": LIGHT["ink"]}
+        ax.annotate(title.pop("label"), **anchor, va="bottom", **style, **title)
+    write_foot(figure, FOREST_EDGE_INCHES / width, foot)
     return figure
 
 
@@ -485,18 +462,6 @@ def _differences_from(part: Mapping[Pair, dict[str, Any]], reference: str) -> di
     reference_rows = [row for row in rows if row["second"] == reference]
     nearest = sorted(reference_rows, key=lambda row: abs(row["advantage"]))[:MAX_NEAREST_EMBEDDINGS]
     return {(row["first"], reference): row for row in sorted(nearest, key=lambda row: -row["advantage"])}
-
-
-def pair_forests(comparison: Comparison) -> Figures:
-    """Return for a page the forest of each pair with all measures as lines; none where there are many pairs."""
-    figures = []
-    for number, pair in enumerate(few_pairs(comparison)):
-        with figure_style():
-            figure = draw_forest(comparison, pair=pair, explained=False)
-        first, second = map(printable, pair)
-        label = f"Advantage of {first} over {second} by each measure, with its interval"
-        figures.append(PageFigure(inline_svg(figure, f"f{number}", label), f"{first} against {second}"))
-    return Figures(figures, "forests lines")
 
 
 WINS_CELL_INCHES = 0.3  # inches of a cell
