@@ -257,7 +257,7 @@ def _measure_rows_table(
     rows = []
     for name in measures:
         column, standing = columns[name], comparison.of(comparison.standing, name).set_index("embedding")
-        _, best = _best_marks(comparison, name)
+        best = best_embeddings(comparison, name)
         cells: list[Any] = [Cell(measure_name(comparison, name, column), "text")]
         for embedding in names:
             text = _standing_text(comparison, column, standing, embedding)
@@ -284,7 +284,7 @@ def _embedding_rows_table(
     measures = [next((name for name in part if columns[name].bar), part[0]) for part in questions.values()]
     listed = list(names) if is_wide or len(names) <= PRINTED_EMBEDDINGS else names[:PRINTED_EMBEDDINGS]
     standings = {name: comparison.of(comparison.standing, name).set_index("embedding") for name in measures}
-    best = {name: _best_marks(comparison, name)[1] for name in measures}
+    best = {name: best_embeddings(comparison, name) for name in measures}
     rows: list[list[Any]] = [
         [
             embedding,
@@ -319,21 +319,27 @@ def _standing_text(comparison: Comparison, column: Column, standing: pd.DataFram
     return f"{value:.2f}" if comparison.families else without_zero(column.format_value(value))
 
 
-def _best_marks(comparison: Comparison, name: str) -> tuple[str, set[str]]:
-    """Return the lead of one measure, and the embeddings that are not significantly worse, or better than a baseline.
+def best_embeddings(comparison: Comparison, name: str) -> set[str]:
+    """Return the embeddings that are not significantly worse than the best by one measure, or better than a baseline.
+
+    Where no embedding is significantly worse, none is marked.
 
     Without a test only those with the best value are marked.
     """
     lead, pairs = against_lead(comparison, name)
     standing = comparison.of(comparison.standing, name)
     if comparison.recipe.get("baseline"):
-        return lead, {*pairs["better"]} - {"", lead}
+        return {*pairs["better"]} - {"", lead}
     values = standing["mean_rank" if comparison.families else "value"]
     tied = {row for row, value in zip(standing["embedding"], values, strict=True) if is_tie(value, values.iloc[0])}
     if not len(pairs):
-        return lead, tied
+        return tied
     worse = set(pairs.loc[pairs["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
-    return lead, {name for name, value in zip(standing["embedding"], values, strict=True) if value == value} - worse
+    return (
+        {name for name, value in zip(standing["embedding"], values, strict=True) if value == value} - worse
+        if worse
+        else set()
+    )
 
 
 def _best_text(comparison: Comparison) -> str:
@@ -364,7 +370,7 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
     keys = keys_by_full_name(comparison.standing)
-    called = {measure: column_of(comparison, name).short_title for name, (measure, _) in keys.items()}
+    called = {measure: column_of(comparison, name).title_in_sentence for name, (measure, _) in keys.items()}
     rope += [(f"Equivalence margin, {called[name]}", f"{value:g}") for name, value in margins.items()]
     levels, value_level = [("Level", f"{recipe['alpha']:g}")], recipe.get("conf_level")
     if value_level is not None and not math.isclose(value_level, 1 - recipe["alpha"]):
