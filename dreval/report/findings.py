@@ -83,6 +83,7 @@ SAME_MAP = "same map"
 COLLAPSED = "collapsed"
 REFERENCE = "reference"
 FAILED = "failed"
+NO_INTERVALS = "no intervals"
 NOT_TESTED = "not tested"
 STANDING = "standing"
 VALUE_STANDING = "standing by value"
@@ -125,7 +126,8 @@ PHRASES = {
     CAUTION: "{warning}{values}.",
     SAME_MAP: "{names} are the same map.",
     REFERENCE: "{names} {are} the data, shown for reference only.",
-    NOT_TESTED: "Without intervals no difference is tested.",
+    NO_INTERVALS: "Without intervals no difference is tested.",
+    NOT_TESTED: "No difference could be tested.",
     STANDING: "Best {standing}.",
     VALUE_STANDING: "Best value {standing}.",
     NO_STANDING: "No measure shows that it is better or worse than the others.",
@@ -394,9 +396,9 @@ def is_at_chance(column: Column, cell: MeasuredValue) -> bool:
     return all(reaches_chance(column, cell.with_value(end)) for end in ends)
 
 
-def is_noise(view: ResultView, column: Column) -> bool:
+def is_noise(column: Column) -> bool:
     """Return whether no embedding is better than chance by one measure."""
-    return all(is_at_chance(column, column.cells[name]) for name in _compared(view, column))
+    return all(is_at_chance(column, column.cells[name]) for name in column.compared_values)
 
 
 def leading_column(columns: Sequence[Column]) -> Column:
@@ -431,23 +433,12 @@ def measure_rankings(view: ResultView) -> list[MeasureRanking]:
 
 
 def measure_ranking(view: ResultView, column: Column) -> MeasureRanking | None:
-    """Return the ranking of the embeddings by one column; None where it compares none.
-
-    An embedding whose points are all in one place is never best, whatever its values.
-    """
-    best_set = view.best_set(column)
-    best, unjudged = (
-        tuple(n for n in members if n not in view.unranked) for members in (best_set.best, best_set.unjudged)
-    )
-    if not best or len(_compared(view, column)) < 2:
+    """Return the ranking of the embeddings by one column; None where it compares none."""
+    best, unjudged, tested, _ = view.best_set(column)
+    if not best or len(column.compared_values) < 2:
         return None
-    outside = tuple(name for name in _compared(view, column) if name not in best)
-    return MeasureRanking(column, best, outside, best_set.tested, unjudged, _are_same_map(view, best))
-
-
-def _compared(view: ResultView, column: Column) -> list[str]:
-    """Return the embeddings with a value of a column that can be best."""
-    return [name for name in column.values if name not in view.unranked]
+    outside = tuple(name for name in column.compared_values if name not in best)
+    return MeasureRanking(column, best, outside, tested, unjudged, _are_same_map(view, best))
 
 
 def _are_same_map(view: ResultView, names: Sequence[str]) -> bool:
@@ -459,7 +450,7 @@ def is_tied(view: ResultView, column: Column) -> bool:
     """Return whether another order of ties may rank another embedding above the best one."""
     best = view.best_set(column).best
     single = len(best) == 1 or _are_same_map(view, best)
-    if not single or len(column.compared_values) < 2 or best[0] in view.collapsed:
+    if not single or len(column.compared_values) < 2:
         return False
     return any(column.ties_overlap(name, (*view.unranked, *best)) for name in best)
 
@@ -512,7 +503,7 @@ def verdict(view: ResultView) -> list[Answer]:
     """
     named, is_counted, answers = set[str](), False, list[Answer]()
     for question, columns in groupby(view.by_goal, key=lambda column: column.topic):
-        columns_of_question = [column for column in columns if column.ranks and _compared(view, column)]
+        columns_of_question = [column for column in columns if column.ranks and column.compared_values]
         findings = _question_findings(view, question, columns_of_question) if columns_of_question else []
         for place, finding in enumerate(findings):
             if finding.kind == BEST_MAP and named.issuperset(finding.subject):  # equal maps are named once
@@ -541,14 +532,14 @@ def _question_findings(view: ResultView, question: str, columns: list[Column]) -
     rankings: dict[frozenset[str], list[MeasureRanking]] = {}
     for column in columns:
         ranking, outcome = measure_ranking(view, column), ""
-        if len(_compared(view, column)) == 1:
+        if len(column.compared_values) == 1:
             outcome = ONLY_VALUE
-        elif is_noise(view, column):
+        elif is_noise(column):
             outcome = NOISE
         elif is_tied(view, column):
             outcome = TIED
         elif ranking is None:
-            texts = {column.format_value(column.values[name]) for name in _compared(view, column)}
+            texts = {column.format_value(column.values[name]) for name in column.compared_values}
             outcome = SAME_VALUE if len(texts) == 1 else ""
         elif not ranking.others:
             outcome = NO_DIFFERENCE if ranking.tested else SAME_VALUE
@@ -704,7 +695,7 @@ def _quoted(
 ) -> Finding:
     """Return a finding on some measures with the values of one of these: of all embeddings, or of the best ones."""
     main = leading_column(columns)
-    subject = tuple(name for name in view.ranked if name in _compared(view, main))
+    subject = tuple(name for name in view.ranked if name in main.compared_values)
     if kind == UNTESTED:
         subject = tuple(name for name in subject if name in view.best_set(main).best)
     numbers = {**total, **value_numbers(main, subject)}
@@ -716,7 +707,7 @@ def _poor_findings(
 ) -> list[Finding]:
     """Return that even the best are closer to chance than to perfect, if they are by every measure of a question."""
     pairs = [(ranking.column, name) for group in rankings.values() for ranking in group for name in ranking.best]
-    pairs += [(column, name) for column in alike for name in _compared(view, column)]
+    pairs += [(column, name) for column in alike for name in column.compared_values]
     if not pairs or not all(is_poor(column, column.cells[name]) for column, name in pairs):
         return []
     columns = list(dict.fromkeys(column.measure for column, _ in pairs))
@@ -805,7 +796,7 @@ def _caution_keys(view: ResultView, name: str) -> list[tuple[str, Column]]:
     for column in view.by_goal if name not in view.unranked else ():
         kind = _caution_kind(column, name)
         if kind:
-            count = sum(_caution_kind(column, other) == kind for other in _compared(view, column))
+            count = sum(_caution_kind(column, other) == kind for other in column.compared_values)
             cell = column.cells[name]
             keys.append((count, normalized_score(column, cell.value, cell.chance), kind, column))
     return [(kind, column) for _, _, kind, column in sorted(keys, key=lambda key: key[:2])]
@@ -879,8 +870,9 @@ def _remarks(view: ResultView, named: set[str]) -> Iterator[Finding]:
         yield Finding(REFERENCE, "Caution", view.reference)
     rankings = measure_rankings(view)
     if rankings and not any(ranking.tested for ranking in rankings):
-        rows = rows_of([ranking.column for ranking in rankings], view.contenders)
-        yield Finding(NOT_TESTED, "Caution", (), (), {}, rows)
+        columns = [ranking.column for ranking in rankings]
+        kind = NOT_TESTED if any(column.has_any_interval for column in columns) else NO_INTERVALS
+        yield Finding(kind, "Caution", (), (), {}, rows_of(columns, view.contenders))
 
 
 def standing(view: ResultView, name: str) -> Finding:
@@ -895,7 +887,7 @@ def standing(view: ResultView, name: str) -> Finding:
         return replace(remark, subject=(name,), reason=view.failed.get(name, "").rstrip("."))
     rankings = [ranking for ranking in measure_rankings(view) if ranking.others and name in ranking.column.values]
     tested = any(ranking.tested for ranking in rankings)
-    rankings = [r for r in rankings if r.tested == tested and name not in r.unjudged and not is_noise(view, r.column)]
+    rankings = [r for r in rankings if r.tested == tested and name not in r.unjudged and not is_noise(r.column)]
     numbers: dict[str, Number] = {}
     for topic, part in groupby(rankings, key=lambda ranking: ranking.column.topic):
         places = [name in ranking.best for ranking in part]
@@ -911,7 +903,7 @@ def standing(view: ResultView, name: str) -> Finding:
 
 def column_finding(view: ResultView, column: Column) -> Finding | None:
     """Return which embeddings are best by one measure; None where it compares none."""
-    findings = _question_findings(view, "", [column]) if column.ranks and _compared(view, column) else []
+    findings = _question_findings(view, "", [column]) if column.ranks and column.compared_values else []
     return next(iter(findings), None)
 
 
