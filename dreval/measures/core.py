@@ -27,6 +27,7 @@ from dreval._docs import RANDOM_PARTS, chance_text, fill_docstring, measure_docs
 from dreval._random import root_seed, stream
 from dreval.cards import Card, defaults, register
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import VARIABLES, View, per_view
 from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import Estimate, n_pairs
@@ -396,7 +397,7 @@ def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., An
     public.__name__ = public.__qualname__ = card.name
     public.__module__ = function.__module__
     public.__signature__ = signature(card)
-    public.__doc__ = measure_docstring(card, public.__signature__.parameters, inspect.getdoc(function) or "")
+    public.__doc__ = measure_docstring(card, public.__signature__.parameters, inspect.getdoc(function) or "", ROUNDING)
     return call
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import attribute_error
+from dreval._docs import fill_docstring
 from dreval.errors import DrevalError, InputError
 
 if TYPE_CHECKING:
@@ -47,6 +48,13 @@ class Summary(Protocol):
 
 class Record:
     """A computed result: ``print`` shows its summary, and a notebook shows it as HTML."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Fill the entries that the docstrings of ``plot`` share."""
+        super().__init_subclass__(**options)
+        if "plot" in vars(cls):
+            plot = vars(cls)["plot"]
+            plot.__doc__ = fill_docstring(plot.__doc__)
 
     def summary(self) -> Summary:
         """Return the printed form of the record.
