@@ -487,8 +487,8 @@ MUTANTS = [
     Mutant("measures/distances.py", "(2.0 * np.arange(1, k + 1))", "(2.0 * k)", STRUCTURE),
     Mutant(
         "study/sweep.py",
-        "else 1 + 1 / R, level, failures, data_at)",
-        "else 1 / R, level, failures, data_at)",
+        '"seeds" else 1 + 1 / R',
+        '"seeds" else 1 / R',
         "study/test_sweep.py",
     ),
     Mutant("study/sweep.py", 'stream_seed(root, "sweep", r)', 'stream_seed(root, "sweep", 0)', "study/test_sweep.py"),
