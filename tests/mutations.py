@@ -718,7 +718,10 @@ MUTANTS = [
         "methods/test_pca.py",
     ),
     Mutant(
-        "_check.py", 'array.dtype.kind in "biu" else values', 'array.dtype.kind in "b" else values', "test_check.py"
+        "_check_arrays.py",
+        'array.dtype.kind in "biu" else values',
+        'array.dtype.kind in "b" else values',
+        "test_check.py",
     ),
     Mutant("geometry/kernels.py", "numbers_from_objects(np.asarray(value))", "np.asarray(value)", SUPERVISED),
     Mutant(

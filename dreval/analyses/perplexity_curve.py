@@ -11,13 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import (
-    FloatArray,
-    check_bool,
-    check_float,
-    check_int,
-    describe,
-)
+from dreval._check import FloatArray, check_bool, check_float, check_int, describe
 from dreval._parallel import open_progress
 from dreval._random import stream_seed
 from dreval.analyses._analysis import analysis

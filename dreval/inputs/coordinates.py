@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import EXACT_MAGNITUDE, FloatArray, IntArray, check_magnitude, check_spread
+from dreval._check import FloatArray, IntArray
+from dreval._check_arrays import EXACT_MAGNITUDE, check_magnitude, check_spread
 from dreval.errors import Hint, InputError
 from dreval.inputs.data import MIN_TRANSPOSED, Data, transposed
 from dreval.inputs.features import (

@@ -12,17 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
-    EXACT_MAGNITUDE,
-    MIN_POINTS,
-    FloatArray,
-    check_finite,
-    check_magnitude,
-    check_spread,
-    describe,
-    did_you_mean,
-    nearest_name,
-)
+from dreval._check import FloatArray, describe, did_you_mean, nearest_name
+from dreval._check_arrays import EXACT_MAGNITUDE, MIN_POINTS, check_finite, check_magnitude, check_spread
 from dreval.errors import InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
 from dreval.inputs.directions import direction_notes

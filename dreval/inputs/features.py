@@ -13,17 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
+from dreval._check import FloatArray, IntArray, describe, read_limit
+from dreval._check_arrays import (
     ROWS_FROM_ZERO,
-    FloatArray,
-    IntArray,
     check_exact,
     check_magnitude,
     check_unmasked,
-    describe,
     describe_vectors,
     not_finite_error,
-    read_limit,
     vectors,
 )
 from dreval.errors import Hint, InputError

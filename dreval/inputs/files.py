@@ -16,7 +16,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from dreval._check import ROWS_FROM_ZERO, check_npy, check_numeric, check_unmasked, describe, did_you_mean, nearest_name
+from dreval._check import check_npy, describe, did_you_mean, nearest_name
+from dreval._check_arrays import ROWS_FROM_ZERO, check_numeric, check_unmasked
 from dreval.errors import DrevalError, Hint, InputError, UnknownName, UserCode, message_of, usable_stderr
 from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, native
 from dreval.inputs.kinds import NOT_IN_MEMORY, PATHS, SUFFIXES, Kind, is_path, is_sparse, kind_of, locate, stem_of

@@ -13,20 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
-    FloatArray as FloatArray,
-)
-from dreval._check import (
-    check_finite,
-    check_int,
-    check_numeric,
-    check_rows,
-    check_spread,
-    check_unmasked,
-    describe,
-    function_name,
-    resolve_alias,
-)
+from dreval._check import FloatArray as FloatArray
+from dreval._check import check_int, check_rows, describe, function_name, resolve_alias
+from dreval._check_arrays import check_finite, check_numeric, check_spread, check_unmasked
 from dreval._random import root_seed, stream_seed
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UserCode, collect_notes
 from dreval.glossary import METRICS, printable

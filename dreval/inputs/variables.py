@@ -12,18 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
-    MAX_TEXT_LENGTH,
+from dreval._check import MAX_TEXT_LENGTH, IntArray, check_one_of, check_rows, describe
+from dreval._check_arrays import (
     ROWS_FROM_ZERO,
-    IntArray,
     check_classes,
     check_finite,
     check_magnitude,
-    check_one_of,
-    check_rows,
     check_single_values,
     check_unmasked,
-    describe,
     has_whole_numbers,
     is_missing_text,
     numbers_from_objects,

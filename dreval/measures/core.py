@@ -15,13 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
-    DEFAULT_NEIGHBORS,
-    check_int,
-    check_k,
-    check_one_of,
-    check_random_state,
-)
+from dreval._check import DEFAULT_NEIGHBORS, check_int, check_k, check_one_of, check_random_state
 from dreval._check import FloatArray as FloatArray
 from dreval._docs import RANDOM_PARTS, chance_text, fill_docstring, measure_docstring, value_range
 from dreval._random import root_seed, stream

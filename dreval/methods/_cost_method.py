@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_float, check_int, check_one_of, check_points, check_rows
+from dreval._check import check_float, check_int, check_one_of, check_rows
+from dreval._check_arrays import check_points
 from dreval._parallel import few_blas_threads, one_blas_thread
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError, warn

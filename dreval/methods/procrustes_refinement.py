@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_float, check_int, check_points, check_rows
+from dreval._check import check_float, check_int, check_rows
+from dreval._check_arrays import check_points
 from dreval.errors import DegenerateDataWarning, InputError, MethodFailed, warn
 from dreval.geometry.graphs import neighbor_graph, neighborhoods, reach_of
 from dreval.methods._method import FloatArray, Method, method

@@ -13,7 +13,6 @@ import pandas as pd
 from dreval._check import (
     FloatArray,
     IntArray,
-    check_finite,
     check_float,
     check_int,
     check_k,
@@ -22,6 +21,7 @@ from dreval._check import (
     function_name,
     resolve_alias,
 )
+from dreval._check_arrays import check_finite
 from dreval._parallel import open_progress
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, UndefinedMeasure, UserCode

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import (
-    MIN_POINTS,
     check_anchors,
     check_bool,
     check_float,
@@ -29,6 +28,7 @@ from dreval._check import (
     function_name,
     keywords_checked,
 )
+from dreval._check_arrays import MIN_POINTS
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
 from dreval.comparison.compare import compare
