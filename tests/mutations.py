@@ -739,8 +739,8 @@ MUTANTS = [
     Mutant("methods/_kernel.py", "        gram -= self._level\n", "", "methods/test_kernel_pca.py"),
     Mutant(
         "methods/isomap.py",
-        "self.geodesics_**2, self.n_components",
-        "self.geodesics_, self.n_components",
+        "self._means = principal_coordinates(\n            self.geodesics_**2",
+        "self._means = principal_coordinates(\n            self.geodesics_",
         "methods/test_isomap.py",
     ),
     Mutant(
@@ -755,11 +755,12 @@ MUTANTS = [
         "vectors[:, order]",
         "methods/test_laplacian_eigenmaps.py",
     ),
+    Mutant("methods/pca.py", "variances[d:].mean()", "variances[d:].sum()", "methods/test_linear_models.py"),
     Mutant(
-        "methods/probabilistic_pca.py", "variances[d:].mean()", "variances[d:].sum()", "methods/test_linear_models.py"
-    ),
-    Mutant(
-        "methods/sir.py", "return (means.T * share) @ means", "return means.T @ means", "methods/test_supervised.py"
+        "methods/inverse_regression.py",
+        "return (means.T * share) @ means",
+        "return means.T @ means",
+        "methods/test_supervised.py",
     ),
     Mutant(
         "methods/umap.py",
