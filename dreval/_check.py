@@ -185,7 +185,7 @@ def nearest_name(name: str, options: Iterable[str]) -> str | None:
     word_counts = {
         option: len(text.split("_"))
         for option, text in normalized.items()
-        if words and _has_words(text.split("_"), words)
+        if words and all(any(_likeness(word, part) >= MIN_WORD_LIKENESS for part in text.split("_")) for word in words)
     }
     shortest = [option for option, count in word_counts.items() if count == min(word_counts.values())]
     return shortest[0] if len(shortest) == 1 else best if shares[best] >= MIN_LIKENESS else None
@@ -231,11 +231,6 @@ def _normalize(name: str) -> str:
 def _likeness(left: str, right: str) -> float:
     """Return the share of the letters of two names that match in order."""
     return difflib.SequenceMatcher(None, left, right).ratio()
-
-
-def _has_words(option: list[str], words: list[str]) -> bool:
-    """Return whether each word is similar to a word of the option."""
-    return all(any(_likeness(word, part) >= MIN_WORD_LIKENESS for part in option) for word in words)
 
 
 def resolve_alias(name: Any, options: Collection[str]) -> Any:

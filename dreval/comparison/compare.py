@@ -352,7 +352,8 @@ def _setting(
 
 def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float | None) -> dict[str, Any]:
     """Return the row of one pair at one measure and setting."""
-    kind = _common_kind(setting.kinds.get(first, ""), setting.kinds.get(second, ""))
+    kinds = {setting.kinds.get(first, ""), setting.kinds.get(second, "")}
+    kind = "seeds" if "seeds" in kinds else kinds.pop() if len(kinds) == 1 else ""  # other seeds go with any kind
     row = {**setting.key, "first": first, "second": second, "n": setting.n, "test": TEST_NAMES.get(kind, kind)}
     row |= {} if margin is None else {"margin": margin}
     missing = [name for name in (first, second) if math.isnan(setting.values[name])]
@@ -401,11 +402,6 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
         lacking = [name for name in (first, second) if name not in available] or [first, second]
         return Outcome(notes=(note("inference.no_interval", of="pair", embeddings=lacking),)).row(**row)
     return _student_test(advantage, interval, alpha, margin, size).row(**row)
-
-
-def _common_kind(left: str, right: str) -> str:
-    """Return the kind of interval that tests a pair: that of both; runs with other seeds are tested with any kind."""
-    return "seeds" if "seeds" in (left, right) else left * (left == right)
 
 
 def _test_runs(left: FloatArray, right: FloatArray, alpha: float, margin: float | None, size: float) -> Outcome:

@@ -289,7 +289,9 @@ def _measure_outcome(
         row = row.with_interval(resampling.interval, "inference.fixed")
     points = result.points
     if points is not None and not view.streamed:
-        points = _at_all_points(points, view)
+        values = np.full(len(view.Y), np.nan)
+        values[view.rows] = points
+        points = values
     return EmbeddingOutcome(
         rows=(row,),
         points={} if points is None else {row.key: points},
@@ -311,13 +313,6 @@ def _with_ties(row: MeasureRow, task: MeasureTask, view: View) -> MeasureRow:
     is_best_order = bool(np.isclose(row.value, best, rtol=0, atol=1e-9))
     flatters = abs(best - worst) > WIDE_TIE_RANGE and is_best_order
     return replace(row, ties=bounds).with_note("ties.bounds", flatters=flatters)
-
-
-def _at_all_points(points: FloatArray, view: View) -> FloatArray:
-    """Return the contributions of the rows of a view as values of all points; NaN at the others."""
-    values = np.full(len(view.Y), np.nan)
-    values[view.rows] = points
-    return values
 
 
 class _Resampling(NamedTuple):

@@ -607,16 +607,12 @@ def _check_copies(parts: dict[str, dict[str, Any]]) -> None:
     for location, metadata in parts.items():
         copies = (metadata.get("consolidated_metadata") or {}).get("metadata") or {}
         for name, copy in copies.items() if location != "." else ():
-            texts = [
-                json.dumps(_without_copies(item), sort_keys=True) for item in (parts.get(f"{location}/{name}"), copy)
-            ]
-            if texts[0] != texts[1]:
+            left, right = (
+                json.dumps(item and {key: item[key] for key in item if key != "consolidated_metadata"}, sort_keys=True)
+                for item in (parts.get(f"{location}/{name}"), copy)
+            )
+            if left != right:
                 raise ValueError(f"a copy of the metadata of {location}/{name} that differs")
-
-
-def _without_copies(metadata: Any) -> Any:
-    """Return the metadata of a part of a zarr folder without copies of other metadata."""
-    return metadata and {key: value for key, value in metadata.items() if key != "consolidated_metadata"}
 
 
 def _separators(metadata: dict[str, Any]) -> Iterator[Any]:

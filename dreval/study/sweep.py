@@ -257,7 +257,10 @@ def sweep(
 
 def _grid(param_grid: Any, n_components: int | None) -> list[dict[str, Any]]:
     """Return the options of each setting; raise if the number of components is set twice."""
-    grid = [{key: _python_number(value) for key, value in options.items()} for options in expand_grid(param_grid)]
+    grid = [
+        {key: value.item() if isinstance(value, np.generic) else value for key, value in options.items()}
+        for options in expand_grid(param_grid)
+    ]  # numbers of Python, which are printed and compared as numbers
     if n_components is not None and any(D in options for options in grid):
         hint = f"Leave out {D}=, or the option of the grid."
         raise InputError(D, "must be set once", "an argument and an option of param_grid", hint)
@@ -472,11 +475,6 @@ def _few_replicates(R: int, settings: int, alpha: float) -> list[Note]:
     critical, reached = (float(stdtrit(r - 1, share)) for r in (R, needed))
     values = {"critical": critical, "reached": reached, "limit": limit}
     return [note("sweep.few", replicates=R, settings=settings, needed=needed, **values)]
-
-
-def _python_number(value: Any) -> Any:
-    """Return a number of numpy as a number of Python, so that settings are printed and compared as numbers."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _tasks(measures: Any, n_neighbors: Any, size: int, data: Data) -> list[MeasureTask]:
