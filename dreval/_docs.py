@@ -197,7 +197,10 @@ InputError
 def _measure_notes(card: Any, rounding: float) -> list[str]:
     """Return the paragraphs of the notes of a measure: range, chance level, ties, intervals and cost."""
     notes = [f"Range: {value_range(card)}; {DIRECTIONS[card.direction]}."]
-    notes += [textwrap.fill(f"Chance level: {_chance_formula(card)}.", SECTION_WIDTH)]
+    chance = card.chance_formula
+    if not chance or callable(card.chance):
+        chance = ", ".join(filter(None, [card.chance_formula, chance_text(card)]))
+    notes += [textwrap.fill(f"Chance level: {chance}.", SECTION_WIDTH)]
     uses_neighbors = not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs)
     if uses_neighbors or card.ties is not None:
         notes.append(
@@ -213,13 +216,6 @@ def value_range(card: Any) -> str:
     """Return the range of the values of a measure."""
     low, high = card.bounds
     return f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
-
-
-def _chance_formula(card: Any) -> str:
-    """Return the chance level for the docstring: its formula, then the text of the card."""
-    if card.chance_formula and not callable(card.chance):
-        return str(card.chance_formula)
-    return ", ".join(filter(None, [card.chance_formula, chance_text(card)]))
 
 
 def chance_text(card: Any) -> str:

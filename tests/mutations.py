@@ -465,8 +465,8 @@ MUTANTS = [
     ),
     Mutant(
         "measures/distances.py",
-        "np.maximum(values[::-1], 0.0)",
-        "np.sqrt(np.maximum(values[::-1], 0.0))",
+        "np.maximum(eigenvalues[::-1], 0.0)",
+        "np.sqrt(np.maximum(eigenvalues[::-1], 0.0))",
         "measures/test_latent_and_energy.py",
     ),
     Mutant(

@@ -108,22 +108,11 @@ class MeasureRow:
             "best": self.ties[1],
             "notes": self.notes,
         }
-        if self.interval is not None:
-            cells |= _interval_cells(self.interval)
-        return cells
-
-
-def _interval_cells(interval: Interval) -> dict[str, Any]:
-    """Return the cells of an interval by the columns of the table."""
-    return {
-        "se": interval.se,
-        "conf_low": interval.low,
-        "conf_high": interval.high,
-        "conf_method": METHODS[interval.kind],
-        "conf_level": interval.level,
-        "n_groups": interval.n_groups,
-        "target": TARGETS[interval.kind],
-    }
+        if self.interval is None:
+            return cells
+        interval, kind = self.interval, self.interval.kind
+        cells |= {"se": interval.se, "conf_low": interval.low, "conf_high": interval.high, "conf_level": interval.level}
+        return cells | {"conf_method": METHODS[kind], "target": TARGETS[kind], "n_groups": interval.n_groups}
 
 
 @dataclass(frozen=True)

@@ -436,14 +436,13 @@ class Replicates:
                     seconds = float(numbers.pop("seconds"))
                     if not seconds >= 0:
                         raise ValueError(f"a run of {seconds} seconds")
-                    values = self._checked(key, values) if are_embeddings else values
+                    if are_embeddings:
+                        source, n = self.case.source, self.case.data.n
+                        rows = self.overs[key.over].points(self.case.root, n, key)
+                        n = n if rows is None else len(rows)
+                        values = check_embedding(values, n, source.argument, source.what)
                     results[key] = ReplicateResult(key, numbers, values, seconds)
         return results
-
-    def _checked(self, key: ReplicateKey, values: Any) -> FloatArray:
-        """Return an embedding of the journal; raise if it is none of the points of the replicate."""
-        rows, source = self.overs[key.over].points(self.case.root, self.case.data.n, key), self.case.source
-        return check_embedding(values, self.case.data.n if rows is None else len(rows), source.argument, source.what)
 
     def _write(self, result: ReplicateResult) -> None:
         """Write the result of a run that did not fail to the journal."""

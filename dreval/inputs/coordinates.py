@@ -308,7 +308,8 @@ def _check_no_ids(
                 matching = _hint_on_ids(column, name, raw, data, returned)
                 advice = f"{matching} Only if the rows are in the order of the data, {action} {selection}"
             raise InputError(argument, "must hold coordinates only", f"row ids in column {name!r}", advice, ids=hint)
-        if not _distinct_integers(column) or not _same_values(column, name, data):
+        are_distinct = (np.mod(column, 1) == 0).all() and len(np.unique(column)) == len(column)
+        if not are_distinct or not _same_values(column, name, data):
             continue
         columns = (np.asarray(values[:, i], np.float64) for i in range(len(names)))
         if all(_same_values(other_column, label, data) for other_column, label in zip(columns, names, strict=True)):
@@ -410,7 +411,9 @@ def _reasons(
     """
     n, d = values.shape
     reasons = dict(fixed_reasons)
-    are_whole = _integer_columns(values)
+    are_whole = np.ones(values.shape[1], np.bool_)
+    for _, block in read_blocks(values):
+        are_whole &= (np.mod(block, 1) == 0).all(axis=0)
     for j in () if are_whole.all() else np.flatnonzero(are_whole).tolist():
         different = len(np.unique(np.asarray(values[:, j], np.float64)))
         if different == n:
@@ -508,19 +511,6 @@ def _split_by_spread(sizes: npt.NDArray[np.float64]) -> tuple[list[int], list[in
         return [], []
     step = int(np.argmax(steps)) + 1
     return descending[:step].tolist(), descending[step:].tolist()
-
-
-def _distinct_integers(column: FloatArray) -> bool:
-    """Check whether a column holds a different integer in every row."""
-    return bool((np.mod(column, 1) == 0).all()) and len(np.unique(column)) == len(column)
-
-
-def _integer_columns(values: Any) -> npt.NDArray[np.bool_]:
-    """Return for each column whether all of its numbers are integers."""
-    are_whole = np.ones(values.shape[1], np.bool_)
-    for _, block in read_blocks(values):
-        are_whole &= (np.mod(block, 1) == 0).all(axis=0)
-    return are_whole
 
 
 def _feature_at(data: Data, j: int) -> FloatArray:

@@ -436,7 +436,14 @@ def _extract_covariates(
     for name in names:
         raw, column = _extract_variable(raw, name, argument, names, used)
         columns.append(column)
-    covariate_names = _covariate_names(names, columns)
+    short = [
+        split_member(name)[1] or name if isinstance(column, str) else name
+        for name, column in zip(names, columns, strict=True)
+    ]
+    covariate_names = [  # a column of a file has its own name if that is unique, else its path
+        column if short.count(column) == 1 and column != "labels" else name
+        for column, name in zip(short, names, strict=True)
+    ]
     types = {name: kind for name, kind in zip(covariate_names, kinds, strict=True) if kind}
     return raw, dict(zip(covariate_names, columns, strict=True)), types
 
@@ -474,16 +481,6 @@ def _merged_types(named: Mapping[str, str], types: Any, argument: str) -> dict[s
             received = f"{str(name)!r} as {kind!r} and as {named[str(name)]!r}"
             raise InputError(argument, "must have one type each", received, "Give the type once.")
     return {**named, **{str(name): kind for name, kind in types.items()}}
-
-
-def _covariate_names(names: Sequence[str], columns: Sequence[Any]) -> list[str]:
-    """Return names of covariates: a column of a file has its own name if that is unique, else its path."""
-    pairs = list(zip(names, columns, strict=True))
-    short = [split_member(name)[1] or name if isinstance(column, str) else name for name, column in pairs]
-    return [
-        column if short.count(column) == 1 and column != "labels" else name
-        for column, name in zip(short, names, strict=True)
-    ]
 
 
 def _check_no_gaps(batches: LabelVector | None, notes: Notes) -> None:

@@ -419,19 +419,16 @@ def _from_tensor(value: Any) -> Any:
     if getattr(value, "is_quantized", False):
         value = value.dequantize()
     if getattr(value, "is_sparse", False) or str(getattr(value, "layout", "")).startswith("torch.sparse"):
-        return _sparse_tensor(value.to_sparse().coalesce())
+        from scipy.sparse import coo_array
+
+        value = value.to_sparse().coalesce()
+        places = tuple(_from_tensor(value.indices()))
+        return coo_array((_from_tensor(value.values()), places), shape=tuple(value.shape))
     value = value.cpu()
     for view in ("resolve_conj", "resolve_neg"):
         value = getattr(value, view)() if hasattr(value, view) else value
     narrow = "float8" in str(getattr(value, "dtype", "")) or "bfloat16" in str(getattr(value, "dtype", ""))
     return (value.float() if narrow else value).numpy()
-
-
-def _sparse_tensor(value: Any) -> Any:
-    """Convert a sparse tensor to a scipy array."""
-    from scipy.sparse import coo_array
-
-    return coo_array((_from_tensor(value.values()), tuple(_from_tensor(value.indices()))), shape=tuple(value.shape))
 
 
 def _from_dlpack(value: Any) -> Any:

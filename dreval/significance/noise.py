@@ -273,7 +273,13 @@ class _Design:
 
 def _design(case: RerunInput, arguments: Mapping[str, Any]) -> _Design:
     """Return the checked arguments of the test; recorded runs have their null data and numbers of runs."""
-    _check_case(case)
+    check_can_rerun(case)
+    if case.data.metric == "precomputed":
+        hint = "Pass the data themselves, with a metric by name."
+        raise UndefinedMeasure("metric", "must not be 'precomputed' for a noise test", "distances only", hint)
+    if case.source.supervised:
+        requirement, hint = "must not need labels: null data have none", "Test a method that takes no labels."
+        raise UndefinedMeasure(case.source.argument, requirement, case.source.what, hint)
     data, null_is_passed = case.data, arguments["null"] != "auto"  # by the caller, not by the export of recorded runs
     defaults = unwrap(noise_test).__kwdefaults__  # type: ignore[arg-type]
     recorded = {name: arguments[name] for name in ("null", "n_replicates", "n_seeds", "n_components")}
@@ -492,18 +498,6 @@ def _statistics(
     null_means = null_means[np.isfinite(null_means)]
     numbers = float(observed), null_means, float(p_value), float(effect)
     return _Statistics(*numbers, bool(equal_scores), points, table)
-
-
-def _check_case(case: RerunInput) -> None:
-    """Raise if the source cannot be run on null data."""
-    check_can_rerun(case)
-    if case.data.metric == "precomputed":
-        hint = "Pass the data themselves, with a metric by name."
-        raise UndefinedMeasure("metric", "must not be 'precomputed' for a noise test", "distances only", hint)
-    if case.source.supervised:
-        requirement = "must not need labels: null data have none"
-        hint = "Test a method that takes no labels."
-        raise UndefinedMeasure(case.source.argument, requirement, case.source.what, hint)
 
 
 def _check_returned(values: FloatArray, argument: str, name: str) -> None:
