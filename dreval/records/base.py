@@ -49,13 +49,6 @@ class Summary(Protocol):
 class Record:
     """A computed result: ``print`` shows its summary, and a notebook shows it as HTML."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Fill the entries that the docstrings of ``plot`` share."""
-        super().__init_subclass__(**options)
-        if "plot" in vars(cls):
-            plot = vars(cls)["plot"]
-            plot.__doc__ = fill_docstring(plot.__doc__)
-
     def summary(self) -> Summary:
         """Return the printed form of the record.
 
@@ -87,6 +80,13 @@ class Record:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Fill the entries that the docstrings of ``plot`` share."""
+        super().__init_subclass__(**options)
+        if "plot" in vars(cls):
+            plot = vars(cls)["plot"]
+            plot.__doc__ = fill_docstring(plot.__doc__)
 
 
 class TableRecord(Record):
