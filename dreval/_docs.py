@@ -13,7 +13,6 @@ import textwrap
 from collections.abc import Collection
 from typing import Any
 
-from dreval.geometry._loops import ROUNDING
 from dreval.glossary import DIRECTIONS, METRICS
 
 ENTRY_WIDTH = 112  # characters of a line of an entry, which is indented in the docstring
@@ -111,9 +110,9 @@ n_neighbors : int, list of int or "auto", default "auto"
     Number k of neighbors, 1 <= k < n. "auto": 15, or the largest number below n / 2
     (at least 1) where that is smaller."""
 
-TIES_NOTE = f"""\
+TIES_NOTE = """\
 Ties: two successive distances from a point, in ascending order, are tied if they differ by at most
-{ROUNDING:g} of the larger one (Euclidean distances: if their squares do). Several of which each is tied with
+{rounding:g} of the larger one (Euclidean distances: if their squares do). Several of which each is tied with
 the next are one tie."""
 
 # The random parts that the seed of a measure determines, by its parameter.
@@ -126,10 +125,10 @@ RANDOM_PARTS = {
 }
 
 
-def measure_docstring(card: Any, names: Collection[str], text: str) -> str:
+def measure_docstring(card: Any, names: Collection[str], text: str, rounding: float) -> str:
     """Return the numpydoc docstring of a measure: its text, See Also and Examples, and the sections from the card.
 
-    ``names`` are the parameters of its public function.
+    ``names`` are the parameters of its public function; distances that differ by ``rounding`` or less are tied.
     """
     body, _, examples = text.partition("Examples\n--------\n")
     body, _, related = body.partition("See Also\n--------\n")
@@ -139,7 +138,7 @@ def measure_docstring(card: Any, names: Collection[str], text: str) -> str:
         "Raises": _measure_raises(card),
         "Warnings": textwrap.fill(card.caution, SECTION_WIDTH),
         "See Also": related.rstrip(),
-        "Notes": "\n\n".join(_measure_notes(card)),
+        "Notes": "\n\n".join(_measure_notes(card, rounding)),
         "References": textwrap.fill(card.reference, SECTION_WIDTH),
         "Examples": examples.rstrip(),
     }
@@ -195,13 +194,18 @@ InputError
     return f"{entry}\nUndefinedMeasure\n    If the measure has no value for this input; the message says why."
 
 
-def _measure_notes(card: Any) -> list[str]:
+def _measure_notes(card: Any, rounding: float) -> list[str]:
     """Return the paragraphs of the notes of a measure: range, chance level, ties, intervals and cost."""
     notes = [f"Range: {value_range(card)}; {DIRECTIONS[card.direction]}."]
-    notes += [textwrap.fill(f"Chance level: {_chance_formula(card)}.", SECTION_WIDTH)]
+    chance = card.chance_formula
+    if not chance or callable(card.chance):
+        chance = ", ".join(filter(None, [card.chance_formula, chance_text(card)]))
+    notes += [textwrap.fill(f"Chance level: {chance}.", SECTION_WIDTH)]
     uses_neighbors = not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs)
     if uses_neighbors or card.ties is not None:
-        notes.append(TIES_NOTE + (" Ties are broken by row number." if card.ties is None else ""))
+        notes.append(
+            TIES_NOTE.format(rounding=rounding) + (" Ties are broken by row number." if card.ties is None else "")
+        )
     if card.smooth and (uses_neighbors or "n_neighbors" in card.parameters):
         interval = 'The interval of ``ci="points"`` is conservative'
         notes.append(f"{interval}, as for all measures of neighbors (``Evaluation``).")
@@ -212,13 +216,6 @@ def value_range(card: Any) -> str:
     """Return the range of the values of a measure."""
     low, high = card.bounds
     return f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
-
-
-def _chance_formula(card: Any) -> str:
-    """Return the chance level for the docstring: its formula, then the text of the card."""
-    if card.chance_formula and not callable(card.chance):
-        return str(card.chance_formula)
-    return ", ".join(filter(None, [card.chance_formula, chance_text(card)]))
 
 
 def chance_text(card: Any) -> str:
@@ -239,7 +236,7 @@ def chance_text(card: Any) -> str:
     return value + ties * card.orders_ties
 
 
-# Entries that several docstrings of methods and tests share: the line ``%(name)s`` is replaced by the whole entry.
+# Entries that several docstrings of methods, tests and records share: the line ``%(name)s`` is replaced by the entry.
 
 ENTRIES: dict[str, str] = {
     "affinities": """\
@@ -269,6 +266,16 @@ far_penalty : float
     which they are nearer than the larger of the distances of the two to the farthest of their neighbors in the data.
 far_steps : int
     From how many edges of the graph on two points are far, at least 2.""",
+    "figure": """\
+ax : matplotlib Axes, optional
+    Where to draw; a new figure by default.
+figsize : (float, float), optional
+    Width and height of a new figure, in inches.
+
+Returns
+-------
+matplotlib.figure.Figure or matplotlib.axes.Axes
+    ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.""",
     "graph_raises": """\
 InputError
     If a parameter is out of its range.

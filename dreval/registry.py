@@ -133,10 +133,10 @@ class Registry:
         A measure that is a curve has no value in a table; ``curves`` says that ``available`` may contain curves. If all
         measures of a table are unknown here, it was made elsewhere, and no error suggests to run them.
         """
-        short = name.partition("(")[0] if isinstance(name, str) else name
-        if short != name and short in available:
-            raise InputError(argument, "must be a name without parameters", repr(name), f"Pass {short!r}.")
-        is_foreign = self is MEASURES and not any(measure.partition("(")[0] in self for measure in available)
+        for known in available if isinstance(name, str) else ():
+            if name.startswith(f"{known}("):
+                raise InputError(argument, "must be a name without parameters", repr(name), f"Pass {known!r}.")
+        is_foreign = self is MEASURES and not any(measure in self for measure in available)
         if is_foreign or resolve_alias(name, available) in available or resolve_alias(name, self._places) not in self:
             return check_one_of(name, available, argument)
         names = ", ".join(sorted(available))

@@ -465,8 +465,8 @@ MUTANTS = [
     ),
     Mutant(
         "measures/distances.py",
-        "np.maximum(values[::-1], 0.0)",
-        "np.sqrt(np.maximum(values[::-1], 0.0))",
+        "np.maximum(eigenvalues[::-1], 0.0)",
+        "np.sqrt(np.maximum(eigenvalues[::-1], 0.0))",
         "measures/test_latent_and_energy.py",
     ),
     Mutant(
@@ -487,8 +487,8 @@ MUTANTS = [
     Mutant("measures/distances.py", "(2.0 * np.arange(1, k + 1))", "(2.0 * k)", STRUCTURE),
     Mutant(
         "study/sweep.py",
-        "else 1 + 1 / R, level, failures, data_at)",
-        "else 1 / R, level, failures, data_at)",
+        '"seeds" else 1 + 1 / R',
+        '"seeds" else 1 / R',
         "study/test_sweep.py",
     ),
     Mutant("study/sweep.py", 'stream_seed(root, "sweep", r)', 'stream_seed(root, "sweep", 0)', "study/test_sweep.py"),
@@ -718,7 +718,10 @@ MUTANTS = [
         "methods/test_pca.py",
     ),
     Mutant(
-        "_check.py", 'array.dtype.kind in "biu" else values', 'array.dtype.kind in "b" else values', "test_check.py"
+        "_check_arrays.py",
+        'array.dtype.kind in "biu" else values',
+        'array.dtype.kind in "b" else values',
+        "test_check.py",
     ),
     Mutant("geometry/kernels.py", "numbers_from_objects(np.asarray(value))", "np.asarray(value)", SUPERVISED),
     Mutant(
@@ -736,8 +739,8 @@ MUTANTS = [
     Mutant("methods/_kernel.py", "        gram -= self._level\n", "", "methods/test_kernel_pca.py"),
     Mutant(
         "methods/isomap.py",
-        "self.geodesics_**2, self.n_components",
-        "self.geodesics_, self.n_components",
+        "self._means = principal_coordinates(\n            self.geodesics_**2",
+        "self._means = principal_coordinates(\n            self.geodesics_",
         "methods/test_isomap.py",
     ),
     Mutant(
@@ -752,11 +755,12 @@ MUTANTS = [
         "vectors[:, order]",
         "methods/test_laplacian_eigenmaps.py",
     ),
+    Mutant("methods/pca.py", "variances[d:].mean()", "variances[d:].sum()", "methods/test_linear_models.py"),
     Mutant(
-        "methods/probabilistic_pca.py", "variances[d:].mean()", "variances[d:].sum()", "methods/test_linear_models.py"
-    ),
-    Mutant(
-        "methods/sir.py", "return (means.T * share) @ means", "return means.T @ means", "methods/test_supervised.py"
+        "methods/inverse_regression.py",
+        "return (means.T * share) @ means",
+        "return means.T @ means",
+        "methods/test_supervised.py",
     ),
     Mutant(
         "methods/umap.py",

@@ -16,21 +16,8 @@ from hypothesis import strategies as st
 from strategies import clouds
 
 from dreval import _check, errors
-from dreval._check import (
-    check_bool,
-    check_classes,
-    check_finite,
-    check_float,
-    check_int,
-    check_k,
-    check_numeric,
-    check_one_of,
-    check_points,
-    check_rows,
-    describe,
-    nearest_name,
-    numbers_from_objects,
-)
+from dreval._check import check_bool, check_float, check_int, check_k, check_one_of, check_rows, describe, nearest_name
+from dreval._check_arrays import check_classes, check_finite, check_numeric, check_points, numbers_from_objects
 from dreval.errors import DrevalError, InputError, UnknownName
 
 ANYTHING = st.one_of(

@@ -167,24 +167,14 @@ def intrinsic_dimension(
     tied = int(np.count_nonzero(logs[:, 1] - logs[:, 0] <= ROUNDING))
     if tied and method == "twonn":
         notes.append(note("intrinsic_dimension.tied", tied=tied, n=n))
-    interval = None
-    if k >= min_remaining:
-        notes.append(note("interval.large_k"))
-    else:
+    estimates = None
+    if k < min_remaining:
         settings = (method, fit, discard)
         estimates = np.array(
             [_estimates_left_out(points, indices, logs, groups, k, settings, n_jobs) for groups in partitions]
         )
-        if np.isfinite(estimates).all():
-            interval = partitions_interval(value, estimates, (0.0, math.inf), level=level)
-            if interval.se == 0:
-                notes.append(note("inference.fixed", of="interval"))
-                interval = None
-        else:
-            notes.append(note("interval.undefined"))
-    ends = {} if interval is None else {"se": interval.se, "conf_low": interval.low, "conf_high": interval.high}
-    if interval is not None:
-        ends |= {"n_groups": interval.n_groups, "conf_level": level, "conf_method": METHODS[interval.kind]}
+    ends, reasons = _interval(value, estimates, level)
+    notes += reasons
     parameters: dict[str, Any] = {"n_neighbors": k} if method == "mle" else {"fit": fit}
     parameters |= {"discard": discard} if (method, fit) == ("twonn", "line") else {}
     return IntrinsicDimension(
@@ -196,6 +186,19 @@ def intrinsic_dimension(
         notes=tuple(note.named(CALLER_NAMES) for note in notes),
         **ends,
     )
+
+
+def _interval(value: float, estimates: FloatArray | None, level: float) -> tuple[dict[str, Any], list[Note]]:
+    """Return the fields of the interval from the estimates without each group, or the reason why it has none."""
+    if estimates is None:
+        return {}, [note("interval.large_k")]
+    if not np.isfinite(estimates).all():
+        return {}, [note("interval.undefined")]
+    interval = partitions_interval(value, estimates, (0.0, math.inf), level=level)
+    if interval.se == 0:
+        return {}, [note("inference.fixed", of="interval")]
+    ends = {"se": interval.se, "conf_low": interval.low, "conf_high": interval.high, "conf_level": level}
+    return {**ends, "n_groups": interval.n_groups, "conf_method": METHODS[interval.kind]}, []
 
 
 def _different_points(points: FloatArray) -> tuple[FloatArray, IntArray]:

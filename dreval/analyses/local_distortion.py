@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import (
-    check_k,
-)
+from dreval._check import check_k
 from dreval.analyses._analysis import score
 from dreval.errors import InputError
 from dreval.geometry.procrustes import (

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import SMALLEST_DIFFERENCE, FloatArray, check_float, check_int
+from dreval._check import FloatArray, check_float, check_int
+from dreval._check_arrays import SMALLEST_DIFFERENCE
 from dreval._parallel import n_threads, one_blas_thread, open_progress, run_blocks
 from dreval._random import root_seed, stream
 from dreval.analyses._analysis import CALLER_NAMES, analysis

@@ -11,13 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import (
-    FloatArray,
-    check_bool,
-    check_float,
-    check_int,
-    describe,
-)
+from dreval._check import FloatArray, check_bool, check_float, check_int, describe
 from dreval._parallel import open_progress
 from dreval._random import stream_seed
 from dreval.analyses._analysis import analysis
@@ -171,7 +165,9 @@ def perplexity_curve(
                 results = Replicates(case, other_seeds, seeds, d, recipe, runner).run(compare)
             refused = results.failures
             failures += refused
-            run_notes = _refused_runs(refused, seeds)
+            run_notes = []
+            if refused:
+                run_notes = [note("maps.refused", refused=len(refused), runs=seeds, first=refused[0])]
             notes += [run_note.with_scope(f"perplexity {perplexity:.3g}") for run_note in run_notes]
             for key, score in (("top", "top 5 %"), ("median", "median")):
                 values = results.number(key)
@@ -213,11 +209,6 @@ def _seed_scores(X: FloatArray, Y: FloatArray, perplexity: float, polish: bool) 
     )
     largest = np.sort(result.per_n)[-math.ceil(TOP_SHARE * len(Y)) :]
     return {"top": float(largest.mean()), "median": float(np.median(result.per_n))}
-
-
-def _refused_runs(refused: list[Note], runs: int) -> list[Note]:
-    """Return a note on the maps that have no score, if there are any."""
-    return [note("maps.refused", refused=len(refused), runs=runs, first=refused[0])] if refused else []
 
 
 def _seed_interval(values: FloatArray, level: float) -> dict[str, Any]:

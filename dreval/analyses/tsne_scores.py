@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix, issparse
 
-from dreval._check import (
-    FloatArray,
-    IntArray,
-    check_bool,
-    check_finite,
-    check_float,
-    check_one_of,
-    describe,
-)
+from dreval._check import FloatArray, IntArray, check_bool, check_float, check_one_of, describe
+from dreval._check_arrays import check_finite
 from dreval._parallel import open_progress
 from dreval.analyses._analysis import score
 from dreval.errors import InputError, UndefinedMeasure

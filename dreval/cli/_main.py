@@ -316,7 +316,7 @@ def _run(options: Any) -> int:
         warnings.simplefilter("ignore" if quiet else "default", DrevalWarning)
         warnings.simplefilter("default", EmbeddingFailed)
         warnings.showwarning = partial(_show_warning, options)
-        code = int(options.run(options, _discard if quiet else output.say))
+        code = int(options.run(options, (lambda _: None) if quiet else output.say))
     output.check()
     return code
 
@@ -343,10 +343,6 @@ class _Output:
         if self.error is not None:
             received, hint = str(self.error.strerror).lower(), "Free space there, or send the output elsewhere."
             raise InputError("stdout", "must be a place that output can be written to", received, hint) from self.error
-
-
-def _discard(_: str) -> None:
-    """Print nothing."""
 
 
 def _show_warning(options: Any, message: Warning | str, *_: Any, **__: Any) -> None:

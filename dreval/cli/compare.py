@@ -87,9 +87,12 @@ def add_command(add: Callable[..., CommandParser]) -> None:
 
 def _compare(options: Any, say: Printer) -> int:
     """Compare, print the result, and write the requested files; the result is printed before a figure can fail."""
+    from dreval.comparison.compare import compare
+
     check_report(options.report, "--report", options.results)
     check_output(options.plot, "--plot", options.results, FIGURES)
-    comparison = with_command(_comparison(options), options)
+    arguments = {name: getattr(options, name) for name in ARGUMENTS}
+    comparison = with_command(compare(options.results, **arguments), options)
     if options.paragraph:
         say(paragraphs(comparison, options.paragraph))
     elif options.bibtex:
@@ -124,13 +127,6 @@ def _draw(comparison: Any, path: Path) -> None:
 
     with whole_file(path, "plot") as file:
         plot_comparison(comparison).savefig(file, format=path.suffix[1:].lower())
-
-
-def _comparison(options: Any) -> Any:
-    """Compare one saved result by its points, or several across data sets."""
-    from dreval.comparison.compare import compare
-
-    return compare(options.results, **{name: getattr(options, name) for name in ARGUMENTS})
 
 
 def _document(comparison: Any) -> str:

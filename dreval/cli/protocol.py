@@ -61,7 +61,14 @@ exit codes: 0 done, 1 some measure has no value or some run is missing
 def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
     step = add("protocol", None, ABOUT, STEPS).steps("STEP")
-    _add_export(step("export", _export, "Write the input files of the next round.", EXPORT))
+    parser = step("export", _export, "Write the input files of the next round.", EXPORT)
+    parser.add_argument("data", help=DATA)
+    parser.add_argument("folder", type=Path, help="new folder, or one with the returned embedding (second round)")
+    add_arguments(parser, PROTOCOL, ("n_components",))
+    add_arguments(parser, "dreval.measures.consistency:tractable_consistency", TRANSFORMED, defaults=False, **SHELL)
+    add_arguments(parser, PROTOCOL, SETTINGS, **SHELL)
+    add_arguments(parser, f"{PROTOCOL}.export", ("format", "embedding"), **SHELL)
+    add_answer(parser, KEYS)
     parser = step("status", _status, "Print which files have been returned, and what to do next.", STATUS)
     parser.add_argument("folder", type=Path, help="folder of an export")
     add_answer(parser, KEYS)
@@ -71,16 +78,6 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         "--partial", action="store_true", help="accept missing files; measures count them as failed runs"
     )
     add_answer(parser, "tool, notes, measures (value, chance, parts, recipe, notes), tests (p_value, notes, ...)")
-
-
-def _add_export(step: CommandParser) -> None:
-    step.add_argument("data", help=DATA)
-    step.add_argument("folder", type=Path, help="new folder, or one with the returned embedding (second round)")
-    add_arguments(step, PROTOCOL, ("n_components",))
-    add_arguments(step, "dreval.measures.consistency:tractable_consistency", TRANSFORMED, defaults=False, **SHELL)
-    add_arguments(step, PROTOCOL, SETTINGS, **SHELL)
-    add_arguments(step, f"{PROTOCOL}.export", ("format", "embedding"), **SHELL)
-    add_answer(step, KEYS)
 
 
 def _export(options: Any, say: Printer) -> int:

@@ -83,7 +83,16 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
     step = add("study", None, ABOUT, STEPS).steps("STEP")
     parser = step("run", _run, "Compute the cells that are missing.", RUN)
-    _add_arguments(parser)
+    parser.add_argument("file", type=Path, help="file of the study (created if missing), or a .toml")
+    arguments = parser.add_argument_group("arguments of the study, without a .toml")
+    arguments.add_argument(
+        "-x", "--datasets", action="append", metavar="[NAME=]DATA", help="a data file, or a bundled set"
+    )
+    arguments.add_argument(
+        "-m", "--methods", action="append", metavar="[NAME=]METHOD",
+        help=f"one of {len(METHODS.names())}, see: dreval list methods",
+    )  # fmt: skip
+    add_arguments(arguments, STUDY, ARGUMENTS[2:], defaults=False, **SHELL)
     add_arguments(parser, f"{STUDY}.run", ("n_jobs", "limit", "retry_failed"))
     add_answer(parser, f"{COUNTS}, states (a row for each cell)")
     parser = step("status", _status, "Print the state of all cells.", STATUS)
@@ -150,20 +159,6 @@ def _counts(status: Any) -> dict[str, Any]:
     return {"file": status.name, "cells": len(status.cells), **counts, "seconds": status.seconds}
 
 
-def _add_arguments(parser: CommandParser) -> None:
-    """Add the arguments of ``Study``."""
-    parser.add_argument("file", type=Path, help="file of the study (created if missing), or a .toml")
-    arguments = parser.add_argument_group("arguments of the study, without a .toml")
-    arguments.add_argument(
-        "-x", "--datasets", action="append", metavar="[NAME=]DATA", help="a data file, or a bundled set"
-    )
-    arguments.add_argument(
-        "-m", "--methods", action="append", metavar="[NAME=]METHOD",
-        help=f"one of {len(METHODS.names())}, see: dreval list methods",
-    )  # fmt: skip
-    add_arguments(arguments, STUDY, ARGUMENTS[2:], defaults=False, **SHELL)
-
-
 def _study_arguments(options: Any) -> tuple[Path, dict[str, Any]]:
     """Return the file of the study and the arguments of ``Study``, from the command line or from a .toml."""
     arguments = {name: getattr(options, name) for name in ARGUMENTS if getattr(options, name) is not None}
@@ -178,7 +173,11 @@ def _study_arguments(options: Any) -> tuple[Path, dict[str, Any]]:
             raise InputError(f"--{name}", "must be given", "none", f"Add {example}, or name a .toml.")
         arguments[name] = _pairs(arguments[name])
     if "labels" in arguments:
-        arguments["labels"] = _labels(arguments["labels"])
+        labels = {text: text.partition("=") for text in arguments["labels"]}
+        for text, parts in labels.items():
+            if not all(parts):
+                raise InputError("--labels", "must be NAME=LABELS", repr(text), "Write --labels mine=kind.")
+        arguments["labels"] = {name: value for name, _, value in labels.values()}
     return options.file, arguments
 
 
@@ -194,14 +193,6 @@ def _pairs(texts: list[str]) -> Any:
             raise InputError("NAME=", "must be unique", f"{name!r} twice", "Choose another name.")
         values[name] = value
     return values
-
-
-def _labels(texts: list[str]) -> dict[str, str]:
-    """Return NAME=LABELS pairs as a dict."""
-    for text in texts:
-        if not all(text.partition("=")):
-            raise InputError("--labels", "must be NAME=LABELS", repr(text), "Write --labels mine=kind.")
-    return {name: value for name, _, value in (text.partition("=") for text in texts)}
 
 
 def _read_toml(path: Path) -> tuple[Path, dict[str, Any]]:

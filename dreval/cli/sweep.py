@@ -121,7 +121,12 @@ def _sweep(options: Any, say: Printer) -> int:
         say(str(result))
     write_files(
         [
-            ("--table", options.table, partial(_write_table, result), "table"),
+            (
+                "--table",
+                options.table,
+                lambda path: write_atomic(path, result.tidy().to_csv(index=False), "table"),
+                "table",
+            ),
             ("--plot", options.plot, lambda path: result.plot().savefig(path), "figure"),
             ("--save", options.save, lambda path: save_sweep(result, path), "sweep"),
             ("--report", options.report, partial(_report, result), "report"),
@@ -130,11 +135,6 @@ def _sweep(options: Any, say: Printer) -> int:
         options.quiet or options.json,
     )
     return INCOMPLETE if result.tidy()["n_replicates"].lt(arguments["n_replicates"]).any() else DONE
-
-
-def _write_table(result: Sweep, path: Path) -> None:
-    """Write all values as CSV."""
-    write_atomic(path, result.tidy().to_csv(index=False), "table")
 
 
 def _report(result: Sweep, path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -296,54 +296,64 @@ def settings_of(results: Results, names: Sequence[str], measure: Any = None) -> 
     if table.empty:
         hint = "Run a measure such as trustworthiness; `dreval list measures` has the direction of each."
         raise InputError("results", "must hold a measure that has a better direction", "none", hint)
-    settings, columns_of = [], setting_names(results.table)
-    for (name, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
-        key, higher = {"measure": str(name), "parameters": str(parameters)}, rows["direction"].iloc[0] == "higher"
-        column, sign = columns_of[str(name), str(parameters)], 1.0 if higher else -1.0
-        values_by_name = dict(zip(rows["embedding"], sign * rows["value"], strict=True))
-        own_runs = runs[(runs["measure"] == name) & (runs["parameters"] == parameters)].dropna(subset="value")
-        group_rows = results.groups[(results.groups["measure"] == name) & (results.groups["parameters"] == parameters)]
-        group_rows = group_rows.sort_values(["partition", "group"], kind="stable")
-        frames = {"left_out": results.left_out, "points": results.points}
-        columns = {
-            kind_of_values: {
-                embedding: sign * np.asarray(frame[embedding][column], dtype=np.float64)
-                for embedding in names
-                if embedding in frame and column in frame[embedding].columns
-            }
-            for kind_of_values, frame in frames.items()
-        }
-        groups = {
-            str(embedding): sign * part["value"].to_numpy().reshape(part["partition"].nunique(), -1)
-            for embedding, part in group_rows.groupby("embedding")
-        }
-        seeds = {str(embedding): sign * part["value"].to_numpy() for embedding, part in own_runs.groupby("embedding")}
-        values = {embedding: float(values_by_name[embedding]) for embedding in names if embedding in values_by_name}
-        seed = int(results.recipe.get("random_state") or 0)
-        n = int(rows["n"].iloc[0])
-        over_classes = key["measure"] in MEASURES and MEASURES.card(key["measure"]).without_class is not None
-        interval_kinds = {
-            embedding: "classes" if over_classes and kind == "points" else kind for embedding, kind in kinds.items()
-        }
-        exact_values = (results.recipe.get("anchors") or 0) >= n or (
-            key["measure"] in MEASURES and MEASURES.card(key["measure"]).level == "global"
-        )
-        exact_rows = (
-            exact_values
-            & (rows["se"] == 0)
-            & (rows["conf_low"] == rows["value"])
-            & (rows["conf_high"] == rows["value"])
-        )
-        chance = float(rows["chance"].abs().max())
-        options: dict[str, Any] = {"chance": 0.0 if math.isnan(chance) else chance}
-        options |= {**columns, "seed": seed, "exact": frozenset(rows["embedding"][exact_rows])}
-        settings.append(Setting(key, n, higher, values, interval_kinds, groups=groups, runs=seeds, **options))
+    columns = setting_names(results.table)
+    settings = []
+    for (measure_name, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
+        own_runs = runs[(runs["measure"] == measure_name) & (runs["parameters"] == parameters)]
+        column = columns[str(measure_name), str(parameters)]
+        settings.append(_setting(results, names, rows, own_runs.dropna(subset="value"), column, kinds))
     return settings
+
+
+def _setting(
+    results: Results, names: Sequence[str], rows: pd.DataFrame, runs: pd.DataFrame, column: str, kinds: dict[str, str]
+) -> Setting:
+    """Return the numbers of one measure and setting: signed so that higher is better.
+
+    ``rows`` has its values, ``runs`` those of each run, and ``column`` is its name in tables of points.
+    """
+    name, parameters = str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0])
+    card = MEASURES.card(name) if name in MEASURES else None
+    n, higher = int(rows["n"].iloc[0]), rows["direction"].iloc[0] == "higher"
+    sign = 1.0 if higher else -1.0
+    values = dict(zip(rows["embedding"], sign * rows["value"], strict=True))
+    groups = results.groups[(results.groups["measure"] == name) & (results.groups["parameters"] == parameters)]
+    groups = groups.sort_values(["partition", "group"], kind="stable")
+    over_classes = card is not None and card.without_class is not None
+    is_exact = (results.recipe.get("anchors") or 0) >= n or (card is not None and card.level == "global")
+    has_no_width = (rows["se"] == 0) & (rows["conf_low"] == rows["value"]) & (rows["conf_high"] == rows["value"])
+    chance = float(rows["chance"].abs().max())
+
+    def of_points(frames: Mapping[str, pd.DataFrame]) -> dict[str, FloatArray]:
+        return {
+            embedding: sign * np.asarray(frames[embedding][column], dtype=np.float64)
+            for embedding in names
+            if embedding in frames and column in frames[embedding].columns
+        }
+
+    return Setting(
+        {"measure": name, "parameters": parameters},
+        n,
+        higher,
+        {embedding: float(values[embedding]) for embedding in names if embedding in values},
+        {e: "classes" if over_classes and kind == "points" else kind for e, kind in kinds.items()},
+        left_out=of_points(results.left_out),
+        points=of_points(results.points),
+        groups={
+            str(embedding): sign * part["value"].to_numpy().reshape(part["partition"].nunique(), -1)
+            for embedding, part in groups.groupby("embedding")
+        },
+        runs={str(embedding): sign * part["value"].to_numpy() for embedding, part in runs.groupby("embedding")},
+        chance=0.0 if math.isnan(chance) else chance,
+        seed=int(results.recipe.get("random_state") or 0),
+        exact=frozenset(rows["embedding"][is_exact & has_no_width]),
+    )
 
 
 def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float | None) -> dict[str, Any]:
     """Return the row of one pair at one measure and setting."""
-    kind = _common_kind(setting.kinds.get(first, ""), setting.kinds.get(second, ""))
+    kinds = {setting.kinds.get(first, ""), setting.kinds.get(second, "")}
+    kind = "seeds" if "seeds" in kinds else kinds.pop() if len(kinds) == 1 else ""  # other seeds go with any kind
     row = {**setting.key, "first": first, "second": second, "n": setting.n, "test": TEST_NAMES.get(kind, kind)}
     row |= {} if margin is None else {"margin": margin}
     missing = [name for name in (first, second) if math.isnan(setting.values[name])]
@@ -392,11 +402,6 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
         lacking = [name for name in (first, second) if name not in available] or [first, second]
         return Outcome(notes=(note("inference.no_interval", of="pair", embeddings=lacking),)).row(**row)
     return _student_test(advantage, interval, alpha, margin, size).row(**row)
-
-
-def _common_kind(left: str, right: str) -> str:
-    """Return the kind of interval that tests a pair: that of both; runs with other seeds are tested with any kind."""
-    return "seeds" if "seeds" in (left, right) else left * (left == right)
 
 
 def _test_runs(left: FloatArray, right: FloatArray, alpha: float, margin: float | None, size: float) -> Outcome:
@@ -612,18 +617,7 @@ def compare(
     """
     single = _single_result(results)
     if single is not None:
-        across = {
-            "rope": rope,
-            "direction": direction,
-            "columns": columns,
-            "tests": None if tests == "default" else tests,
-        }
-        for argument, value in across.items():
-            if value is not None:
-                addition = "; the margin of equivalence on one data set is {margin}" if argument == "rope" else ""
-                hint = f"Leave it out{addition}."
-                received = f"{value!r} with one result"
-                raise InputError(argument, "must be used across data sets only", received, hint, margin="margin")
+        _check_left_out(rope=rope, direction=direction, columns=columns, tests=None if tests == "default" else tests)
         return compare_pairs(
             single, names, measure=measure, baseline=baseline, margin=margin, alpha=alpha, adjust=adjust
         )
@@ -636,18 +630,14 @@ def compare(
     named = [] if names is None else check_names(names, "names", names_hint(names, ()))
     table, notes, metric = gather(results, columns, [*named, *([baseline] if isinstance(baseline, str) else [])])
     compared = families(table, measure, direction, named or None, baseline)
-    pairs, overall = [], []
-    for family in compared:
-        family_tests, rows = _family_rows(family, requested, rope if "bayes" in requested else None, alpha, root)
-        overall += family_tests
-        pairs += [row for row in rows if baseline in (None, row["second"])]
+    rows = [_family_rows(family, requested, rope if "bayes" in requested else None, alpha, root) for family in compared]
+    overall = [row for overall_of_family, _ in rows for row in overall_of_family]
+    pairs = [row for _, pairs_of_family in rows for row in pairs_of_family if baseline in (None, row["second"])]
     frame = keep_significant(adjust_p_values(pair_frame(pairs, alpha), adjust, SIMULTANEOUS_TESTS), alpha)
-    decided = decisive_test(frame, {full_name(f.measure, f.parameters): f for f in compared}, alpha, adjust)
+    families_by_name = {full_name(family.measure, family.parameters): family for family in compared}
+    decided = decisive_test(frame, families_by_name, alpha, adjust)
     deciding = frame[frame["test"] == decided["decided_by"]]
     standing = pd.DataFrame([row for family in compared for row in _standing_rows_across(family, deciding, alpha)])
-    recipe = {"kind": "datasets", "alpha": alpha, "adjust": adjust or "nothing", "rope": rope}
-    recipe |= {} if baseline is None else {"baseline": baseline}
-    recipe |= {"metric": metric} if metric else {}
     arguments = {
         "names": names,
         "measure": measure,
@@ -660,18 +650,37 @@ def compare(
         "adjust": adjust,
         "random_state": root,
     }
-    recipe |= {"call": reproducing_call("dreval.compare", ["results"], arguments, compare)}
-    recipe |= {"tests": [name for name in ACROSS_TESTS if name in requested], "random_state": root, **decided}
     return Comparison(
         pairs=frame,
         overall=overall_frame(overall),
         standing=standing[list(STANDING_COLUMNS)],
-        families={full_name(f.measure, f.parameters): f for f in compared},
-        recipe=recipe,
+        families=families_by_name,
+        recipe=_recipe(arguments, metric, requested, decided),
         notes=notes_frame(
             [{"notes": notes}, *({**f.key, "notes": f.notes} for f in compared), *overall, *pairs], PAIR_NOTE_KEYS
         ),
     )
+
+
+def _recipe(
+    arguments: Mapping[str, Any], metric: str | None, tests: Collection[str], decided: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what a comparison across data sets was made with, and the call that repeats it."""
+    recipe = {"kind": "datasets", "alpha": arguments["alpha"], "adjust": arguments["adjust"] or "nothing"}
+    recipe |= {"rope": arguments["rope"]}
+    recipe |= {name: value for name, value in (("baseline", arguments["baseline"]), ("metric", metric)) if value}
+    recipe |= {"call": reproducing_call("dreval.compare", ["results"], arguments, compare)}
+    recipe |= {"tests": [name for name in ACROSS_TESTS if name in tests], "random_state": arguments["random_state"]}
+    return {**recipe, **decided}
+
+
+def _check_left_out(**across: Any) -> None:
+    """Raise for an argument of comparisons across data sets where there is one result."""
+    for argument, value in across.items():
+        if value is not None:
+            addition = "; the margin of equivalence on one data set is {margin}" if argument == "rope" else ""
+            hint, received = f"Leave it out{addition}.", f"{value!r} with one result"
+            raise InputError(argument, "must be used across data sets only", received, hint, margin="margin")
 
 
 def _single_result(results: Any) -> Results | None:
@@ -762,36 +771,11 @@ def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict
         key=lambda name: (name in results.reference, math.isnan(setting.values[name]), -setting.values[name]),
     )
     ranked = [name for name in order if not math.isnan(setting.values[name]) and name not in results.reference]
-    covariance, freedom, reasons = _covariance(setting, ranked)
-    tested = [name for name in ranked if name not in reasons]
-    decisions: dict[str, tuple[float, Any]] = {}
-    undecided: dict[str, Note] = {}
-    if tested:
-        positions = [ranked.index(name) for name in tested]
-        rng = stream(
-            int(results.recipe.get("random_state") or 0), "best set", setting.key["measure"], setting.key["parameters"]
-        )
-        values = np.array([setting.values[name] for name in tested])
-        result = best_set(values, covariance[np.ix_(positions, positions)], freedom, alpha, rng, size=setting.chance)
-        carriers = {name: _few_carriers_test(setting, name, tested, alpha) for name in tested}
-        p_values = np.maximum(result.p_value, [p for p, _ in carriers.values()])
-        decisions = {name: (float(p), bool(p > alpha)) for name, p in zip(tested, p_values, strict=True)}
-        if set(tested) <= setting.exact:
-            decisions = {name: (math.nan, not _is_worse(setting, name, ranked[0])) for name in tested}
-        else:
-            undecided = {name: note("inference.unbounded", of=BEST_SET) for name in tested if carriers[name][1]}
-            kind = next((kind for kind in NO_SPREAD if kind in setting.kinds.values()), "")
-            no_spread = note(NO_SPREAD.get(kind, "inference.fixed"), of=BEST_SET)
-            undecided |= {
-                name: no_spread for name, is_untested in zip(tested, result.untested, strict=True) if is_untested
-            }
+    decisions, reasons = _decisions(results, setting, ranked, alpha)
     table = over_replicates(results.table[results.table["test"] == ""])
-    setting_rows = table[
-        (table["measure"] == setting.key["measure"]) & (table["parameters"] == setting.key["parameters"])
-    ]
-    intervals = setting_rows.set_index("embedding")[["value", "se", "conf_low", "conf_high", "conf_level"]].to_dict(
-        "index"
-    )
+    is_setting = (table["measure"] == setting.key["measure"]) & (table["parameters"] == setting.key["parameters"])
+    columns = ["value", "se", "conf_low", "conf_high", "conf_level"]
+    intervals = table[is_setting].set_index("embedding")[columns].to_dict("index")
     best = setting.values[ranked[0]] if ranked else math.nan
     rows = []
     for name in order:
@@ -803,11 +787,7 @@ def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict
         n_better = sum(_is_worse(setting, name, other) for other in ranked)
         row["rank"] = pd.NA if is_missing or is_reference else 1 + n_better
         reason = note("inference.no_value", embeddings=()) if is_missing else reasons.get(name)
-        if in_set is True and any(_is_worse(setting, name, other) for other in reasons):
-            p, in_set, reason = math.nan, pd.NA, note("best.better_untested")
-        elif in_set is True and name in undecided:
-            p, in_set, reason = math.nan, pd.NA, undecided[name]
-        elif is_reference:
+        if is_reference:
             reason = reason or note("best.reference")
         elif name in setting.exact:
             reason = reason or note("inference.exact")
@@ -819,6 +799,43 @@ def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict
     if len(ranked) > 1 and len(decided) == 1 and decided[0]["in_best_set"]:  # no other embedding could be tested
         decided[0].update(p_adjusted=math.nan, in_best_set=pd.NA, note=str(note("best.untested")))
     return rows
+
+
+def _decisions(
+    results: Results, setting: Setting, ranked: list[str], alpha: float
+) -> tuple[dict[str, tuple[float, bool]], dict[str, Note]]:
+    """Return adjusted p and membership in the best set of the embeddings that can be tested, and the others' reasons.
+
+    An embedding that would be in the set is undecided if a better one was not tested, or if its own test has no spread.
+    """
+    covariance, freedom, reasons = _covariance(setting, ranked)
+    tested, untested = [name for name in ranked if name not in reasons], list(reasons)
+    if not tested:
+        return {}, reasons
+    undecided: dict[str, Note] = {}
+    if set(tested) <= setting.exact:
+        decisions = {name: (math.nan, not _is_worse(setting, name, ranked[0])) for name in tested}
+    else:
+        positions = [ranked.index(name) for name in tested]
+        seed = int(results.recipe.get("random_state") or 0)
+        rng = stream(seed, "best set", setting.key["measure"], setting.key["parameters"])
+        values = np.array([setting.values[name] for name in tested])
+        result = best_set(values, covariance[np.ix_(positions, positions)], freedom, alpha, rng, size=setting.chance)
+        carriers = {name: _few_carriers_test(setting, name, tested, alpha) for name in tested}
+        p_values = np.maximum(result.p_value, [p for p, _ in carriers.values()])
+        decisions = {name: (float(p), bool(p > alpha)) for name, p in zip(tested, p_values, strict=True)}
+        kind = next((kind for kind in NO_SPREAD if kind in setting.kinds.values()), "")
+        no_spread = note(NO_SPREAD.get(kind, "inference.fixed"), of=BEST_SET)
+        undecided = {name: note("inference.unbounded", of=BEST_SET) for name in tested if carriers[name][1]}
+        undecided |= {name: no_spread for name, fixed in zip(tested, result.untested, strict=True) if fixed}
+    undecided |= {
+        name: note("best.better_untested")
+        for name in tested
+        if any(_is_worse(setting, name, other) for other in untested)
+    }
+    undecided = {name: reason for name, reason in undecided.items() if decisions[name][1]}
+    decisions = {name: decision for name, decision in decisions.items() if name not in undecided}
+    return decisions, reasons | undecided
 
 
 def _is_worse(setting: Setting, name: str, other: str) -> bool:

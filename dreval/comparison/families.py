@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_names, check_numeric, check_one_of, describe, did_you_mean
+from dreval._check import check_names, check_one_of, describe, did_you_mean
+from dreval._check_arrays import check_numeric
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.files import read_table
 from dreval.records.archive import load_evaluation

@@ -159,8 +159,10 @@ def overall_rows(goodness: FloatArray, rng: np.random.Generator) -> list[dict[st
         chi_square = replace(chi_square, notes=(note("ranks.equal" if k > 2 else "ranks.two"),))
         return [chi_square.row(test="friedman", n=n, k=k)]
     ratio = iman_davenport(chi_square.statistic, n, k)
-    if math.isinf(ratio.statistic):
-        ratio = replace(ratio, p_value=_agreement_probability(goodness), p_kind="exact", notes=(note("ranks.agree"),))
+    if math.isinf(ratio.statistic):  # all rows rank alike: 1 / (orders of a row)^(N - 1)
+        ties = np.unique(goodness[0], return_counts=True)[1].tolist()
+        orders = math.factorial(k) / math.prod(map(math.factorial, ties))
+        ratio = replace(ratio, p_value=float(orders ** -(n - 1.0)), p_kind="exact", notes=(note("ranks.agree"),))
     tests = {"friedman": chi_square, "iman_davenport": ratio}
     if n <= MAX_PERMUTED_DATASETS:
         exact = permutation_p(block_ranks(goodness), rng)
@@ -168,14 +170,6 @@ def overall_rows(goodness: FloatArray, rng: np.random.Generator) -> list[dict[st
         p_note = note("ranks.counted") if is_exact else note("ranks.drawn", draws=PERMUTATION_DRAWS)
         tests["friedman_exact"] = replace(exact, statistic=chi_square.statistic, notes=(p_note,))
     return [test.row(test=name, n=n, k=k) for name, test in tests.items()]
-
-
-def _agreement_probability(goodness: FloatArray) -> float:
-    """Return the probability that all rows rank alike under the null hypothesis: 1 / (orders of a row)^(N - 1)."""
-    n, k = goodness.shape
-    ties = np.unique(goodness[0], return_counts=True)[1]
-    arrangements = math.factorial(k) / math.prod(math.factorial(int(size)) for size in ties)
-    return float(arrangements ** -(n - 1.0))
 
 
 def _skillings_mack_row(goodness: FloatArray, rng: np.random.Generator) -> dict[str, Any]:
@@ -216,7 +210,11 @@ def permutation_p(ranks: npt.NDArray[np.float64], rng: np.random.Generator) -> O
     reached = int((doubled.sum(axis=0) ** 2).sum())
     share = _enumerated_share(doubled, reached)
     if share is None:
-        return Outcome(p_value=_sampled_share(doubled, reached, rng), p_kind="permutation")
+        chunk, exceedances = max(MAX_RANKS_IN_MEMORY // doubled.size, 1), 0
+        for start in range(0, PERMUTATION_DRAWS, chunk):
+            tables = np.broadcast_to(doubled, (min(chunk, PERMUTATION_DRAWS - start), *doubled.shape))
+            exceedances += int(((rng.permuted(tables, axis=2).sum(axis=1) ** 2).sum(axis=1) >= reached).sum())
+        return Outcome(p_value=(exceedances + 1) / (PERMUTATION_DRAWS + 1), p_kind="permutation")
     return Outcome(p_value=min(share, 1.0), p_kind="exact")
 
 
@@ -248,15 +246,6 @@ def _n_arrangements(row: npt.NDArray[Any]) -> int:
     """Return the number of different orders of the ranks of a row."""
     ties = np.unique(row, return_counts=True)[1]
     return math.factorial(len(row)) // math.prod(math.factorial(int(size)) for size in ties)
-
-
-def _sampled_share(doubled: IntArray, reached: int, rng: np.random.Generator) -> float:
-    """Return the share among random arrangements, including the table itself."""
-    chunk, exceedances = max(MAX_RANKS_IN_MEMORY // doubled.size, 1), 0
-    for start in range(0, PERMUTATION_DRAWS, chunk):
-        tables = np.broadcast_to(doubled, (min(chunk, PERMUTATION_DRAWS - start), *doubled.shape))
-        exceedances += int(((rng.permuted(tables, axis=2).sum(axis=1) ** 2).sum(axis=1) >= reached).sum())
-    return (exceedances + 1) / (PERMUTATION_DRAWS + 1)
 
 
 def quadratic_p(

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import MIN_POINTS, FloatArray, check_int, check_parameters
+from dreval._check import FloatArray, check_int, check_parameters
+from dreval._check_arrays import MIN_POINTS
 from dreval._docs import fill_docstring, wrap_entry
 from dreval._random import root_seed, stream
 from dreval.cards import Card, register

@@ -578,7 +578,11 @@ class Evaluation:
             name: ev._evaluate(name, views.pop(name), seconds, plan, level, store, advance)
             for name, seconds in runs.seconds.items()
         }
-        outcomes = ev._with_resampled_intervals(outcomes, embedded, plan, level, cache, advance)
+        tasks = resampled_tasks(plan.measures, ev.data)
+        curves = [task for task in plan.measures if task.card.curve]
+        settings = plan.intervals, level, ev.seed, ev.n_jobs, cache
+        resampled = ResampledIntervals(ev.data, ev.sources, tasks, curves, *settings)
+        outcomes = resampled.added_to(outcomes, embedded, advance)
         outcomes = {
             name: ev._with_tests(name, outcomes[name], Y, plan, store, advance) for name, Y in coordinates.items()
         }
@@ -658,23 +662,6 @@ class Evaluation:
         settings = self.seed, self.n_jobs, store
         outcome = evaluate_algorithms(outcome, plan.measures, source, self.data, Y, *settings, advance)
         return replace(outcome, n_components=Y.shape[1], seconds=seconds + time.perf_counter() - start)
-
-    def _with_resampled_intervals(
-        self,
-        outcomes: dict[str, EmbeddingOutcome],
-        embedded: dict[str, FloatArray],
-        plan: Plan,
-        level: float,
-        cache: EmbeddingCache,
-        advance: Advance,
-    ) -> dict[str, EmbeddingOutcome]:
-        """Return the outcomes with the intervals that need further passes or re-runs."""
-        tasks = resampled_tasks(plan.measures, self.data)
-        curves = [task for task in plan.measures if task.card.curve]
-        settings = plan.intervals, level, self.seed, self.n_jobs, cache
-        return ResampledIntervals(self.data, self.sources, tasks, curves, *settings).added_to(
-            outcomes, embedded, advance
-        )
 
     def _with_tests(
         self,

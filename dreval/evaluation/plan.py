@@ -203,7 +203,9 @@ def _plan_measure(
     if card.level == "algorithm":
         return [_plan_algorithm(name, function, options)]
     if card.curve:
-        return [_plan_curve(name, function, options)]
+        for key in options:
+            check_one_of(key, ("all_k",), f"options[{name!r}]")
+        return [MeasureTask(name, function, {}, check_bool(options.get("all_k", False), "all_k"))]
     for key in options:
         check_one_of(key, card.parameters, f"options[{name!r}]")
     parameters = {**card.parameters, **options}
@@ -241,13 +243,6 @@ def _plan_algorithm(name: str, function: Any, options: Mapping[str, Any]) -> Mea
     }
     defaults = {key: value for key, value in function.card.parameters.items() if key != "n_components"}
     return MeasureTask(name, function, {**defaults, **options})
-
-
-def _plan_curve(name: str, function: Callable[..., Any], options: Mapping[str, Any]) -> MeasureTask:
-    """Return the task of a curve over K, whose only option is ``all_k``."""
-    for key in options:
-        check_one_of(key, ("all_k",), f"options[{name!r}]")
-    return MeasureTask(name, function, {}, check_bool(options.get("all_k", False), "all_k"))
 
 
 def plan_tests(requested: Any, data: Any, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> list[TestTask]:

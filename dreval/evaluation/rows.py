@@ -108,22 +108,11 @@ class MeasureRow:
             "best": self.ties[1],
             "notes": self.notes,
         }
-        if self.interval is not None:
-            cells |= _interval_cells(self.interval)
-        return cells
-
-
-def _interval_cells(interval: Interval) -> dict[str, Any]:
-    """Return the cells of an interval by the columns of the table."""
-    return {
-        "se": interval.se,
-        "conf_low": interval.low,
-        "conf_high": interval.high,
-        "conf_method": METHODS[interval.kind],
-        "conf_level": interval.level,
-        "n_groups": interval.n_groups,
-        "target": TARGETS[interval.kind],
-    }
+        if self.interval is None:
+            return cells
+        interval, kind = self.interval, self.interval.kind
+        cells |= {"se": interval.se, "conf_low": interval.low, "conf_high": interval.high, "conf_level": interval.level}
+        return cells | {"conf_method": METHODS[kind], "target": TARGETS[kind], "n_groups": interval.n_groups}
 
 
 @dataclass(frozen=True)
@@ -289,7 +278,9 @@ def _measure_outcome(
         row = row.with_interval(resampling.interval, "inference.fixed")
     points = result.points
     if points is not None and not view.streamed:
-        points = _at_all_points(points, view)
+        values = np.full(len(view.Y), np.nan)
+        values[view.rows] = points
+        points = values
     return EmbeddingOutcome(
         rows=(row,),
         points={} if points is None else {row.key: points},
@@ -311,13 +302,6 @@ def _with_ties(row: MeasureRow, task: MeasureTask, view: View) -> MeasureRow:
     is_best_order = bool(np.isclose(row.value, best, rtol=0, atol=1e-9))
     flatters = abs(best - worst) > WIDE_TIE_RANGE and is_best_order
     return replace(row, ties=bounds).with_note("ties.bounds", flatters=flatters)
-
-
-def _at_all_points(points: FloatArray, view: View) -> FloatArray:
-    """Return the contributions of the rows of a view as values of all points; NaN at the others."""
-    values = np.full(len(view.Y), np.nan)
-    values[view.rows] = points
-    return values
 
 
 class _Resampling(NamedTuple):

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from dreval._check import FloatArray
 from dreval._random import stream, stream_seed
@@ -185,7 +184,9 @@ def _test_row(name: str, Y: FloatArray, task: TestTask, root: int, n_jobs: int |
         try:
             values, options, variable_notes = _variable(task)
             if task.known_rows is not None:  # complete cases
-                Y, options = Y[task.known_rows], _options_at(options, task.known_rows)
+                Y = Y[task.known_rows]
+                if options.get("blocks") is not None:
+                    options = {**options, "blocks": np.asarray(options["blocks"])[task.known_rows]}
                 n_known, argument = len(Y), task.argument
                 known_note = note("test.known", known=n_known, n=len(task.known_rows), argument=argument)
                 variable_notes = (*variable_notes, known_note)
@@ -225,12 +226,6 @@ def _variable(task: TestTask) -> tuple[Any, dict[str, Any], Notes]:
         return data.X, {**options, "metric": options.get("metric", ("euclidean", "precomputed"))}, ()
     _check_coordinates(task)
     return data.dense(), options, _coordinate_notes(data)
-
-
-def _options_at(options: dict[str, Any], rows: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the options of a test, of which the blocks are those of some rows."""
-    blocks = options.get("blocks")
-    return options if blocks is None else {**options, "blocks": np.asarray(blocks)[rows]}
 
 
 def _check_coordinates(task: TestTask) -> None:

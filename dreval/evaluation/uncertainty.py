@@ -43,7 +43,7 @@ from dreval.inputs.data import Data
 from dreval.inputs.source import Source
 from dreval.inputs.source_kinds import seed_of
 from dreval.measures.core import answer, curve_values
-from dreval.records.notes import Note, note_from_error
+from dreval.records.notes import Note, note, note_from_error
 from dreval.registry import MEASURES
 from dreval.storage.embeddings import EmbeddingCache
 
@@ -124,7 +124,7 @@ class ResampledIntervals:
         grouped = [task for task in self.tasks if task.card.smooth and task.needs_groups]
         single = [task for task in grouped if task.parameters.get("n_neighbors", 0) <= max_neighbors]
         large = [task for task in grouped if task.parameters.get("n_neighbors", 0) > max_neighbors]
-        results = {name: _with_large_k(outcomes[name], large) for name in names}
+        results = {name: _with_reason(outcomes[name], large, note("interval.large_k")) for name in names}
         curves = [task for task in self.curves if task.card.smooth and task.card.without is None]
         if not (names and (single or curves)):
             return results
@@ -260,12 +260,6 @@ def _with_reason(outcome: EmbeddingOutcome, tasks: Sequence[MeasureTask], reason
     """Return the outcome with a note on why its rows have no interval."""
     rows = [row for row in outcome.rows_of(tasks) if row is not None]
     return outcome.with_rows({row.key: replace(row, notes=(*row.notes, reason)) for row in rows})
-
-
-def _with_large_k(outcome: EmbeddingOutcome, tasks: Sequence[MeasureTask]) -> EmbeddingOutcome:
-    """Return the outcome with a note where fewer points than neighbors remain without a group."""
-    rows = [row for row in outcome.rows_of(tasks) if row is not None]
-    return outcome.with_rows({row.key: row.with_note("interval.large_k") for row in rows})
 
 
 def with_partition_intervals(

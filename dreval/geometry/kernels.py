@@ -10,20 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import (
+from dreval._check import FloatArray, IntArray, check_float, check_one_of, check_rows, describe
+from dreval._check_arrays import (
     MIN_POINTS,
-    FloatArray,
-    IntArray,
     check_classes,
     check_finite,
-    check_float,
     check_magnitude,
     check_numeric,
-    check_one_of,
     check_points,
-    check_rows,
     column_names,
-    describe,
     has_whole_numbers,
     numbers_from_objects,
     reorder_columns,

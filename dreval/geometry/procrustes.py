@@ -571,7 +571,8 @@ def neighbor_agreement(
         if (left.Y == left.Y[0]).all() or (right.Y == right.Y[0]).all():
             values = np.zeros(len(common))
         else:
-            n_common = _count_common(*near)
+            merged = np.sort(np.concatenate(near, axis=1), axis=1)
+            n_common = (merged[:, 1:] == merged[:, :-1]).sum(axis=1).astype(np.float64)
             chance = jaccard_chance(len(common), k_compared)
             values = (n_common / (2 * k_compared - n_common) - chance) / (1.0 - chance)
         total[common] += values
@@ -586,12 +587,6 @@ def neighbor_agreement(
     n_points = (other_count > 0).sum(axis=1)
     without = np.divide(means, n_points, out=np.full(len(n_points), np.nan), where=n_points > 0)
     return Agreement(points, of_pairs, without)
-
-
-def _count_common(left: IntArray, right: IntArray) -> FloatArray:
-    """Return the numbers of common members of the rows of two tables, each row sorted and without repeats."""
-    merged = np.sort(np.concatenate([left, right], axis=1), axis=1)
-    return np.asarray((merged[:, 1:] == merged[:, :-1]).sum(axis=1), dtype=np.float64)
 
 
 def _distances(

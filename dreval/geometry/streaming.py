@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -492,25 +492,21 @@ def anchored_pass(
         _run_pass(spaces, lists, n_jobs)
     nearest = {name: near.indices[:, :k].astype(np.int32) for name, near in lists.items()}
     samples = sample_targets(spaces, nearest, sample, n_jobs) if sample is not None and maps else {}
+
+    def targets(name: Any, anchors: Any = slice(None)) -> IntArray:
+        """Return the points whose ranks in a space are needed: neighbors in other spaces, and samples."""
+        ids = [nearest[other][anchors] for other in (maps if name is None else [None])]
+        ids += [samples[other][0][anchors] for other in (maps if name is None else [name])] if samples else []
+        return np.hstack(ids)
+
     counters: dict[Any, RankCounter] = {}
     if maps and k:
-        for name, space in spaces.items():
-            ids = [nearest[other] for other in maps] if name is None else [nearest[None]]
-            ids += [samples[other][0] for other in (maps if name is None else [name])] if samples else []
-            counters[name] = RankCounter.of(space, np.hstack(ids), n_jobs)
+        counters = {name: RankCounter.of(space, targets(name), n_jobs) for name, space in spaces.items()}
         _run_pass(spaces, counters, n_jobs)
     ranks_and_ties = {name: counter.ranks() for name, counter in counters.items()}
     unsure = np.any([accumulator.unsure for accumulator in (*lists.values(), *counters.values())], axis=0)
     for anchor in np.flatnonzero(unsure):
-        orders = {name: space.order(anchor) for name, space in spaces.items()}
-        for name, order in orders.items():
-            nearest[name][anchor] = order[:k]
-        for name, (target_ranks, _) in ranks_and_ties.items():
-            ids = [nearest[other][anchor] for other in (maps if name is None else [None])]
-            ids += [samples[other][0][anchor] for other in (maps if name is None else [name])] if samples else []
-            rank = np.empty(n, np.int32)
-            rank[orders[name]] = np.arange(1, n + 1, dtype=np.int32)
-            target_ranks[anchor] = rank[np.concatenate(ids)]
+        _sort_again(anchor, spaces, nearest, ranks_and_ties, targets)
     views, empty = {}, np.empty((len(rows), 0), np.int32)
     data_cache: dict[Any, Any] = {EMBEDDINGS_KEY: list(embeddings.values()), SPACE_KEY: data}
     for index, (name, Y) in enumerate(embeddings.items()):
@@ -538,6 +534,23 @@ def anchored_pass(
             _cache={SPACE_KEY: maps[name]} if maps else {},
         )
     return views
+
+
+def _sort_again(
+    anchor: int,
+    spaces: Mapping[Any, AnchoredSpace],
+    nearest: Mapping[Any, IntArray],
+    ranks_and_ties: Mapping[Any, tuple[IntArray, Any]],
+    targets: Callable[[Any, int], IntArray],
+) -> None:
+    """Replace the neighbors and ranks of an anchor, which rounding may have changed, by those of all distances."""
+    orders = {name: space.order(anchor) for name, space in spaces.items()}
+    for name, order in orders.items():
+        nearest[name][anchor] = order[: nearest[name].shape[1]]
+    for name, (target_ranks, _) in ranks_and_ties.items():
+        rank = np.empty(len(orders[name]), np.int32)
+        rank[orders[name]] = np.arange(1, len(rank) + 1, dtype=np.int32)
+        target_ranks[anchor] = rank[targets(name, anchor)]
 
 
 SPACE_KEY = "space of the anchors"

@@ -94,7 +94,8 @@ def make_views(
     has_pass = True
     if is_streamed(n, len(rows)) and (part is None or metric != "precomputed"):
         X = X if part is None else PermutedRows(X, part)
-        embedded = {name: _streamed_table(Y, name) for name, Y in embedded.items()}
+        is_single = {name: getattr(Y, "dtype", None) == np.float32 for name, Y in embedded.items()}  # not copied
+        embedded = {name: as_stored(Y, name) if is_single[name] else Y for name, Y in embedded.items()}
         sample = stream(seed, "ranks of anchors") if reads.full_ranks else None
         settings |= {"k": reads.streamed_k, "ranks": reads.streamed_ranks, "sample": sample}
         views = anchored_pass(X, embedded, rows, **settings)
@@ -118,11 +119,6 @@ def make_view(X: Any, Y: Any, k: int, ranks: bool = True, **options: Any) -> Vie
     """Return the view of one embedding with k neighbors of each row; ``options`` are those of ``make_views``."""
     reads = Reads(k, ranks, streamed_k=k, streamed_ranks=ranks)
     return make_views(X, {"": Y}, reads, **options)[""]
-
-
-def _streamed_table(Y: Any, name: str) -> Any:
-    """Return an embedding whose rows are read by blocks; one in single precision is not copied."""
-    return as_stored(Y, name) if getattr(Y, "dtype", None) == np.float32 else Y
 
 
 def _in_memory(table: Any) -> Any:

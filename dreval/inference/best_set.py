@@ -109,7 +109,10 @@ def best_set(
     statistic = studentized.max(axis=0)
     correlated = np.count_nonzero(covariance - np.diag(variances)) > 0
     if rng is None or (correlated and freedom < MIN_FREEDOM_PER_ESTIMATE * k):
-        p = _bonferroni(statistic, testable, freedom)
+        from scipy.special import stdtr
+
+        p = testable.sum(axis=0) * stdtr(freedom, -statistic)  # Bonferroni's bound
+        p = np.where(statistic > 0, np.minimum(p, 1.0), 1.0)
         return BestSetTest(statistic, p, p > alpha, untested)
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -125,11 +128,3 @@ def best_set(
     p = (exceedances + 1.0) / (DRAWS + 1.0)
     p[statistic == 0.0] = 1.0  # no estimate is better
     return BestSetTest(statistic, p, p > alpha, untested)
-
-
-def _bonferroni(statistic: FloatArray, testable: npt.NDArray[np.bool_], freedom: float) -> FloatArray:
-    """Return Bonferroni p-values of the largest of several statistics that each have Student's distribution."""
-    from scipy.special import stdtr
-
-    p = testable.sum(axis=0) * stdtr(freedom, -statistic)
-    return np.asarray(np.where(statistic > 0, np.minimum(p, 1.0), 1.0))

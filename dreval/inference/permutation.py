@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import FloatArray, check_classes, check_int, check_one_of
+from dreval._check import FloatArray, check_int, check_one_of
+from dreval._check_arrays import check_classes
 from dreval._parallel import n_threads, run_blocks
 from dreval._random import stream
 from dreval.errors import InputError

@@ -28,7 +28,7 @@ from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_max_col
 from dreval.inputs.data import Data
 from dreval.inputs.source_kinds import Source, check_embedding, seed_of
 from dreval.inputs.variables import Rows
-from dreval.records.notes import Note, Notes, note_from_error
+from dreval.records.notes import Note, Notes, note, note_from_error
 from dreval.storage.keys import work_key
 from dreval.storage.store import Store
 
@@ -309,9 +309,9 @@ class ReplicateResults:
         return np.array([result.numbers.get(name, np.nan) for result in self.results], dtype=np.float64)
 
 
-def failed_note(definition: Callable[..., Note], failures: Sequence[Note], tried: int) -> Notes:
+def failed_note(code: str, failures: Sequence[Note], tried: int) -> Notes:
     """Return the note on the failed runs among those that were tried; none if no run failed."""
-    return (definition(failed=len(failures), tried=tried, first=failures[0]),) if failures else ()
+    return (note(code, failed=len(failures), tried=tried, first=failures[0]),) if failures else ()
 
 
 def failed_error(
@@ -436,14 +436,13 @@ class Replicates:
                     seconds = float(numbers.pop("seconds"))
                     if not seconds >= 0:
                         raise ValueError(f"a run of {seconds} seconds")
-                    values = self._checked(key, values) if are_embeddings else values
+                    if are_embeddings:
+                        source, n = self.case.source, self.case.data.n
+                        rows = self.overs[key.over].points(self.case.root, n, key)
+                        n = n if rows is None else len(rows)
+                        values = check_embedding(values, n, source.argument, source.what)
                     results[key] = ReplicateResult(key, numbers, values, seconds)
         return results
-
-    def _checked(self, key: ReplicateKey, values: Any) -> FloatArray:
-        """Return an embedding of the journal; raise if it is none of the points of the replicate."""
-        rows, source = self.overs[key.over].points(self.case.root, self.case.data.n, key), self.case.source
-        return check_embedding(values, self.case.data.n if rows is None else len(rows), source.argument, source.what)
 
     def _write(self, result: ReplicateResult) -> None:
         """Write the result of a run that did not fail to the journal."""

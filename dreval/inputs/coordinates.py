@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import EXACT_MAGNITUDE, FloatArray, IntArray, check_magnitude, check_spread
+from dreval._check import FloatArray, IntArray
+from dreval._check_arrays import EXACT_MAGNITUDE, check_magnitude, check_spread
 from dreval.errors import Hint, InputError
 from dreval.inputs.data import MIN_TRANSPOSED, Data, transposed
 from dreval.inputs.features import (
@@ -307,7 +308,8 @@ def _check_no_ids(
                 matching = _hint_on_ids(column, name, raw, data, returned)
                 advice = f"{matching} Only if the rows are in the order of the data, {action} {selection}"
             raise InputError(argument, "must hold coordinates only", f"row ids in column {name!r}", advice, ids=hint)
-        if not _distinct_integers(column) or not _same_values(column, name, data):
+        are_distinct = (np.mod(column, 1) == 0).all() and len(np.unique(column)) == len(column)
+        if not are_distinct or not _same_values(column, name, data):
             continue
         columns = (np.asarray(values[:, i], np.float64) for i in range(len(names)))
         if all(_same_values(other_column, label, data) for other_column, label in zip(columns, names, strict=True)):
@@ -370,7 +372,8 @@ def doubtful_columns(
     copies = {} if data is None else _copies(values, data, order)
     if len(copies) == d:
         return ()
-    feature_names = {} if data is None else {j: _name_of_column(data, i) for j, i in copies.items()}
+    features = None if data is None else data.columns
+    feature_names = {j: f"column {i}" if features is None else repr(features[i]) for j, i in copies.items()}
     same_name = {j for j, name in feature_names.items() if raw.named and name == repr(labels[j])}
     fixed_reasons = {labels.index(name): "column.of_variable" for name in same_names}
     reasons, ratio, total = _reasons(values, fixed_reasons, spread, raw.named)
@@ -408,7 +411,9 @@ def _reasons(
     """
     n, d = values.shape
     reasons = dict(fixed_reasons)
-    are_whole = _integer_columns(values)
+    are_whole = np.ones(values.shape[1], np.bool_)
+    for _, block in read_blocks(values):
+        are_whole &= (np.mod(block, 1) == 0).all(axis=0)
     for j in () if are_whole.all() else np.flatnonzero(are_whole).tolist():
         different = len(np.unique(np.asarray(values[:, j], np.float64)))
         if different == n:
@@ -452,11 +457,6 @@ def _copies(values: Any, data: Data, order: IntArray | None) -> dict[int, int]:
     return copies
 
 
-def _name_of_column(data: Data, i: int) -> str:
-    """Return the name of a column of the data in quotes, or its number."""
-    return f"column {i}" if data.columns is None else repr(data.columns[i])
-
-
 def _shares(values: Any) -> tuple[list[int], int]:
     """Return columns, but not all, that are not negative and add up to 1 or to 100 in each row, and this sum.
 
@@ -473,15 +473,10 @@ def _shares(values: Any) -> tuple[list[int], int]:
         for columns in (likely[np.abs(fitted - 1) < 0.5], likely):
             if not 2 <= len(columns) < d:
                 continue
-            blocks = (block[:, columns] for _, block in read_blocks(values))
-            if all((part >= 0).all() and _add_up(part, total) for part in blocks):
+            parts, slack = (block[:, columns] for _, block in read_blocks(values)), SHARE_TOLERANCE * total
+            if all((part >= 0).all() and np.abs(part.sum(axis=1) - total).max() <= slack for part in parts):
                 return columns.tolist(), total
     return [], 0
-
-
-def _add_up(part: FloatArray, total: int) -> bool:
-    """Check whether each row adds up to a number, up to rounding of its parts."""
-    return bool(np.abs(part.sum(axis=1) - total).max() <= SHARE_TOLERANCE * total)
 
 
 def _selection(raw: UnpackedTable, labels: Sequence[str], doubted: Sequence[int]) -> str:
@@ -518,28 +513,6 @@ def _split_by_spread(sizes: npt.NDArray[np.float64]) -> tuple[list[int], list[in
     return descending[:step].tolist(), descending[step:].tolist()
 
 
-def _distinct_integers(column: FloatArray) -> bool:
-    """Check whether a column holds a different integer in every row."""
-    return bool((np.mod(column, 1) == 0).all()) and len(np.unique(column)) == len(column)
-
-
-def _integer_columns(values: Any) -> npt.NDArray[np.bool_]:
-    """Return for each column whether all of its numbers are integers."""
-    are_whole = np.ones(values.shape[1], np.bool_)
-    for _, block in read_blocks(values):
-        are_whole &= (np.mod(block, 1) == 0).all(axis=0)
-    return are_whole
-
-
-def _feature(data: Data, name: str) -> FloatArray | None:
-    """Return the column of the data with a name; None if there is not exactly one, or if rows are read as sparse."""
-    if data.columns is None or data.p is None or data.columns.count(name) != 1:
-        return None
-    if isinstance(data.table, LazyTable) and data.table.sparse:
-        return None
-    return _feature_at(data, data.columns.index(name))
-
-
 def _feature_at(data: Data, j: int) -> FloatArray:
     """Return a column of the data by its position."""
     return np.asarray(data.table[:, [j]].toarray()[:, 0] if data.sparse else data.table[:, j], np.float64)
@@ -547,7 +520,11 @@ def _feature_at(data: Data, j: int) -> FloatArray:
 
 def _same_values(column: FloatArray, name: str, data: Data) -> bool:
     """Check whether a column has the values of the column of the data with its name, in any order."""
-    feature = _feature(data, name)
-    if feature is None or len(feature) != len(column):
+    if data.columns is None or data.p is None or data.columns.count(name) != 1:
+        return False
+    if isinstance(data.table, LazyTable) and data.table.sparse:
+        return False
+    feature = _feature_at(data, data.columns.index(name))
+    if len(feature) != len(column):
         return False
     return bool(np.abs(np.sort(column) - np.sort(feature)).max() <= COLUMN_TOLERANCE * np.ptp(feature))

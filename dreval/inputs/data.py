@@ -12,17 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
-    EXACT_MAGNITUDE,
-    MIN_POINTS,
-    FloatArray,
-    check_finite,
-    check_magnitude,
-    check_spread,
-    describe,
-    did_you_mean,
-    nearest_name,
-)
+from dreval._check import FloatArray, describe, did_you_mean, nearest_name
+from dreval._check_arrays import EXACT_MAGNITUDE, MIN_POINTS, check_finite, check_magnitude, check_spread
 from dreval.errors import InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
 from dreval.inputs.directions import direction_notes
@@ -304,14 +295,7 @@ def as_data(
     raw = raw.selected_columns("data", "the ids, the labels or another variable")
     label_vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
     batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
-    if batches is not None and not batches.has_label.all():
-        received = f"{int(np.count_nonzero(~batches.has_label))} points without a batch"
-        text_notes = [dict(item.values) for item in batch_notes if item.code == "missing.text"]
-        missing_texts = [text for values in text_notes for text in values["texts"]]
-        received += f" (the text {', '.join(missing_texts)} means a missing value)" if missing_texts else ""
-        hint = "Give every point its batch, or drop these points."
-        hint += " If a batch has this name, rename it." if missing_texts else ""
-        raise InputError("batch", "must be complete", received, hint)
+    _check_no_gaps(batches, batch_notes)
     if covariates is None and types:
         raise InputError("covariate_types", "must be left out without covariates", describe(types), "Pass covariates.")
     covariate_values, covariate_notes = (
@@ -322,17 +306,10 @@ def as_data(
         raise InputError(covariates_name, "must not use the name of the labels", "a covariate called 'labels'", hint)
     latent = raw.latent if latent is None else latent
     latent_values, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
-    if metric == "precomputed" and isinstance(raw.matrix, LazyTable) and not raw.matrix.sparse:
-        raw = replace(raw, frame=pd.DataFrame(raw.matrix.whole, columns=raw.columns), matrix=None)
     raw, square_notes = _order_distances(raw) if metric == "precomputed" else (raw, ())
     table, columns, sha256, table_notes = _check_features(raw, metric)
     if metric != "precomputed" and table.shape[0] == table.shape[1]:
-        top_rows = rows_of(table, slice(0, N_ROWS_CHECKED)) if isinstance(table, LazyTable) else table
-        check_no_graph(top_rows, table.shape[0], "data")
-        if not pairs and (code := symmetric_kind(top_rows[:, : top_rows.shape[0]])) is not None:
-            kind_note = note(code)
-            warn(InputWarning(kind_note))
-            square_notes = (kind_note,)
+        square_notes = _square_notes(table, pairs)
     variable_notes = (*label_notes, *batch_notes, *covariate_notes, *latent_notes)
     notes = (*raw.notes, *variable_notes, *square_notes, *table_notes)
     fields = (index, label_vector, covariate_values, name or raw.name, notes, latent_values, raw.obsm, ids_given)
@@ -459,7 +436,14 @@ def _extract_covariates(
     for name in names:
         raw, column = _extract_variable(raw, name, argument, names, used)
         columns.append(column)
-    covariate_names = _covariate_names(names, columns)
+    short = [
+        split_member(name)[1] or name if isinstance(column, str) else name
+        for name, column in zip(names, columns, strict=True)
+    ]
+    covariate_names = [  # a column of a file has its own name if that is unique, else its path
+        column if short.count(column) == 1 and column != "labels" else name
+        for column, name in zip(short, names, strict=True)
+    ]
     types = {name: kind for name, kind in zip(covariate_names, kinds, strict=True) if kind}
     return raw, dict(zip(covariate_names, columns, strict=True)), types
 
@@ -499,18 +483,34 @@ def _merged_types(named: Mapping[str, str], types: Any, argument: str) -> dict[s
     return {**named, **{str(name): kind for name, kind in types.items()}}
 
 
-def _covariate_names(names: Sequence[str], columns: Sequence[Any]) -> list[str]:
-    """Return names of covariates: a column of a file has its own name if that is unique, else its path."""
-    pairs = list(zip(names, columns, strict=True))
-    short = [split_member(name)[1] or name if isinstance(column, str) else name for name, column in pairs]
-    return [
-        column if short.count(column) == 1 and column != "labels" else name
-        for column, name in zip(short, names, strict=True)
-    ]
+def _check_no_gaps(batches: LabelVector | None, notes: Notes) -> None:
+    """Raise if a point has no batch; ``notes`` name texts that mean a missing value."""
+    if batches is None or batches.has_label.all():
+        return
+    received = f"{int(np.count_nonzero(~batches.has_label))} points without a batch"
+    hint = "Give every point its batch, or drop these points."
+    texts = [text for item in notes if item.code == "missing.text" for text in dict(item.values)["texts"]]
+    if texts:
+        received += f" (the text {', '.join(texts)} means a missing value)"
+        hint += " If a batch has this name, rename it."
+    raise InputError("batch", "must be complete", received, hint)
+
+
+def _square_notes(table: Any, pairs: bool) -> Notes:
+    """Raise for a graph, and warn of a symmetric matrix of features, unless it is passed on as ``pairs``."""
+    top_rows = rows_of(table, slice(0, N_ROWS_CHECKED)) if isinstance(table, LazyTable) else table
+    check_no_graph(top_rows, table.shape[0], "data")
+    code = None if pairs else symmetric_kind(top_rows[:, : top_rows.shape[0]])
+    if code is None:
+        return ()
+    warn(InputWarning(note(code)))
+    return (note(code),)
 
 
 def _order_distances(raw: UnpackedTable) -> tuple[UnpackedTable, Notes]:
-    """Return distances with columns in the order of the rows, if both have the same names, and a note."""
+    """Return distances in memory with columns in the order of the rows, if both have the same names, and a note."""
+    if isinstance(raw.matrix, LazyTable) and not raw.matrix.sparse:
+        raw = replace(raw, frame=pd.DataFrame(raw.matrix.whole, columns=raw.columns), matrix=None)
     index = raw.reserve if raw.index is None else raw.index
     if index is None or not raw.named:
         return raw, ()

@@ -13,17 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
+from dreval._check import FloatArray, IntArray, describe, read_limit
+from dreval._check_arrays import (
     ROWS_FROM_ZERO,
-    FloatArray,
-    IntArray,
     check_exact,
     check_magnitude,
     check_unmasked,
-    describe,
     describe_vectors,
     not_finite_error,
-    read_limit,
     vectors,
 )
 from dreval.errors import Hint, InputError
@@ -723,9 +720,15 @@ class TableSummary:
 
     def notes(self) -> list[Note]:
         """Return notes on columns (constant, dominating the variance, like ids or labels) and on repeated rows."""
-        p = self.table.shape[1]
+        n, p = self.table.shape
         names = self.columns or tuple(str(j) for j in range(p))
-        count_columns = self._counting_columns()
+        # 0, 1, 2, ... or 1, 2, 3, ...
+        may_count = np.isin(self.low, (0, 1)) & (self.high == self.low + n - 1) & (p > 1)
+        count_columns = [
+            j
+            for j in np.flatnonzero(may_count).tolist()
+            if np.array_equal(self.table[:, j], np.arange(n) + self.low[j])
+        ]
         id_columns = [
             name
             for j, name in enumerate(names)
@@ -750,12 +753,6 @@ class TableSummary:
         if self.columns is None and p > 2 and binary[-1] and not binary[:-1].any():
             notes.append(note("data.binary_last", values=[float(self.low[-1]), float(self.high[-1])]))
         return notes
-
-    def _counting_columns(self) -> list[int]:
-        """Return the columns, of several, that hold 0, 1, 2, ... or 1, 2, 3, ... in the order of the rows."""
-        n, p = self.table.shape
-        candidates = np.flatnonzero(np.isin(self.low, (0, 1)) & (self.high == self.low + n - 1) & (p > 1)).tolist()
-        return [j for j in candidates if np.array_equal(self.table[:, j], np.arange(n) + self.low[j])]
 
     def _naming_columns(self) -> list[int]:
         """Return the columns that hold a different integer in every row, where another column has decimals."""

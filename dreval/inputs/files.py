@@ -16,7 +16,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from dreval._check import ROWS_FROM_ZERO, check_npy, check_numeric, check_unmasked, describe, did_you_mean, nearest_name
+from dreval._check import check_npy, describe, did_you_mean, nearest_name
+from dreval._check_arrays import ROWS_FROM_ZERO, check_numeric, check_unmasked
 from dreval.errors import DrevalError, Hint, InputError, UnknownName, UserCode, message_of, usable_stderr
 from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real, densify, is_numeric, native
 from dreval.inputs.kinds import NOT_IN_MEMORY, PATHS, SUFFIXES, Kind, is_path, is_sparse, kind_of, locate, stem_of
@@ -418,19 +419,16 @@ def _from_tensor(value: Any) -> Any:
     if getattr(value, "is_quantized", False):
         value = value.dequantize()
     if getattr(value, "is_sparse", False) or str(getattr(value, "layout", "")).startswith("torch.sparse"):
-        return _sparse_tensor(value.to_sparse().coalesce())
+        from scipy.sparse import coo_array
+
+        value = value.to_sparse().coalesce()
+        places = tuple(_from_tensor(value.indices()))
+        return coo_array((_from_tensor(value.values()), places), shape=tuple(value.shape))
     value = value.cpu()
     for view in ("resolve_conj", "resolve_neg"):
         value = getattr(value, view)() if hasattr(value, view) else value
     narrow = "float8" in str(getattr(value, "dtype", "")) or "bfloat16" in str(getattr(value, "dtype", ""))
     return (value.float() if narrow else value).numpy()
-
-
-def _sparse_tensor(value: Any) -> Any:
-    """Convert a sparse tensor to a scipy array."""
-    from scipy.sparse import coo_array
-
-    return coo_array((_from_tensor(value.values()), tuple(_from_tensor(value.indices()))), shape=tuple(value.shape))
 
 
 def _from_dlpack(value: Any) -> Any:

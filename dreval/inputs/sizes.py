@@ -570,9 +570,10 @@ def _size_of_zarr(folder: Path, metadata: dict[str, Any], path: Path, argument: 
     if item > MAX_TEXT_LENGTH or (isinstance(fill, str) and len(fill) > MAX_TEXT_LENGTH):
         item = max(item, len(fill)) if isinstance(fill, str) else item
         check_texts(item * count, count, max_unpacked_bytes(path), path, argument, os.path.relpath(folder, path))
-    for separator in _separators(metadata):
-        if separator not in ("/", "."):  # it is part of the path of a chunk
-            raise ValueError(f"chunks whose numbers are separated by {separator!r}")
+    for part in (metadata, (metadata.get("chunk_key_encoding") or {}).get("configuration") or {}):
+        for separator in (part.get("dimension_separator"), part.get("separator")):
+            if separator not in (None, "/", "."):  # it is part of the path of a chunk
+                raise ValueError(f"chunks whose numbers are separated by {separator!r}")
     return item * count
 
 
@@ -607,22 +608,12 @@ def _check_copies(parts: dict[str, dict[str, Any]]) -> None:
     for location, metadata in parts.items():
         copies = (metadata.get("consolidated_metadata") or {}).get("metadata") or {}
         for name, copy in copies.items() if location != "." else ():
-            texts = [
-                json.dumps(_without_copies(item), sort_keys=True) for item in (parts.get(f"{location}/{name}"), copy)
-            ]
-            if texts[0] != texts[1]:
+            left, right = (
+                json.dumps(item and {key: item[key] for key in item if key != "consolidated_metadata"}, sort_keys=True)
+                for item in (parts.get(f"{location}/{name}"), copy)
+            )
+            if left != right:
                 raise ValueError(f"a copy of the metadata of {location}/{name} that differs")
-
-
-def _without_copies(metadata: Any) -> Any:
-    """Return the metadata of a part of a zarr folder without copies of other metadata."""
-    return metadata and {key: value for key, value in metadata.items() if key != "consolidated_metadata"}
-
-
-def _separators(metadata: dict[str, Any]) -> Iterator[Any]:
-    """Yield the separators of the numbers in the names of chunks that the metadata of a zarr array state."""
-    for part in (metadata, (metadata.get("chunk_key_encoding") or {}).get("configuration") or {}):
-        yield from (part[key] for key in ("dimension_separator", "separator") if part.get(key) is not None)
 
 
 def _codecs(metadata: Any) -> set[str]:

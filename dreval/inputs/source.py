@@ -842,7 +842,9 @@ def embed(
         hint = "Pass the name of a bundled method, an estimator or a callable."
         raise InputError("method", "must be a method that can be run", str(source.reason), hint)
     check_random_state(random_state)
-    seed = _seed_to_use(source, random_state)
+    seed = source.own_seed if random_state is None else None
+    if seed is None and source.reseed_reason is None:  # without a seed if seeds change nothing
+        seed = seed_of(root_seed(random_state))
     start = time.perf_counter()
     if y is not None and not source.supervised:
         hint = "Leave it out, or choose a supervised method, as 'sir'."
@@ -870,13 +872,6 @@ def _reads_pairs(method: Any, parameters: Mapping[str, Any]) -> bool:
         own_parameters = {} if inspect.isclass(method) else settable(method)
     values = {**own_parameters, **parameters}.values()
     return any(isinstance(value, str) and resolve_alias(value, ("precomputed",)) == "precomputed" for value in values)
-
-
-def _seed_to_use(source: Source, random_state: Seed) -> int | None:
-    """Return the caller's seed, else the seed of the source, else a new one; None if seeds change nothing."""
-    if random_state is None and source.own_seed is not None:
-        return source.own_seed
-    return None if source.reseed_reason is not None else seed_of(root_seed(random_state))
 
 
 def data_and_response(X: Any, response: Any, **options: Any) -> tuple[Data, Any]:

@@ -13,20 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
-    FloatArray as FloatArray,
-)
-from dreval._check import (
-    check_finite,
-    check_int,
-    check_numeric,
-    check_rows,
-    check_spread,
-    check_unmasked,
-    describe,
-    function_name,
-    resolve_alias,
-)
+from dreval._check import FloatArray as FloatArray
+from dreval._check import check_int, check_rows, describe, function_name, resolve_alias
+from dreval._check_arrays import check_finite, check_numeric, check_spread, check_unmasked
 from dreval._random import root_seed, stream_seed
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UserCode, collect_notes
 from dreval.glossary import METRICS, printable
@@ -85,7 +74,9 @@ def check_embedding(
     if (result := wrong_result(value, n, what, call)) is not None:
         raise MethodFailed(argument, "must return an array", *result)
     with UserCode(argument, what):
-        array = _as_array(value, argument)
+        is_table = kind_of(value) in (Kind.FOREIGN_TABLE, Kind.QUERY)
+        table = as_pandas(value, argument) if is_table else as_numpy(value, argument)
+        array = np.asarray(table.toarray() if is_sparse(table) else table)
     if array.ndim == 0:
         raise MethodFailed(argument, "must return an array", describe(value), hint)
     try:
@@ -164,13 +155,6 @@ def _shape(part: Any) -> tuple[int, ...]:
         return tuple(getattr(part, "shape", None) or np.shape(part))
     except (ValueError, TypeError):  # ragged
         return ()
-
-
-def _as_array(value: Any, argument: str) -> npt.NDArray[Any]:
-    """Convert a frame, a sparse matrix, a tensor or any array-like to a numpy array."""
-    kind = kind_of(value)
-    value = as_pandas(value, argument) if kind in (Kind.FOREIGN_TABLE, Kind.QUERY) else as_numpy(value, argument)
-    return np.asarray(value.toarray() if is_sparse(value) else value)
 
 
 def check_columns(points: Any, argument: str) -> None:
@@ -542,9 +526,11 @@ class EstimatorSource(Source):
 
         Its own metrics are parameters called metric, dissimilarity or affinity, also of its steps, that are texts.
         """
-        if metric == "precomputed":
-            return self._on_distances()
         params = {key: value for key, value in settable(self.estimator).items() if isinstance(value, str)}
+        if metric == "precomputed":
+            if "precomputed" not in params.values():
+                raise self._cannot_read('Set its parameter (metric, dissimilarity, affinity) to "precomputed".')
+            return self
         metrics = {key: value for key, value in params.items() if key.split("__")[-1] in METRIC_PARAMETERS}
         metrics = {key: value for key, value in metrics.items() if value not in NOT_METRICS}
         other_metrics = {key: value for key, value in metrics.items() if _metric_name(value) != metric}
@@ -555,12 +541,6 @@ class EstimatorSource(Source):
             return self
         code = "source.metric_unknown" if self.card is None else "source.metric_none"
         return self._with_notes(note(code, what=self.what, metric=metric))
-
-    def _on_distances(self) -> Source:
-        """Return the same estimator, if one of its parameters is "precomputed"."""
-        if not any(isinstance(value, str) and value == "precomputed" for value in settable(self.estimator).values()):
-            raise self._cannot_read('Set its parameter (metric, dissimilarity, affinity) to "precomputed".')
-        return self
 
     def _components(self) -> Any:
         """Return the parameter of the estimator; None if it does not have it or leaves it unset."""

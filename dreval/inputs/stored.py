@@ -25,7 +25,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import IntArray, check_exact, check_unmasked, describe, did_you_mean
+from dreval._check import IntArray, describe, did_you_mean
+from dreval._check_arrays import check_exact, check_unmasked
 from dreval._inside import check_opened
 from dreval._parallel import one_blas_thread
 from dreval.errors import DrevalError, InputError, UnknownName, message_of

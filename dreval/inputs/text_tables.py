@@ -709,7 +709,8 @@ def _layout(file: TextFile, reading: HeaderOptions) -> tuple[tuple[str, ...] | N
     table = TextTable(rows[0][1], [row for _, row in rows[1:]], file.separator, _is_quoted_header(file))
     is_short = _is_short_header(table, reading.header is True)
     if file.is_marked and _is_comment(table, is_short):
-        raise _comment_error(file, rows[0][0])
+        received = f"a line that begins with '#' in line {rows[0][0]} of {{file}}, without a name for each column"
+        raise file.error("must not have comments", received, f"{PANDAS_HINT}: pandas.read_csv(path, comment='#').")
     if reading.header is not False and is_short:
         table = _lengthened(table)
     width = len(table.top_row)
@@ -758,15 +759,6 @@ def _is_comment(table: TextTable, is_short: bool) -> bool:
         return any(map(table.is_number, table.column(0)))
     second_row = table.below[0]
     return len(second_row) != len(table.top_row) or second_row[0].startswith("# ")
-
-
-def _comment_error(file: TextFile, line: int) -> InputError:
-    """Return the error for a line that begins with "# " and does not have a name for each column."""
-    return file.error(
-        "must not have comments",
-        f"a line that begins with '#' in line {line} of {{file}}, without a name for each column",
-        f"{PANDAS_HINT}: pandas.read_csv(path, comment='#').",
-    )
 
 
 def _check_all_rows(file: TextFile, header: tuple[str, ...] | None, width: int) -> None:
@@ -821,7 +813,8 @@ def _decimal_commas(frame: pd.DataFrame, file: TextFile) -> Notes:
         return ()
     is_plain = all(cells[j].str.fullmatch(DECIMAL_COMMA).all() for j in columns)
     is_certain = any((cells[j].str.contains(",") & ~cells[j].str.fullmatch(THOUSANDS)).any() for j in columns)
-    if file.separator != ";" or not is_plain or not is_certain or _has_decimal_points(file):
+    numbers = (cell for _, row in file.rows() for cell in row if "." in cell and NUMBER.fullmatch(cell.strip()))
+    if file.separator != ";" or not is_plain or not is_certain or any(numbers):
         raise _comma_error(file, [cell for j in columns for cell in cells[j] if not NUMBER.fullmatch(cell)])
     for j in columns:
         frame.isetitem(j, [float(str(cell).replace(",", ".")) if pd.notna(cell) else math.nan for cell in texts[j]])
@@ -832,11 +825,6 @@ def _are_comma_numbers(cells: pd.Series[Any]) -> bool:
     """Check whether all cells are numbers, and some have a decimal comma or points between thousands."""
     is_plain = cells.str.fullmatch(NUMBER)
     return bool((is_plain | cells.str.fullmatch(COMMA_NUMBER)).all() and not is_plain.all())
-
-
-def _has_decimal_points(file: TextFile) -> bool:
-    """Check whether a cell of the file is a number with a point."""
-    return any("." in cell and NUMBER.fullmatch(cell.strip()) for _, row in file.rows() for cell in row)
 
 
 def _comma_error(file: TextFile, cells: list[str]) -> InputError:

@@ -12,18 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
-    MAX_TEXT_LENGTH,
+from dreval._check import MAX_TEXT_LENGTH, IntArray, check_one_of, check_rows, describe
+from dreval._check_arrays import (
     ROWS_FROM_ZERO,
-    IntArray,
     check_classes,
     check_finite,
     check_magnitude,
-    check_one_of,
-    check_rows,
     check_single_values,
     check_unmasked,
-    describe,
     has_whole_numbers,
     is_missing_text,
     numbers_from_objects,
@@ -606,7 +602,10 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     check_rows(len(series), rows.n, argument)
     series, missing_notes = _without_missing_texts(*_without_spaces(series, argument), argument)
     codes, classes = _codes_of_classes(series, argument)
-    notes = (*notes, *missing_notes, *_float_notes(series, argument))
+    notes = (*notes, *missing_notes)
+    dtype = (numbers_from_objects(series.to_numpy()) if series.dtype == object else series).dtype
+    if pd.api.types.is_float_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype) and not series.isna().any():
+        notes = (*notes, note("labels.floats", argument=argument))  # with gaps pandas makes floats of integers
     labeled = int((codes >= 0).sum())
     if len(classes) > labeled / 2:
         notes = (*notes, note("labels.many", argument=argument, count=len(classes), points=labeled))
@@ -638,7 +637,12 @@ def as_covariates(
         check_column_names(names, argument)
         columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
         notes = (*raw.notes, *row_notes)
-    types = _checked_types(types, columns)
+    types = {
+        check_one_of(name, [*columns], "covariate_types"): check_one_of(
+            kind, COVARIATE_TYPES, f"covariate_types[{name!r}]", aliases=True
+        )
+        for name, kind in (types or {}).items()
+    }
     covariates = {}
     for name, series in columns.items():
         label = f"{argument}[{name!r}]"
@@ -655,15 +659,6 @@ def as_covariates(
             call = f"covariate_types={ {name: 'class'} }"
             notes = (*notes, note(code, argument=f"{argument}[{name!r}]", count=count, call=call))
     return covariates, notes
-
-
-def _checked_types(types: Mapping[str, str] | None, names: Iterable[str]) -> dict[str, str]:
-    """Return the types of covariates by name; unknown names and types raise an error."""
-    argument, names = "covariate_types", [*names]
-    return {
-        check_one_of(name, names, argument): check_one_of(kind, COVARIATE_TYPES, f"{argument}[{name!r}]", aliases=True)
-        for name, kind in (types or {}).items()
-    }
 
 
 def count_codes(series: pd.Series[Any]) -> int:
@@ -856,13 +851,6 @@ def _one_column(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.Se
         raise InputError(argument, "must be one value per point", received, hint, selection=selection)
     series = frame.iloc[:, 0]
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
-
-
-def _float_notes(series: pd.Series[Any], argument: str) -> Notes:
-    """Return a note if codes of classes are floats; with missing values pandas converts integers to floats."""
-    values = numbers_from_objects(series.to_numpy()) if series.dtype == object else series
-    is_float = pd.api.types.is_float_dtype(values.dtype) and not isinstance(values.dtype, pd.CategoricalDtype)
-    return (note("labels.floats", argument=argument),) if is_float and not series.isna().any() else ()
 
 
 def _codes_of_classes(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:

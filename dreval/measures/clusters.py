@@ -305,11 +305,7 @@ def kmeans_nmi(view: View, n_clusters: int | None = None, n_init: int = 10) -> t
     >>> round(dreval.kmeans_nmi(Y, Y, labels=list("aabbbb"), random_state=0), 3)
     0.479
     """
-    return agreement(view, n_clusters, n_init, _normalized_information)
-
-
-def _normalized_information(table: IntArray) -> float:
-    return mutual_information(table) / mean_entropy(table)
+    return agreement(view, n_clusters, n_init, lambda table: mutual_information(table) / mean_entropy(table))
 
 
 # Densities of the points in both spaces, by a Gaussian kernel on distances over the largest distance.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +44,6 @@ from dreval.records.notes import Note, Notes, note
 CONSISTENCY_CHANCE_DRAWS = 200
 BATCH_BYTES = 8_000_000  # covariance matrices that the exact path of PCA holds at once
 MAX_EXACT_TRANSFORMATIONS = 20_000  # up to which PCA computes all n p transformations as well
-
-SUBSET_TRIED = partial(note, "tractable_consistency.tried")
-CONSISTENCY_FAILED = partial(note, "tractable_consistency.failed")
-RESEEDS_FAILED = partial(note, "tractable_consistency.lost")
-NO_RESEEDS = partial(note, "tractable_consistency.no_reseeds")
-NOT_REPRODUCIBLE = partial(note, "tractable_consistency.drifts")
-CONSISTENCY_CONSTANT = partial(note, "tractable_consistency.constant")
 
 
 @method_measure(
@@ -351,18 +343,19 @@ def _notes(case: RerunInput, runs: _Runs, d: int) -> Notes:
     n, p, seedless, tried = case.data.n, case.data.p, case.source.reseed_reason, len(runs.transformed)
     notes: list[Note] = [note("columns.more", asked=d, columns=p)] if d > p else []
     notes += [*narrow_note(runs.base.shape[1], d), *runs.transformations.notes]
-    notes += [SUBSET_TRIED(tried=tried, all=n * p)] if tried < n * p else []
-    notes += failed_note(CONSISTENCY_FAILED, runs.transformed.failures, tried)
-    notes += failed_note(RESEEDS_FAILED, runs.reseeds.failures, len(runs.reseeds))
+    notes += [note("tractable_consistency.tried", tried=tried, all=n * p)] if tried < n * p else []
+    notes += failed_note("tractable_consistency.failed", runs.transformed.failures, tried)
+    notes += failed_note("tractable_consistency.lost", runs.reseeds.failures, len(runs.reseeds))
     if seedless:
-        notes.append(NO_RESEEDS(reason=seedless))
-        notes += [NOT_REPRODUCIBLE(what=case.source.what, u=runs.drift)] if runs.drift > 0 else []
+        notes.append(note("tractable_consistency.no_reseeds", reason=seedless))
+        notes += [note("tractable_consistency.drifts", what=case.source.what, u=runs.drift)] if runs.drift > 0 else []
     elif runs.seeds_change_nothing:
-        notes.append(NO_RESEEDS(reason=f"{case.source.what} gives the same embedding for every seed"))
+        reason = f"{case.source.what} gives the same embedding for every seed"
+        notes.append(note("tractable_consistency.no_reseeds", reason=reason))
     elif not len(runs.reseeds):
-        notes.append(NO_RESEEDS(reason="n_replicates is 0"))
+        notes.append(note("tractable_consistency.no_reseeds", reason="n_replicates is 0"))
     if is_constant(runs.base):
-        notes.append(CONSISTENCY_CONSTANT())
+        notes.append(note("tractable_consistency.constant"))
     return tuple(notes)
 
 
@@ -416,8 +409,6 @@ def _batch(
 
 
 TRUSTABILITY_CHANCE_DRAWS = 20
-TRUSTABILITY_CONSTANT = partial(note, "trustability.constant")
-TRUSTABILITY_FEWER = partial(note, "trustability.fewer")
 
 
 @method_measure(
@@ -523,10 +514,10 @@ def trustability(
     if card is not None and hasattr(case.source, "method"):
         limit = card.max_components(n, p, {**case.source.method().get_params(), **parameters})
         d, reason = (limit, f"{card.name} gives at most {limit}") if limit < d else (d, reason)
-    points, notes = case.data.X, (TRUSTABILITY_FEWER(d=d, p=p, why=reason),) if d < p else ()
+    points, notes = case.data.X, (note("trustability.fewer", d=d, p=p, why=reason),) if d < p else ()
     Y = _full_embedding(case, d)
     if is_constant(Y):
-        u, size, notes = 1.0, 0.0, (*notes, TRUSTABILITY_CONSTANT())
+        u, size, notes = 1.0, 0.0, (*notes, note("trustability.constant"))
     else:
         u, size = embedding_disparity(points, Y), total_square(Y)
         notes += narrow_note(Y.shape[1], d)

@@ -15,18 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
-    DEFAULT_NEIGHBORS,
-    check_int,
-    check_k,
-    check_one_of,
-    check_random_state,
-)
+from dreval._check import DEFAULT_NEIGHBORS, check_int, check_k, check_one_of, check_random_state
 from dreval._check import FloatArray as FloatArray
 from dreval._docs import RANDOM_PARTS, chance_text, fill_docstring, measure_docstring, value_range
 from dreval._random import root_seed, stream
 from dreval.cards import Card, defaults, register
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import VARIABLES, View, per_view
 from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import Estimate, n_pairs
@@ -401,7 +396,7 @@ def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., An
     public.__name__ = public.__qualname__ = card.name
     public.__module__ = function.__module__
     public.__signature__ = signature(card)
-    public.__doc__ = measure_docstring(card, public.__signature__.parameters, inspect.getdoc(function) or "")
+    public.__doc__ = measure_docstring(card, public.__signature__.parameters, inspect.getdoc(function) or "", ROUNDING)
     return call
 
 

@@ -247,24 +247,20 @@ def energy_ratio(view: View) -> tuple[float, Notes]:
     >>> [round(dreval.energy_ratio(X, X[:, :d]), 4) for d in (1, 2, 3)]
     [0.6429, 0.9286, 1.0]
     """
-    ratio = _energy_ratios(view.features())
-    value = float(ratio[min(view.Y.shape[1], len(ratio)) - 1])
-    low, high = (int(np.searchsorted(ratio, share * (1.0 - 1e-12))) + 1 for share in HELD_SHARES)
-    return value, (note("energy_ratio.held", low=low, high=high),)
-
-
-def _energy_ratios(X: FloatArray) -> FloatArray:
-    """Return the cumulative shares of the variance, ending in exactly 1."""
+    X = view.features()
     scaled = X / (np.abs(X).max() or 1.0)
     centered = scaled - scaled.mean(axis=0)
     spread = float(np.abs(centered).max())
     if spread == 0.0 or bool((X == X[0]).all()):
         raise UndefinedMeasure("X", "must vary", f"{len(X)} rows that are all equal", "Check how the data were read.")
     centered /= spread
-    wide = X.shape[1] > len(X)
-    values = np.linalg.eigvalsh(centered @ centered.T if wide else centered.T @ centered)
-    total = np.cumsum(np.maximum(values[::-1], 0.0))
-    return np.asarray(total / total[-1])
+    is_wide = X.shape[1] > len(X)
+    eigenvalues = np.linalg.eigvalsh(centered @ centered.T if is_wide else centered.T @ centered)
+    total = np.cumsum(np.maximum(eigenvalues[::-1], 0.0))
+    ratio = total / total[-1]  # ends in exactly 1
+    value = float(ratio[min(view.Y.shape[1], len(ratio)) - 1])
+    low, high = (int(np.searchsorted(ratio, share * (1.0 - 1e-12))) + 1 for share in HELD_SHARES)
+    return value, (note("energy_ratio.held", low=low, high=high),)
 
 
 CORRELATION: dict[str, Any] = {  # of the distances of all pairs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,6 @@ from dreval.inference.rerun_input import open_case
 from dreval.measures.methods import make_record, method_measure
 from dreval.records.estimates import MeasureRecord
 from dreval.records.notes import note
-
-RECONSTRUCTION_DRAWN = partial(note, "reconstruction_error.drawn")
-TRIVIAL_RECONSTRUCTION = partial(note, "reconstruction_error.trivial")
 
 
 @method_measure(
@@ -131,7 +127,7 @@ def reconstruction_error(
     folds = min(check_int(n_folds, "n_folds", low=2), case.data.n)
     Y = case.source.coordinates(case.data, n_components=case.source.default_components, random_state=case.seed)
     rows = fitted_rows(case.data.n, case.root)
-    notes = (RECONSTRUCTION_DRAWN(drawn=MAX_FITTED_POINTS),) if len(rows) < case.data.n else ()
+    notes = (note("reconstruction_error.drawn", drawn=MAX_FITTED_POINTS),) if len(rows) < case.data.n else ()
     notes += (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
     points, Y = case.data.X[rows], Y[rows]
     fit = reconstruction_map(Y, points, rule=rule)
@@ -139,7 +135,8 @@ def reconstruction_error(
     parts = {"train": fit.error, "held_out": cross_validation.error}
     parts |= {"left_out": fit.left_out_error} if rule == "ridge" else {}
     parts["linear_train"], parts["linear_bound"] = linear_bound(points, Y.shape[1])
-    notes += (TRIVIAL_RECONSTRUCTION(bound=parts["linear_bound"], n=len(rows)),) if parts["linear_bound"] > 1.0 else ()
+    if parts["linear_bound"] > 1.0:
+        notes += (note("reconstruction_error.trivial", bound=parts["linear_bound"], n=len(rows)),)
     parameters = {"rule": rule, "n_folds": n_folds}
     return make_record(
         reconstruction_error,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -49,14 +48,6 @@ N_FIXED_POINTS = 50  # points to which distances are compared for the global var
 CONF_LEVEL = 0.95
 MIN_HALVED_POINTS = 40  # for halves
 SHARE_OF_SMALL_OVERLAPS = 0.001  # of the pairs of halves: those with fewer common points than k is chosen for
-SAME_SEEDS = partial(note, "stability.same_seeds")
-HALVED = partial(note, "stability.halved")
-STABILITY_FEWER = partial(note, "stability.fewer")
-STABILITY_FAILED = partial(note, "stability.failed")
-COINCIDENT = partial(note, "stability.coincident")
-FEW_POINTS = partial(note, "stability.few_points")
-ABOVE_ONE = partial(note, "stability.above_one")
-STABILITY_CONSTANT = partial(note, "stability.constant")
 
 
 @method_measure(
@@ -390,13 +381,13 @@ def _notes(
     constant = sum(is_constant(replicate.Y) for replicate in replicates)
     together = count_coincident(embedded.main, near, n)
     failures, tried = embedded.results.failures, len(embedded.results)
-    notes: list[Note] = [SAME_SEEDS()] if embedded.equal_seeds and not constant else []
-    notes += [HALVED()] if embedded.kind != "seeds" else []
-    notes += [STABILITY_FEWER(k=k, asked=requested, shared=shared)] if k < requested else []
-    notes += failed_note(STABILITY_FAILED, failures, tried)
-    notes += [STABILITY_CONSTANT(count=constant, runs=len(replicates))] if constant else []
+    notes: list[Note] = [note("stability.same_seeds")] if embedded.equal_seeds and not constant else []
+    notes += [note("stability.halved")] if embedded.kind != "seeds" else []
+    notes += [note("stability.fewer", k=k, asked=requested, shared=shared)] if k < requested else []
+    notes += failed_note("stability.failed", failures, tried)
+    notes += [note("stability.constant", count=constant, runs=len(replicates))] if constant else []
     count = int(points["local_variation"].notna().sum())
-    notes += [FEW_POINTS(known=count, n=n)] if 2 * count < n and not constant else []
-    notes += [COINCIDENT(count=together)] if together and not constant else []
-    notes += [ABOVE_ONE()] if parts.get("seed_share", 0.0) > 1 else []
+    notes += [note("stability.few_points", known=count, n=n)] if 2 * count < n and not constant else []
+    notes += [note("stability.coincident", count=together)] if together and not constant else []
+    notes += [note("stability.above_one")] if parts.get("seed_share", 0.0) > 1 else []
     return tuple(notes)

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_float, check_int, check_one_of, check_points, check_rows
+from dreval._check import check_float, check_int, check_one_of, check_rows
+from dreval._check_arrays import check_points
 from dreval._parallel import few_blas_threads, one_blas_thread
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError, warn
@@ -125,11 +126,6 @@ class CostMethod(Method):
         cost: type[Cost] = COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)]
         return cost.of(Z, self._unit, self._cost_options())
 
-    def _make_mapping(self, Z: FloatArray, rng: np.random.Generator) -> Mapping:
-        cls = MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping", aliases=True)]
-        mapping: Mapping = cls(Z, self.n_components, rng, **self._mapping_options())
-        return mapping
-
     def _normal(self, X: FloatArray) -> FloatArray:
         return (X - self._center) * self._unit
 
@@ -162,7 +158,8 @@ class CostMethod(Method):
             warn(ApproximationWarning(note("cost.unsettled", method=name, max_iter=self.max_iter, n_iter=n_iter)))
 
     def _one_run(self, Z: FloatArray, energy: Cost, rng: np.random.Generator, random: bool) -> tuple[Mapping, Descent]:
-        mapping = self._make_mapping(Z, rng)
+        cls = MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping", aliases=True)]
+        mapping: Mapping = cls(Z, self.n_components, rng, **self._mapping_options())
         exact = isinstance(energy, Quotient) and (isinstance(mapping, FeatureMapping) or not mapping.card.explicit)
         if isinstance(energy, Quotient) and exact:
             start = energy.solve(mapping.basis if isinstance(mapping, FeatureMapping) else None, self.n_components)

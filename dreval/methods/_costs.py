@@ -14,7 +14,8 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, triu
 from scipy.special import xlogy
 
-from dreval._check import check_float, check_int, check_numeric, check_one_of, check_width
+from dreval._check import check_float, check_int, check_one_of, check_width
+from dreval._check_arrays import check_numeric
 from dreval.cards import Card, keyword_defaults, register
 from dreval.errors import InputError
 from dreval.geometry.graphs import (

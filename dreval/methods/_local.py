@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import coo_matrix, csgraph, csr_matrix, identity
 
-from dreval._check import MIN_POINTS, check_bool, check_float, check_int, check_one_of
+from dreval._check import check_bool, check_float, check_int, check_one_of
+from dreval._check_arrays import MIN_POINTS
 from dreval.errors import ApproximationWarning, InputError, MethodFailed, warn
 from dreval.geometry.distances import nearest
 from dreval.geometry.graphs import (

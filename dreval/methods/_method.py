@@ -13,18 +13,8 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import (
-    MIN_POINTS,
-    check_int,
-    check_one_of,
-    check_parameters,
-    check_points,
-    check_random_state,
-    column_names,
-    reorder_columns,
-    resolve_alias,
-    vectors,
-)
+from dreval._check import check_int, check_one_of, check_parameters, check_random_state, resolve_alias
+from dreval._check_arrays import MIN_POINTS, check_points, column_names, reorder_columns, vectors
 from dreval._docs import fill_docstring, wrap_entry
 from dreval.cards import Card, register
 from dreval.errors import InputError, not_fitted

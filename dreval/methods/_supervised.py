@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dreval._check import check_classes, check_int, check_points, check_rows, check_unmasked, numbers_from_objects
+from dreval._check import check_int, check_rows
+from dreval._check_arrays import check_classes, check_points, check_unmasked, numbers_from_objects
 from dreval.errors import DegenerateDataWarning, InputError, warn
 from dreval.geometry.kernels import is_classes
 from dreval.methods._method import FloatArray, Method, as_rows, fix_signs

@@ -223,7 +223,7 @@ def _r_driver(file: str, package: str, manifest: Manifest) -> str:
 
 def _readme(folder: Path, manifest: Manifest) -> str:
     """Return README.md, which names the data, the round, the settings and the next steps."""
-    folder_name = folder.name if folder.name.isprintable() and "`" not in folder.name else ""
+    folder_name = folder.name if folder.name.isprintable() and "`" not in folder.name else "FOLDER"
     return _filled(
         "README.md",
         name=printable(manifest.name),
@@ -233,13 +233,8 @@ def _readme(folder: Path, manifest: Manifest) -> str:
         returned=RETURNED,
         id=manifest.id_column,
         format=manifest.format,
-        folder=_in_shell(folder_name or "FOLDER"),
-        text=json.dumps(folder_name or "FOLDER", ensure_ascii=False),
+        folder=shlex.quote(f"./{folder_name}" if folder_name.startswith("-") else folder_name),
+        text=json.dumps(folder_name, ensure_ascii=False),
         settings=", ".join(f"{name}={value!r}" for name, value in manifest.settings.items()),
         seed=manifest.random_state,
     )
-
-
-def _in_shell(name: str) -> str:
-    """Return the name of a folder as an argument of a shell command."""
-    return shlex.quote(f"./{name}" if name.startswith("-") else name)

@@ -192,8 +192,11 @@ def _contradictions(manifest: Manifest) -> Iterator[str]:
     else:
         if not same:
             yield "other settings than those of a protocol"
-        elif (runs := sum(task.round == 1 for task in manifest.tasks)) not in _first_round_counts(manifest.settings):
-            yield f"{runs} tasks of the first round"
+        else:  # with a run at full dimension, unless the embedding has as many dimensions as the data
+            counts = [manifest.settings[name] for name in ("n_replicates", "seeds", "halves", "noise")]
+            least = 1 + sum(counts) + (counts[-1] > 0)
+            if (runs := sum(task.round == 1 for task in manifest.tasks)) not in (least, least + 1):
+                yield f"{runs} tasks of the first round"
     for task in manifest.tasks:
         suffix, rows = f".{manifest.format}", list(task.rows or ())
         if task.output != f"{RETURNED}/{task.task}{suffix}":
@@ -203,15 +206,6 @@ def _contradictions(manifest: Manifest) -> Iterator[str]:
             yield f"the input {task.input!r} of the task {task.task!r}"
         if rows != sorted(set(rows)) or (rows and rows[-1] >= len(manifest.ids)):
             yield f"the rows of the task {task.task!r}"
-
-
-def _first_round_counts(settings: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the possible numbers of tasks of the first round: without and with the run at full dimension.
-
-    There is no run at full dimension where the embedding has as many dimensions as the data.
-    """
-    requested = sum(settings[name] for name in ("n_replicates", "seeds", "halves", "noise")) + (settings["noise"] > 0)
-    return 1 + requested, 2 + requested
 
 
 def check_settings(settings: Mapping[str, Any], n: int) -> dict[str, Any]:

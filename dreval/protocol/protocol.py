@@ -15,14 +15,13 @@ import pandas as pd
 from dreval._check import (
     FloatArray,
     check_bool,
-    check_finite,
     check_path,
     check_random_state,
-    check_spread,
     describe,
     keywords_checked,
     nearest_name,
 )
+from dreval._check_arrays import check_finite, check_spread
 from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.procrustes import make_transformations, transform_count

@@ -31,7 +31,7 @@ from dreval.records.frames import (
     plain_notes,
     tidy_frame,
 )
-from dreval.records.notes import Note, Notes
+from dreval.records.notes import Note
 from dreval.records.points import Shepard
 from dreval.records.provenance import to_plain
 from dreval.records.results import Results
@@ -314,11 +314,6 @@ def _sweep_values(rows: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(types)).astype(types)
 
 
-def _sweep_notes_of_plain(plain: list[dict[str, Any]]) -> Notes:
-    """Return the notes that ``to_plain`` wrote."""
-    return tuple(map(Note.of_plain, plain))
-
-
 # The forms of values from JSON: a type, a tuple of possible forms, [form of the items], {key: form}, with the key "*"
 # for all keys. A key may be missing, and other keys are not checked.
 _TEXTS = {"*": str}
@@ -360,7 +355,7 @@ SWEEP_FIELDS = (
     Field("settings", Json(to_plain, tuple, [dict])),
     Field("table", Table(_sweep_rows)),
     Field("values", Table(_sweep_values)),
-    Field("notes", Json(to_plain, _sweep_notes_of_plain, _SWEEP_NOTES)),
+    Field("notes", Json(to_plain, lambda plain: tuple(map(Note.of_plain, plain)), _SWEEP_NOTES)),
 )
 
 

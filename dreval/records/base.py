@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import attribute_error
+from dreval._docs import fill_docstring
 from dreval.errors import DrevalError, InputError
 
 if TYPE_CHECKING:
@@ -86,6 +87,13 @@ class Record:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Fill the entries that the docstrings of ``plot`` share."""
+        super().__init_subclass__(**options)
+        if "plot" in vars(cls):
+            plot = vars(cls)["plot"]
+            plot.__doc__ = fill_docstring(plot.__doc__)
 
 
 class TableRecord(Record):

@@ -171,11 +171,12 @@ class Comparison(Record):
             return self.measures[0]
         if measure in self.measures:
             return measure
-        matches = [name for name, key in keys_by_full_name(self.standing).items() if key[0] == measure]
+        measures = {full: key[0] for full, key in keys_by_full_name(self.standing).items()}
+        matches = [full for full, name in measures.items() if name == measure]
         if len(matches) > 1:
             hint = f"Choose one of {', '.join(matches)}."
             raise InputError("measure", "must name one setting", repr(measure), hint)
-        return matches[0] if matches else MEASURES.check_run(measure, self.measures, "measure")
+        return matches[0] if matches else MEASURES.check_run(measure, set(measures.values()), "measure")
 
     def summary(self, full: bool = False) -> Summary:
         """Return the printed comparison: an answer to each question, and one table of values or mean ranks.

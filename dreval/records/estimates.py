@@ -249,18 +249,10 @@ class Stability(MeasureRecord):
         kind : {"map", "clouds"}
             The points of the first replicate (of halves: of their mean) by agreement, from the chance level (orange) to
             perfect (blue); or, over them in gray, the images of some points in every replicate.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        figsize : (float, float), optional
-            Width and height of a new figure, in inches.
         points : sequence of int, optional
             The points whose clouds are drawn, at most 12; by default the six points that agree least, among those in at
             least as many replicates as the median point, and no two near each other.
-
-        Returns
-        -------
-        matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
+        %(figure)s
 
         Raises
         ------
@@ -397,15 +389,7 @@ class IntrinsicDimension(Number, Record):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        figsize : (float, float), optional
-            Width and height of a new figure, in inches.
-
-        Returns
-        -------
-        matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
+        %(figure)s
 
         Examples
         --------
@@ -501,15 +485,7 @@ class ParallelAnalysis(TableRecord):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        figsize : (float, float), optional
-            Width and height of a new figure, in inches.
-
-        Returns
-        -------
-        matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
+        %(figure)s
 
         Examples
         --------
@@ -594,15 +570,7 @@ class PerplexityCurve(TableRecord):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        figsize : (float, float), optional
-            Width and height of a new figure, in inches.
-
-        Returns
-        -------
-        matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
+        %(figure)s
 
         Examples
         --------

@@ -24,11 +24,10 @@ WORDS = "words"  # the table of notes.toml that has no codes
 
 
 class Code(NamedTuple):
-    """The meaning of a code: its sentence with a field for each value, its severity, and a hint what to do."""
+    """The meaning of a code: its sentence with a field for each value, and its severity."""
 
     sentence: str
     severity: str
-    hint: str = ""
 
 
 @cache
@@ -74,7 +73,7 @@ class Note:
 
     @property
     def kind(self) -> Code:
-        """Sentence, severity and hint of the code."""
+        """Sentence and severity of the code."""
         return codes()[self.code]
 
     @property

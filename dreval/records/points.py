@@ -249,15 +249,7 @@ class PointScores(Record):
         ----------
         score : str, optional
             One of the scores in ``tidy``; by default the first.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        figsize : (float, float), optional
-            Width and height of a new figure, in inches.
-
-        Returns
-        -------
-        matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
+        %(figure)s
 
         Raises
         ------

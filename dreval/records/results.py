@@ -83,7 +83,11 @@ def write_to_anndata(results: Results, adata: Any, key_added: str = "dreval", *,
     order = _rows_of_points(results, adata)
     columns = _columns(results, key)
     target = adata.copy() if check_bool(copy, "copy") else adata
-    _delete_earlier(target, key)
+    earlier = target.uns.get(key)
+    earlier_columns = earlier.get("columns") if hasattr(earlier, "get") else None
+    for column in [] if earlier_columns is None else earlier_columns["column"]:
+        if column in target.obs:
+            del target.obs[column]
     for column, name, part in columns.itertuples(index=False):
         values = np.full(target.n_obs, np.nan)
         values[order] = results.of_all_points(name)[part].to_numpy(np.float64)
@@ -147,15 +151,6 @@ def _columns(results: Results, key: str) -> pd.DataFrame:
         hint = "Evaluate them under names that differ in more than '/'."
         raise InputError("adata", "must have a column for each embedding", f"{duplicates.iloc[0]!r} for two", hint)
     return columns
-
-
-def _delete_earlier(adata: Any, key: str) -> None:
-    """Delete the columns that an earlier call wrote."""
-    earlier = adata.uns.get(key)
-    columns = earlier.get("columns") if hasattr(earlier, "get") else None
-    for column in [] if columns is None else columns["column"]:
-        if column in adata.obs:
-            del adata.obs[column]
 
 
 MOST_LISTED = 5000  # largest number of points whose neighbors in the data a result stores

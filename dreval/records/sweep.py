@@ -188,15 +188,7 @@ class Sweep(TableRecord):
         ----------
         measure : str, optional
             One of ``measures``; by default the first.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        figsize : (float, float), optional
-            Width and height of a new figure, in inches.
-
-        Returns
-        -------
-        matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
+        %(figure)s
 
         Examples
         --------

@@ -255,15 +255,7 @@ class IndependenceTest(Record):
         ----------
         kind : {"null"}
             The statistic against its values under permutation, or against the distribution that replaces them.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        figsize : (float, float), optional
-            Width and height of a new figure, in inches.
-
-        Returns
-        -------
-        matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
+        %(figure)s
 
         Raises
         ------
@@ -372,15 +364,7 @@ class NoiseTest(IndependenceTest):
         kind : {"null", "map"}
             The statistic against its values on null data; or the embedding of the data, in which points that are not
             distinguished from noise are hollow.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        figsize : (float, float), optional
-            Width and height of a new figure, in inches.
-
-        Returns
-        -------
-        matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
+        %(figure)s
 
         Raises
         ------
@@ -458,15 +442,7 @@ class Sensitivity(TableRecord):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        figsize : (float, float), optional
-            Width and height of a new figure, in inches.
-
-        Returns
-        -------
-        matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.
+        %(figure)s
 
         Examples
         --------

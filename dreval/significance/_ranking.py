@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import FloatArray, check_int, check_points
+from dreval._check import FloatArray, check_int
+from dreval._check_arrays import check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.inputs.variables import warn_of_guesses

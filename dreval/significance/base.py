@@ -11,16 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import (
-    FloatArray,
-    IntArray,
-    check_int,
-    check_one_of,
-    check_rows,
-    check_unmasked,
-    numbers_from_objects,
-    resolve_alias,
-)
+from dreval._check import FloatArray, IntArray, check_int, check_one_of, check_rows, resolve_alias
+from dreval._check_arrays import check_unmasked, numbers_from_objects
 from dreval._docs import fill_docstring
 from dreval._parallel import n_threads
 from dreval._random import root_seed

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import FloatArray, check_finite, check_float, check_magnitude, check_numeric, check_one_of, describe
+from dreval._check import FloatArray, check_float, check_one_of, describe
+from dreval._check_arrays import check_finite, check_magnitude, check_numeric
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, varying_points

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FloatArray, check_classes, check_points
+from dreval._check import FloatArray
+from dreval._check_arrays import check_classes, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.inputs.files import row_names

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from inspect import unwrap
 from typing import Any
 
@@ -14,7 +13,6 @@ import pandas as pd
 from dreval._check import (
     FloatArray,
     IntArray,
-    check_finite,
     check_float,
     check_int,
     check_k,
@@ -23,6 +21,7 @@ from dreval._check import (
     function_name,
     resolve_alias,
 )
+from dreval._check_arrays import check_finite
 from dreval._parallel import open_progress
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, UndefinedMeasure, UserCode
@@ -62,18 +61,6 @@ HYPOTHESES = {
     "columns": "the columns of the data are independent",
     "gaussian": "the data are one Gaussian cloud",
 }
-COLUMNS = partial(note, "noise.columns")
-GAUSSIAN = partial(note, "noise.gaussian")
-WIDE = partial(note, "noise.wide")
-PLUG_IN = partial(note, "noise.plug_in")
-RESOLUTION = partial(note, "noise.resolution")
-FAILED = partial(note, "noise.failed")
-UNRUN = partial(note, "noise.unrun")
-DRAWN = partial(note, "noise.drawn")
-EQUAL_SCORES = partial(note, "noise.equal")
-BLIND = partial(note, "noise.blind")
-UNASKED = partial(note, "noise.unasked")
-LABELS = partial(note, "noise.labels")
 
 
 @test(
@@ -240,54 +227,8 @@ def noise_test(
     other_cases = [
         open_case(case.data, source, None, None, case.root, options=options, noted=True) for options in settings[1:]
     ]
-    _check_case(case)
-    data, root = case.data, case.root
-    defaults = unwrap(noise_test).__kwdefaults__  # type: ignore[arg-type]
-    arguments = {"null": null, "n_replicates": n_replicates, "n_seeds": n_seeds, "n_components": n_components}
-    passed = {name: value for name, value in arguments.items() if value != defaults[name]}
-    used = {**arguments, **recorded_options("noise", arguments, case.source, passed)}
-    null, n_replicates, n_seeds, n_components = (used[name] for name in arguments)
-    check_int(n_replicates, "n_replicates", low=1)
-    check_int(n_seeds, "n_seeds", low=1)
-    level = check_float(alpha, "alpha", low=1e-6, high=0.5)
-    d = case.source.default_components if n_components is None else check_int(n_components, "n_components", low=1)
-    if n_clusters is None and data.labels is not None:
-        n_clusters = len(data.labels.classes)
-    if n_clusters is not None:
-        check_int(n_clusters, "n_clusters", low=2, high=data.n - 1)
-    kind, draw = null_data("gaussian" if n_clusters is not None else "columns", null, data.X, root)
-    if kind == "columns" and data.p == 1:
-        also = "" if d == 1 else ", both with n_components=1"
-        hint = f"Use null='gaussian' with n_clusters=, or a function{also}."
-        raise InputError("X", "must have two columns or more for null='columns'", "one, whose rows are permuted", hint)
-    null_is_passed = arguments["null"] != "auto"  # by the caller, not by the export of recorded runs
-    uses_clusters = n_clusters is not None and (kind != "columns" or not null_is_passed)
-    default_score = SILHOUETTE if uses_clusters else "neighborhood_overlap"
-    score = _score(statistic, default_score, n_clusters, n_neighbors, data, root)
-
-    with open_progress(progress) as bar:
-        bar.set_description(f"data and null data of {case.source.name}")
-        bar.reset(total=len(settings) * (n_replicates + 1) * n_seeds)
-        counts = n_replicates, n_seeds, d or 2
-        scores = _score_settings(
-            (case, *other_cases), score, kind, draw, counts, lambda: Runner(store, n_jobs, bar=bar)
-        )
-    result = _statistics(scores, settings, level, score.rows)
-    notes = [*case.source.notes]
-    notes += [LABELS(classes=n_clusters)] if labels is not None and uses_clusters else []
-    notes += _null_notes(kind, data, score, n_replicates, level)
-    notes += failed_note(FAILED, scores.failures, scores.tried)
-    if scores.failed_settings:
-        first = scores.failed_settings[0]
-        notes.append(UNRUN(failed=len(scores.failed_settings), settings=len(settings), first=first))
-    notes += [PLUG_IN()] if result.points is not None else []
-    if result.equal_scores:
-        notes.append(EQUAL_SCORES())
-    elif result.p_value > level and score.function is None and score.name != SILHOUETTE:
-        notes.append(BLIND() if n_clusters is None else UNASKED(clusters=n_clusters))
-    reached = round(result.p_value * (n_replicates + 1)) - 1
-    parameters = {
-        "null": null if null_is_passed else "auto",
+    arguments = {
+        "null": null,
         "statistic": statistic,
         "n_clusters": n_clusters,
         "n_replicates": n_replicates,
@@ -295,53 +236,145 @@ def noise_test(
         "n_components": n_components,
         "n_neighbors": n_neighbors,
         "param_grid": param_grid,
-        "alpha": level,
+        "alpha": alpha,
         "metric": metric,
     }
+    design = _design(case, arguments)
+    with open_progress(progress) as bar:
+        bar.set_description(f"data and null data of {case.source.name}")
+        bar.reset(total=len(settings) * (design.n_replicates + 1) * design.n_seeds)
+        scores = _score_settings((case, *other_cases), design, lambda: Runner(store, n_jobs, bar=bar))
+    result = _statistics(scores, settings, design.level, design.score.rows)
+    notes = [*case.source.notes]
+    if labels is not None and design.uses_clusters:
+        notes.append(note("noise.labels", classes=design.n_clusters))
+    notes += _notes(case.data, design, scores, result, len(settings))
+    return _record(case, design, scores, result, notes)
+
+
+# The plan: the arguments, checked.
+
+
+@dataclass(frozen=True, eq=False)
+class _Design:
+    """The null data, the score and the numbers of runs of a test; ``parameters`` are those that repeat it."""
+
+    null: str
+    draw: Callable[[int], FloatArray]
+    score: _Score
+    n_clusters: int | None
+    uses_clusters: bool
+    n_replicates: int
+    n_seeds: int
+    n_components: int
+    level: float
+    parameters: Mapping[str, Any]
+
+
+def _design(case: RerunInput, arguments: Mapping[str, Any]) -> _Design:
+    """Return the checked arguments of the test; recorded runs have their null data and numbers of runs."""
+    check_can_rerun(case)
+    if case.data.metric == "precomputed":
+        hint = "Pass the data themselves, with a metric by name."
+        raise UndefinedMeasure("metric", "must not be 'precomputed' for a noise test", "distances only", hint)
+    if case.source.supervised:
+        requirement, hint = "must not need labels: null data have none", "Test a method that takes no labels."
+        raise UndefinedMeasure(case.source.argument, requirement, case.source.what, hint)
+    data, null_is_passed = case.data, arguments["null"] != "auto"  # by the caller, not by the export of recorded runs
+    defaults = unwrap(noise_test).__kwdefaults__  # type: ignore[arg-type]
+    recorded = {name: arguments[name] for name in ("null", "n_replicates", "n_seeds", "n_components")}
+    passed = {name: value for name, value in recorded.items() if value != defaults[name]}
+    used = {**arguments, **recorded_options("noise", recorded, case.source, passed)}
+    check_int(used["n_replicates"], "n_replicates", low=1)
+    check_int(used["n_seeds"], "n_seeds", low=1)
+    level = check_float(used["alpha"], "alpha", low=1e-6, high=0.5)
+    d = case.source.default_components
+    if used["n_components"] is not None:
+        d = check_int(used["n_components"], "n_components", low=1)
+    if used["n_clusters"] is None and data.labels is not None:
+        used["n_clusters"] = len(data.labels.classes)
+    has_clusters = used["n_clusters"] is not None
+    if has_clusters:
+        check_int(used["n_clusters"], "n_clusters", low=2, high=data.n - 1)
+    kind, draw = null_data("gaussian" if has_clusters else "columns", used["null"], data.X, case.root)
+    if kind == "columns" and data.p == 1:
+        also = "" if d == 1 else ", both with n_components=1"
+        hint = f"Use null='gaussian' with n_clusters=, or a function{also}."
+        raise InputError("X", "must have two columns or more for null='columns'", "one, whose rows are permuted", hint)
+    uses_clusters = has_clusters and (kind != "columns" or not null_is_passed)
+    default_score = SILHOUETTE if uses_clusters else "neighborhood_overlap"
+    score = _score(used["statistic"], default_score, used["n_clusters"], used["n_neighbors"], data, case.root)
+    parameters = {**used, "null": used["null"] if null_is_passed else "auto", "alpha": level}
+    counts = used["n_replicates"], used["n_seeds"], d or 2
+    return _Design(kind, draw, score, used["n_clusters"], uses_clusters, *counts, level, parameters)
+
+
+# The record of the test.
+
+
+def _notes(data: Data, design: _Design, scores: _Scores, result: _Statistics, n_settings: int) -> list[Note]:
+    """Return the notes on null data, scored points, resolution of p, failed runs and the meaning of p."""
+    kind, n_replicates, level, score = design.null, design.n_replicates, design.level, design.score
+    notes = [note(f"noise.{kind}")] if kind in NULLS else []
+    if kind == "gaussian" and data.p >= data.n:
+        notes.append(note("noise.wide", n=data.n, p=data.p))
+    if score.rows is not None:
+        notes.append(note("noise.drawn", drawn=SCORED_POINTS, n=data.n))
+    reached = (n_replicates + 1) * level
+    if abs(reached - round(reached)) > 1e-9 or reached < 1:
+        notes.append(note("noise.resolution", replicates=n_replicates, least=1 / (n_replicates + 1), alpha=level))
+    notes += failed_note("noise.failed", scores.failures, scores.tried)
+    if failed := scores.failed_settings:
+        notes.append(note("noise.unrun", failed=len(failed), settings=n_settings, first=failed[0]))
+    if result.points is not None:
+        notes.append(note("noise.plug_in"))
+    if result.equal_scores:
+        notes.append(note("noise.equal"))
+    elif result.p_value > level and score.function is None and score.name != SILHOUETTE:
+        clusters = design.n_clusters
+        notes.append(note("noise.blind") if clusters is None else note("noise.unasked", clusters=clusters))
+    return notes
+
+
+def _record(
+    case: RerunInput, design: _Design, scores: _Scores, result: _Statistics, notes: Sequence[Note]
+) -> NoiseTest:
+    """Return the record of the test."""
+    reached = round(result.p_value * (design.n_replicates + 1)) - 1
+    recipe = provenance(
+        design.parameters,
+        test="noise",
+        n=case.data.n,
+        p=case.data.p,
+        source=case.source.what,
+        variables=("data", "source"),
+        random_state=case.root,
+        hypothesis=HYPOTHESES.get(design.null, f"the data come from {design.null}"),
+    )
     return NoiseTest(
         test="noise",
         title="Noise test",
         statistic=result.observed,
         p_value=result.p_value,
         null_distribution=result.null_means,
-        n_resamples=n_replicates,
+        n_resamples=design.n_replicates,
         effect_size=result.effect,
         effect_size_name="z",
-        p_interval=clopper_pearson(reached, n_replicates),
+        p_interval=clopper_pearson(reached, design.n_replicates),
         extra={
-            "null": kind,
-            "score": score.title,
-            "n_seeds": n_seeds,
+            "null": design.null,
+            "score": design.score.title,
+            "n_seeds": design.n_seeds,
             "n_failed": len(scores.failures),
-            "alpha": level,
+            "alpha": design.level,
         },
-        recipe=provenance(
-            parameters,
-            test="noise",
-            n=data.n,
-            p=data.p,
-            source=case.source.what,
-            variables=("data", "source"),
-            random_state=root,
-            hypothesis=HYPOTHESES.get(kind, f"the data come from {kind}"),
-        ),
+        recipe=recipe,
         notes=tuple(dict.fromkeys(note.named(CALLER_NAMES) for note in notes)),
-        p_kind="permutation" if kind == "columns" else "parametric_bootstrap",
+        p_kind="permutation" if design.null == "columns" else "parametric_bootstrap",
         points=result.points,
         settings=result.table,
         embedding=scores.first_map,
     )
-
-
-def _null_notes(kind: str, data: Data, score: _Score, n_replicates: int, level: float) -> list[Note]:
-    """Return the notes on the null data: the hypothesis, its level, the scored points, and the resolution of p."""
-    notes = [COLUMNS()] if kind == "columns" else [GAUSSIAN()] if kind == "gaussian" else []
-    notes += [WIDE(n=data.n, p=data.p)] if kind == "gaussian" and data.p >= data.n else []
-    notes += [DRAWN(drawn=SCORED_POINTS, n=data.n)] if score.rows is not None else []
-    reached = (n_replicates + 1) * level
-    if abs(reached - round(reached)) > 1e-9 or reached < 1:
-        notes.append(RESOLUTION(replicates=n_replicates, least=1 / (n_replicates + 1), alpha=level))
-    return notes
 
 
 # The runs: the data and the null data at each setting.
@@ -364,21 +397,17 @@ class _Scores:
 
 def _score_settings(
     cases: Sequence[RerunInput],
-    score: _Score,
-    kind: str,
-    draw: Callable[[int], FloatArray],
-    counts: tuple[int, int, int],
+    design: _Design,
     new_runner: Callable[[], Runner],
 ) -> _Scores:
     """Embed the data and the null data at each setting, and return the scores of all points.
 
-    A failed run on null data reaches any score, but none if the method fails on the data as well. ``counts`` are the
-    numbers of null data sets, of seeds and of components.
+    A failed run on null data reaches any score, but none if the method fails on the data as well.
     """
-    n_replicates, n_seeds, d = counts
+    score, d, n_replicates, n_seeds = design.score, design.n_components, design.n_replicates, design.n_seeds
     of_data, null, failures, maps, failed_settings = [], [], [], [], []
-    recipe = {"test": "noise", "null": [kind, digest(draw(1))], "score": score.key}
-    original, nulls = replace(ORIGINAL_OF_NULL, n_seeds=n_seeds), null_replicates(draw, n_replicates, n_seeds)
+    recipe = {"test": "noise", "null": [design.null, digest(design.draw(1))], "score": score.key}
+    original, nulls = replace(ORIGINAL_OF_NULL, n_seeds=n_seeds), null_replicates(design.draw, n_replicates, n_seeds)
     for case in cases:
         with new_runner() as runner:
             setting_maps = []
@@ -469,18 +498,6 @@ def _statistics(
     null_means = null_means[np.isfinite(null_means)]
     numbers = float(observed), null_means, float(p_value), float(effect)
     return _Statistics(*numbers, bool(equal_scores), points, table)
-
-
-def _check_case(case: RerunInput) -> None:
-    """Raise if the source cannot be run on null data."""
-    check_can_rerun(case)
-    if case.data.metric == "precomputed":
-        hint = "Pass the data themselves, with a metric by name."
-        raise UndefinedMeasure("metric", "must not be 'precomputed' for a noise test", "distances only", hint)
-    if case.source.supervised:
-        requirement = "must not need labels: null data have none"
-        hint = "Test a method that takes no labels."
-        raise UndefinedMeasure(case.source.argument, requirement, case.source.what, hint)
 
 
 def _check_returned(values: FloatArray, argument: str, name: str) -> None:

@@ -118,7 +118,10 @@ class Store:
             hint = "Create the folder, or choose another one."
             raise InputError(argument, "must be in an existing folder", repr(str(self.path)), hint)
         with self._path_errors(), ExitStack() as stack:
-            self._db = self._connect(read_only)
+            name = _read_uri(self.path.resolve()) if read_only else str(self.path)
+            options: dict[str, Any] = {"timeout": WAIT_SECONDS, "isolation_level": None, "check_same_thread": False}
+            # all threads use it, under the lock
+            self._db: sqlite3.Connection = sqlite3.connect(name, uri=read_only, **options)
             stack.callback(self._db.close)  # only after an error
             self._check_format(read_only)
             stack.pop_all()
@@ -134,13 +137,6 @@ class Store:
                 requirement = "must be on a disk with room for it, which can be written"
                 hint = "Free some space and run it again: finished work is kept."
             raise InputError(self._argument, requirement, f"{str(self.path)!r} ({error})", hint) from error
-
-    def _connect(self, read_only: bool) -> sqlite3.Connection:
-        """Return the open database, usable from all threads under the lock of the store."""
-        name = _read_uri(self.path.resolve()) if read_only else str(self.path)
-        options: dict[str, Any] = {"timeout": WAIT_SECONDS, "isolation_level": None, "check_same_thread": False}
-        db: sqlite3.Connection = sqlite3.connect(name, uri=read_only, **options)
-        return db
 
     def _check_format(self, read_only: bool) -> None:
         """Create the tables of a new file in one transaction; raise for other databases and formats.

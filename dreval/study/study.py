@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import (
-    MIN_POINTS,
     check_anchors,
     check_bool,
     check_float,
@@ -29,6 +28,7 @@ from dreval._check import (
     function_name,
     keywords_checked,
 )
+from dreval._check_arrays import MIN_POINTS
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
 from dreval.comparison.compare import compare
@@ -112,19 +112,12 @@ def _by_name(values: Any, argument: str, example: str) -> dict[str, Any]:
         pairs = [(_default_name(value, argument, example), value) for value in values]
     by_name: dict[str, Any] = {}
     for name, value in pairs:
-        by_name[_checked_name(name, by_name, argument)] = value
+        try:
+            by_name[check_name(name, by_name)] = value
+        except InputError as error:
+            changes = {"requirement": f"must have names: each {error.requirement}", "hint": "Choose other names."}
+            raise error.altered(InputError, argument=argument, **changes) from error
     return by_name
-
-
-def _checked_name(name: Any, names: Mapping[str, Any], argument: str) -> str:
-    """Return a name that is not in ``names``; errors refer to the argument."""
-    try:
-        return check_name(name, names)
-    except InputError as error:
-        requirement = f"must have names: each {error.requirement}"
-        raise error.altered(
-            InputError, argument=argument, requirement=requirement, hint="Choose other names."
-        ) from error
 
 
 def _default_name(value: Any, argument: str, example: str) -> str:
@@ -346,6 +339,8 @@ def stored_value(spec: CellSpec, outcome: Outcome) -> dict[str, Any]:
         notes = (*spec.data.notes, *(note.with_scope(spec.cell.method) for note in spec.source.notes))
         result = CellResult(_missing_rows(spec, outcome.failure), outcome.failure, False, notes, None)
     warned = [note for note in dict.fromkeys(_warning_note(*warning) for warning in outcome.warnings) if note]
+    messages = {dict(note.values)["message"] for note in warned}
+    notes_without_warning = [note for note in result.notes if note.with_scope("") not in messages]
     return {
         "rows": [_stored_row(row, spec.cell) for row in result.rows],
         "reason": None if result.reason is None else _study_note(result.reason, spec.cell).plain(),
@@ -353,14 +348,8 @@ def stored_value(spec: CellSpec, outcome: Outcome) -> dict[str, Any]:
         "seconds": outcome.seconds,
         "seed": cell_seed(spec.settings.random_state, spec.cell),
         "warnings": [note.plain() for note in warned],
-        "notes": [_study_note(note, spec.cell).plain() for note in _notes_without_warning(result.notes, warned)],
+        "notes": [_study_note(note, spec.cell).plain() for note in notes_without_warning],
     }
-
-
-def _notes_without_warning(notes: Notes, warned: Sequence[Note]) -> list[Note]:
-    """Return the notes that are not the message of a warning."""
-    messages = {dict(note.values)["message"] for note in warned}
-    return [note for note in notes if note.with_scope("") not in messages]
 
 
 def _evaluation(spec: CellSpec) -> Evaluation:
@@ -490,7 +479,10 @@ class StudyRun:
                 del self.active[outcome.key]
                 bar.update(1)
         except BrokenProcessPool as error:
-            raise self._process_error() from error
+            cells = ", ".join(f"{cell.method!r} on {cell.dataset!r}" for cell in self.active)
+            hint = "Finished cells are kept; run() in one process ends at the method that does this: leave it out."
+            requirement, received = "must leave their process alive", f"one that ended, at work on {cells}"
+            raise MethodFailed("methods", requirement, received, hint) from error
         return self.n_started > before
 
     def _wait(self, bar: Any) -> bool:
@@ -499,12 +491,6 @@ class StudyRun:
             return False
         bar.set_description("cells of other processes")
         return self.claims.wait_for_others([cell.name for cell in self._remaining()])
-
-    def _process_error(self) -> MethodFailed:
-        """Return the error for a method that ended its process, as compiled code may."""
-        cells = ", ".join(f"{cell.method!r} on {cell.dataset!r}" for cell in self.active)
-        hint = "Finished cells are kept; run() in one process ends at the method that does this, which can be left out."
-        return MethodFailed("methods", "must leave their process alive", f"one that ended, at work on {cells}", hint)
 
     def _claimed(self, bar: Any) -> Iterator[tuple[Cell, tuple[CellSpec]]]:
         """Claim cells one by one, as workers become free, and yield them with the arguments of their runs."""

@@ -214,30 +214,16 @@ def sweep(
     >>> result.best_set()
     [{'n_neighbors': 12}, {'n_neighbors': 8}]
     """
-    grid = [{key: _python_number(value) for key, value in options.items()} for options in expand_grid(param_grid)]
-    if n_components is not None and any(D in options for options in grid):
-        hint = f"Leave out {D}=, or the option of the grid."
-        raise InputError(D, "must be set once", "an argument and an option of param_grid", hint)
-    method_options = [{key: value for key, value in options.items() if key != D} for options in grid]
+    grid = _grid(param_grid, n_components)
     _check_not_recorded(source)
-    case = open_case(
-        X, source, labels, ids, random_state, metric=metric, header=header, options=method_options[0], noted=True
-    )
+    first = _method_options(grid[0])
+    case = open_case(X, source, labels, ids, random_state, metric=metric, header=header, options=first, noted=True)
     check_can_rerun(case)
-    data, root, n = case.data, case.root, case.data.n
+    data, n = case.data, case.data.n
     if data.metric == "precomputed":
         hint = "Pass the data themselves, with a metric by name."
         raise UndefinedMeasure("metric", "must not be 'precomputed' for a sweep", "distances only", hint)
-    settings: dict[str, _Setting] = {}
-    for grid_options, options in zip(grid, method_options, strict=True):
-        setting_source = open_case(data, source, None, None, root, options=options, noted=True).source
-        default_d = n_components or setting_source.default_components or 2
-        d = check_int(grid_options.get(D, default_d), D, low=1)
-        setting = _Setting(grid_options, setting_source, d)
-        settings.setdefault(setting.key, setting)
-    if len(settings) < 2:
-        hint = "Name several values of an option, as {'n_neighbors': [5, 15, 50]}."
-        raise InputError("param_grid", "must hold at least two settings", f"{len(settings)}", hint)
+    settings = _settings(case, source, grid, n_components)
     R = check_int(n_replicates, "n_replicates", low=MIN_REPLICATES)
     level = 1 - check_float(alpha, "alpha", low=1e-6, high=0.5)
     requested = check_one_of(over, OVER, "over", aliases=True)
@@ -254,36 +240,88 @@ def sweep(
             tasks = _tasks(measures, n_neighbors, _size(kind, n), data)
             embedded = _embed(case, settings, kind, R, runner)
     values, undefined, reference = _values(case, embedded, tasks, n_jobs)
-
-    rows, value_rows = [], []
     data_at = [h for h, key in enumerate(settings) if key in reference and len(embedded.failures[key]) < R]
-    for t, task in enumerate(tasks):
-        failures = [[*embedded.failures[key], *undefined.get((t, h), [])] for h, key in enumerate(settings)]
-        task_rows = _setting_rows(task, values[t], 1 / R if kind == "seeds" else 1 + 1 / R, level, failures, data_at)
-        columns = {"measure": task.name, "parameters": task.parameters_text}
-        for h, row in enumerate(task_rows):
-            rows.append({**columns, **row})
-            value_rows += [{**columns, "setting": h, "replicate": r, "value": values[t, h, r]} for r in range(R)]
+    rows, value_rows = _rows(embedded, tasks, values, undefined, data_at, level)
     arguments = {"measures": measures, "over": kind, "n_replicates": R, "n_components": n_components}
     arguments |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric}
-    what = case.source.what
-    variables = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source", repr(param_grid)]
-    keywords = {**arguments, "header": header, "random_state": root}
     return Sweep(
         settings=tuple(setting.options for setting in settings.values()),
         table=sweep_frame(rows, [setting.options for setting in settings.values()] * len(tasks)),
         values=pd.DataFrame(value_rows),
         over=kind,
         alpha=1 - level,
-        recipe=provenance(
-            {"param_grid": param_grid, **arguments},
-            n=n,
-            p=data.p,
-            source=what,
-            random_state=root,
-            call=reproducing_call("dreval.sweep", variables, keywords, sweep),
-        ),
+        recipe=_recipe(case, param_grid, arguments, header),
         notes=_notes(case, embedded, tasks, values, data_at, level),
+    )
+
+
+def _grid(param_grid: Any, n_components: int | None) -> list[dict[str, Any]]:
+    """Return the options of each setting; raise if the number of components is set twice."""
+    grid = [
+        {key: value.item() if isinstance(value, np.generic) else value for key, value in options.items()}
+        for options in expand_grid(param_grid)
+    ]  # numbers of Python, which are printed and compared as numbers
+    if n_components is not None and any(D in options for options in grid):
+        hint = f"Leave out {D}=, or the option of the grid."
+        raise InputError(D, "must be set once", "an argument and an option of param_grid", hint)
+    return grid
+
+
+def _method_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a setting without the number of components, which is no option of the method."""
+    return {key: value for key, value in options.items() if key != D}
+
+
+def _settings(
+    case: RerunInput, source: Any, grid: Sequence[dict[str, Any]], n_components: int | None
+) -> dict[str, _Setting]:
+    """Return the different settings of the grid by key; raise if there is only one."""
+    settings: dict[str, _Setting] = {}
+    for grid_options in grid:
+        options = _method_options(grid_options)
+        setting_source = open_case(case.data, source, None, None, case.root, options=options, noted=True).source
+        default_d = n_components or setting_source.default_components or 2
+        d = check_int(grid_options.get(D, default_d), D, low=1)
+        setting = _Setting(grid_options, setting_source, d)
+        settings.setdefault(setting.key, setting)
+    if len(settings) < 2:
+        hint = "Name several values of an option, as {'n_neighbors': [5, 15, 50]}."
+        raise InputError("param_grid", "must hold at least two settings", f"{len(settings)}", hint)
+    return settings
+
+
+def _rows(
+    embedded: _Embedded,
+    tasks: Sequence[MeasureTask],
+    values: FloatArray,
+    undefined: Mapping[tuple[int, int], list[Note]],
+    reference: Sequence[int],
+    level: float,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the rows of the settings at each measure, and the rows of the values of each replicate."""
+    rows, value_rows, R = [], [], values.shape[2]
+    share = 1 / R if embedded.kind == "seeds" else 1 + 1 / R
+    for t, task in enumerate(tasks):
+        failures = [[*failed, *undefined.get((t, h), [])] for h, failed in enumerate(embedded.failures.values())]
+        columns = {"measure": task.name, "parameters": task.parameters_text}
+        for h, row in enumerate(_setting_rows(task, values[t], share, level, failures, reference)):
+            rows.append({**columns, **row})
+            value_rows += [{**columns, "setting": h, "replicate": r, "value": values[t, h, r]} for r in range(R)]
+    return rows, value_rows
+
+
+def _recipe(case: RerunInput, param_grid: Any, arguments: dict[str, Any], header: Any) -> dict[str, Any]:
+    """Return the provenance of a sweep, with the call that repeats it."""
+    what = case.source.what
+    variables = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source", repr(param_grid)]
+    keywords = {**arguments, "header": header, "random_state": case.root}
+    return provenance(
+        {"param_grid": param_grid, **arguments},
+        n=case.data.n,
+        p=case.data.p,
+        source=what,
+        random_state=case.root,
+        call=reproducing_call("dreval.sweep", variables, keywords, sweep),
     )
 
 
@@ -437,11 +475,6 @@ def _few_replicates(R: int, settings: int, alpha: float) -> list[Note]:
     critical, reached = (float(stdtrit(r - 1, share)) for r in (R, needed))
     values = {"critical": critical, "reached": reached, "limit": limit}
     return [note("sweep.few", replicates=R, settings=settings, needed=needed, **values)]
-
-
-def _python_number(value: Any) -> Any:
-    """Return a number of numpy as a number of Python, so that settings are printed and compared as numbers."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _tasks(measures: Any, n_neighbors: Any, size: int, data: Data) -> list[MeasureTask]:

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist
 
 import dreval
-from dreval._check import LARGEST_MAGNITUDE, SMALLEST_MAGNITUDE
+from dreval._check_arrays import LARGEST_MAGNITUDE, SMALLEST_MAGNITUDE
 from dreval.errors import DrevalError, InputError, UndefinedMeasure
 from dreval.registry import MEASURES, TESTS
 

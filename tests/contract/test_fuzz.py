@@ -35,10 +35,9 @@ def test_the_whole_matrix(n_simulations):
 
 
 def test_the_matrix_holds_the_registries():
-    """Every registered entry is a subject, but tests that re-run a method; names of forms are unique."""
+    """Every registered entry is a subject; names of forms are unique."""
     names = {subject.name.removeprefix("methods.").split(".")[0] for subject in SUBJECTS}
-    of_variables = [name for name in TESTS if TESTS.card(name).second != "method"]
-    assert names == {*MEASURES, *of_variables, *METHODS}
+    assert names == {*MEASURES, *TESTS, *METHODS}
     assert len({form.name for form in FORMS}) == len(FORMS) > 80
     assert {form.must for form in FORMS} == {"number", "error", "either"}
 

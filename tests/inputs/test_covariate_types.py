@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dreval
-from dreval._check import MISSING_TEXTS
+from dreval._check_arrays import MISSING_TEXTS
 from dreval.errors import InputError, UnknownName
 from dreval.inputs.data import as_data
 from dreval.inputs.files import read_table

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dreval
-from dreval._check import check_unmasked
+from dreval._check_arrays import check_unmasked
 from dreval.errors import DrevalError, InputError
 from dreval.inputs.data import as_data
 

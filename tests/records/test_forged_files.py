@@ -84,6 +84,7 @@ ARCHIVES: dict[str, Callable[[Body, dict[str, bytes]], object]] = {
     "n huge": recipe(n=10**400),
     "n negative": recipe(n=-30),
     "long ids": lambda body, _: body["ids"].update(values=["p" * LONG, *body["ids"]["values"][1:]]),
+    "fewer labels": lambda body, _: body["labels"].update(values=body["labels"]["values"][:29]),
     "long labels": lambda body, _: body["labels"].update(values=["p" * LONG, *body["labels"]["values"][1:]]),
     "a wide type": lambda body, _: body["ids"].update(dtype=f"<U{10**9}"),
     "a long name": lambda body, _: body.update(embeddings=["u" * LONG]),

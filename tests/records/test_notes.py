@@ -30,9 +30,6 @@ def test_every_code_has_a_sentence_that_renders() -> None:
         assert text, code
         assert not set("{}|") & set(text), code
         assert kind.severity in (ASSUMPTION, LIMIT, FAILURE), code
-        assert kind.hint == "" or (kind.hint[0].isupper() and kind.hint.endswith(".")), code
-    cured = [bool(kind.hint) for code, kind in codes().items() if kind.severity != ASSUMPTION]
-    assert sum(cured) >= 0.75 * len(cured)  # the others are facts that the user cannot change
 
 
 def test_every_code_is_raised_somewhere() -> None:
