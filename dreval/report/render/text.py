@@ -60,7 +60,7 @@ def text(document: Document) -> str:
         lines += [*(line.center(TEXT_COLUMNS).rstrip() for line in wrap(printable(document.title))), RULE]
     notes_heading = [] if document.about else ["Notes"]
     lines += _lines(list(text_parts(document.parts)), tables, short, notes_heading)
-    return printable("\n".join(lines).replace(WIDE_MARK, ""), keep="\n")
+    return printable("\n".join(line.replace(WIDE_MARK, "").rstrip() for line in lines), keep="\n")
 
 
 def _lines(
