@@ -109,7 +109,9 @@ def test_axes_have_titles_and_figures_fit_on_paper(kind, case, request):
     for ax in figure.axes:
         for axis in (ax.xaxis, ax.yaxis):
             has_numbers = any(re.fullmatch(r"[\d.,−]+", tick.get_text()) for tick in axis.get_ticklabels())
-            is_titled_above = kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            is_titled_above = (
+                kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            )
             assert not has_numbers or axis.get_label_text() or is_titled_above
 
 
