@@ -512,7 +512,8 @@ class Document:
     def opens_with_answer(self) -> bool:
         """Whether lines about the data, or a finding, come first; then a text has no title."""
         first = next(iter(self.parts), None)
-        return bool(self.about) or (isinstance(first, Paragraph) and first.style == "finding")
+        is_answer = isinstance(first, Answers) or (isinstance(first, Paragraph) and first.style == "finding")
+        return bool(self.about) or is_answer
 
     @property
     def tables(self) -> list[Table]:

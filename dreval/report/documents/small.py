@@ -24,7 +24,7 @@ from dreval.records.estimates import (
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
 from dreval.registry import ANALYSES, MEASURES, METHODS
-from dreval.report.document import Document, Paragraph, Table, record_document
+from dreval.report.document import Document, Paragraph, Part, Table, record_document
 from dreval.report.format import count_noun, join_and, percent
 from dreval.report.record_findings import RecordFinding, record_finding, significant
 
@@ -43,7 +43,7 @@ def record_summary(
     settings: Iterable[tuple[str, Any]] = (),
     details: Sequence[Table] = (),
     call: str = "",
-    answers: Sequence[str] = (),
+    answers: Sequence[Part] = (),
     after: Sequence[str] = (),
 ) -> Document:
     """Return the printed form of a record: findings, tables, and the notes that matter most.
@@ -66,8 +66,8 @@ def record_summary(
         Further tables.
     call : str
         The code that reproduces the record.
-    answers : sequence of str
-        Further answers, a paragraph each.
+    answers : sequence of Part
+        Further answers, below the findings.
     after : sequence of str
         Sentences below the tables: the next step.
     """
@@ -86,8 +86,8 @@ def record_summary(
         after=after,
         further=further,
     )
-    answer = " ".join(finding.text for finding in findings)
-    return replace(document, parts=[*(Paragraph(text, "finding") for text in (answer, *answers)), *document.parts])
+    answer = Paragraph(" ".join(finding.text for finding in findings), "finding")
+    return replace(document, parts=[answer, *answers, *document.parts])
 
 
 def _severity(note: Note | str) -> int:

@@ -24,20 +24,20 @@ from dreval.report.document import (
     Details,
     Document,
     Group,
+    Items,
     PageFigure,
     Paragraph,
     Part,
     Section,
     Table,
     TermEntry,
-    Terms,
     WideFigure,
     format_duration,
 )
 from dreval.report.document import (
     Column as TableColumn,
 )
-from dreval.report.documents.comparison import letter_text, outcomes
+from dreval.report.documents.comparison import answer_lines, letter_text
 from dreval.report.documents.evaluation_page import closing_sections, measure_entry
 from dreval.report.documents.pairs import rank_rows
 from dreval.report.documents.paragraph import measure_paragraph
@@ -48,7 +48,6 @@ from dreval.report.format import (
     count_noun,
     format_fixed,
     half_width,
-    join_and,
     number_word,
 )
 from dreval.report.plot import draw_comparison
@@ -73,11 +72,11 @@ MAX_DATA_NOTES = 20  # notes on data sets and methods that are printed
 def printed_study(study: Any, full: bool = False) -> Document:
     """Return the progress of a study, and the answer across its data sets."""
     comparison, _ = _compare_or_reason(study.path) if is_study(study.path) else (None, "")
-    answers = [] if comparison is None else list(outcomes(comparison))
+    answers = [] if comparison is None else [answer_lines(comparison, with_cautions=False)]
     return study_summary(study.status(), full, answers)
 
 
-def study_summary(status: StudyStatus, full: bool, answers: Sequence[str] = ()) -> Document:
+def study_summary(status: StudyStatus, full: bool, answers: Sequence[Part] = ()) -> Document:
     """Return how much of a study is finished, the answers, the cells of each method, failures and the next step."""
     cells = status.cells
     settings = [
@@ -237,9 +236,10 @@ def study_report(study: Any, name: str, title: str | None, folder: FigureFolder 
         view = read_study(table, recipe, file.reference())
     comparison, reason = _compare_or_reason(study.path)
     best = "the best mean rank of a column"
-    ranking = _ranking_parts(view, comparison, f"● {best}" if folder is None else f"{best} is bold")
+    ranking = [Paragraph(finding.text, "finding") for finding in study_findings(status)]
+    ranking += _ranking_parts(view, comparison, f"● {best}" if folder is None else f"{best} is bold")
     if reason:
-        ranking = [Paragraph(f"The methods were not compared across data sets: {reason}.", "note")]
+        ranking.append(Paragraph(f"The methods were not compared across data sets: {reason}.", "note"))
     several = any(any(cell.small) for family in view.families for row in family.rows for cell in row)
     note = "A stronger shade is better within a row, ● the best value."
     note = note if folder is None else "The best value of a row is bold."
@@ -248,17 +248,17 @@ def study_report(study: Any, name: str, title: str | None, folder: FigureFolder 
         _study_measure_section(view, family, i, comparison, folder) for i, family in enumerate(view.families)
     ]
     sections = [
-        Section("Who is ahead", ranking, "ahead", "Ahead"),
+        Section("Ranking", ranking, "ranking", "Ranking"),
         Section(
-            "Every data set",
+            "Values on each data set",
             [Paragraph(note + spread_text, "note"), *measure_sections] if measure_sections else [],
             "values",
             "Data sets",
         ),
-        Section("How far the study is", list(_progress_parts(status)), "state", "State"),
+        Section("Cells", list(_progress_parts(status)), "cells", "Cells"),
         *closing_sections(
             list(study_cautions(status, recipe, comparison, has_spread=several)),
-            [*study_data_notes(status), *study_warnings(status)],
+            study_notes(status, full=False),
             f"dreval.Study.open({study.path.name!r}).report({name!r})",
             list(study_settings(recipe)),
             list(recipe["versions"].items()),
@@ -293,9 +293,8 @@ def _ranking_parts(view: StudyView, comparison: Comparison | None, best: str) ->
     ]
     rows = rank_rows(comparison, [family.key for family in measures], view.methods)
     note = f"Mean rank over the data sets, 1 being the best; {best}. {letter_text(comparison, 'Methods')}"
-    findings = [Paragraph(text, "finding") for text in outcomes(comparison)]
     return [
-        *findings,
+        answer_lines(comparison, with_cautions=False),
         Paragraph(note, "note"),
         Table("Mean ranks", heads, rows, caption="Methods down, measures across", style="heat"),
     ]
@@ -358,12 +357,8 @@ def _progress_parts(status: Any) -> Iterator[Part]:
     table = Table("State of the cells", heads, rows, caption=caption, wide=False)
     counts = ", ".join(f"{status.count(state):,} {state}" for state in STATES)
     yield Details(f"Cells: {counts}", [table], opened=not status.complete)
-    failed = [
-        TermEntry(failure["method"], f"{failure['where']}: {failure['why']}", is_name=True)
-        for failure in failure_reasons(status)
-    ]
-    if failed:
-        yield Section("What failed", [Terms(failed)])
+    if failures := failure_findings(status):
+        yield Section("Failures", [Items([finding.text for finding in failures])])
 
 
 MAX_NARROW_METHODS = 6  # methods; with more the table of a measure has the page's width
@@ -494,17 +489,6 @@ def study_meta(status: Any, recipe: Mapping[str, Any]) -> str:
     return ", ".join([*parts, f"k = {ks}", f"seed {recipe['random_state']}"])
 
 
-def failure_reasons(status: Any) -> list[dict[str, str]]:
-    """Return the reasons of failures, each with its places."""
-    reasons = []
-    for (method, reason), rows in status.failures.groupby(["embedding", "reason"], sort=False):
-        places = list(dict.fromkeys(rows["dataset"]))
-        reasons.append(
-            {"method": method, "where": f"{count_noun(len(rows), 'cell')}, on {join_and(places)}", "why": reason}
-        )
-    return reasons
-
-
 def study_cautions(
     status: Any, recipe: Mapping[str, Any], comparison: Comparison | None, *, has_spread: bool = True
 ) -> Iterator[str]:
@@ -517,20 +501,20 @@ def study_cautions(
     if comparison is not None:
         n = len(recipe["datasets"])
         yield (
-            f"The {n} data sets are the sample. The tests speak of further data sets like these, not of other kinds, "
-            "and not of any one of them."
+            f"The {n} data sets are the sample. The tests refer to further data sets like these, not to other kinds, "
+            "and not to any one of them."
         )
     if status.cells["replicate"].nunique() > 1:
-        marks = "“±” is the standard deviation over replicates, no interval. " * has_spread
-        yield f"{marks}Replicates are no new data sets and add nothing to their number."
+        marks = "“±” is the standard deviation over replicates, not an interval. " * has_spread
+        yield f"{marks}Replicates are not further data sets and add nothing to their number."
     else:
         yield "Each method was run once on each data set; another seed may give another embedding."
     if recipe["subsample"]:
-        yield "Replicates see parts of the points at the same k, which is a larger part of fewer points."
+        yield "Each replicate has part of the points at the same k, which is a larger share of fewer points."
     if len(recipe["n_neighbors"]) == 1:
-        yield f"Neighborhoods are those of k = {recipe['n_neighbors'][0]}; at another scale the order may be another."
-    yield "Methods were run with the parameters below. With others, tuned to the data, the order may be another."
-    yield "Measures ask different things; a method that is best by one may be last by another."
+        yield f"Neighborhoods are those of k = {recipe['n_neighbors'][0]}; at another scale the order may differ."
+    yield "Methods were run with the parameters below. With others, tuned to the data, the order may differ."
+    yield "Measures answer different questions: the best method by one may be the last by another."
 
 
 def _anchor_text(setting: int | str | None) -> str:
