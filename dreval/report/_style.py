@@ -25,22 +25,37 @@ from dreval.report.render.markup import math_symbols
 # each of them becomes the variable of its name, so all values of LIGHT differ.
 LIGHT = {
     "paper": "#ffffff",
-    "ink": "#1b1f24",
-    "soft": "#59636e",
-    "rule": "#d8dee4",
-    "panel": "#f6f8fa",
+    "ink": "#16191d",
+    "soft": "#59626c",
+    "rule": "#dfe3e7",
+    "panel": "#f5f7f9",
     "accent": "#2f6f4f",
     "other": "#6b7480",
 }
 DARK = {
-    "paper": "#14181d",
-    "ink": "#e6e9ed",
-    "soft": "#9aa4af",
-    "rule": "#2d343c",
-    "panel": "#1b2027",
+    "paper": "#12161b",
+    "ink": "#eceff2",
+    "soft": "#9ca7b2",
+    "rule": "#2b333c",
+    "panel": "#1a2027",
     "accent": "#4fae86",
     "other": "#8b95a0",
 }
+# Colors of pages only: tracks of bars, leading sentences, lines and bands that are not in ink.
+PAGE_LIGHT = {"track": "#e3e7eb", "lead": "#39414a", "line": "#c3cad1", "band": "#16191d22"}
+PAGE_DARK = {"track": "#2c343d", "lead": "#c6cdd5", "line": "#46505b", "band": "#eceff22b"}
+# From chance (orange) to perfect (blue): the one scale of a page, for points, bars and marks.
+SCALE_LIGHT = ("#e67e00", "#d4862a", "#bf8b50", "#a38f72", "#7d8f98", "#4d82b3", "#2a6db0", "#0a549e")
+SCALE_DARK = ("#ffae42", "#f1b262", "#dab382", "#c0b29f", "#a2aeb6", "#82a9cf", "#5f9fe0", "#3d92ec")
+# Classes of points on the maps of a page; the last one also is "other".
+CLASSES_LIGHT = (
+    "#3f90da", "#e59400", "#bd1f01", "#7f908d", "#832db6", "#a96b59",
+    "#e76300", "#9a9048", "#5b5f6b", "#4fb9bd", "#1f7a4d", "#b4b9bf",
+)  # fmt: skip
+CLASSES_DARK = (
+    "#5aa5ea", "#ffb83d", "#f0523a", "#a3b3b0", "#b673e6", "#cf8f7b",
+    "#ff8838", "#c9be78", "#8f95a5", "#8fdde0", "#56c08d", "#5c6570",
+)  # fmt: skip
 # A color means one thing on a page: green is better, dark colors (light ones on dark paper) are embeddings, those of
 # middle lightness are classes, grays are the rest. Chosen together by simulated annealing for the largest smallest
 # CIELAB (1976) distance as seen by all, by protanopes and by deuteranopes: 20 between two embeddings, 13 between two

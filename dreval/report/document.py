@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dreval.glossary import true_minus
-from dreval.report.render.markup import isolate_name
 
 TEXT_COLUMNS = 78
 TERMINAL_COLUMNS = 80  # columns of the widest table
@@ -55,19 +54,8 @@ def significance_stars(p: float) -> str:
 
 
 MISSING_VALUE = "—"  # where there is no value
-LEFT_KINDS = ("name", "text", "pair", "embedding", "note", "reason")  # kinds of cells that are left-aligned
+LEFT_KINDS = ("name", "text", "pair", "note")  # kinds of cells that are left-aligned
 PLAIN_STYLES = ("about", "after", "further")  # styles of paragraphs whose text is written as it is
-
-
-@dataclass(frozen=True)
-class EmbeddingLabel:
-    """The label of an embedding on a page: its short name, its color, and its place among all."""
-
-    name: str
-    short: str
-    color: str
-    place: int
-    aside: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,15 +67,27 @@ class Footnote:
 
 
 @dataclass(frozen=True)
+class Bar:
+    """A value on the way from chance (0) to perfect (1), with the ends of its interval; NaN where there is none."""
+
+    label: str
+    text: str
+    share: float
+    low: float = math.nan
+    high: float = math.nan
+    best: bool = False
+
+
+@dataclass(frozen=True)
 class Cell:
     """One cell of a table.
 
-    ``kind`` is the kind of its text: "number", "value" (the number that matters), "text" (of this package: symbols of
-    measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, "embedding"
-    with its ``label``, "note", or "reason" for a row without values; "" stands for the kind of its column. ``emphasis``
-    is "best" (the best of its group, or not distinguishable from it), "small" or "soft". ``sort`` is the sort key where
-    it is not the text, ``note`` the text that a page shows when a reader points at the cell. ``small`` follows the text
-    in small print; ``shade`` runs from 0, the worst, to 1; ``span`` counts columns.
+    ``kind`` is the kind of its text: "number", "value" (the number that matters), "text" (of this package: symbols
+    of measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, "note", or
+    "drawing" (SVG, for pages); "" stands for the kind of its column. ``emphasis`` is "best" (the best of its group, or
+    not distinguishable from it), "small" or "soft". ``sort`` is the sort key where it is not the text, ``note`` the
+    text that a page shows when a reader points at the cell. ``small`` follows the text in small print; ``shade`` runs
+    from 0, the worst, to 1. A page draws the ``bar`` below the text.
     """
 
     text: str = ""
@@ -99,16 +99,19 @@ class Cell:
     shade: float = 0.0
     footnote: Footnote | None = None
     ties: str = ""
-    label: EmbeddingLabel | None = None
     second: str = ""
-    span: int = 1
+    bar: Bar | None = None
 
     @property
-    def full_text(self) -> str:
-        """The text with its small print."""
-        text = f"{self.text} − {self.second}" if self.kind == "pair" else self.text
-        text = f"Could not be computed: {text}" if self.kind == "reason" else text
-        return " ".join(filter(None, [text, *self.small, self.ties and f"ties {self.ties}"]))
+    def main_text(self) -> str:
+        """The text without its small print."""
+        return f"{self.text} − {self.second}" if self.kind == "pair" else self.text
+
+    @property
+    def small_print(self) -> str:
+        """The small print and the mark of the footnote after the text."""
+        mark = f"({self.footnote.letter})" if self.footnote else ""
+        return " ".join(filter(None, [mark, *self.small, self.ties and f"ties {self.ties}"]))
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,6 @@ class Column:
     question: str = ""
     higher: bool | None = None
     footnote: Footnote | None = None
-    label: EmbeddingLabel | None = None
     is_name: bool = False
 
 
@@ -140,9 +142,9 @@ class Table:
     Below the table are ``best``, the meaning of the mark of best cells, ``foot``, and the ``footnotes`` of cells and
     headings with their letters. ``foot_row`` is the last row, below a rule.
 
-    The other fields are for pages, except the ``style`` "plain": a text has no rule below the headings. There are a
-    ``caption`` for screen readers, and a ``style``: "" for a table that is only read and sorted, "main" for the first
-    table, "heat" for a heat map and "turned" for the first table with its measures as rows. ``groups`` head columns. If
+    ``style`` is "" for a table that is only read and sorted, "plain" for one without a rule below its headings,
+    "scores" for values with bars, "differences" for drawn intervals, and "heat" for a heat map. The other fields are
+    for pages. With a ``caption`` for screen readers the title is a label only, since the section heads the table. If
     ``visible_rows`` is not 0, a script hides all further rows, and a button shows them.
     """
 
@@ -159,8 +161,6 @@ class Table:
     style: str = ""
     sortable: bool = True
     wide: bool = True
-    groups: Sequence[tuple[str, int]] = ()
-    name_width: int = 13
     visible_rows: int = 0
 
     def __post_init__(self) -> None:
@@ -183,19 +183,24 @@ class Table:
         return len(row) == 1 < len(self.columns)
 
     @property
+    def heading(self) -> str:
+        """The title above the table; a table with a ``caption`` is headed by its section."""
+        return "" if self.caption else self.title
+
+    @property
     def cells(self) -> list[tuple[Cell, ...]]:
         """The rows except their headings."""
         return [tuple(row) for row in self.rows if not self.is_heading(row)]
 
     @property
-    def sections(self) -> list[tuple[str, list[tuple[Cell, ...]]]]:
-        """The rows below each of their headings, which is "" where the first rows have none."""
-        sections: list[tuple[str, list[tuple[Cell, ...]]]] = []
+    def sections(self) -> list[tuple[Cell | None, list[tuple[Cell, ...]]]]:
+        """The rows below each of their headings; the first rows may have none."""
+        sections: list[tuple[Cell | None, list[tuple[Cell, ...]]]] = []
         for row in self.rows:
             if self.is_heading(row):
-                sections.append((row[0].text, []))
+                sections.append((row[0], []))
             else:
-                sections = sections or [("", [])]
+                sections = sections or [(None, [])]
                 sections[-1][1].append(tuple(row))
         return sections
 
@@ -238,14 +243,12 @@ class Paragraph:
     """Sentences; names of users are between direction marks, unless the text is already ``written`` in its form.
 
     ``style`` is "finding" for an answer, "note" for how to read a part, "said" for a text next to a figure, "after" for
-    a text below tables, and "further" for where to find more. ``scripted`` describes the actions that need the script
-    of the page.
+    a text below tables, and "further" for where to find more.
     """
 
     text: str
     style: str = ""
     written: bool = False
-    scripted: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -263,10 +266,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms or settings, each with its meaning.
-
-    A "header" has the settings of a record at its top, and "answers" are the questions of a verdict with sentences.
-    """
+    """Terms or settings, each with its meaning; a "header" has the settings of a record at its top."""
 
     entries: Sequence[TermEntry]
     style: str = ""
@@ -294,7 +294,6 @@ class PageFigure:
     svg: str
     title: str = ""
     aside: str = ""
-    label: EmbeddingLabel | None = None
 
 
 @dataclass(frozen=True)
@@ -320,45 +319,118 @@ class WideFigure:
 
 
 @dataclass(frozen=True)
-class Panel:
-    """The points of one embedding, and below them a map of the values of a measure."""
+class Answers:
+    """The verdict: a line of sentences for each question; a page has the ``key`` of marks and colors next to them.
 
-    label: EmbeddingLabel
-    points: str
-    map: str
-    note: str = ""
+    Instead of a key there may be ``panels``, small maps, with the ``scale`` of their colors as in ``Maps``.
+    """
 
-
-@dataclass(frozen=True)
-class Maps:
-    """The panels of a page with their legends, and the data of the points for the script."""
-
-    panels: Sequence[Panel]
-    classes: Sequence[tuple[str, str]]
-    scale: Mapping[str, Any] | None
-    points: Mapping[str, Any]
-    aside: str = ""
-    columns: tuple[int, int] = (1, 1)
+    lines: Sequence[tuple[str, str]]
+    key: bool = False
+    intervals: str = ""
+    panels: Sequence[Panel] = ()
+    scale: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True)
 class Card:
-    """The findings on one embedding: its rank, what is preserved and what is not, and which values are missing."""
+    """An embedding on the first screen: where it is best, a small map, a bar for each question, and a caution."""
 
-    label: EmbeddingLabel
-    title: str
+    name: str
+    short: str
     standing: str
-    good: Sequence[str]
-    poor: Sequence[str]
-    missing: Sequence[str]
+    map: str
+    bars: Sequence[Bar]
+    caution: str
 
 
 @dataclass(frozen=True)
 class Cards:
-    """A card for each embedding."""
+    """A card for each embedding, and below them how to read them; those after ``n_open`` are folded."""
 
     cards: Sequence[Card]
-    columns: tuple[int, int]
+    note: str
+    n_open: int
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One drawing of a grid: an embedding with its short name, a text at the right of it, and SVG."""
+
+    name: str
+    short: str
+    aside: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Drawings in rows of three, and the ``reading`` panel that explains them in the rest of the last row.
+
+    A ``swatches`` entry is a class of the style sheet and what its line means.
+    """
+
+    panels: Sequence[Panel]
+    title: str
+    reading: Sequence[str] = ()
+    swatches: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Maps:
+    """Maps of the points with their reading panel, and the data of the points for the script.
+
+    ``scale`` has the value of the colors, and the texts of their ends; ``classes`` are names in the order of colors.
+    """
+
+    panels: Sequence[Panel]
+    classes: Sequence[str]
+    scale: tuple[str, str, str] | None
+    points: Mapping[str, Any]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """One difference: the better and the other embedding, its place and interval from 0 to 1, and its numbers."""
+
+    better: str
+    other: str
+    joint: str
+    place: float
+    low: float
+    high: float
+    mark: str
+    advantage: str
+    p: str
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The differences by one measure, from the largest; ``ticks`` are places from 0 to 1 with their numbers."""
+
+    title: str
+    question: str
+    rows: Sequence[ForestRow]
+    zero: float
+    ticks: Sequence[tuple[float, str]]
+    p_title: str
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The marks of significance with their meaning, and how to read the drawings below."""
+
+    marks: Sequence[tuple[str, str]]
+    note: str
+
+
+@dataclass(frozen=True)
+class Forests:
+    """The differences by several measures, in two columns."""
+
+    forests: Sequence[Forest]
 
 
 @dataclass(frozen=True)
@@ -405,7 +477,11 @@ Part = (
     | Figures
     | WideFigure
     | Maps
+    | Grid
+    | Answers
     | Cards
+    | Marks
+    | Forests
     | Table
     | Details
     | Group
@@ -510,7 +586,7 @@ def record_document(
     tables: Sequence[Table],
     notes: Sequence[Any] = (),
     call: str = "",
-    findings: Sequence[str | Terms] = (),
+    findings: Sequence[str | Answers] = (),
     *,
     about: Sequence[str] = (),
     after: Sequence[str] = (),
@@ -550,15 +626,11 @@ def text_parts(parts: Sequence[Part]) -> Iterator[Part]:
                 yield from text_parts(part.parts)
             case Group():
                 yield from text_parts(part.parts)
-            case Cards():
-                for card in part.cards:
-                    text = " ".join(filter(None, [card.standing, *card.good, *card.poor, *card.missing]))
-                    yield Section(isolate_name(card.label.name), [Paragraph(text)])
             case Section():
                 yield replace(
                     part, title=", ".join(filter(None, [part.title, part.below])), parts=[*text_parts(part.parts)]
                 )
-            case PageFigure() | Figures() | WideFigure() | Maps():
+            case PageFigure() | Figures() | WideFigure() | Maps() | Grid() | Cards() | Marks() | Forests():
                 pass  # drawn on pages only
             case _:
                 yield part

@@ -184,6 +184,10 @@ class Finding:
         """The sentence; names of embeddings are between direction marks (``render.markup.sentence``)."""
         return _write(self, with_names=True)
 
+    def write(self, **fields: str) -> str:
+        """Return the sentence, without a capital at a name or value, with some fields of its phrase replaced."""
+        return PHRASES[self.kind].format_map(_fields(self, True) | fields).strip()
+
     @property
     def weight(self) -> int:
         """The place of the finding among those of one question."""

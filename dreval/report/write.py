@@ -180,8 +180,7 @@ def page_target(path: str | Path) -> tuple[Path, FigureFolder | None]:
     """Return the path, after checking that a report can be written there, and the folder next to a text."""
     target = Path(path)
     if target.suffix.lower() not in (".html", ".md"):
-        hint = "Choose .html for a page with figures, .md for text and tables"
-        hint += "; for LaTeX include the tables of to_latex() or summary().as_latex()."
+        hint = "Choose .html for a page, .md for a text; to_latex() and summary().as_latex() give tables for LaTeX."
         raise InputError("path", "must end in .html or .md", repr(str(path)), hint)
     if not target.parent.is_dir():
         raise InputError(

@@ -122,10 +122,11 @@ def test_no_star_color_or_bold_marks_the_data(evaluations):
     """In the printed table, LaTeX, Markdown, cards and shades; its values are listed."""
     results = evaluations[1]
     view = read_results(results)
-    place = printed_table(view).columns.index("data")
-    for row in printed_table(view).rows:
-        assert not (row[place].emphasis == "best")
-        assert str(row[place]).startswith(("1.00", ".000"))
+    table = printed_table(view)
+    place = [column.title for column in table.columns].index("data")
+    for row in table.rows:
+        assert row[place].emphasis != "best"
+        assert row[place].text.startswith(("1.00", ".000"))
     assert all(column.shade("data") == 0 for column in view.columns)
     assert all("data" not in column.leaders for column in view.columns)
     assert "**1.000" not in results.to_markdown()

@@ -28,7 +28,7 @@ def test_a_file_with_the_name_of_the_folder_raises_an_error(tmp_path: Path) -> N
     """The report overwrites no file, and writes none before the error."""
     (tmp_path / "r-figures").write_text("mine")
     with pytest.raises(InputError, match="must leave a folder for figures: got the file"):
-        simulated_results(("a",)).report(tmp_path / "r.tex")
+        simulated_results(("a",)).report(tmp_path / "r.md")
 
     assert [path.name for path in tmp_path.iterdir()] == ["r-figures"]
 

@@ -31,11 +31,10 @@ from dreval.registry import MEASURES, TESTS
 from dreval.report.document import (
     CODES,
     TERMINAL_COLUMNS,
+    Answers,
     Cell,
     Document,
     Table,
-    TermEntry,
-    Terms,
     record_document,
     same_digits,
     significance_stars,
@@ -444,7 +443,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> D
         tables += [_test_table(tests)] if len(tests) else []
         tables += [_noise_table(view, results)] if view.method_tests else []
         call, notes = str(recipe.get("call") or ""), printed_notes(results)
-        header, answers = _header(results), [answer_terms(view)]
+        header, answers = _header(results), [answer_lines(view)]
         return record_document("Evaluation of embeddings", header, tables, notes, call, answers)
     max_lines = MAX_LINES if len(view.computed) <= MAX_EMBEDDINGS_ACROSS else MAX_LINES_OF_MANY
     for count in range(len(LEFT_OUT_FIRST) + 1):
@@ -463,23 +462,23 @@ def _short_document(
     tables = [printed_table(view, shell=shell, has_hint=RERUN_HINT not in kinds)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
-    about, answers = _headline(results, view), answer_terms(view, kinds)
+    about, answers = _headline(results, view), answer_lines(view, kinds)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
     notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)[:PRINTED_NOTES]
-    findings = [answers] * bool(answers.entries)
+    findings = [answers] * bool(answers.lines)
     options: dict[str, Any] = {"about": [about], "after": after, "further": further}
     return record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
 
 
-def answer_terms(view: ResultView, left_out: Sequence[str] = ()) -> Terms:
+def answer_lines(view: ResultView, left_out: Sequence[str] = ()) -> Answers:
     """Return the answers to the questions, and the result of the tests, without some kinds of findings."""
-    entries = []
+    lines = []
     for answer in verdict(view):
         findings = tuple(finding for finding in answer.findings if finding.kind not in left_out)
         text = answer._replace(findings=findings or answer.findings).text
-        entries.append(TermEntry(short_topic(answer.question), text))
+        lines.append((short_topic(answer.question), text))
     tests = [] if TESTS_ANSWER in left_out else test_answers(view)
-    return Terms([*entries, *(TermEntry("Tests", text) for text in tests)], "answers")
+    return Answers([*lines, *(("Tests", text) for text in tests)])
 
 
 def _next_steps(results: Results, view: ResultView, shell: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""The report of a result: its sections, tables, cards, cautions and definitions, before rendering."""
+"""The page of an evaluation: its first screen, tables, maps, curves, differences, limits and definitions."""
 
 from __future__ import annotations
 
@@ -6,30 +6,34 @@ import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate, groupby
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
+import numpy as np
+
 from dreval.errors import DrevalWarning, InputError
-from dreval.glossary import COLUMNS, true_minus
+from dreval.glossary import COLUMNS, printable, true_minus
+from dreval.inference.bands import better_ranges
 from dreval.measures.core import GOALS
+from dreval.records.frames import full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report._style import css_variables, embedding_color
 from dreval.report.document import (
     MISSING_VALUE,
+    Answers,
+    Bar,
     Card,
     Cards,
     Cell,
     Code,
     Details,
     Document,
-    EmbeddingLabel,
     FigureFile,
-    Figures,
-    Footnote,
-    Group,
+    Grid,
     Items,
+    Maps,
+    Panel,
     Paragraph,
     Part,
     Section,
@@ -37,225 +41,621 @@ from dreval.report.document import (
     TermEntry,
     Terms,
 )
-from dreval.report.document import (
-    Column as TableColumn,
-)
+from dreval.report.document import Column as TableColumn
 from dreval.report.documents.comparison import pair_tables
 from dreval.report.documents.evaluation import TITLE, printed_notes, summarize, value_table
-from dreval.report.documents.pairs import PairedDifferences, paired_differences
-from dreval.report.documents.tests import method_measures_table, rejection_text, test_groups, test_page_table
+from dreval.report.documents.pairs import difference_parts, difference_rows, difference_text
+from dreval.report.documents.tests import TestGroup, method_measures_table, rejection_text, test_groups, test_page_table
 from dreval.report.figure_folder import FigureFolder
-from dreval.report.figures.comparisons import forest_text, page_forests
-from dreval.report.figures.maps import MAX_CURVES, PointFigures, point_figures
-from dreval.report.figures.nulls import NullFigures, null_figures
-from dreval.report.findings import best_mark_text, metric_text, missing_findings, missing_reason, standing, verdict
-from dreval.report.findings import cautions as cautions_on
-from dreval.report.format import ADJUSTMENTS, MAX_NAME_LETTERS, count_noun, join_and, number_word, short_names
+from dreval.report.figures._lines import ScaleCurve, scale_curves
+from dreval.report.figures._pairs import rank_correlation_text, shepard_text
+from dreval.report.figures._panels import Classes, class_colors
+from dreval.report.figures.maps import map_values, mapped_column
+from dreval.report.figures.nulls import stored_null
+from dreval.report.figures.page import (
+    MAX_MAP_POINTS,
+    bar_of,
+    curve_svg,
+    distances_svg,
+    family_svg,
+    map_svg,
+    null_svg,
+    percent_or_value,
+    point_data,
+    point_levels,
+    point_shares,
+    thumbnail,
+)
+from dreval.report.findings import (
+    cautions,
+    embedding_order,
+    list_names,
+    metric_text,
+    missing_reason,
+    standing,
+    verdict,
+)
+from dreval.report.format import (
+    ADJUSTMENTS,
+    count_noun,
+    decisive_p,
+    format_fixed,
+    join_and,
+    number_word,
+    short_names,
+    without_zero,
+)
 from dreval.report.plot import plot
+from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import (
     DIFFERS,
-    NEIGHBORS_PARAMETER,
     Column,
     ResultView,
     interval_targets,
     measure_title,
+    neighbors_of,
     parameter_text,
+    title_in_sentence,
 )
 
-# The report of a result: its sections, tables, cards, cautions and definitions, apart from how they look.
-
-MAX_TABLE_NAME_LETTERS = 30  # letters of a name in the first table
-VISIBLE_ROWS = 12  # rows of the first table that a page of many embeddings shows at first
-MAX_UNFOLDED_ROWS = 15  # rows; of longer tables a button shows the further rows
-
-
-@dataclass
-class Footnotes:
-    """Footnotes under a table: the same text has one letter wherever it is used."""
-
-    marks: dict[str, Footnote] = field(default_factory=dict)
-
-    def mark(self, text: str) -> Footnote | None:
-        """Return the footnote with its letter; None for an empty text."""
-        return self.marks.setdefault(text, Footnote(_letter(len(self.marks)), text)) if text else None
+MAX_NAME_BREADTH = 24  # letters of average width of a name; longer ones are shortened in the middle
+MAX_MEASURES_DOWN = 6  # embeddings side by side in the table of all measures; of more, embeddings are the rows
+MAX_OPEN_CARDS = 10
+MAX_OPEN_ROWS = 15  # rows of the table of many embeddings that are not folded
+MAX_PANELS = 8  # maps and curves; of more embeddings the first ones
+MAX_FAMILIES = 9  # measures at several k that have a chart
+MAX_FOREST_ROWS = 12
+MAX_ASIDE_NAMES = 2  # names at the right of a title
+MAX_HISTOGRAMS = 24
+CURVE_AXES = {"r_nx": "kept beyond chance"}
 
 
 def results_report(results: Results, view: ResultView, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a result, in order: of a page, or of a text with figures in a ``folder``."""
     dimensions = {name: results.embeddings[name].shape[1] for name in view.computed if name in results.embeddings}
-    paired = paired_differences(view)
-    paragraphs = [Paragraph(f"{answer.question}: {answer.text}", "finding") for answer in verdict(view)]
-    answer = Section("The answer", paragraphs, "verdict")
-    labels = embedding_labels(view)
-    body = (
-        _page_sections(results, view, labels, dimensions, paired)
-        if folder is None
-        else _text_sections(results, view, labels, folder, paired)
+    has_intervals = any(row["conf_method"] for row in view.rows)
+    answers = Answers(
+        [(answer.question, answer.text) for answer in verdict(view)],
+        key=True,
+        intervals=view.level if has_intervals else "",
     )
+    body = _page_sections(results, view) if folder is None else _text_sections(results, view, folder)
     closing = closing_sections(
-        cautions(view, dimensions, paired=bool(paired.table)),
+        limits(view, dimensions),
         printed_notes(results, failures=False),
         str(view.recipe.get("call") or ""),
         [*_settings(view.recipe), *_sources(view.recipe)],
         list(dict(view.recipe.get("versions") or {}).items()),
         glossary(view),
     )
+    sections = [Section("Answers", [answers], "answers"), *body, *closing]
     return Document(
         title if title is not None else default_title(view),
-        [part for part in (answer, *body, *closing) if part.parts],
-        [headline(view, dimensions)],
+        [section for section in sections if section.parts],
+        [page_question(results, view, dimensions), headline(view)],
         str(dict(view.recipe.get("versions") or {}).get("dreval", "")),
     )
 
 
-def embedding_labels(view: ResultView) -> dict[str, EmbeddingLabel]:
-    """Return the labels of the embeddings on a page."""
-    short, colors = short_names(view.names, MAX_TABLE_NAME_LETTERS), css_variables()
-    return {
-        name: EmbeddingLabel(name, short[name], colors[embedding_color(view.colored, name)], place)
-        for place, name in enumerate(view.names)
-    }
-
-
-def _page_sections(
-    results: Results,
-    view: ResultView,
-    labels: Mapping[str, EmbeddingLabel],
-    dimensions: Mapping[str, int],
-    paired: PairedDifferences,
-) -> Iterator[Section]:
-    """Yield the sections of a page between the answer and the cautions."""
-    cards = Cards(embedding_cards(view, labels), balanced_columns(len(view.names), 5, 3))
-    card_parts = [cards] if cards.cards and not view.has_many else []
-    yield Section("What each embedding keeps", card_parts, "cards")
+def _page_sections(results: Results, view: ResultView) -> Iterator[Section]:
+    """Yield the sections of a page between the answers and the limits."""
+    order = [*embedding_order(view)]
+    names = [*order, *view.failed]
+    short = short_names(names, MAX_NAME_BREADTH)
+    drawn = order[:MAX_PANELS] if view.has_many else order
+    yield Section("Each embedding", [embedding_cards(results, view, names, short)] if names else [], "cards")
+    has_values = bool(view.by_goal and view.computed)
     yield Section(
-        "How well each embedding keeps the data",
-        list(_ranking_parts(view, labels, dimensions, cards)) if view.by_goal and view.computed else [],
-        "ranking",
-        "Ranking",
+        "All measures", list(_measure_parts(view, names, short)) if has_values else [], "measures", "Measures"
     )
-    n_drawn, aside = len(view.featured), ""
-    if view.has_many:
-        aside = (
-            f"The first {n_drawn} of {len(view.names)} embeddings by mean rank; results.plot(names=[…]) draws others."
-        )
-    figures = point_figures(results, view, labels)
-    maps = [replace(figures.maps, aside=aside, columns=balanced_columns(n_drawn, 5, 3))] if figures.maps else []
-    yield Section("Where each embedding can be trusted", maps, "maps", "Maps")
-    yield Section("At which scale", list(_scale_parts(view, figures)), "scales", "Scales")
-    note = Paragraph(" ".join(filter(None, [figures.distances, aside])), "note")
-    diagrams = (
-        [note, Figures(figures.diagrams, "panels diagrams", balanced_columns(n_drawn, 4, 3))]
-        if figures.diagrams
-        else []
+    yield Section("Where can each map be trusted?", list(_map_parts(results, view, drawn, short)), "maps", "Maps")
+    yield Section(
+        "At which neighborhood size?", list(_size_parts(results, view, drawn, order, short)), "sizes", "Sizes"
     )
-    yield Section("What distances are worth", diagrams, "distances", "Distances")
-    yield Section("Is one better than another?", list(_difference_parts(view, paired)), "differences", "Differences")
+    yield Section("Is one better than another?", list(_difference_parts(view, short)), "differences", "Differences")
     methods = method_measures_table(view, "method", "One row for each embedding and measure")
-    method_note = (
-        "These measures are asked of the method, which was run again; they say nothing of one embedding alone. "
+    method_note = "These measures refer to the method, which was run again, not to one embedding alone."
+    yield Section(
+        "Is the method consistent?", [Paragraph(method_note, "lead"), methods] if methods else [], "methods", "Methods"
     )
-    method_note += "Embeddings that cannot be made again have their reason under the first table."
-    method_parts = [Paragraph(method_note, "note"), methods] if methods else []
-    yield Section("Is the method consistent?", method_parts, "methods", "Methods")
-    count = 0
+    n_histograms = 0
     for group in test_groups(view):
-        nulls = null_figures(group.tests, results, view, count)
-        count += len(nulls.figures)
-        histograms: list[Part] = (
-            [_histograms(nulls, balanced_columns(len(view.featured), 5, 3))] if nulls.figures else []
+        parts = _test_parts(results, group, MAX_HISTOGRAMS - n_histograms)
+        n_histograms += sum(len(part.panels) for part in _grids(parts))
+        yield Section(_test_title(group), parts, group.id, group.short)
+    yield Section(
+        "How are distances kept?", list(_distance_parts(results, view, drawn, short)), "distances", "Distances"
+    )
+
+
+def _grids(parts: Sequence[Part]) -> Iterator[Grid]:
+    """Yield the grids of drawings, also the folded ones."""
+    for part in parts:
+        if isinstance(part, Grid):
+            yield part
+        elif isinstance(part, Details):
+            yield from _grids(part.parts)
+
+
+# First screen.
+
+
+def default_title(view: ResultView) -> str:
+    """Return the heading, such as "Four embeddings of digits"."""
+    count = len(view.names)
+    data = str(view.recipe.get("dataset") or "")
+    text = f"{number_word(count)} embedding{'s' * (count != 1)}" + (f" of {data}" if data else "")
+    return text[:1].upper() + text[1:]
+
+
+def page_question(results: Results, view: ResultView, dimensions: Mapping[str, int]) -> str:
+    """Return the question of the page, with the size of the data."""
+    n, p = int(view.recipe.get("n") or 0), int(view.recipe.get("p") or 0)
+    asked = "How well does it keep the data?" if len(view.names) == 1 else "How well does each keep the data?"
+    if not n:
+        return asked
+    labels = results.labels
+    n_classes = 0 if labels is None else len({label for label in labels.tolist() if label is not None})
+    classes = f" of {count_noun(n_classes, 'class', 'classes')}" if n_classes else ""
+    target = join_and([str(d) for d in sorted(set(dimensions.values()))])
+    size = f", {p:,} → {target} dimensions" if p and target else ""
+    return f"{asked} {count_noun(n, 'point')}{classes}{size}."
+
+
+def headline(view: ResultView) -> str:
+    """Return the settings of the evaluation, separated by " · "."""
+    recipe = view.recipe
+    parts = []
+    if view.k is not None:
+        more = f" (and {len(view.scales) - 1} more)" if len(view.scales) > 1 else ""
+        parts.append(f"Neighborhoods of k = {view.k}{more}")
+    metric = metric_text(recipe)
+    parts.append(metric[:1].upper() + metric[1:])
+    if recipe.get("anchors"):
+        parts.append(f"from {count_noun(int(recipe['anchors']), 'anchor')}")
+    has_intervals = any(row["conf_method"] for row in view.rows)
+    parts.append(f"{view.level} intervals" if has_intervals else "no intervals")
+    seed = recipe.get("random_state")
+    parts.append("" if seed is None else f"seed {seed}")
+    return " · ".join(part for part in parts if part)
+
+
+def question_columns(view: ResultView) -> list[Column]:
+    """Return one measure a question: the one that stands for it, else the first with a better direction."""
+    chosen = []
+    for topic, part in groupby(view.by_goal, key=lambda column: column.topic):
+        columns = [column for column in part if column.ranks and column.values]
+        usual = [column for column in columns if column.bar]
+        chosen += (usual or columns)[:1] if topic else []
+    return chosen
+
+
+def embedding_cards(results: Results, view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Cards:
+    """Return a card for each embedding, in their order."""
+    columns = question_columns(view)
+    mapped = mapped_values(results, view, [name for name in names if name in results.embeddings])
+    value = mapped[0].title_in_sentence if mapped else ""
+    cards = []
+    for name in names:
+        if name in view.failed:
+            cards.append(Card(name, short[name], "Could not be computed", "", [], view.failed[name]))
+            continue
+        Y = results.embeddings[name]
+        levels = mapped[1][name] if mapped else np.full(len(Y), -1)
+        drawing = thumbnail(Y, levels, f"Small map of {name}" + (f", points colored by {value}" if value else ""))
+        bars = [_card_bar(view, column, name) for column in columns if name in column.values]
+        warning = (
+            next((finding.predicate for finding in cautions(view, name)), "") if name not in view.reference else ""
         )
-        parts: list[Part] = [Paragraph(group.text, "note")]
-        parts += [Paragraph(nulls.common_text)] if nulls.common_text else histograms
-        parts += [group.errors] if group.errors else []
-        parts += [test_page_table(group)] if group.tests else []
-        if nulls.common_text:
-            of = f" of {nulls.total}" if len(nulls.figures) < nulls.total else ""
-            parts.append(Details(f"Null distributions: {len(nulls.figures)}{of} histograms", histograms, screen=True))
-        yield Section(group.title, parts, group.id, group.short)
+        cards.append(Card(name, short[name], standing(view, name).predicate, drawing, bars, warning))
+    return Cards(
+        cards, _card_note(view, columns, value), len(cards) if len(cards) <= MAX_OPEN_CARDS else MAX_OPEN_CARDS
+    )
 
 
-def _ranking_parts(
-    view: ResultView, labels: Mapping[str, EmbeddingLabel], dimensions: Mapping[str, int], cards: Cards
+def _card_bar(view: ResultView, column: Column, name: str) -> Bar:
+    """Return the bar of a question on a card."""
+    label = column.topic + ("" if column.higher else " ↓")
+    return bar_of(
+        column,
+        name,
+        percent_or_value(column, column.values[name]),
+        best=name in view.best_set(column).best,
+        label=label,
+    )
+
+
+def _card_note(view: ResultView, columns: Sequence[Column], value: str) -> str:
+    """Return how to read the cards."""
+    parts = []
+    if len(view.computed) > 1:
+        parts.append("Best first: by the number of questions with a place in a best set, then of measures.")
+    if value:
+        k = f" of their {view.k} nearest on the map" if view.k is not None else ""
+        parts.append(f"Points: {value}{k}, from chance to perfect.")
+    if columns:
+        parts.append(f"Bars: {'; '.join(column.title_in_sentence for column in columns)}.")
+    return " ".join(parts)
+
+
+def mapped_values(
+    results: Results, view: ResultView, names: Sequence[str]
+) -> tuple[Column, dict[str, Any], dict[str, Any]] | None:
+    """Return the measure of the colors of points, the color levels and the values; None where none has such values."""
+    try:
+        column = mapped_column(results, view, None, None)
+    except InputError:
+        return None
+    values = map_values(results, names, column)
+    return column, {name: point_levels(point_shares(column, name, values[name])) for name in names}, values
+
+
+# Maps.
+
+
+def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Iterator[Part]:
+    """Yield the maps of the points with their reading panel."""
+    if not names:
+        return
+    classes, mapped = class_colors(results.labels), mapped_values(results, view, names)
+    n = len(results.embeddings[names[0]])
+    step = -(-len(names) * n // MAX_MAP_POINTS)
+    panels = []
+    for at, name in enumerate(names):
+        Y, hollow = results.embeddings[name][::step], results.like_noise(name)
+        levels = mapped[1][name][::step] if mapped else np.full(len(Y), -1)
+        drawn_classes = None if classes is None else Classes(classes.codes[::step], classes.names, classes.colors)
+        label = f"Map {name}, {count_noun(n, 'point')}"
+        drawing = map_svg(Y, levels, drawn_classes, None if hollow is None else hollow[::step], label, at)
+        panels.append(Panel(name, short[name], map_aside(view, name, results.embeddings[name].shape[1]), drawing))
+    column, _, values = mapped or (None, {}, {})
+    notes = [f"One point in {step} is drawn."] if step > 1 else []
+    if any(results.like_noise(name) is not None for name in names):
+        notes.append("Hollow: not distinguished from noise.")
+    if len(names) < len(view.computed):
+        notes.append(
+            f"The first {len(names)} of {len(view.computed)} embeddings; results.plot(names=[…]) draws others."
+        )
+    text = "" if mapped is None else _trust_text(mapped[0], {name: mapped[2][name] for name in names})
+    if text:
+        yield Paragraph(text, "lead")
+    yield Maps(
+        panels,
+        list(classes.names) if classes else [],
+        None if column is None else scale_words(column),
+        point_data(results, view, names, column, values),
+        notes,
+    )
+
+
+def map_aside(view: ResultView, name: str, d: int) -> str:
+    """Return the share of kept neighbors, and which columns are drawn."""
+    overlap = view.find_column("neighborhood_overlap")
+    parts = [f"{100 * overlap.values[name]:.0f} % kept"] if overlap and name in overlap.values else []
+    parts += ["all points in one place"] if name in view.collapsed else []
+    parts += ["one column, as a strip"] if d == 1 else [f"columns 1 and 2 of {d}"] if d > 2 else []
+    return ", ".join(parts)
+
+
+def scale_words(column: Column) -> tuple[str, str, str]:
+    """Return the measure of the colors and the texts of both ends of their scale."""
+    perfect = column.bounds[1] if column.higher else column.bounds[0]
+    chance = f"chance {without_zero(column.short_chance)}" if column.short_chance else "worst"
+    return column.title_in_sentence, chance, f"perfect {perfect:g}" if math.isfinite(perfect) else "best"
+
+
+def _trust_text(column: Column, values: Mapping[str, Any]) -> str:
+    """Return how many points are closer to chance than to perfect on each map, in a sentence."""
+    counts: dict[int, list[str]] = {}
+    for name, of_points in values.items():
+        shares = point_shares(column, name, of_points)
+        if np.isfinite(shares).any():
+            counts.setdefault(int((shares < 0.5).sum()), []).append(name)
+    if not counts or not column.chance:
+        return ""
+    n = len(next(iter(values.values())))
+    texts = [
+        f"{'none' if count == 0 else f'{count:,}'}{f' of {n:,}' * (place == 0 and count > 0)} on {list_names(names)}"
+        for place, (count, names) in enumerate(sorted(counts.items()))
+    ]
+    return f"Points whose {column.title_in_sentence} is closer to chance than to perfect: {join_and(texts)}."
+
+
+# Curves over neighborhood sizes.
+
+
+def _size_parts(
+    results: Results, view: ResultView, names: Sequence[str], order: Sequence[str], short: Mapping[str, str]
 ) -> Iterator[Part]:
-    """Yield the first table with its note, all values, and for many embeddings the cards."""
-    table = main_page_table(view, labels, dimensions)
-    note = " ".join(filter(None, [_shade_note(view, table.style == "turned"), _table_note(view)]))
-    yield Paragraph(note, "note", scripted="Click a heading to sort." if table.sortable else "")
-    yield table
+    """Yield the curves over every K, and the measures at several k."""
+    for place, curve in enumerate(scale_curves(results, view).values()):
+        text = _range_text(view, results, curve, order) if place == 0 else f"{curve.title}."
+        if text:
+            yield Paragraph(text, "lead")
+        drawn = [name for name in names if name in curve.values]
+        panels = []
+        for name in drawn:
+            others = [other for other in order if other != name and other in curve.values]
+            area = f"area {without_zero(f'{curve.areas[name]:.3f}')}" if name in curve.areas else ""
+            title = CURVE_AXES.get(curve.measure, title_in_sentence(curve.title))
+            drawing = curve_svg(curve, name, others, len(order) > MAX_PANELS, view.k, title)
+            panels.append(Panel(name, short[name], area, drawing))
+        yield Grid(panels, "Reading the curves", *_curve_reading(view, curve, len(order)))
+    if view.curves:
+        names = list(order)
+        panels = [_family_panel(view, family, names) for family in view.curves[:MAX_FAMILIES]]
+        omitted = len(view.curves) - len(panels)
+        notes = ["Each measure against the number of neighbors k."]
+        notes += [f'{omitted} more can be drawn with results.plot("curve", measure=…).'] if omitted else []
+        swatches = [("own", f"the best set at k = {view.k}"), ("oth", "the other embeddings")]
+        yield Grid(panels, "Several numbers of neighbors", notes, swatches if len(names) > 1 else [])
+
+
+def _family_panel(view: ResultView, family: Sequence[Column], names: Sequence[str]) -> Panel:
+    """Return a measure at several numbers of neighbors."""
+    main = next((column for column in family if column in view.main_columns), family[0])
+    inked = view.best_set(main).best if len(names) > 1 else names
+    ks = [neighbors_of(column) or 1 for column in family]
+    title = main.title + ("" if main.higher else " ↓")
+    best = short_names(inked, MAX_NAME_BREADTH).values() if 0 < len(inked) < len(names) else []
+    aside = f"best: {', '.join(best)}" if 0 < len(best) <= MAX_ASIDE_NAMES else ""
+    return Panel(title, title, aside, family_svg(family, ks, names, inked, neighbors_of(main) or 1))
+
+
+def _curve_reading(view: ResultView, curve: ScaleCurve, count: int) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the paragraphs and the swatches that explain a curve."""
+    card = MEASURES.card(curve.measure) if curve.measure in MEASURES else None
+    symbol = f" ({curve.symbol})" if curve.symbol and not curve.title.endswith(curve.symbol) else ""
+    ends = " 0 is chance, 1 is perfect." if np.isfinite(curve.chance).all() and not curve.chance.any() else ""
+    question = f" {card.question}" if card else ""
+    texts = [f"{curve.title}{symbol}.{question}{ends}"]
+    bands = np.array([curve.band_low[name] for name in curve.values])
+    band = ""
+    if np.isfinite(bands).any():
+        last = int(curve.ks[np.isfinite(bands).any(axis=0)].max())
+        band = f" with its {view.level} band for all K at once"
+        band += f" (to K = {last:,})" if last < curve.ks[-1] else ""
+    elif curve.has_intervals:
+        band = f" with its {view.level} interval at each K alone"
+    swatches = [("own", f"this embedding{band}")]
+    if count > 1:
+        many = count > MAX_PANELS
+        swatches.append(
+            ("all", "all other embeddings, from the lowest to the highest")
+            if many
+            else ("oth", "the other embedding" if count == 2 else f"the other {number_word(count - 1)}")
+        )
+    if curve.areas:
+        texts.append("Area: the mean over all K with weight 1/K.")
+    if view.results is not None and len(view.results.curve_differences):
+        texts.append(f"Significant: the {view.level} band of each difference excludes 0.")
+    return texts, swatches
+
+
+def _range_text(view: ResultView, results: Results, curve: ScaleCurve, order: Sequence[str]) -> str:
+    """Return at which sizes an embedding is significantly better than all that are not the same map, in a sentence."""
+    table = results.curve_differences
+    table = table[table["measure"] == curve.measure]
+    if not len(table) or curve.direction not in ("higher", "lower"):
+        return ""
+    sign = 1.0 if curve.direction == "higher" else -1.0
+    groups, order = _same_map_groups(view), [name for name in order if name in view.contenders]
+    bands = {}
+    for (first, second), rows in table.groupby(["first", "second"], sort=False):
+        low, high = sign * rows["band_low"].to_numpy(), sign * rows["band_high"].to_numpy()
+        low, high = np.fmin(low, high), np.fmax(low, high)
+        bands[first, second], bands[second, first] = low, -high
+    ks = next(iter(table.groupby(["first", "second"])))[1]["K"].to_numpy()
+    texts = []
+    for name in order:
+        others = [other for other in order if other not in groups[name]]
+        lows = [bands[name, other] for other in others if (name, other) in bands]
+        if groups[name][0] != name or not others or len(lows) < len(others) or len({len(low) for low in lows}) != 1:
+            continue
+        least = np.nanmin(np.array(lows), axis=0) if np.isfinite(lows).any() else np.full(len(ks), math.nan)
+        for run_sign, low, high in better_ranges(least, np.full(len(ks), math.inf), ks):
+            if run_sign > 0:
+                at = f"from K = {low:,} to {high:,}" if low < high else f"at K = {low:,}"
+                is_plural = len(groups[name]) > 1
+                texts.append(
+                    f"{at} {join_and([isolate_name(n) for n in groups[name]])} {'are' if is_plural else 'is'} "
+                    f"significantly better than {'the other' if len(others) == 1 else 'every other map'}"
+                )
+    if not texts:
+        return "At no neighborhood size is one embedding significantly better than all others."
+    text = "; ".join(texts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _same_map_groups(view: ResultView) -> dict[str, tuple[str, ...]]:
+    """Return for each embedding those that are the same map, with itself, in the order of the page."""
+    order = embedding_order(view)
+    groups = {name: (name,) for name in view.names}
+    for names in view.same_maps:
+        members = tuple(sorted((name for name in names if name in order), key=order.index))
+        groups.update(dict.fromkeys(members, members))
+    return groups
+
+
+# All measures.
+
+
+def _measure_parts(view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Iterator[Part]:
+    """Yield the table of all measures with how to read it, and all values with their settings."""
+    computed = [name for name in names if name not in view.failed]
+    text = _best_counts_text(view, computed)
+    if text:
+        yield Paragraph(text, "lead")
+    if len(computed) <= MAX_MEASURES_DOWN:
+        yield _measures_down(view, computed, short)
+    else:
+        yield from _embeddings_down(view, computed, short)
+    yield Paragraph(_score_note(view), "note")
     all_values = _all_values_table(view)
     ties = any(not math.isnan(row["worst"]) for row in view.rows)
     ties_text = " and the values over all orders of ties" if ties else ""
-    summary = f"All values: {len(all_values.cells)} rows, with the ends of the intervals{ties_text}"
+    summary = f"All values: {len(all_values.cells):,} rows, with the ends of the intervals{ties_text}"
     yield Details(summary, [all_values], screen=True)
-    if cards.cards and view.has_many:
-        yield Details(f"What each of the {len(cards.cards)} embeddings keeps", [cards], screen=True)
 
 
-def main_page_table(view: ResultView, labels: Mapping[str, EmbeddingLabel], dimensions: Mapping[str, int]) -> Table:
-    """Return the values of the main measures: embeddings as rows; if there are many measures they are the rows.
+def _best_counts_text(view: ResultView, names: Sequence[str]) -> str:
+    """Return of how many measures each embedding is in the best set, in a sentence."""
+    best_sets = [best_set for column in view.by_goal if (best_set := view.best_set(column)).best]
+    names = [name for name in names if name in view.contenders]
+    if len(names) < 2 or not best_sets:
+        return ""
+    counts = {name: sum(name in best_set.best for best_set in best_sets) for name in names}
+    groups = [(count, [n for n in names if counts[n] == count]) for count in sorted(set(counts.values()), reverse=True)]
+    total = f"{number_word(len(best_sets))} {'measure' if len(best_sets) == 1 else 'measures'}"
+    tested = all(best_set.tested for best_set in best_sets)
+    texts = []
+    for place, (count, members) in enumerate(groups):
+        number = number_word(count) if count else "none"
+        has = "is in the best set" if tested else "has the best value"
+        has = has if len(members) == 1 else "are in the best set" if tested else "have the best value"
+        texts.append(f"{list_names(members)} {f'{has} of {number} of {total}' if place == 0 else f'of {number}'}")
+    return f"{', '.join(texts)}."
 
-    An embedding that failed has its reason in one cell, and an empty column in a turned table.
-    """
-    main, dimensions_differ, notes = view.by_goal, len(set(dimensions.values())) > 1, Footnotes()
-    names = [*view.ranked, *view.failed] if view.has_many else view.names
-    tagged = {}
-    for name in names:
-        aside = f"d = {dimensions[name]}" if dimensions_differ and name in dimensions else ""
-        tagged[name] = replace(labels[name], aside=aside)
-    cells = {name: [_cell(view, column, name, notes) for column in main] for name in names if name in view.computed}
-    heads = [_head(column, notes, view.k) for column in main]
-    chances = [
-        Cell(
-            column.short_chance or MISSING_VALUE,
-            "number",
-            note=column.chance if column.chance != column.short_chance else "",
-        )
-        for column in main
+
+def _score_note(view: ResultView) -> str:
+    """Return how to read the table of all measures."""
+    parts = []
+    best_sets = [best_set for column in view.by_goal if (best_set := view.best_set(column)).best]
+    if any(best_set.tested for best_set in best_sets):
+        parts.append("● best set, tested measure by measure, adjusted over the embeddings, not over the measures.")
+    elif best_sets:
+        parts.append("● best value; no test.")
+    if any(column.has_any_interval for column in view.main_columns):
+        parts.append(f"Small: half the {view.level} interval, or both sides where they differ.")
+    parts.append("Bar: from chance to perfect; an empty bar: no better than chance. ↓ lower is better.")
+    if any(" to " in column.chance for column in view.by_goal):
+        parts.append("≈ differs between the embeddings.")
+    if any(column.ties_matter(name) for column in view.main_columns for name in column.values):
+        parts.append("“Ties”: worst and best over all orders of equal distances.")
+    if view.k is not None:
+        parts.append(f"Neighborhoods of k = {view.k}.")
+    return " ".join(parts)
+
+
+def _measures_down(view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Table:
+    """Return the table of few embeddings: a row for each measure, below its question."""
+    rows: list[list[Any]] = []
+    by_title = groupby(view.by_goal, key=lambda column: column.topic)
+    for title, columns in by_title:
+        measures = list(columns)
+        rows.append([Cell(title or "Other measures", "text", note=GOALS[measures[0].goal].question if title else "")])
+        for column in measures:
+            term = ", ".join(filter(None, [column.term, _other_parameters(view, column)]))
+            head = Cell(_down_title(column), "text", small=[term], note=column.question)
+            values = [_score_cell(view, column, name) for name in names]
+            rows.append([head, *values, Cell(_chance_text(column), "number", "soft", note=_chance_note(column))])
+    columns = [
+        TableColumn("Measure", "text"),
+        *(TableColumn(short[name], "value", question=name, is_name=True) for name in names),
     ]
-    grouped = [(subject, len(list(part))) for subject, part in groupby(_subject(column) for column in main)]
-    subjects = grouped if len(grouped) > 1 else []
-    title = "Values of all measures"
-    options: dict[str, Any] = {
-        "name_width": min(max((len(label.short) for label in labels.values()), default=0), 13),
-        "footnotes": list(notes.marks.values()),
-    }
-    if has_measure_rows(len(main), len(view.names)):
-        lines = []
-        for place, (head, chance) in enumerate(zip(heads, chances, strict=True)):
-            first_cell = Cell(head.title, "text", small=[head.below], note=head.question, footnote=head.footnote)
-            values = [cells[name][place] if name in cells else Cell(MISSING_VALUE) for name in names]
-            lines.append([first_cell, *values, replace(chance, emphasis="soft")])
-        failed = {name: replace(label, aside="failed") for name, label in tagged.items() if name in view.failed}
-        embedding_heads = [TableColumn(name, label=failed.get(name, tagged[name]), question=name) for name in names]
-        headings = [TableColumn("Measure", "text"), *embedding_heads, TableColumn("Chance level")]
-        ends = list(accumulate((count for _, count in subjects), initial=0))
-        for end, (subject, _) in reversed(list(zip(ends, subjects, strict=False))):
-            lines.insert(end, [Cell(subject)])
-        caption = "Measures down, embeddings across"
-        return Table(title, headings, lines, caption=caption, style="turned", sortable=False, **options)
-    rows = []
-    for name in names:
-        label = tagged[name]
-        first_cell = Cell(name, "embedding", note=name, sort=str(label.place), label=label)
-        reason_cells = [Cell(view.failed.get(name, ""), "reason", sort="", span=len(main))]
-        rows.append([first_cell, *cells.get(name, reason_cells)])
-    foot_row = [Cell("chance level", "number"), *chances]
-    headings = [TableColumn("Embedding", "text"), *heads]
-    sortable, n_visible = len(view.computed) > 1, visible_rows(len(rows))
-    caption = "Embeddings down, measures across"
-    options |= {"style": "main", "sortable": sortable, "visible_rows": n_visible, "groups": subjects}
-    return Table(title, headings, rows, foot_row=foot_row, caption=caption, **options)
+    return Table(
+        "", [*columns, TableColumn("Chance", "number")], rows, caption="All measures", style="scores", sortable=False
+    )
 
 
-def visible_rows(count: int) -> int:
-    """Return how many rows of a long table a page shows at first; 0 for all."""
-    return VISIBLE_ROWS if count > MAX_UNFOLDED_ROWS else 0
+def _embeddings_down(view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Iterator[Part]:
+    """Yield the table of many embeddings by one measure a question, and the remaining measures folded."""
+    chosen = question_columns(view)
+    remaining = [column for column in view.by_goal if column not in chosen]
+    yield _embedding_rows(view, names, short, chosen, "One measure a question")
+    for title, part in groupby(remaining, key=lambda column: column.topic):
+        columns = list(part)
+        yield Details(
+            f"{title or 'Other measures'}: {join_and([column.title_in_sentence for column in columns])}",
+            [_embedding_rows(view, names, short, columns, title or "Other measures")],
+        )
 
 
-def _subject(column: Column) -> str:
-    """Return the goal of a measure, in words."""
-    return GOALS[column.goal].title if column.goal else ""
+def _embedding_rows(
+    view: ResultView, names: Sequence[str], short: Mapping[str, str], columns: Sequence[Column], caption: str
+) -> Table:
+    """Return values with a row for each embedding."""
+    heads = [
+        TableColumn(
+            _down_title(column),
+            "value",
+            question=column.question,
+            higher=column.higher,
+            below=", ".join(filter(None, [column.term, _other_parameters(view, column)])),
+        )
+        for column in columns
+    ]
+    rows = [
+        [Cell(short[name], "name", note=name), *(_score_cell(view, column, name) for column in columns)]
+        for name in names
+    ]
+    chance = [Cell("Chance", "text"), *(Cell(_chance_text(c), "number", "soft", note=_chance_note(c)) for c in columns)]
+    visible = MAX_OPEN_ROWS if len(rows) > MAX_OPEN_ROWS else 0
+    return Table(
+        "",
+        [TableColumn("Embedding", "name"), *heads],
+        rows,
+        foot_row=chance,
+        caption=caption,
+        style="scores",
+        visible_rows=visible,
+    )
+
+
+def _down_title(column: Column) -> str:
+    """Return the title of a measure, with an arrow where lower is better."""
+    return column.title + {"higher": "", "lower": " ↓"}.get(column.direction, f", {column.direction_text}")
+
+
+def _other_parameters(view: ResultView, column: Column) -> str:
+    """Return the parameters of a measure, without the number of neighbors that the page names once."""
+    hidden = (f"n_neighbors={view.k}", "n_triplets=200")
+    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part not in hidden))
+
+
+def _chance_text(column: Column) -> str:
+    """Return the chance level; the middle of several that differ little, with a sign."""
+    if " to " not in column.chance:
+        return "0" if column.chances and not any(column.chances) else without_zero(column.chance) or MISSING_VALUE
+    if column.short_chance == DIFFERS:
+        return DIFFERS
+    middle = sum(column.chances) / len(column.chances)
+    return f"≈ {without_zero(format_fixed(middle, min(column.decimals, 2)))}"
+
+
+def _chance_note(column: Column) -> str:
+    """Return the range of chance levels that differ."""
+    return column.chance if " to " in column.chance else ""
+
+
+def _score_cell(view: ResultView, column: Column, name: str) -> Cell:
+    """Return the value of one embedding with its interval and its bar; a missing one has its reason."""
+    cell = column.cells.get(name)
+    if cell is None or cell.missing:
+        return Cell(MISSING_VALUE, "value", sort="", note=missing_reason(view, column, name))
+    ties = column.tie_range(name)
+    small = _half_widths(column, name)
+    return Cell(
+        without_zero(column.format_value(cell.value)),
+        "value",
+        "best" if name in view.best_set(column).best else "",
+        sort=repr(float(cell.value)),
+        note=". ".join(filter(None, [cell.note, f"over all orders of equal distances: {ties}" if ties else ""])),
+        small=[small] if small else [],
+        ties=ties if column.ties_matter(name) else "",
+        bar=bar_of(column, name),
+    )
+
+
+def _half_widths(column: Column, name: str) -> str:
+    """Return half the interval of an embedding; both sides where they differ in print; empty without an interval."""
+    cell = column.cells[name]
+    if not cell.has_interval:
+        return ""
+    below, above = (
+        without_zero(column.format_value(abs(side))) for side in (cell.value - cell.low, cell.high - cell.value)
+    )
+    return f"±{below}" if column.is_symmetric(name) else f"−{below} +{above}"
 
 
 def _all_values_table(view: ResultView) -> Table:
@@ -263,108 +663,135 @@ def _all_values_table(view: ResultView) -> Table:
     computed_rows = [row for row in view.rows if row["embedding"] not in view.failed]
     intervals = any(not math.isnan(row["conf_low"]) for row in view.rows)
     ties = any(not math.isnan(row["worst"]) for row in view.rows)
+    columns = {(column.measure, column.parameters): column for column in view.columns}
     rows = []
     for row in computed_rows:
-        column = next(c for c in view.columns if c.measure == row["measure"] and c.parameters == row["parameters"])
+        column = columns[row["measure"], row["parameters"]]
         cell = column.cells[row["embedding"]]
-        ends = "" if not cell.has_interval else f"{column.format_value(cell.low)} to {column.format_value(cell.high)}"
-        orders = (
-            "" if math.isnan(cell.worst) else f"{column.format_value(cell.worst)} to {column.format_value(cell.best)}"
-        )
+        text = column.format_value
+        ends = "" if not cell.has_interval else f"{text(cell.low)} to {text(cell.high)}"
+        orders = "" if math.isnan(cell.worst) else f"{text(cell.worst)} to {text(cell.best)}"
         rows.append(
             [
                 Cell(row["embedding"], "name"),
                 Cell(column.title, "text"),
                 Cell(parameter_text(column.parameters), "text"),
-                Cell(MISSING_VALUE if cell.missing else column.format_value(cell.value), "number"),
+                Cell(MISSING_VALUE if cell.missing else text(cell.value), "number"),
                 *[Cell(ends, "number")] * intervals,
-                Cell("" if math.isnan(cell.chance) else column.format_value(cell.chance), "number"),
+                Cell("" if math.isnan(cell.chance) else text(cell.chance), "number"),
                 *[Cell(orders, "number")] * ties,
                 Cell(cell.note, "note"),
             ]
         )
-    text_heads = [TableColumn(title, "text") for title in ("Embedding", "Measure", "Parameters")]
-    number_titles = ["Value", *[f"{view.level} interval"] * intervals, "Chance level", *["Ties: worst, best"] * ties]
-    heads = [*text_heads, *map(TableColumn, number_titles), TableColumn("Note", "text")]
+    numbers = ["Value", *[f"{view.level} interval"] * intervals, "Chance", *["Ties: worst, best"] * ties]
+    heads = [TableColumn("Embedding", "name"), TableColumn("Measure", "text"), TableColumn("Parameters", "text")]
+    heads += [*(TableColumn(title, "number") for title in numbers), TableColumn("Note", "note")]
     return Table("All values", heads, rows, caption="One row for each embedding, measure and parameter")
 
 
-def _scale_parts(view: ResultView, figures: PointFigures) -> Iterator[Part]:
-    """Yield the curves over every K, and those of measures at several k."""
-    if figures.scales:
-        note = "Neighborhoods of every size K, on a log scale; dashed: chance level, dotted: a perfect copy."
-        yield Paragraph(f"{note} {figures.bands}".rstrip(), "note")
-        yield Figures(figures.scales, "curves")
-    if figures.curves:
-        bands = f"; bands are {view.level} intervals" if any(row["conf_method"] for row in view.rows) else ""
-        n_omitted = len(view.curves) - len(figures.curves)
-        omitted_text = f' {n_omitted} more can be drawn with results.plot("curve", measure=...).' if n_omitted else ""
-        yield Paragraph(f"Each measure against the number of neighbors k{bands}.{omitted_text}", "note")
-        yield Figures(figures.curves, "curves")
+# Differences.
 
 
-def _difference_parts(view: ResultView, paired: PairedDifferences) -> Iterator[Part]:
-    """Yield which embeddings differ: the tests, the figures, and the pairs."""
-    if paired.table is None or paired.comparison is None:
+def _difference_parts(view: ResultView, short: Mapping[str, str]) -> Iterator[Part]:
+    """Yield which embeddings differ, as the page of the comparison of all of them does."""
+    if view.comparison is not None:
+        columns = {full_name(column.measure, column.parameters): column for column in view.columns}
+        yield from difference_parts(view.comparison, columns, short)
+
+
+# Tests and distances.
+
+
+def _test_title(group: TestGroup) -> str:
+    """Return the question of some tests, which names the classes where only these were tested."""
+    variables = {row["variable"] for row in group.tests}
+    return "Do the maps depend on the classes?" if group.id == "tests" and variables == {"labels"} else group.title
+
+
+def _test_parts(results: Results, group: TestGroup, max_histograms: int) -> list[Part]:
+    """Return the text and the table of some tests, and their null distributions folded."""
+    parts: list[Part] = [Paragraph(group.text, "lead")]
+    parts += [group.errors] if group.errors else []
+    n_visible = visible_rows(len(group.tests))
+    parts += [replace(test_page_table(group), visible_rows=n_visible)] if group.tests else []
+    with_null = [(row, null) for row in group.tests if len((null := stored_null(results, row)).counts)]
+    with_null.sort(key=lambda test_and_null: (str(test_and_null[0]["variable"]), str(test_and_null[0]["test"])))
+    panels = []
+    for row, null in with_null[: max(max_histograms, 0)]:
+        test, variable = str(row["test"]).upper(), printable(row["variable"])
+        numbers = true_minus(f"null mean {row['chance']:.3g}, {decisive_p(row)}")
+        label = true_minus(f"{test} of {row['embedding']} and {variable}: observed {row['statistic']:.4g}, {numbers}")
+        drawing = null_svg(null.low, null.high, null.counts, float(row["statistic"]), label)
+        name = printable(row["embedding"])
+        panels.append(
+            Panel(name, short_names([name], MAX_NAME_BREADTH)[name], f"{test}, {variable}: {numbers}", drawing)
+        )
+    if panels:
+        of = f" of {len(with_null)}" if len(panels) < len(with_null) else ""
+        reading = ["Gray: the statistic under the null hypothesis. Line: as observed."]
+        reading += ['results.plot("null") draws any of them.'] if of else []
+        grid = Grid(panels, "Reading the histograms", reading)
+        parts.append(Details(f"Null distributions: {len(panels)}{of} histograms", [grid], screen=True))
+    return parts
+
+
+def _distance_parts(
+    results: Results, view: ResultView, names: Sequence[str], short: Mapping[str, str]
+) -> Iterator[Part]:
+    """Yield the Shepard diagrams, folded."""
+    drawn = [name for name in names if name in results.shepard]
+    if not drawn:
         return
-    figures = page_forests(paired.comparison, view)
-    marks = forest_text(paired.comparison, figures.style.endswith("lines")) if figures.figures else ""
-    yield Paragraph(f"{paired.text} {marks}", "note")
-    yield figures
-    title = "Paired differences from the best by each measure" if paired.n_more else "All paired differences"
-    left = f"; {paired.n_more:,} more in results.compare().tidy()" if paired.n_more else ""
-    yield Details(f"{title}: {len(paired.table.rows)} rows{left}", [paired.table], screen=view.has_many)
+    panels = [
+        Panel(name, short[name], rank_correlation_text(view, name), distances_svg(results.shepard[name], name))
+        for name in drawn
+    ]
+    grid = Grid(panels, "Reading the diagrams", [shepard_text(results.shepard[drawn[0]])])
+    yield Details(f"Shepard diagrams of {count_noun(len(drawn), 'embedding')}", [grid], screen=True)
 
 
-def _histograms(nulls: NullFigures, columns: tuple[int, int]) -> Group:
-    """Return null distributions with a note on how to read them."""
-    note = "Gray: the statistic under the null hypothesis; colored: as observed."
-    if len(nulls.figures) < nulls.total:
-        note += f' {len(nulls.figures)} of {nulls.total} are shown; results.plot("null") draws any of them.'
-    return Group([Paragraph(note, "note"), Figures(nulls.figures, "nulls", columns)])
-
+# The report as a text.
 
 FIGURE_CAPTIONS = {
     "embedding": "The points of each embedding, colored by class where there are classes",
-    "map": "The quality of a measure where the points lie, from worse (yellow) to better (green)",
+    "map": "The quality of a measure where the points are, from worse to better",
     "curve": "{} against the number of neighbors",
     "shepard": "Distances in each embedding against those in the data",
 }
 
 
-def _text_sections(
-    results: Results,
-    view: ResultView,
-    labels: Mapping[str, EmbeddingLabel],
-    folder: FigureFolder,
-    paired: PairedDifferences,
-) -> Iterator[Section]:
-    """Yield the sections of a text between the answer and the cautions."""
+def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> Iterator[Section]:
+    """Yield the sections of a text between the answers and the limits."""
     all_tables = summarize(results, full=True).tables if view.computed else []
     tests = [table for table in all_tables if table.title]
-    cards = Cards(embedding_cards(view, labels), (1, 1))
-    yield Section("What each embedding keeps", [cards] if cards.cards and not view.has_many else [])
+    names = [*(name for name in embedding_order(view) if name not in view.reference), *view.failed]
+    items = [_text_card(view, name) for name in names if len(view.names) > 1 and not view.has_many]
+    yield Section("Each embedding", [Items(items)] if items else [])
     has_values = bool(view.computed and view.by_goal)
     yield Section(TITLE, [value_table(results)] if has_values else [])
-    curves = [*results.curves["measure"].unique(), *(family[0].measure for family in view.curves[:MAX_CURVES])]
+    curves = [*results.curves["measure"].unique(), *(family[0].measure for family in view.curves[:MAX_FAMILIES])]
     points = [("embedding", ""), ("map", "")]
-    yield Section("Where each embedding can be trusted", list(_figure_files(results, view, folder, points)))
+    yield Section("Where can each map be trusted?", list(_figure_files(results, view, folder, points)))
     scales = [("curve", measure) for measure in dict.fromkeys(curves)]
-    yield Section("At which scale", list(_figure_files(results, view, folder, scales)))
-    distances = [("shepard", "")] if results.shepard else []
-    yield Section("What distances are worth", list(_figure_files(results, view, folder, distances)))
+    yield Section("At which neighborhood size?", list(_figure_files(results, view, folder, scales)))
+    rows = [] if view.comparison is None else difference_rows(view.comparison)
     differ: list[Part] = []
-    if paired.comparison is not None and not view.has_many:
-        tables_of_pairs = pair_tables(paired.comparison)
-        differ = [
-            Paragraph(paired.text),
-            *tables_of_pairs,
-        ]
+    if view.comparison is not None and rows and not view.has_many:
+        differ = [Paragraph(difference_text(view.comparison, rows)), *pair_tables(view.comparison)]
     yield Section("Is one better than another?", differ)
     test_text = [Paragraph(rejection_text(view, view.tests))] if tests else []
-    yield Section("Does the embedding depend on what is known?", [*test_text, *tests])
-    values = [table for table in all_tables if not table.title]
-    yield Section("All values", values)
+    yield Section("Do the maps depend on what is known?", [*test_text, *tests])
+    distances = [("shepard", "")] if results.shepard else []
+    yield Section("How are distances kept?", list(_figure_files(results, view, folder, distances)))
+    yield Section("All values", [table for table in all_tables if not table.title])
+
+
+def _text_card(view: ResultView, name: str) -> str:
+    """Return where an embedding is best and its first caution, in a line."""
+    if name in view.failed:
+        return f"{isolate_name(name)}: could not be computed: {view.failed[name]}"
+    warning = next((finding.text for finding in cautions(view, name)), "")
+    return " ".join(filter(None, [f"{isolate_name(name)}: {standing(view, name).text}".rstrip(".") + ".", warning]))
 
 
 def _figure_files(
@@ -385,103 +812,136 @@ def _figure_files(
             yield folder.figure(figure, f"{kind}-{measure}" if measure else kind, caption)
 
 
+# Limits, settings and definitions.
+
+
 def closing_sections(
-    limits: Sequence[str],
+    limits: Sequence[TermEntry] | Sequence[str],
     notes: Sequence[str],
     call: str,
     settings: Sequence[TermEntry],
     versions: Sequence[tuple[str, str]],
     entries: Sequence[TermEntry],
 ) -> Iterator[Section]:
-    """Yield the cautions, the notes, the call and the settings, and the glossary."""
+    """Yield the limits, the notes, the call and the settings, and the glossary."""
     program = ", ".join(f"{name} {version}" for name, version in versions)
     settings_and_versions = [*settings, *([TermEntry("Versions", program)] if program else [])]
     call_part = Code(call) if call else Paragraph("The call was not recorded with this result.", "note")
-    yield Section("What may not be concluded", [Items(limits)] if limits else [], "limits", "Limits")
+    terms = [entry for entry in limits if isinstance(entry, TermEntry)]
+    sentences = [entry for entry in limits if isinstance(entry, str)]
+    limit_parts: list[Part] = [Terms(terms, "limits")] if terms else []
+    limit_parts += [Items(sentences)] if sentences else []
+    yield Section("Conclusions that do not follow", limit_parts, "limits", "Limits")
     yield Section("Notes", [Items(notes, numbered=True)] if notes else [], "notes", "Notes")
-    yield Section("Make it again", [call_part, Terms(settings_and_versions)], "again", "Reproduce")
-    yield Section("What the words mean", [Terms(entries)] if entries else [], "words", "Glossary")
+    yield Section("Reproduce", [call_part, Terms(settings_and_versions, "settings")], "reproduce", "Reproduce")
+    plain = [replace(entry, formula="", reference="") for entry in entries]
+    sources = [entry for entry in entries if entry.formula or entry.reference]
+    glossary_parts: list[Part] = [Terms(plain, "glossary")] if entries else []
+    if sources:
+        meanings = [TermEntry(entry.term, entry.reference, entry.formula) for entry in sources]
+        glossary_parts.append(Details("Formulas and references", [Terms(meanings, "sources")], screen=True))
+    yield Section("Glossary", glossary_parts, "glossary", "Glossary")
 
 
-def default_title(view: ResultView) -> str:
-    """Return the heading, such as "Evaluation of four embeddings of digits"."""
-    count = len(view.names)
-    data = str(view.recipe.get("dataset") or "")
-    noun = "embedding" if count == 1 else "embeddings"
-    return f"Evaluation of {number_word(count)} {noun}" + (f" of {data}" if data else "")
+def limits(view: ResultView, dimensions: Mapping[str, int]) -> list[TermEntry]:
+    """Return conclusions that do not follow, each with the reason; only those that apply."""
+    order = embedding_order(view)
+    contenders = [name for name in order if name in view.contenders]
+    several, first = len(contenders) > 1, contenders[0] if contenders else ""
+    columns = view.main_columns
+    has_interval = [cell.has_interval for column in columns for cell in column.cells.values() if not cell.missing]
+    tested = any(view.best_set(column).tested for column in columns)
+    one_scale = len(view.scales) == 1
+    d_text = join_and([str(d) for d in sorted(set(dimensions.values()))])
+    re_run = {row["target"] for row in view.rows} & {"replicates"}
+    rules: list[tuple[Any, str, str]] = [
+        (
+            several and not re_run,
+            f"{first} is the better method.",
+            (
+                "One run each was evaluated. Other seeds, settings or points can give another order; "
+                'ci="replicates" re-runs the methods.'
+            ),
+        ),
+        (
+            several,
+            f"{first} is best at everything.",
+            "Best sets hold measure by measure"
+            + (f" and at k = {view.k}." if view.k is not None and one_scale else "."),
+        ),
+        (
+            several and not tested and bool(has_interval),
+            "The best value is significantly better.",
+            "“Best” means the best value here. Nothing tests whether two embeddings differ.",
+        ),
+        (
+            any(column.measure == "knn_accuracy" and column.values for column in columns),
+            "The classes are clusters of the data.",
+            "Class accuracy refers to the map. Separate islands can come from the method.",
+        ),
+        (
+            several and any(has_interval),
+            "Overlapping intervals: no difference.",
+            "Each interval covers one value. Embeddings share their points, so pairs are tested on differences.",
+        ),
+        (
+            any(has_interval),
+            "The interval covers everything.",
+            f"It refers to {_interval_target(view)}, one value at a time.",
+        ),
+        (
+            bool(has_interval) and not any(has_interval),
+            "The values are exact.",
+            "They have no intervals: nothing here says how much they would change with other points.",
+        ),
+        (
+            any(has_interval) and not all(has_interval),
+            "No interval, so no uncertainty.",
+            "Values without an interval are not more certain than those with one.",
+        ),
+        (
+            bool(view.comparison) and tested,
+            "Significant, so it matters.",
+            (
+                f"With {int(view.recipe.get('n') or 0):,} points, small differences can be significant. "
+                "Set a margin: .compare(margin=…)."
+            ),
+        ),
+        (
+            bool(has_interval),
+            "Better than chance, so good.",
+            "Chance means a map that has nothing to do with the data, which is a low bar.",
+        ),
+        (
+            several and len(set(dimensions.values())) > 1,
+            "The order is that of the methods.",
+            f"The embeddings have {d_text} columns. More columns can keep more of the data.",
+        ),
+        (
+            any(d > 2 for d in dimensions.values()),
+            "The maps show what was evaluated.",
+            "Embeddings of more than two columns are evaluated in all of them; maps show the first two.",
+        ),
+        (
+            bool(view.recipe.get("anchors")),
+            "Every point was examined.",
+            "Neighborhoods are those of a random part of the points, and maps show these points.",
+        ),
+        (
+            bool(view.tests),
+            "A small p is a strong dependence.",
+            (
+                "It says that map and variable depend on each other, not how much (the effect size does) and not why. "
+                "A large p is no proof of independence."
+            ),
+        ),
+    ]
+    return [TermEntry(f"“{claim}”", reason) for applies, claim, reason in rules if applies]
 
 
-def _letter(place: int) -> str:
-    """Return the letter of a footnote: a, b, ..., z, aa, ab, ..."""
-    text = ""
-    place += 1
-    while place:
-        place, remainder = divmod(place - 1, 26)
-        text = chr(97 + remainder) + text
-    return text
-
-
-def _shared_note(column: Column) -> str:
-    """Return the note that every value of a column has."""
-    notes = {cell.note for cell in column.cells.values() if not cell.missing}
-    return notes.pop() if len(notes) == 1 and len(column.values) > 1 else ""
-
-
-def _head(column: Column, notes: Footnotes, k: int | None) -> TableColumn:
-    """Return title, symbol, parameters and direction of a column."""
-    symbol = "" if column.title.endswith(column.symbol) else column.symbol
-    shared_parameter = f"{NEIGHBORS_PARAMETER}={k}"  # named once, above the table
-    parameters = parameter_text(", ".join(p for p in column.parameters.split(", ") if p != shared_parameter))
-    below = ", ".join(filter(None, [symbol, parameters, "" if column.higher else column.direction_text]))
-    return TableColumn(
-        column.title,
-        below=below,
-        question=column.question,
-        higher=column.higher,
-        footnote=notes.mark(_shared_note(column)),
-    )
-
-
-def _cell(view: ResultView, column: Column, name: str, notes: Footnotes) -> Cell:
-    """Return the value of one embedding; a missing one has its reason."""
-    cell = column.cells.get(name)
-    if cell is None or cell.missing:
-        return Cell(MISSING_VALUE, sort="", footnote=notes.mark(missing_reason(view, column, name)))
-    ties = column.tie_range(name)
-    return Cell(
-        column.format_value(cell.value),
-        "value",
-        "best" if name in view.best_set(column).best else "",
-        small=[column.interval(name)],
-        shade=round(column.shade(name), 3),
-        note=f"over all orders of equal distances: {ties}" if ties else "",
-        sort=repr(float(cell.value)),
-        footnote=notes.mark("" if cell.note == _shared_note(column) else cell.note),
-        ties=ties if column.ties_matter(name) else "",
-    )
-
-
-def _shade_note(view: ResultView, measures_are_rows: bool) -> str:
-    """Return the meaning of the shades and marks of a page."""
-    best = best_mark_text(view, view.main_columns)
-    if not best:
-        return ""
-    return f"A stronger shade is better within a {'row' if measures_are_rows else 'column'}; ● {best}."
-
-
-def _table_note(view: ResultView) -> str:
-    """Return how to read the first table."""
-    parts = []
-    if any(cell.has_interval for column in view.main_columns for cell in column.cells.values()):
-        parts.append(f"In small print the half-width of the {view.level} interval, or its two ends.")
-    if any(column.ties_matter(name) for column in view.main_columns for name in column.values):
-        parts.append("“Ties” are worst and best over all orders of equal distances.")
-    if any(column.short_chance == DIFFERS for column in view.main_columns):
-        parts.append("Where chance “differs”, each embedding has its own; they stand below.")
-    if view.k is not None:
-        elsewhere = "; all values stand below" if len(view.scales) > 1 else ""
-        parts.append(f"Neighborhoods at k = {view.k}{elsewhere}.")
-    return " ".join(parts)
+def _interval_target(view: ResultView) -> str:
+    """Return what the intervals refer to, in words."""
+    return join_and(interval_targets(view.recipe, view.rows)) or "its target"
 
 
 def _settings(recipe: Mapping[str, Any]) -> list[TermEntry]:
@@ -504,112 +964,61 @@ def _settings(recipe: Mapping[str, Any]) -> list[TermEntry]:
 
 
 def _sources(recipe: Mapping[str, Any]) -> Iterator[TermEntry]:
-    """Yield the source of each embedding."""
+    """Yield the source of each embedding; many with the same source share an entry."""
+    names_by_text: dict[str, list[str]] = {}
     for name, source in (recipe.get("sources") or {}).items():
         description = "given coordinates" if source["kind"] == "coordinates" else f"{source['kind']} {source['what']}"
         parameters = ", ".join(f"{key}={value}" for key, value in source["parameters"].items())
-        yield TermEntry(str(name), f"{description}: {parameters}" if parameters else description, is_name=True)
+        text = f"{description}: {parameters}" if parameters else description
+        names_by_text.setdefault(text, []).append(str(name))
+    for text, names in names_by_text.items():
+        if len(names) > MAX_MEASURES_DOWN:
+            yield TermEntry(f"{len(names)} embeddings", text)
+        else:
+            yield from (TermEntry(name, text, is_name=True) for name in names)
 
 
 _MARKUP = re.compile(r":math:|\*|`|\.\. math::")
 
 
-def cautions(view: ResultView, dimensions: dict[str, int], paired: bool = False) -> list[str]:
-    """Return sentences on conclusions that do not follow; each is included only where it applies."""
-    cells = [cell for column in view.main_columns for cell in column.cells.values() if not cell.missing]
-    several = len(view.computed) > 1
-    dimensions_text = join_and([str(d) for d in sorted(set(dimensions.values()))])
-    dimensions_caution = "More columns can keep more of the data, so the order is not one of the methods alone."
-    rules = [
-        (
-            several,
-            "“Best” goes measure by measure: another measure, another number of neighbors or other points may bring "
-            "another embedding to the top."
-            if any(view.best_set(column).tested for column in view.main_columns)
-            else "“Best” means the best value in this table. Nothing here tests whether two embeddings differ.",
-        ),
-        (
-            paired,
-            "Paired tests refer to other points for the same embeddings, not to other runs of the methods or data.",
-        ),
-        (
-            several and len(set(dimensions.values())) > 1,
-            f"The embeddings have {dimensions_text} columns. {dimensions_caution}",
-        ),
-        (
-            bool(cells) and len(view.scales) == 1,
-            f"Neighborhoods are those of k = {view.k}."
-            + (" At another scale the order of the embeddings may be another." if several else ""),
-        ),
-        *(_interval_cautions(view, [c.has_interval for c in cells]) if cells else ()),
-        (
-            bool(view.recipe.get("anchors")),
-            "Neighborhoods were seen from a random part of the points only; maps show those points.",
-        ),
-        (
-            bool(view.computed),
-            (
-                "Each embedding was judged as it came, once. A method that starts at random may give another embedding "
-                "on another run."
-            ),
-        ),
-        (
-            any(d > 2 for d in dimensions.values()),
-            "Embeddings of more than two columns are judged in all of them; maps show the first two.",
-        ),
-        (
-            any(c.measure == "knn_accuracy" and c.values for c in view.main_columns),
-            (
-                "Classes that lie apart in an embedding are no proof that the embedding keeps the data: k-NN accuracy "
-                "judges labels, not distances."
-            ),
-        ),
-        *_test_cautions(view),
-        (
-            bool(cells),
-            "Better than chance is a low bar: chance means an embedding that has nothing to do with the data.",
-        ),
-    ]
-    return [sentence for applies, sentence in rules if applies]
-
-
-def _interval_cautions(view: ResultView, has_interval: list[bool]) -> list[tuple[bool, str]]:
-    """Return the limits of intervals, or the meaning of missing ones."""
-    any_interval, all_intervals = any(has_interval), all(has_interval)
-    difference = " They are no intervals for the difference of two embeddings, which share their points."
-    targets = join_and(interval_targets(view.recipe, view.rows))
-    return [
-        (not any_interval, "Values have no intervals: nothing here says how much they would change with other points."),
-        (
-            any_interval,
-            f"Intervals speak of {targets or 'their target'}, one value at a time."
-            + (difference if len(view.computed) > 1 else ""),
-        ),
-        (any_interval and not all_intervals, "Values without an interval are not more certain than those with one."),
-    ]
-
-
-def _test_cautions(view: ResultView) -> list[tuple[bool, str]]:
-    """Return the limits of tests."""
-    return [
-        (
-            bool(view.tests),
-            (
-                "A small p says that embedding and variable depend on each other, not how much (the effect size does) "
-                "and not why. A large p is no proof of independence."
-            ),
-        )
-    ]
-
-
 def glossary(view: ResultView) -> list[TermEntry]:
-    """Return the terms of ``definitions``; measures with formula and reference, from their cards and docstrings."""
-    measures = {_term(column): column for column in view.main_columns}
-    definition_pairs = definitions(view)
-    return [
-        measure_entry(measures[term]) if term in measures else TermEntry(term, meaning)
-        for term, meaning in definition_pairs
+    """Return the terms of the report: measures from their cards, then those of tables, marks and tests."""
+    entries = [measure_entry(column) for column in view.main_columns]
+    tested = any(view.best_set(column).tested for column in view.main_columns)
+    methods = join_and(sorted({row["conf_method"] for row in view.rows if row["conf_method"]}))
+    adjustment = ADJUSTMENTS.get(view.recipe.get("adjust"), "nothing")
+    rules: list[tuple[Any, str, str]] = [
+        (
+            tested,
+            "Best set",
+            (
+                "The best value and every value that is not significantly worse, by paired tests on the same points at "
+                "5 %, one measure at a time, adjusted over the embeddings."
+            ),
+        ),
+        (tested, "Borderline", "Significant for one measure alone, not after adjustment for all pairs and measures."),
+        (view.scales, "k", "Number of nearest neighbors that make a neighborhood."),
+        (
+            view.scales,
+            "Kept, lost, false",
+            "Kept: among the k nearest in the data and on the map. Lost: only in the data. False: only on the map.",
+        ),
+        (entries, "Chance", "The expected value for a map that has nothing to do with the data."),
+        (methods, f"{view.level} interval", f"Interval for one value, by {methods}."),
+        (
+            any(not math.isnan(row["worst"]) for row in view.rows),
+            "Ties",
+            "Equal distances can be ordered in several ways; worst and best are over all of them.",
+        ),
+        (view.tests, "p", _sentence(COLUMNS["p_value"])),
+        (view.tests, "Adjusted p", f"p adjusted over all tests that belong together, by {adjustment}."),
+        (
+            view.tests,
+            "Effect size",
+            "How strong a dependence is, on the scale of its test.",
+        ),
     ]
+    return [*entries, *(TermEntry(term, meaning) for applies, term, meaning in rules if applies)]
 
 
 def measure_entry(column: Column) -> TermEntry:
@@ -630,30 +1039,8 @@ def _formula_and_reference(measure: str) -> tuple[str, str]:
     return formula, " ".join(MEASURES.card(measure).reference.split())
 
 
-def definitions(view: ResultView) -> list[tuple[str, str]]:
-    """Return every term of the report with its meaning: measures, then columns of tables, then grades."""
-    pairs = [(_term(column), _meaning(column)) for column in view.main_columns]
-    pairs.append(("chance level", _sentence(COLUMNS["chance"])))
-    if view.scales:
-        pairs.append(("k", "Number of nearest neighbors that make a neighborhood."))
-    if any(row["conf_method"] for row in view.rows):
-        methods = join_and(sorted({row["conf_method"] for row in view.rows if row["conf_method"]}))
-        pairs.append((f"{view.level} interval", f"Interval for the value, by {methods}."))
-    if any(not math.isnan(row["worst"]) for row in view.rows):
-        ties = "Equal distances can be ordered in several ways; worst and best are over all of them."
-        pairs.append(("ties", f"{ties} A verdict stands only where it holds for both."))
-    if view.tests:
-        adjustment = ADJUSTMENTS.get(view.recipe.get("adjust"), "nothing")
-        pairs += [
-            ("p", _sentence(COLUMNS["p_value"])),
-            ("adjusted p", _sentence(f"{COLUMNS['p_adjusted']}, by {adjustment}")),
-            ("effect size", _sentence(COLUMNS["effect_size"])),
-        ]
-    return pairs
-
-
 def _term(column: Column) -> str:
-    return column.title if column.title.endswith(column.symbol) else f"{column.title} {column.symbol}"
+    return column.title if column.title.endswith(column.symbol) else f"{column.title} ({column.symbol})"
 
 
 def _sentence(text: str) -> str:
@@ -667,59 +1054,13 @@ def _meaning(column: Column) -> str:
         span = true_minus(f"from {low:g} to {high:g}")
     else:
         span = true_minus(f"from {low:g} up") if math.isfinite(low) else "without bounds"
-    chance = f"; chance level {column.chance}" if column.chance else ""
+    chance = f"; chance {column.chance}" if column.chance else ""
     return f"{column.question} {column.direction_text.capitalize()}, {span}{chance}.".strip()
 
 
-def headline(view: ResultView, dimensions: dict[str, int]) -> str:
-    """Return the data and the settings of the evaluation, in one line."""
-    recipe = view.recipe
-    dimensions_text = join_and([str(d) for d in sorted(set(dimensions.values()))])
-    size = count_noun(int(recipe.get("n") or 0), "point") + f" in {count_noun(int(recipe.get('p') or 0), 'dimension')}"
-    parts = [size + (f", shown in {dimensions_text}" if dimensions_text else "")]
-    if view.k is not None:
-        scales_text = f" (and {len(view.scales) - 1} more)" if len(view.scales) > 1 else ""
-        parts.append(f"k = {view.k}{scales_text}")
-    parts.append(metric_text(recipe))
-    if recipe.get("anchors"):
-        parts.append(f"seen from {count_noun(int(recipe['anchors']), 'anchor')}")
-    has_intervals = any(row["conf_method"] for row in view.rows)
-    parts.append(f"{view.level} intervals" if has_intervals else "no intervals")
-    seed = recipe.get("random_state")
-    parts.append("" if seed is None else f"seed {seed}")
-    return " · ".join(part for part in parts if part)
+VISIBLE_ROWS = 12  # rows of a long table that a page shows at first
 
 
-def embedding_cards(view: ResultView, labels: Mapping[str, EmbeddingLabel]) -> list[Card]:
-    """Return a card for each embedding, with its first caution; none if there is only one."""
-    titles, cards = short_names(view.names, MAX_NAME_LETTERS), []
-    for name in view.names if len(view.names) > 1 else ():
-        poor = [finding.predicate for finding in cautions_on(view, name)[:1]]
-        missing = [finding.text for finding in missing_findings(view, name)]
-        cards.append(Card(labels[name], titles[name], standing(view, name).predicate, [], poor, missing))
-    return cards
-
-
-MAX_MEASURE_COLUMNS = 10  # with more measures (these are the default ones) they are the rows of the first table
-
-
-def has_measure_rows(measures: int, embeddings: int) -> bool:
-    """Return whether measures are the rows of the first table, and embeddings its columns."""
-    return measures > max(MAX_MEASURE_COLUMNS, embeddings)
-
-
-def balanced_columns(count: int, wide: int, narrow: int) -> tuple[int, int]:
-    """Return how many of ``count`` items are in a row of a wide and of a narrower page, so that rows are nearly full.
-
-    Examples
-    --------
-    >>> balanced_columns(5, 5, 3), balanced_columns(6, 5, 3), balanced_columns(7, 5, 3)
-    ((5, 3), (3, 3), (4, 3))
-    """
-    return _fewest_columns(count, wide), _fewest_columns(count, narrow)
-
-
-def _fewest_columns(count: int, max_columns: int) -> int:
-    """Return the fewest columns that need no more rows than ``max_columns`` columns do."""
-    rows = -(-max(count, 1) // max_columns)
-    return -(-max(count, 1) // rows)
+def visible_rows(count: int) -> int:
+    """Return how many rows of a long table a page shows at first; 0 for all."""
+    return VISIBLE_ROWS if count > MAX_OPEN_ROWS else 0

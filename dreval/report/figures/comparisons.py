@@ -683,28 +683,6 @@ def pair_forests(comparison: Comparison) -> Figures:
     return Figures(figures, "forests lines")
 
 
-def page_forests(comparison: Comparison, view: ResultView) -> Figures:
-    """Return for a page the forests of few pairs, else of all pairs by two measures."""
-    pair_figures = pair_forests(comparison)
-    if pair_figures.figures:
-        return pair_figures
-    rows = comparison.pairs[comparison.pairs["conf_low"].notna()]
-    with_interval = {full_name(i, p) for i, p in zip(rows["measure"], rows["parameters"], strict=True)}
-    columns = [c for c in view.main_columns if full_name(c.measure, c.parameters) in with_interval]
-    chosen, figures = [c for name in PAGE_FOREST_MEASURES for c in columns if c.measure == name] or columns[:2], []
-    for number, column in enumerate(chosen):
-        with figure_style():
-            measure = full_name(column.measure, column.parameters)
-            figure = draw_forest(comparison, measure=measure, titled=False, explained=False)
-        label = (
-            f"Paired differences in {column.title_in_sentence}: advantage of the first of each pair, with its interval"
-        )
-        figures.append(
-            PageFigure(inline_svg(figure, f"f{number}", label), column.title, parameter_text(column.parameters))
-        )
-    return Figures(figures, "forests")
-
-
 HEATMAP_CELL_WIDTH_INCHES = 0.86
 HEATMAP_CELL_HEIGHT_INCHES = 0.4
 HEATMAP_CHANCE_WIDTH_INCHES = 0.98  # of the column of chance

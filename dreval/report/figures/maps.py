@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +16,6 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from dreval._check import FloatArray, IntArray, auto_neighbors, check_int, check_rows
 from dreval.errors import InputError
-from dreval.geometry.distances import nearest
 from dreval.geometry.procrustes import broken_edges, local_stretch
 from dreval.geometry.view import Reads, make_views
 from dreval.glossary import printable
@@ -28,44 +25,30 @@ from dreval.records.comparison import Comparison
 from dreval.records.estimates import Stability
 from dreval.records.frames import keys_by_full_name, setting_names
 from dreval.records.points import PointScores
-from dreval.records.results import MOST_LISTED, Results
+from dreval.records.results import Results
 from dreval.records.tests import NoiseTest
 from dreval.registry import MEASURES
 from dreval.report._style import (
     CLASS_COLORS,
     LIGHT,
     NUMBER_RAMP,
-    QUALITY_RAMP,
     draw_for_reader,
     embedding_color,
-    figure_style,
     grid_width,
     math_text,
     one_axes,
     panel_grid,
 )
-from dreval.report._svg import inline_svg
 from dreval.report.comparison_view import direction_of
-from dreval.report.document import EmbeddingLabel, Maps, PageFigure, Panel
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import (
     LETTER_INCHES,
-    ScaleCurve,
-    band_text,
-    curve_title,
-    draw_curves,
-    draw_scales,
-    scale_curves,
-    scale_title,
 )
-from dreval.report.figures._pairs import draw_shepard_panel, rank_correlation_text, shepard_text
 from dreval.report.figures._panels import (
     FOOT_LETTER_INCHES,
     FOOT_LINE_INCHES,
-    LAYERS,
     SOFT_TEXT,
     SUBTITLE_INCHES,
-    UNLABELED,
     Classes,
     Scale,
     check_pair,
@@ -89,8 +72,7 @@ from dreval.report.figures._panels import (
     write_bar,
     write_foot,
 )
-from dreval.report.figures._panels import scale_of_maps as make_scale
-from dreval.report.format import count_noun, format_fixed, short_name, short_names, text_breadth
+from dreval.report.format import format_fixed, short_name, short_names, text_breadth
 from dreval.report.result_view import Column, ResultView, parameter_text, parameter_value
 
 # Points of embeddings as figures: clouds, maps of quality, and the points that a page can name.
@@ -382,231 +364,6 @@ def map_values(results: Results, names: Sequence[str], column: Column) -> dict[s
     return {
         name: np.full(len(results.embeddings[name]), np.nan) if values is None else values
         for name, values in values_by_name.items()
-    }
-
-
-MAX_NAMED_POINTS = 60_000  # points of all embeddings together; beyond, names would make the page heavy
-MAX_MARKED_NEIGHBORS = 600_000  # neighbors in all lists of a page together
-COORDINATE_STEPS = 65_535  # of a side of an embedding
-VALUE_DIGITS = 3
-
-
-def point_data(results: Results, view: ResultView, column: Column | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return names and classes of the points, their places, values and neighbors; empty for too many points.
-
-    Arrays are base64 of unsigned 16-bit integers, row by row: of places x and y, of neighbors the k of each point.
-    """
-    names = list(view.featured)
-    if not names or len(names) * len(results.embeddings[names[0]]) > MAX_NAMED_POINTS:
-        return {}
-    classes, codes = _class_codes(results.labels)
-    n, k, neighbors, reason = len(results.embeddings[names[0]]), view.k, results.data_neighbors, ""
-    if k is not None and n > MOST_LISTED:
-        reason = f"The neighbors of a point are marked in results of up to {MOST_LISTED:,} points."
-    elif k is not None and (neighbors is None or neighbors.shape[1] < k):
-        reason = "The neighbors of a point are not marked: this result does not hold the neighbors in the data."
-    elif k is not None and (len(names) + 1) * n * k > MAX_MARKED_NEIGHBORS:
-        reason = "The neighbors of a point are not marked: the page would be too large with so many embeddings."
-    if k is None or reason:
-        neighbors = None
-    return {
-        "ids": None if results.ids is None else [printable(row_id) for row_id in results.ids],
-        "classes": classes,
-        "codes": codes,
-        "value": column.title_in_sentence.split("^")[0] if column else "",
-        "steps": COORDINATE_STEPS,
-        "k": k,
-        "near": None if neighbors is None else _pack_integers(neighbors[:, :k]),
-        "why": reason,
-        "panels": [
-            {
-                "name": printable(name),
-                "place": view.names.index(name),
-                "xy": _pack_integers(
-                    np.rint(COORDINATE_STEPS * (1 + place_points(results.embeddings[name]) * [1, -1]) / 2)
-                ),
-                "v": _round_values(values[name]) if name in values else None,
-                "near": None
-                if neighbors is None or k is None
-                else _pack_integers(nearest(results.embeddings[name], k)[0]),
-            }
-            for name in names
-        ],
-    }
-
-
-def _pack_integers(integers: Any) -> str:
-    """Return integers below 65536 in few letters."""
-    return base64.b64encode(np.asarray(integers).astype("<u2").tobytes()).decode("ascii")
-
-
-def _class_codes(labels: Any) -> tuple[Sequence[str], Sequence[int] | None]:
-    """Return the classes in the order of their first points, and the class of each point."""
-    if labels is None:
-        return [], None
-    codes_by_label: dict[Any, int] = {}
-    codes = [codes_by_label.setdefault(label, len(codes_by_label)) for label in labels.tolist()]
-    return [UNLABELED if label is None else printable(label) for label in codes_by_label], codes
-
-
-def _round_values(values: Any) -> list[float | None]:
-    """Return values with three significant digits, to be short; None where there are none."""
-    return [None if not math.isfinite(v) else float(f"{v:.{VALUE_DIGITS}g}") for v in values.tolist()]
-
-
-MAP_SIDE_INCHES = 2.4
-DIAGRAM_INCHES = 3.0  # inches; a page shows it at this size, so that its letters have the size of figures
-MAX_CURVES = 6
-
-
-@dataclass(frozen=True)
-class PointFigures:
-    """The figures of a page: maps, curves over all K and at several k, and Shepard diagrams with their explanation."""
-
-    maps: Maps | None = None
-    scales: Sequence[PageFigure] = ()
-    bands: str = ""
-    curves: Sequence[PageFigure] = ()
-    diagrams: Sequence[PageFigure] = ()
-    distances: str = ""
-
-
-def point_figures(results: Results, view: ResultView, labels: Mapping[str, EmbeddingLabel]) -> PointFigures:
-    """Return all figures of a page with their legends; empty parts where a result has no values."""
-    if not view.computed:
-        return PointFigures()
-    classes = class_colors(results.labels)
-    column = _default_mapped_column(results, view)
-    values = map_values(results, view.featured, column) if column else {}
-    mapped = [map_cells(results.embeddings[name], v)[1] for name, v in values.items()]
-    scale = make_scale(mapped, column.higher, column.bounds, column.chances) if column else None
-    with figure_style():
-        panels = [_page_panel(results, view, labels[name], classes, column, scale, values) for name in view.featured]
-        curves_by_measure = scale_curves(results, view)
-        scales = [_page_scale_curve(view, curve, i) for i, curve in enumerate(curves_by_measure.values())]
-        diagrams = [_page_shepard(results, view, labels[name]) for name in view.featured if name in results.shepard]
-        curves = [_page_curve(view, family, i) for i, family in enumerate(view.curves[:MAX_CURVES])]
-    legend = list(class_handles(classes)) if classes else []
-    shepard = next(iter(results.shepard.values()), None)
-    points = point_data(results, view, column, values)
-    return PointFigures(
-        Maps(panels, legend, _map_legend(column, scale) if column and scale else None, points),
-        scales,
-        band_text(view.level, curves_by_measure.values()),
-        curves,
-        diagrams,
-        shepard_text(shepard) if shepard else "",
-    )
-
-
-def _default_mapped_column(results: Results, view: ResultView) -> Column | None:
-    """Return the column of the maps, None where no measure has values for single points."""
-    try:
-        return mapped_column(results, view, None, None)
-    except InputError:
-        return None
-
-
-def _page_panel(
-    results: Results,
-    view: ResultView,
-    label: EmbeddingLabel,
-    classes: Classes | None,
-    column: Column | None,
-    scale: Scale | None,
-    values: dict[str, Any],
-) -> Panel:
-    """Return the two drawings of one embedding, one below the other."""
-    name, place, Y = label.name, label.place, results.embeddings[label.name]
-    d = Y.shape[1]
-    notes = ["all points in one place" if name in view.collapsed else ""]
-    notes.append("one column, drawn as a strip" if d == 1 else f"columns 1 and 2 of {d}" if d > 2 else "")
-    note = ", ".join(filter(None, notes))
-    figure, ax = _square_panel()
-    draw_points(ax, Y, classes, results.like_noise(name))
-    if classes:
-        _name_classes(ax, Y, classes, 8.0 if len(view.computed) > 1 else 5.5)
-    description = f"Embedding {printable(name)}: {count_noun(len(Y), 'point')}" + (f", {note}" if note else "")
-    color = ", colored by class" if classes else ""
-    points, values_map = inline_svg(figure, f"p{place}", description + color), ""
-    if column is not None and scale is not None:
-        figure, ax = _square_panel()
-        draw_map_panel(ax, Y, values[name], scale)
-        svg_label = f"{column.title} over the points of {printable(name)}, from worse (yellow) to better (green)"
-        values_map = inline_svg(figure, f"m{place}", svg_label)
-    return Panel(label, points, values_map, note)
-
-
-def _name_classes(ax: Axes, Y: Any, classes: Classes, size: float) -> None:
-    """Write the name of each class at its point nearest to the median, the largest class first.
-
-    A name that would cover another is left out; if no more than half fit, all are left out.
-    """
-    places, names, unit = place_points(Y), short_names(classes.names, 12), 1 / (36 * MAP_SIDE_INCHES)
-    counts = np.bincount(classes.codes, minlength=len(classes.names))
-    single = [i for i, name in enumerate(classes.names) if counts[i] and name != UNLABELED and name[:7] != "other ("]
-    boxes: dict[int, tuple[float, float, float]] = {}
-    high = 1.2 * size * unit
-    for code in sorted(single, key=lambda i: -counts[i]):
-        points, wide = places[classes.codes == code], 0.66 * size * unit * text_breadth(names[classes.names[code]])
-        x, y = points[np.argmin(((points - np.median(points, axis=0)) ** 2).sum(axis=1))]
-        x, y = np.clip(x, wide / 2 - 1, 1 - wide / 2), np.clip(y, high / 2 - 1, 1 - high / 2)
-        if all(abs(x - u) > (wide + w) / 2 or abs(y - v) > high for u, v, w in boxes.values()):
-            boxes[code] = x, y, wide
-    for code, (x, y, _) in boxes.items() if 2 * len(boxes) > len(single) else ():
-        name = names[classes.names[code]]
-        ax.text(
-            x, y, name, ha="center", va="center_baseline", fontsize=size, weight="bold", gid=f"class-{code}-{LAYERS}"
-        )
-
-
-def _square_panel() -> tuple[Figure, Any]:
-    """Return a panel without margins."""
-    return one_axes(MAP_SIDE_INCHES, MAP_SIDE_INCHES, 0.0, 0.0, 0.0, 0.0)
-
-
-def _page_curve(view: ResultView, family: tuple[Column, ...], number: int) -> PageFigure:
-    """Return a figure with the text above it."""
-    title, aside = curve_title(view, family, view.computed)
-    figure = draw_curves(view, family, view.computed, titled=False)
-    names = ", ".join(printable(name) for name in view.computed)
-    description = f"{family[0].title} against the number of neighbors k, for {names}"
-    return PageFigure(inline_svg(figure, f"k{number}", description), title, aside)
-
-
-def _page_scale_curve(view: ResultView, curve: ScaleCurve, number: int) -> PageFigure:
-    """Return a figure of a curve over every K with the text above it."""
-    title, aside = scale_title(view, curve, list(curve.values))
-    figure = draw_scales(view, curve, view.computed, titled=False)
-    names = ", ".join(printable(name) for name in curve.values)
-    description = f"{title} against the number of neighbors K on a log scale, for {names}"
-    return PageFigure(inline_svg(figure, f"r{number}", description), title, aside)
-
-
-def _page_shepard(results: Results, view: ResultView, label: EmbeddingLabel) -> PageFigure:
-    """Return the Shepard diagram of one embedding."""
-    figure, ax = one_axes(DIAGRAM_INCHES, DIAGRAM_INCHES, 0.58, 0.1, 0.42, 0.06)
-    draw_shepard_panel(ax, results.shepard[label.name], embedding_color(view.colored, label.name), size=9.0)
-    description = f"Distances in embedding {printable(label.name)} against those in the data"
-    return PageFigure(
-        inline_svg(figure, f"d{label.place}", description), label.name, rank_correlation_text(view, label.name), label
-    )
-
-
-def _map_legend(column: Column, scale: Scale) -> dict[str, Any]:
-    """Return text and colors of the common scale of maps."""
-    worst, best = scale.ends()
-    title = (
-        f"{column.title_in_sentence}, {parameter_text(column.parameters)}"
-        if column.parameters
-        else column.title_in_sentence
-    )
-    ends = {"worst": f"worse, {worst}", "best": f"{best}, better"}
-    return {
-        "words": title,
-        "chance": f"chance level {column.chance}" if column.chance else "",
-        "ramp": list(QUALITY_RAMP),
-        **ends,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,17 +13,15 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from dreval._check import FloatArray, check_one_of
 from dreval.errors import InputError
-from dreval.glossary import printable, true_minus
+from dreval.glossary import true_minus
 from dreval.records.results import Results
 from dreval.records.tests import IndependenceTest
 from dreval.registry import TESTS
-from dreval.report._style import LIGHT, draw_for_reader, embedding_color, figure_style, one_axes, panel_grid
-from dreval.report._svg import inline_svg
-from dreval.report.document import PageFigure
+from dreval.report._style import LIGHT, draw_for_reader, embedding_color, one_axes, panel_grid
 from dreval.report.figures._kind import figure
 from dreval.report.figures._panels import FOOT_LINE_INCHES, foot_lines, name_panel, write_foot
-from dreval.report.findings import NULL_DATA_NAMES, is_smallest, resample_noun
-from dreval.report.format import adjusted_by, count_noun, decisive_p, p_text, plain_numbers, short_name
+from dreval.report.findings import NULL_DATA_NAMES, resample_noun
+from dreval.report.format import adjusted_by, decisive_p, p_text, plain_numbers, short_name
 from dreval.report.result_view import ResultView
 
 # The statistic of a test with its null distribution: a histogram of permutations, or a density.
@@ -184,57 +181,6 @@ def _null_density(test: IndependenceTest) -> tuple[Any, ...]:
     at = np.linspace(null.ppf(1e-3), null.ppf(0.9995), 300)
     top = np.inf if mean > sd else null.pdf(null.ppf(0.1))  # the density has a pole at 0
     return at, np.minimum(null.pdf(at), top)
-
-
-MAX_HISTOGRAMS = 24
-MIN_ALIKE_HISTOGRAMS = 3  # histograms; fewer are drawn even if one sentence says the same
-HISTOGRAM_WIDTH_INCHES = 2.3
-HISTOGRAM_HEIGHT_INCHES = 1.3
-
-
-@dataclass(frozen=True)
-class NullFigures:
-    """Histograms of the null distributions of tests, their total number, and the sentence that holds for all."""
-
-    figures: Sequence[PageFigure]
-    total: int
-    common_text: str
-
-
-def null_figures(
-    tests: Sequence[Mapping[str, Any]], results: Results, view: ResultView, n_before: int = 0
-) -> NullFigures:
-    """Return the histograms of tests whose null distributions the result holds; the page has ``n_before`` already.
-
-    If every statistic is beyond its null distribution, one sentence replaces the message of the histograms.
-    """
-    with_null = [(row, null) for row in tests if len((null := stored_null(results, row)).counts)]
-    is_alike = len(with_null) >= MIN_ALIKE_HISTOGRAMS and all(is_smallest(row) for row, _ in with_null)
-    several = f"all {count_noun(len(with_null), 'test')}"
-    common_text = (
-        f"In {several} the observed statistic is above every {resample_noun(with_null[0][0])}." if is_alike else ""
-    )
-    figures = []
-    with_null.sort(key=lambda test_and_null: (str(test_and_null[0]["variable"]), str(test_and_null[0]["test"])))
-    for number, (row, null) in enumerate(with_null[: max(MAX_HISTOGRAMS - n_before, 0)], n_before):
-        with figure_style():
-            figure = _histogram(null, row, embedding_color(view.colored, row["embedding"]))
-        name, test = printable(row["embedding"]), str(row["test"]).upper()
-        description = f"{test} of {name} and {printable(row['variable'])}: "
-        description += true_minus(f"observed {row['statistic']:.4g}, null mean {row['chance']:.4g}, {decisive_p(row)}")
-        aside = f"{test}, {printable(row['variable'])}: null mean {true_minus(format(row['chance'], '.3g'))}; "
-        aside += decisive_p(row).replace(" ", "\N{NO-BREAK SPACE}")
-        figures.append(PageFigure(inline_svg(figure, f"h{number}", description), name, aside))
-    return NullFigures(figures, len(with_null), common_text)
-
-
-def _histogram(null: Histogram, row: Mapping[str, Any], color: str) -> Figure:
-    """Draw the null distribution and the observed statistic."""
-    figure, ax = one_axes(HISTOGRAM_WIDTH_INCHES, HISTOGRAM_HEIGHT_INCHES, EDGE_INCHES, EDGE_INCHES, 0.3, 0.3)
-    draw_panel(ax, null, float(row["statistic"]), color)
-    ax.set_yticks([])
-    ax.spines["left"].set_visible(False)
-    return figure
 
 
 PANEL_SIDE_INCHES = 2.3

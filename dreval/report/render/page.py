@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -14,20 +14,45 @@ from latex2mathml.converter import convert
 from markupsafe import Markup
 
 from dreval.glossary import printable
-from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, QUALITY_RAMP
-from dreval.report.document import Document, Table
-from dreval.report.render.html import breakable_name, html_sentence, keep_equations, label_html, table_body
+from dreval.report._style import (
+    CLASSES_DARK,
+    CLASSES_LIGHT,
+    DARK,
+    EMBEDDINGS_DARK,
+    EMBEDDINGS_LIGHT,
+    LIGHT,
+    PAGE_DARK,
+    PAGE_LIGHT,
+    SCALE_DARK,
+    SCALE_LIGHT,
+)
+from dreval.report.document import Answers, Document, Table, all_parts
+from dreval.report.render.html import (
+    N_SCALE_COLORS,
+    breakable_name,
+    html_sentence,
+    keep_equations,
+    percent_length,
+    scale_color,
+    table_body,
+    track_html,
+)
 from dreval.report.render.markup import html_symbols
 
-MAX_SPARSE_COLUMNS = 6  # columns of a table with wide margins
-_TABLE_CLASSES = {"main": ("main",), "heat": ("main", "heat"), "turned": ("main", "turned")}  # by style
+MIN_TIGHT_VALUES = 7  # columns of values that need narrow margins
+MIN_WIDE_VALUES = 3  # columns of values that fill the width of a page
 _FORMULA_ERRORS = (*(error for error in vars(exceptions).values() if isinstance(error, type)), LookupError, ValueError)
 
 
 def html_page(document: Document) -> str:
     """Return the whole page; all inserted text is escaped, and the same document gives the same page."""
-    variables = {"light": _variables(LIGHT, EMBEDDINGS_LIGHT), "dark": _variables(DARK, EMBEDDINGS_DARK)}
-    page = _environment().get_template("page.html.j2").render(document=document, variables=variables)
+    variables = {
+        "light": _variables({**LIGHT, **PAGE_LIGHT}, s=EMBEDDINGS_LIGHT, q=SCALE_LIGHT, k=CLASSES_LIGHT),
+        "dark": _variables({**DARK, **PAGE_DARK}, s=EMBEDDINGS_DARK, q=SCALE_DARK, k=CLASSES_DARK),
+    }
+    has_key = any(isinstance(part, Answers) and part.key for part in all_parts(document.parts))
+    template = _environment().get_template("page.html.j2")
+    page = template.render(document=document, variables=variables, has_key=has_key)
     return f"{page.rstrip()}\n"
 
 
@@ -42,13 +67,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
+    environment.globals.update(n_colors=N_SCALE_COLORS)
     environment.filters.update(
         kind=lambda part: type(part).__name__,
         symbol=_symbol,
+        scale_color=scale_color,
+        percent=percent_length,
         sentence=lambda text: Markup(html_sentence(text)),
         small=lambda text: _symbol(keep_equations(text)),
-        label=lambda label: Markup(label_html(label)),
         table=_table,
+        track=lambda bar: Markup(track_html(bar)),
         formula=_formula,
         nobreak=keep_equations,
         breaks=lambda name: Markup(breakable_name(name)),
@@ -66,10 +94,10 @@ def _escaped(text: str) -> Markup:
     return Markup(escape(printable(text)))
 
 
-def _variables(colors: Mapping[str, str], embeddings: tuple[str, ...]) -> Markup:
-    """Return the declarations of the colors of a page."""
-    pairs = [*colors.items(), *((f"s{i}", value) for i, value in enumerate(embeddings)), ("worse", QUALITY_RAMP[0])]
-    return Markup(";".join(f"--{name}:{value}" for name, value in pairs))
+def _variables(colors: Mapping[str, str], **series: Sequence[str]) -> Markup:
+    """Return the declarations of the colors of a page; those of a series are numbered."""
+    numbered = [(f"{name}{i}", value) for name, values in series.items() for i, value in enumerate(values)]
+    return Markup(";".join(f"--{name}:{value}" for name, value in [*colors.items(), *numbered]))
 
 
 def _symbol(text: str) -> Markup:
@@ -86,11 +114,15 @@ def _formula(text: str) -> Markup:
 
 
 def _table(table: Table) -> Markup:
-    """Return the rows of a table with their classes for the style and the script of the page."""
-    is_dense = table.style in ("main", "heat") and len(table.columns) > MAX_SPARSE_COLUMNS
-    classes = [*_TABLE_CLASSES.get(table.style, ()), *["sortable"] * table.sortable, *["dense"] * is_dense]
-    classes += ["long"] * bool(table.visible_rows)
-    style = f' style="--w:{table.name_width}ch"' if table.style else ""
+    """Return a table with its classes and widths for the style and the script of the page."""
+    n_values, has_chance = len(table.columns) - 1, table.columns[-1].kind == "number"
+    classes = [table.style or "plain", *["sortable"] * (table.sortable and len(table.cells) > 1)]
+    style = columns = ""
+    if table.style == "scores":
+        classes += ["down"] * (not has_chance) + ["tight"] * (n_values >= MIN_TIGHT_VALUES)
+        style = f' style="max-width:{420 + 170 * n_values}px"' if n_values < MIN_WIDE_VALUES else ""
+        last = '<col class="cc">' if has_chance else "<col>"
+        columns = f'<colgroup><col class="c1">{"<col>" * (n_values - 1)}{last}</colgroup>'
     caption = f'<caption class="hidden">{_escaped(table.caption or table.title)}</caption>'
     rows = "\n".join(table_body(table))
-    return Markup(f'<table class="{" ".join(classes)}"{style}>\n{caption}\n{rows}\n</table>')
+    return Markup(f'<table class="{" ".join(classes)}"{style}>\n{caption}\n{columns}{rows}\n</table>')

@@ -12,6 +12,7 @@ from dreval.report.document import (
     CODES,
     TERMINAL_COLUMNS,
     TEXT_COLUMNS,
+    Answers,
     Cell,
     Code,
     Document,
@@ -85,8 +86,8 @@ def _lines(
                 yield from _marked(("- ", sentence(item, text_part=plain_symbols)) for item in part.items)
             case Terms(style="header"):
                 yield from _header_lines(part.entries)
-            case Terms(style="answers"):
-                yield from _answers(part.entries)
+            case Answers():
+                yield from _answers(part.lines)
             case Terms():
                 yield from _indented(f"{entry.term}: {plain_symbols(entry.meaning)}" for entry in part.entries)
             case Code():
@@ -114,7 +115,7 @@ def _joins(previous: Part | None, part: Part) -> bool:
 
 def _table(table: Table) -> Iterator[str]:
     """Yield a table with its title and the text below it."""
-    yield from wrap(plain_symbols(table.title))
+    yield from wrap(plain_symbols(table.heading))
     indent = ROW_INDENT * table.has_headings
     for piece in table_pieces(table, TERMINAL_COLUMNS - indent):
         titles = [Cell(heading_text(column)) for column in piece.columns]
@@ -126,7 +127,7 @@ def _table(table: Table) -> Iterator[str]:
         rule = "-" * min(max(map(len, (head, *lines))), TERMINAL_COLUMNS)
         yield from [head] * bool(head) + [rule] * (table.style != "plain")
         for heading, section in piece.sections:
-            yield from textwrap.wrap(plain_symbols(heading), TERMINAL_COLUMNS, subsequent_indent="  ")
+            yield from wrap(cell_text(heading) if heading else "", width=TERMINAL_COLUMNS, subsequent_indent="  ")
             yield from lines[: len(section)]
             lines = lines[len(section) :]
         yield from [rule, *lines] if lines else []
@@ -156,12 +157,12 @@ def _header_pair(name: str, value: str) -> str:
     return f"{title} {pad_wide_characters(shorten_middle(printable(value), value_columns)):>{value_columns}}"
 
 
-def _answers(entries: Sequence[TermEntry]) -> Iterator[str]:
+def _answers(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield questions, and next to each its answer, with a hanging indent."""
-    indent = max((len(entry.term) for entry in entries), default=0) + COLUMN_GAP
-    for entry in entries:
-        answer = pad_wide_characters(sentence(entry.meaning, text_part=plain_symbols))
-        indents = {"initial_indent": entry.term.ljust(indent), "subsequent_indent": " " * indent}
+    indent = max((len(question) for question, _ in lines), default=0) + COLUMN_GAP
+    for question, text in lines:
+        answer = pad_wide_characters(sentence(text, text_part=plain_symbols))
+        indents = {"initial_indent": question.ljust(indent), "subsequent_indent": " " * indent}
         yield from wrap(answer, width=TERMINAL_COLUMNS, **indents)
 
 
