@@ -89,7 +89,6 @@ STANDING = "standing"
 VALUE_STANDING = "standing by value"
 NO_STANDING = "no standing"
 ALONE_STANDING = "alone"
-MISSING = "missing"
 
 RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
 
@@ -132,7 +131,6 @@ PHRASES = {
     VALUE_STANDING: "Best value {standing}.",
     NO_STANDING: "No measure shows that it is better or worse than the others.",
     ALONE_STANDING: "",
-    MISSING: "No value of {measures}: {reason}.",
 }
 NOISES = (NOISE, ALONE_NOISE)
 AGAIN = {BORDERLINE: BORDERLINE_AGAIN, MANY_BORDERLINE: MANY_BORDERLINE_AGAIN}  # after the first one of a verdict
@@ -263,7 +261,6 @@ def _fields(finding: Finding, with_names: bool) -> dict[str, str]:
         "significantly": "significantly " * _has_intervals(finding),
         "warning": _warning(finding, with_names) if is_caution else "",
         "values": _warning_values(finding) if is_caution else "",
-        "measures": join_and([column.title_in_sentence for column in finding.measures]),
         "reason": f": {finding.reason}" if finding.kind == FAILED and finding.reason else finding.reason,
         "standing": _standing_text(finding) if finding.kind in (STANDING, VALUE_STANDING) else "",
     }
@@ -901,24 +898,6 @@ def standing(view: ResultView, name: str) -> Finding:
     return Finding(kind, "", (name,), tuple(columns), numbers, rows_of(columns, view.contenders))
 
 
-def column_finding(view: ResultView, column: Column) -> Finding | None:
-    """Return which embeddings are best by one measure; None where it compares none."""
-    findings = _question_findings(view, "", [column]) if column.ranks and column.compared_values else []
-    return next(iter(findings), None)
-
-
-def missing_findings(view: ResultView, name: str) -> Iterator[Finding]:
-    """Yield the measures without a value of an embedding, by reason."""
-    reasons: dict[str, list[Column]] = {}
-    for column in view.main_columns if name not in view.failed else ():
-        cell = column.cells.get(name)
-        if cell is None or cell.missing:
-            reasons.setdefault(missing_reason(view, column, name), []).append(column)
-    for reason, columns in reasons.items():
-        rows = tuple((c.measure, c.parameters, name) for c in columns)
-        yield Finding(MISSING, "", (name,), tuple(columns), {}, rows, reason=reason.rstrip("."))
-
-
 def missing_reason(view: ResultView, column: Column, name: str) -> str:
     """Return why a column has no value of an embedding: its reason, or the settings with which it has one."""
     cell, other = column.cells.get(name), view.column_with_value(column, name)
@@ -944,24 +923,6 @@ def other_settings(view: ResultView) -> Iterator[str]:
 def _settings_text(column: Column, value: str = "") -> str:
     """Return the settings of a column that is not in the table."""
     return f"with other settings ({parameter_text(column.parameters)}{value})"
-
-
-def best_set_text(view: ResultView, column: Column) -> str:
-    """Return which embeddings are best by one column, without the full stop."""
-    ranking = measure_ranking(view, column)
-    if ranking is None:
-        same = len({column.format_value(value) for value in column.compared_values.values()}) == 1
-        return "All have the same value" if same else "No embedding is ranked"
-    if is_tied(view, column):
-        return "The best embedding depends on how ties are broken"
-    several = len(ranking.best) > 1
-    if not ranking.tested:
-        return f"{list_names(ranking.best)} {'have' if several else 'has'} the best value, not tested"
-    if not ranking.others and several:
-        return "No significant difference"
-    alike = ", not significantly different" if several and not ranking.same_map else ""
-    untested = f" ({list_names(ranking.unjudged)} not tested)" if ranking.unjudged else ""
-    return f"{list_names(ranking.best)} {'are' if several else 'is'} best{alike}{untested}"
 
 
 def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = False) -> str:

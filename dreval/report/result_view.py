@@ -147,11 +147,6 @@ class Column:
         lopsided = abs((cell.value - cell.low) - (cell.high - cell.value)) / 2
         return not cell.has_interval or lopsided < 10.0**-self.decimals
 
-    def interval_ends(self, name: str) -> str:
-        """Return the interval of an embedding as its two ends; empty where there is none."""
-        cell = self.cells[name]
-        return f"[{self.format_value(cell.low)}, {self.format_value(cell.high)}]" if cell.has_interval else ""
-
     def tie_range(self, name: str) -> str:
         """Return worst and best over all orders of ties; empty where they print the same."""
         cell = self.cells[name]
@@ -208,14 +203,6 @@ class Column:
     def has_intervals(self) -> bool:
         """Whether all values have intervals."""
         return all(cell.has_interval for cell in self.cells.values() if not cell.missing)
-
-    def intervals_overlap(self, name: str) -> bool:
-        """Return whether all have intervals, and that of an embedding overlaps another one."""
-        if not self.has_intervals:
-            return False
-        cells = {other: cell for other, cell in self.cells.items() if not cell.missing}
-        own_cell = cells[name]
-        return any(own_cell.low <= c.high and c.low <= own_cell.high for other, c in cells.items() if other != name)
 
     def ties_overlap(self, name: str, ignored: Sequence[str] = ()) -> bool:
         """Return whether another order of ties lets another embedding reach this one."""
