@@ -722,7 +722,7 @@ def _difference_parts(view: ResultView, short: Mapping[str, str]) -> Iterator[Pa
         if of
         else (f"All {len(rows):,} differences")
     )
-    yield Details(title, [_pair_table(view, shown, short, "All differences")], screen=view.has_many)
+    yield Details(title, [_pair_table(view, shown, short, "All differences")], screen=True)
 
 
 SIGNIFICANT = "sig"
@@ -845,7 +845,7 @@ def _forest(
                 place(row["conf_low"]),
                 place(row["conf_high"]),
                 row["mark"],
-                sign + without_zero(format_fixed(row["advantage"], places)),
+                sign + without_zero(format_fixed(row["advantage"], 0 if is_zero else places)),
                 probability(row["decisive"]),
             )
         )
@@ -865,7 +865,7 @@ def _pair_table(view: ResultView, rows: Sequence[Mapping[str, Any]], short: Mapp
     for row in rows:
         column = columns.get((row["measure"], row["parameters"]))
         title = column.title if column else row["measure"]
-        more = _other_parameters(view, column) if column else row["parameters"]
+        more = "" if column in view.main_columns else parameter_text(row["parameters"])
         places = 3 if column is None else max(min(column.decimals, 3), 0)
         has_interval = row["conf_low"] == row["conf_low"]
         ends = f"{format_fixed(row['conf_low'], places)} to {format_fixed(row['conf_high'], places)}"
@@ -876,7 +876,7 @@ def _pair_table(view: ResultView, rows: Sequence[Mapping[str, Any]], short: Mapp
                 Cell(short[row["first"]], "name", note=row["first"]),
                 Cell(short[row["second"]], "name", note=row["second"]),
                 Cell(
-                    sign + without_zero(format_fixed(row["advantage"], places)),
+                    sign + without_zero(format_fixed(row["advantage"], places)) if row["advantage"] else "0",
                     "number",
                     sort=repr(float(row["advantage"])),
                 ),
