@@ -560,7 +560,7 @@ def _measures_down(view: ResultView, names: Sequence[str], short: Mapping[str, s
         *(TableColumn(short[name], "value", question=name, is_name=True) for name in names),
     ]
     return Table(
-        "", [*columns, TableColumn("Chance", "number")], rows, caption="All measures", style="scores", sortable=False
+        "", [*columns, TableColumn("Chance", "number")], rows, caption="Table of all measures", style="scores", sortable=False
     )
 
 
