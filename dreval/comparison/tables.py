@@ -76,26 +76,38 @@ def decisive_test(
 ) -> dict[str, Any]:
     """Choose the test behind letters, diagrams and sentences of a comparison, with the smallest p it can have.
 
+    The test that can be significant on the most measures decides, by ``attainable_p``. If several are equal, it is the
+    signed-rank test, which does not depend on the other embeddings, then Nemenyi's, then the mixed model. The choice
+    does not depend on observed values. Returns ``decided_by`` (empty if no test has letters) and ``attainable``, the
+    smallest adjusted p by measure.
+    """
+    smallest = attainable_p(pairs, families, adjust)
+    tests = smallest.index.get_level_values("test")
+    available = [test for test in DECISION_ORDER if test in tests]
+    if not available:
+        return {"decided_by": "", "attainable": {}}
+    test = max(available, key=lambda test: int((smallest[test] <= alpha).sum()))
+    return {"decided_by": test, "attainable": {name: float(p) for name, p in smallest[test].items()}}
+
+
+def attainable_p(
+    pairs: pd.DataFrame, families: Mapping[str, Family], adjust: str | None, n_datasets: int | None = None
+) -> pd.Series:
+    """Return the smallest adjusted p that each test can have on each measure, by ``test`` and ``name``.
+
     Every p-value is replaced by the smallest that the design allows (``smallest_p``), and these are adjusted in the
-    same way. The test that can be significant on the most measures decides. If several are equal, it is the signed-rank
-    test, which does not depend on the other embeddings, then Nemenyi's, then the mixed model. The choice does not
-    depend on observed values. Returns ``decided_by`` (empty if no test has letters) and ``attainable``, the smallest
-    adjusted p by measure.
+    same way; with ``n_datasets`` as if every pair had so many data sets.
     """
     table = pairs[pairs["test"].isin(DECISION_ORDER) & pairs["p_value"].notna()].copy()
-    if table.empty:
-        return {"decided_by": "", "attainable": {}}
     table["name"] = [full_name(*key) for key in zip(table["measure"], table["parameters"], strict=True)]
     table["p_value"] = [
-        smallest_p(test, n, len(families[name].names))
+        smallest_p(test, n_datasets or n, len(families[name].names))
         for test, n, name in zip(table["test"], table["n"], table["name"], strict=True)
     ]
     table = adjust_p_values(table.assign(p_adjusted=np.nan), adjust, SIMULTANEOUS_TESTS)
     table["smallest"] = table["p_adjusted"].where(table["p_adjusted"].notna(), table["p_value"])
-    smallest = table.groupby(["test", "name"], sort=False)["smallest"].min()
-    available = [test for test in DECISION_ORDER if test in set(table["test"])]
-    test = max(available, key=lambda test: int((smallest[test] <= alpha).sum()))
-    return {"decided_by": test, "attainable": {name: float(p) for name, p in smallest[test].items()}}
+    smallest: pd.Series = table.groupby(["test", "name"], sort=False)["smallest"].min()
+    return smallest
 
 
 @cache

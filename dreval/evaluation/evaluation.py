@@ -388,7 +388,8 @@ class Evaluation:
         Parameters
         ----------
         measures : "default", "all", str, list of str or None
-            Names from ``dreval.list_measures()``. "all" adds all others, including those that re-run the methods (for
+            Names from ``dreval.list_measures()``. "default": those for neighbors, local shape and distances, and with
+            labels and batches those for these. "all" adds all others, including those that re-run the methods (for
             coordinates their rows hold the reason); None or "none": no measures.
         tests : "default", "all", str, list of str or None
             Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates. "default": "hsic"

@@ -66,6 +66,7 @@ def described(card: Any) -> str:
     parameters = ", ".join(f"{name}={value!r}" for name, value in card.parameters.items())
     fields = {
         "name": card.name,
+        "term": card.term,
         "question": card.question,
         "goals": ", ".join(card.goals),
         "direction": DIRECTIONS[card.direction],

@@ -178,13 +178,12 @@ class Comparison(Record):
         return matches[0] if matches else MEASURES.check_run(measure, self.measures, "measure")
 
     def summary(self, full: bool = False) -> Summary:
-        """Return the printed comparison: the better embeddings, standings, tests of any difference, pairs, and notes.
+        """Return the printed comparison: an answer to each question, and one table of values or mean ranks.
 
         Parameters
         ----------
         full : bool
-            Whether all standings and pairs are printed; otherwise more than 30 become one table of the best ten
-            embeddings, and a count.
+            Whether settings, call, all values, tests of any difference, pairs and notes are printed too.
 
         Returns
         -------
@@ -198,11 +197,68 @@ class Comparison(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> comparison = ev.run("trustworthiness").compare()
         >>> str(comparison.summary()).splitlines()[0].strip()
-        'Comparison of embeddings'
+        '2 embeddings of data, 40 points: 1 paired test (level .05)'
         """
         from dreval.report.documents.comparison import comparison_summary
 
         return comparison_summary(self, check_bool(full, "full"))
+
+    def to_latex(self, *, label: str | None = None) -> str:
+        r"""Return the table for a paper, for ``\input``: values or mean ranks with letters.
+
+        Of two embeddings on one data set it has their differences with intervals, p-values and, if there are margins,
+        whether they are equivalent. More than six embeddings are rows, with one measure for each question.
+
+        Parameters
+        ----------
+        label : str, optional
+            As in the ``as_latex`` of ``summary()``.
+
+        See Also
+        --------
+        to_markdown, to_html : the same table in other formats.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> [line[:29] for line in ev.run("trustworthiness").compare().to_latex().splitlines() if "Trust" in line]
+        ['Trustworthiness & .728 & .826']
+        """
+        from dreval.report.documents.comparison import to_latex
+
+        return to_latex(self, label)
+
+    def to_markdown(self) -> str:
+        """Return the table of ``to_latex`` as GitHub-flavored Markdown.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> [line for line in ev.run("trustworthiness").compare().to_markdown().splitlines() if "Trust" in line]
+        ['| Trustworthiness | .728 | .826 | −.098 | −.241 to .046 | .176 |']
+        """
+        from dreval.report.documents.comparison import to_markdown
+
+        return to_markdown(self)
+
+    def to_html(self) -> str:
+        """Return the table of ``to_latex`` as a part of a page, in the colors around it.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> ev.run("trustworthiness").compare().to_html().count("<table")
+        1
+        """
+        from dreval.report.documents.comparison import to_html
+
+        return to_html(self)
 
     def tidy(self) -> pd.DataFrame:
         """Return one row per measure, pair and test; full precision.
@@ -255,13 +311,14 @@ class Comparison(Record):
         return self.families[self.named(measure)].wins()
 
     def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the keyword of Protocol.export
-        """Write the findings in 150 words at most, or the methods in 250, with the works they cite, for a paper.
+        """Write the findings in 180 words at most, or the methods in 250, with the works they cite, for a paper.
 
         Parameters
         ----------
         part : {"results", "methods"}
-            For one measure "results" lists the pairs that differ, the largest difference first; for several it has a
-            sentence for each. It counts what the limit leaves out. "methods" cites the works of ``bibtex()``.
+            "results": which embeddings are better by which measures, question by question, with differences, intervals
+            and p; across data sets also the overall tests and mean ranks. It has as much detail as its limit allows.
+            "methods" cites the works of ``bibtex()``.
         format : {"text", "markdown", "latex"}
             Format of symbols, names and citations.
 
@@ -272,7 +329,7 @@ class Comparison(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> comparison = ev.run("trustworthiness").compare()
         >>> comparison.paragraph()[:48]
-        'Trustworthiness (T), higher is better, k = 5: 2 '
+        'Two embeddings were evaluated on 40 points by tr'
         """
         from dreval.report.documents.paragraph import paragraph
 

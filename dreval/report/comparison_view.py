@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import pandas as pd
 
 from dreval.inference.ties import order_by_mean_rank
+from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import keys_by_full_name
 from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, make_column, measure_title, parameter_text, same_maps
 
+NO_QUESTION = "Result"  # the answer of measures of which none has a question
+OTHER_QUESTION = "Other measures"
 TEST_TITLES = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
 
 OVERALL_TITLES = {
@@ -47,6 +51,13 @@ def decisive_pairs(comparison: Comparison, name: str) -> pd.DataFrame:
     """Return the tested pairs of one measure by the test that decides."""
     by, rows = str(comparison.recipe.get("decided_by", "")), comparison.of(comparison.pairs, name)
     return rows[((rows["test"] == by) if by else (rows["test"] != "bayes")) & rows["p_value"].notna()]
+
+
+def significant_pairs(rows: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the better and the worse embedding of each significant pair."""
+    rows = rows[rows["better"] != ""]
+    better_first = rows["better"] == rows["first"]
+    return list(zip(rows["better"], rows["second"].where(better_first, rows["first"]), strict=True))
 
 
 def measure_label(comparison: Comparison, name: str) -> str:
@@ -86,6 +97,36 @@ def by_mean_rank(comparison: Comparison) -> list[str]:
         ).items():
             ranks[embedding].append(float(rank))
     return order_by_mean_rank(ranks)
+
+
+def embedding_order(comparison: Comparison) -> list[str]:
+    """Return the embeddings in the order of a report: by mean ranks over data sets, else by places among the best.
+
+    On one data set these are the questions, then the measures, by which no other embedding is significantly better;
+    then the given order. It is an order, not a score.
+    """
+    if comparison.families or "baseline" in comparison.recipe:
+        return by_mean_rank(comparison)
+    places: dict[str, list[str]] = {}
+    for name in comparison.measures:
+        rows = decisive_pairs(comparison, name)
+        worse, topic = {loser for _, loser in significant_pairs(rows)}, column_of(comparison, name).topic or name
+        for row in comparison.of(comparison.standing, name).to_dict("records"):
+            is_best = row["embedding"] not in worse and not math.isnan(row["value"])
+            places.setdefault(row["embedding"], []).extend([topic] * is_best)
+    names = by_mean_rank(comparison) if comparison.results is None else comparison.results.names
+    compared = [name for name in names if name in places]
+    return sorted(compared, key=lambda name: (-len({*places[name]}), -len(places[name])))
+
+
+def measures_by_question(columns: Mapping[str, Column]) -> dict[str, list[str]]:
+    """Return the measures of each question, in the order of the questions; those without one come last."""
+    order = [*dict.fromkeys(goal.title for goal in GOALS.values()), ""]
+    other = OTHER_QUESTION if any(column.topic for column in columns.values()) else NO_QUESTION
+    questions: dict[str, list[str]] = {}
+    for name in sorted(columns, key=lambda name: order.index(columns[name].topic)):
+        questions.setdefault(columns[name].topic or other, []).append(name)
+    return questions
 
 
 def equal_maps(comparison: Comparison) -> list[set[str]]:

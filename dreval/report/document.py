@@ -54,7 +54,7 @@ def significance_stars(p: float) -> str:
 
 
 MISSING_VALUE = "—"  # where there is no value
-LEFT_KINDS = ("name", "text", "pair", "note", "reason")  # kinds of cells that are left-aligned
+LEFT_KINDS = ("name", "text", "pair", "note")  # kinds of cells that are left-aligned
 PLAIN_STYLES = ("about", "after", "further")  # styles of paragraphs whose text is written as it is
 
 
@@ -83,11 +83,11 @@ class Cell:
     """One cell of a table.
 
     ``kind`` is the kind of its text: "number", "value" (the number that matters), "text" (of this package: symbols
-    of measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, "note",
-    or "reason" for a row without values; "" stands for the kind of its column. ``emphasis`` is "best" (the best of
-    its group, or not distinguishable from it), "small" or "soft". ``sort`` is the sort key where it is not the
-    text, ``note`` the text that a page shows when a reader points at the cell. ``small`` follows the text in small
-    print; ``shade`` runs from 0, the worst, to 1; ``span`` counts columns. A page draws the ``bar`` below the text.
+    of measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, "note", or
+    "drawing" (SVG, for pages); "" stands for the kind of its column. ``emphasis`` is "best" (the best of its group, or
+    not distinguishable from it), "small" or "soft". ``sort`` is the sort key where it is not the text, ``note`` the
+    text that a page shows when a reader points at the cell. ``small`` follows the text in small print; ``shade`` runs
+    from 0, the worst, to 1. A page draws the ``bar`` below the text.
     """
 
     text: str = ""
@@ -100,15 +100,18 @@ class Cell:
     footnote: Footnote | None = None
     ties: str = ""
     second: str = ""
-    span: int = 1
     bar: Bar | None = None
 
     @property
-    def full_text(self) -> str:
-        """The text with its small print."""
-        text = f"{self.text} − {self.second}" if self.kind == "pair" else self.text
-        text = f"Could not be computed: {text}" if self.kind == "reason" else text
-        return " ".join(filter(None, [text, *self.small, self.ties and f"ties {self.ties}"]))
+    def main_text(self) -> str:
+        """The text without its small print."""
+        return f"{self.text} − {self.second}" if self.kind == "pair" else self.text
+
+    @property
+    def small_print(self) -> str:
+        """The small print and the mark of the footnote after the text."""
+        mark = f"({self.footnote.letter})" if self.footnote else ""
+        return " ".join(filter(None, [mark, *self.small, self.ties and f"ties {self.ties}"]))
 
 
 @dataclass(frozen=True)
@@ -139,8 +142,9 @@ class Table:
     Below the table are ``best``, the meaning of the mark of best cells, ``foot``, and the ``footnotes`` of cells and
     headings with their letters. ``foot_row`` is the last row, below a rule.
 
-    The other fields are for pages: a ``caption`` for screen readers, and a ``style``: "" for a table that is only
-    read and sorted, "scores" for values with bars, and "heat" for a heat map. ``groups`` head columns. If
+    ``style`` is "" for a table that is only read and sorted, "plain" for one without a rule below its headings,
+    "scores" for values with bars, "differences" for drawn intervals, and "heat" for a heat map. The other fields are
+    for pages. With a ``caption`` for screen readers the title is a label only, since the section heads the table. If
     ``visible_rows`` is not 0, a script hides all further rows, and a button shows them.
     """
 
@@ -157,8 +161,6 @@ class Table:
     style: str = ""
     sortable: bool = True
     wide: bool = True
-    groups: Sequence[tuple[str, int]] = ()
-    name_width: int = 13
     visible_rows: int = 0
 
     def __post_init__(self) -> None:
@@ -181,19 +183,24 @@ class Table:
         return len(row) == 1 < len(self.columns)
 
     @property
+    def heading(self) -> str:
+        """The title above the table; a table with a ``caption`` is headed by its section."""
+        return "" if self.caption else self.title
+
+    @property
     def cells(self) -> list[tuple[Cell, ...]]:
         """The rows except their headings."""
         return [tuple(row) for row in self.rows if not self.is_heading(row)]
 
     @property
-    def sections(self) -> list[tuple[str, list[tuple[Cell, ...]]]]:
-        """The rows below each of their headings, which is "" where the first rows have none."""
-        sections: list[tuple[str, list[tuple[Cell, ...]]]] = []
+    def sections(self) -> list[tuple[Cell | None, list[tuple[Cell, ...]]]]:
+        """The rows below each of their headings; the first rows may have none."""
+        sections: list[tuple[Cell | None, list[tuple[Cell, ...]]]] = []
         for row in self.rows:
             if self.is_heading(row):
-                sections.append((row[0].text, []))
+                sections.append((row[0], []))
             else:
-                sections = sections or [("", [])]
+                sections = sections or [(None, [])]
                 sections[-1][1].append(tuple(row))
         return sections
 
@@ -236,14 +243,12 @@ class Paragraph:
     """Sentences; names of users are between direction marks, unless the text is already ``written`` in its form.
 
     ``style`` is "finding" for an answer, "note" for how to read a part, "said" for a text next to a figure, "after" for
-    a text below tables, and "further" for where to find more. ``scripted`` describes the actions that need the script
-    of the page.
+    a text below tables, and "further" for where to find more.
     """
 
     text: str
     style: str = ""
     written: bool = False
-    scripted: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -315,11 +320,16 @@ class WideFigure:
 
 @dataclass(frozen=True)
 class Answers:
-    """The first screen: a line of sentences for each question; next to them the ``key`` of marks and colors."""
+    """The verdict: a line of sentences for each question; a page has the ``key`` of marks and colors next to them.
+
+    Instead of a key there may be ``panels``, small maps, with the ``scale`` of their colors as in ``Maps``.
+    """
 
     lines: Sequence[tuple[str, str]]
     key: bool = False
     intervals: str = ""
+    panels: Sequence[Panel] = ()
+    scale: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -576,7 +586,7 @@ def record_document(
     tables: Sequence[Table],
     notes: Sequence[Any] = (),
     call: str = "",
-    findings: Sequence[str] = (),
+    findings: Sequence[str | Answers] = (),
     *,
     about: Sequence[str] = (),
     after: Sequence[str] = (),
@@ -590,7 +600,7 @@ def record_document(
     entries = [TermEntry(name, value, is_name=True) for name, value in header if value]
     parts: list[Part] = [Terms(entries, "header")] if entries else []
     parts += [Code(call)] if call else []
-    parts += [Paragraph(text, "finding") for text in findings]
+    parts += [Paragraph(finding, "finding") if isinstance(finding, str) else finding for finding in findings]
     parts += tables
     parts += [Paragraph(text, "after") for text in after]
     parts += [Items([str(note) for note in notes], numbered=True)] if notes else []
@@ -616,8 +626,6 @@ def text_parts(parts: Sequence[Part]) -> Iterator[Part]:
                 yield from text_parts(part.parts)
             case Group():
                 yield from text_parts(part.parts)
-            case Answers():
-                yield Items([f"{question}: {text}" for question, text in part.lines])
             case Section():
                 yield replace(
                     part, title=", ".join(filter(None, [part.title, part.below])), parts=[*text_parts(part.parts)]

@@ -47,6 +47,7 @@ MAX_IN_FULL = 6  # embeddings; of more the answers are about one measure of each
 MAX_LISTED_CAUTIONS = 2  # cautions of the verdict
 MAX_EXTRA_DECIMALS = 4  # decimals in addition to those of a sentence, by which two of its values differ
 MIN_GAP = 2  # units of the last decimal by which the best value and the next one differ in a sentence
+PERCENT = "\u00a0%"  # stays with its number
 POOR = 0.5  # of the way from chance level to perfect: below it a value is closer to chance
 
 # Kinds of findings, and their sentences. The fields of a sentence are those of ``_fields``.
@@ -55,6 +56,7 @@ BEST_MAP = "best map"
 BEST_SET = "best set"
 BEST_TESTED = "best of those tested"
 BEST_VALUE = "best value"
+ALSO_BEST = "also best"
 UNTESTED = "untested"
 UNJUDGED = "unjudged"
 NO_DIFFERENCE = "no difference"
@@ -64,6 +66,9 @@ VALUE = "value"
 DISAGREE = "disagree"
 FURTHER_SETS = "further sets"
 BORDERLINE = "borderline"
+BORDERLINE_AGAIN = "borderline again"
+MANY_BORDERLINE = "many borderline"
+MANY_BORDERLINE_AGAIN = "many borderline again"
 ALSO_BORDERLINE = "also borderline"
 EVEN_BEST_POOR = "even best poor"
 ALL_POOR = "all poor"
@@ -78,12 +83,12 @@ SAME_MAP = "same map"
 COLLAPSED = "collapsed"
 REFERENCE = "reference"
 FAILED = "failed"
+NO_INTERVALS = "no intervals"
 NOT_TESTED = "not tested"
 STANDING = "standing"
 VALUE_STANDING = "standing by value"
 NO_STANDING = "no standing"
 ALONE_STANDING = "alone"
-MISSING = "missing"
 
 RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
 
@@ -93,6 +98,7 @@ PHRASES = {
     BEST_MAP: "{names}, the same map, are best{by}: {quote}.",
     BEST_SET: "{names} are best{by}, not significantly different{p}: {quote}.",
     BEST_TESTED: "{names} {are} best of those tested{by}: {quote}.",
+    ALSO_BEST: "{By} {names} {are} not significantly worse{p}.",
     BEST_VALUE: "{names} {have} the best value{by}: {quote}.",
     UNTESTED: "{names} {have} the best value{by}, not tested: {quote}.",
     ONLY_VALUE: "Only {names} has a value{by}: {quote}.",
@@ -101,7 +107,10 @@ PHRASES = {
     SAME_VALUE: "All have the same value{by} ({quote}).",
     FURTHER_SETS: "{count} further {measures_have} other best sets.",
     UNJUDGED: "{names} could not be tested{by}.",
-    BORDERLINE: "{By} the lead over {others} is borderline ({p_ranking} for this measure, {p_compare} {tests}).",
+    BORDERLINE: "{By} {lead} borderline ({p_ranking} for this measure, {p_compare} {tests}).",
+    BORDERLINE_AGAIN: "{By} {lead} borderline ({p_ranking}, {p_compare} adjusted).",
+    MANY_BORDERLINE: "{count} leads are borderline (least clear: {p_ranking} for this measure, {p_compare} {tests}).",
+    MANY_BORDERLINE_AGAIN: "{count} leads are borderline (least clear: {p_ranking}, {p_compare} adjusted).",
     ALSO_BORDERLINE: "{count} further {leads_are} borderline.",
     EVEN_BEST_POOR: "Even {best} {are} closer to chance than to perfect.",
     ALL_POOR: "All are closer to chance than to perfect.",
@@ -116,14 +125,15 @@ PHRASES = {
     CAUTION: "{warning}{values}.",
     SAME_MAP: "{names} are the same map.",
     REFERENCE: "{names} {are} the data, shown for reference only.",
-    NOT_TESTED: "Without intervals no difference is tested.",
+    NO_INTERVALS: "Without intervals no difference is tested.",
+    NOT_TESTED: "No difference could be tested.",
     STANDING: "Best {standing}.",
     VALUE_STANDING: "Best value {standing}.",
     NO_STANDING: "No measure shows that it is better or worse than the others.",
     ALONE_STANDING: "",
-    MISSING: "No value of {measures}: {reason}.",
 }
 NOISES = (NOISE, ALONE_NOISE)
+AGAIN = {BORDERLINE: BORDERLINE_AGAIN, MANY_BORDERLINE: MANY_BORDERLINE_AGAIN}  # after the first one of a verdict
 IN_PARENTHESES = (NO_DIFFERENCE, SAME_VALUE, NOISE, ALONE_NOISE)  # kinds whose values are in parentheses
 
 
@@ -171,6 +181,10 @@ class Finding:
     def text(self) -> str:
         """The sentence; names of embeddings are between direction marks (``render.markup.sentence``)."""
         return _write(self, with_names=True)
+
+    def write(self, **fields: str) -> str:
+        """Return the sentence, without a capital at a name or value, with some fields of its phrase replaced."""
+        return PHRASES[self.kind].format_map(_fields(self, True) | fields).strip()
 
     @property
     def weight(self) -> int:
@@ -228,13 +242,14 @@ def _fields(finding: Finding, with_names: bool) -> dict[str, str]:
         names = f"{len(finding.subject)} of {total.text} embeddings"
     return {
         "names": names * with_names,
-        "best": names if is_listed(finding.subject) else "the best",
+        "best": "these" if several else names,
         "are": ("are" if several else "is") * with_names,
         "have": "have" if several else "has",
         "show": "show" if several else "shows",
         "others": list_names(finding.others),
         "by": f" {by}" * bool(by),
         "By": by[:1].upper() + by[1:],
+        "lead": f"the lead over {list_names(finding.others)} is" if finding.others else "this is",
         "quote": _quote(finding) if finding.measures and "low" in texts else "",
         "p": f" ({texts['p']})" if "p" in texts else "",
         "p_ranking": texts.get("p_ranking", ""),
@@ -246,7 +261,6 @@ def _fields(finding: Finding, with_names: bool) -> dict[str, str]:
         "significantly": "significantly " * _has_intervals(finding),
         "warning": _warning(finding, with_names) if is_caution else "",
         "values": _warning_values(finding) if is_caution else "",
-        "measures": join_and([column.title_in_sentence for column in finding.measures]),
         "reason": f": {finding.reason}" if finding.kind == FAILED and finding.reason else finding.reason,
         "standing": _standing_text(finding) if finding.kind in (STANDING, VALUE_STANDING) else "",
     }
@@ -254,16 +268,15 @@ def _fields(finding: Finding, with_names: bool) -> dict[str, str]:
 
 def _measures_text(finding: Finding) -> str:
     """Return by which measures a finding holds; empty for the only measure of its question."""
-    columns = finding.measures
-    total = int(finding.numbers["measures"].value) if "measures" in finding.numbers else 0
+    columns, total = finding.measures, int(finding.numbers.get("measures", Number(0, "")).value)
     if not columns or total == len(columns) == 1:
         return ""
     if total == len(columns) and finding.kind in IN_PARENTHESES:
         return "by any measure"
     if total == len(columns):
         return "by both measures" if total == 2 else f"by all {number_word(total)} measures"
-    if len(columns) > MAX_LISTED_NAMES:
-        return f"by {len(columns)} of {total} measures"
+    if len(columns) >= MAX_LISTED_NAMES:
+        return f"by {number_word(len(columns))} of {number_word(total)} measures"
     is_with = all(column.by_text.startswith("with ") for column in columns)
     order = [row[0] for row in finding.rows]
     columns = tuple(sorted(columns, key=lambda column: order.index(column.measure)))
@@ -280,9 +293,9 @@ def _quote(finding: Finding) -> str:
     """Return the value of the first measure, those of the next embeddings, and the chance level."""
     column, texts = finding.measures[0], {key: number.text for key, number in finding.numbers.items()}
     low, high = texts["low"], texts["high"]
-    value, unit = low if low == high else f"{low} to {high}", " %" * _is_percent(column)
+    value, unit = low if low == high else f"{low} to {high}", PERCENT * _is_percent(column)
     if unit:
-        value = f"{value} % {share_text(column)}"
+        value = f"{value}{unit} {share_text(column)}"
     elif finding.kind == VALUE or _measures_text(finding) != column.by_text:
         value = f"{column.noun_in_sentence} {value}"
     parts = [f"{list_names(finding.others)} {texts['next']}{unit}"] if "next" in texts else []
@@ -308,7 +321,7 @@ def _warning(finding: Finding, with_names: bool) -> str:
     """Return the warning of a card, after the embeddings that it is about."""
     column, numbers = finding.measures[0], finding.numbers
     ends = dict.fromkeys([numbers["low"].text, numbers["high"].text])
-    text = column.warning.format(lost=f"{' to '.join(ends)} %")
+    text = column.warning.format(lost=f"{' to '.join(ends)}{PERCENT}")
     count, total = len(finding.subject), int(numbers["embeddings"].value)
     if not with_names or total == 1:
         return text
@@ -322,7 +335,7 @@ def _warning_values(finding: Finding) -> str:
     column, numbers = finding.measures[0], finding.numbers
     ends = dict.fromkeys([numbers["low"].text, numbers["high"].text])
     title = title_in_sentence(column.noun or column.title)
-    text = "" if "{lost}" in column.warning else f"{title} {' to '.join(ends)}{' %' * _is_percent(column)}"
+    text = "" if "{lost}" in column.warning else f"{title} {' to '.join(ends)}{PERCENT * _is_percent(column)}"
     if finding.kind == CHANCE:
         text = f"{text}{': ' * bool(text)}not {'significantly ' * _has_intervals(finding)}better than chance"
     return f" ({text})" * bool(text)
@@ -380,9 +393,9 @@ def is_at_chance(column: Column, cell: MeasuredValue) -> bool:
     return all(reaches_chance(column, cell.with_value(end)) for end in ends)
 
 
-def is_noise(view: ResultView, column: Column) -> bool:
+def is_noise(column: Column) -> bool:
     """Return whether no embedding is better than chance by one measure."""
-    return all(is_at_chance(column, column.cells[name]) for name in _compared(view, column))
+    return all(is_at_chance(column, column.cells[name]) for name in column.compared_values)
 
 
 def leading_column(columns: Sequence[Column]) -> Column:
@@ -417,23 +430,12 @@ def measure_rankings(view: ResultView) -> list[MeasureRanking]:
 
 
 def measure_ranking(view: ResultView, column: Column) -> MeasureRanking | None:
-    """Return the ranking of the embeddings by one column; None where it compares none.
-
-    An embedding whose points are all in one place is never best, whatever its values.
-    """
-    best_set = view.best_set(column)
-    best, unjudged = (
-        tuple(n for n in members if n not in view.unranked) for members in (best_set.best, best_set.unjudged)
-    )
-    if not best or len(_compared(view, column)) < 2:
+    """Return the ranking of the embeddings by one column; None where it compares none."""
+    best, unjudged, tested, _ = view.best_set(column)
+    if not best or len(column.compared_values) < 2:
         return None
-    outside = tuple(name for name in _compared(view, column) if name not in best)
-    return MeasureRanking(column, best, outside, best_set.tested, unjudged, _are_same_map(view, best))
-
-
-def _compared(view: ResultView, column: Column) -> list[str]:
-    """Return the embeddings with a value of a column that can be best."""
-    return [name for name in column.values if name not in view.unranked]
+    outside = tuple(name for name in column.compared_values if name not in best)
+    return MeasureRanking(column, best, outside, tested, unjudged, _are_same_map(view, best))
 
 
 def _are_same_map(view: ResultView, names: Sequence[str]) -> bool:
@@ -445,7 +447,7 @@ def is_tied(view: ResultView, column: Column) -> bool:
     """Return whether another order of ties may rank another embedding above the best one."""
     best = view.best_set(column).best
     single = len(best) == 1 or _are_same_map(view, best)
-    if not single or len(column.compared_values) < 2 or best[0] in view.collapsed:
+    if not single or len(column.compared_values) < 2:
         return False
     return any(column.ties_overlap(name, (*view.unranked, *best)) for name in best)
 
@@ -496,15 +498,17 @@ def verdict(view: ResultView) -> list[Answer]:
     An embedding is best if it is in the best set of ``Results.ranking``. If the measures of a question have different
     best sets, each set is named with its measures; their intersection is the best set of no measure.
     """
-    named: set[str] = set()
-    answers = []
+    named, is_counted, answers = set[str](), False, list[Answer]()
     for question, columns in groupby(view.by_goal, key=lambda column: column.topic):
-        columns_of_question = [column for column in columns if column.ranks and _compared(view, column)]
+        columns_of_question = [column for column in columns if column.ranks and column.compared_values]
         findings = _question_findings(view, question, columns_of_question) if columns_of_question else []
         for place, finding in enumerate(findings):
             if finding.kind == BEST_MAP and named.issuperset(finding.subject):  # equal maps are named once
                 findings[place] = replace(finding, kind=BEST)
+            if finding.kind in AGAIN and is_counted:  # the number of tests is said once
+                findings[place] = replace(finding, kind=AGAIN[finding.kind])
             named.update(finding.subject if finding.kind == BEST_MAP else ())
+            is_counted |= finding.kind in AGAIN
         answers += [Answer(question or "Other", tuple(findings))] if findings else []
     stated = {
         row for answer in answers for finding in answer.findings if finding.kind in NOISES for row in finding.rows
@@ -519,19 +523,20 @@ def _question_findings(view: ResultView, question: str, columns: list[Column]) -
     if len(contenders) == 1:
         return _lone_findings(view, question, columns, contenders[0])
     total = _numbers_of_question(view, columns)
+    columns = columns if len(contenders) <= MAX_IN_FULL else [leading_column(columns)]
     any_tested = any(view.best_set(column).tested for column in view.main_columns)
     by_outcome: dict[str, list[Column]] = {}
     rankings: dict[frozenset[str], list[MeasureRanking]] = {}
     for column in columns:
         ranking, outcome = measure_ranking(view, column), ""
-        if len(_compared(view, column)) == 1:
+        if len(column.compared_values) == 1:
             outcome = ONLY_VALUE
-        elif is_noise(view, column):
+        elif is_noise(column):
             outcome = NOISE
         elif is_tied(view, column):
             outcome = TIED
         elif ranking is None:
-            texts = {column.format_value(column.values[name]) for name in _compared(view, column)}
+            texts = {column.format_value(column.values[name]) for name in column.compared_values}
             outcome = SAME_VALUE if len(texts) == 1 else ""
         elif not ranking.others:
             outcome = NO_DIFFERENCE if ranking.tested else SAME_VALUE
@@ -572,18 +577,28 @@ def _best_findings(
     columns = [ranking.column for group in groups for ranking in group]
     rows = rows_of(columns, view.contenders)
     findings = [Finding(DISAGREE, question, (), tuple(columns), {}, rows)] if is_disagreement else []
-    max_groups = MAX_LISTED_GROUPS if len(view.contenders) <= MAX_IN_FULL else 1
-    main = leading_column(columns) if columns else None
-    groups.sort(key=lambda group: max_groups == 1 and all(ranking.column is not main for ranking in group))
-    for group in groups[:max_groups]:
-        findings.append(_group_finding(view, question, group, total))
+    for place, group in enumerate(groups[:MAX_LISTED_GROUPS]):
+        finding = _group_finding(view, question, group, total)
+        borderline = _borderline_findings(view, question, group, finding)
+        if place:  # the first best set is quoted in full
+            numbers = {key: number for key, number in finding.numbers.items() if key not in ("next", "chance")}
+            finding = replace(finding, numbers=numbers, others=())
+            added = tuple(name for name in finding.subject if name not in groups[0][0].best)
+            if finding.kind == BEST_SET and all(_is_led_by(view, ranking, groups[0][0].best) for ranking in group):
+                finding = replace(finding, kind=ALSO_BEST, subject=added)
+        findings.append(finding)
         findings += _unjudged_findings(question, group, total)
-        findings += _borderline_findings(view, question, group)
-    further = [ranking.column for group in groups[max_groups:] for ranking in group]
+        findings += borderline
+    further = [ranking.column for group in groups[MAX_LISTED_GROUPS:] for ranking in group]
     if further:
         numbers = {"count": Number(len(further), str(len(further)))}
         findings.append(Finding(FURTHER_SETS, question, (), tuple(further), numbers, rows_of(further, view.contenders)))
     return findings
+
+
+def _is_led_by(view: ResultView, ranking: MeasureRanking, names: Sequence[str]) -> bool:
+    """Return whether some embeddings are all in the best set of a measure, and have its best value."""
+    return {*names} <= {*ranking.best} and view.best_set(ranking.column).best[0] in names
 
 
 def _group_finding(
@@ -644,9 +659,12 @@ def _unjudged_findings(question: str, group: list[MeasureRanking], total: Mappin
         yield Finding(UNJUDGED, question, names, measures, numbers, rows_of(columns, names))
 
 
-def _borderline_findings(view: ResultView, question: str, group: list[MeasureRanking]) -> Iterator[Finding]:
+def _borderline_findings(
+    view: ResultView, question: str, group: list[MeasureRanking], quoted: Finding
+) -> Iterator[Finding]:
     """Yield the least clear borderline difference with both p-values, and then by which measures others are."""
     lines = sorted((line for ranking in group for line in borderlines(view, ranking)), key=lambda line: -line.p_compare)
+    is_many = len(lines) > 1 and len(view.contenders) > MAX_IN_FULL
     for line in lines[:1]:
         tests = len(view.pair_p_values)
         numbers = {
@@ -654,8 +672,15 @@ def _borderline_findings(view: ResultView, question: str, group: list[MeasureRan
             "p_compare": Number(line.p_compare, probability(line.p_compare)),
         }
         numbers |= {"tests": Number(tests, f"{tests:,}")} if tests > 1 else {}
+        numbers |= {"measures": Number(1, "one")} if len(quoted.measures) == 1 else {}
         rows = rows_of([line.column], [line.best, line.other])
-        yield Finding(BORDERLINE, question, (line.best,), (line.column,), numbers, rows, (line.other,))
+        if is_many:
+            numbers |= {"count": Number(len(lines), f"{len(lines):,}")}
+            rows = tuple(row for line in lines for row in rows_of([line.column], [line.best, line.other]))
+            yield Finding(MANY_BORDERLINE, question, (line.best,), (line.column,), numbers, rows, (line.other,))
+            return
+        others = () if (line.best, line.other) == (*quoted.subject, *quoted.others) else (line.other,)
+        yield Finding(BORDERLINE, question, (line.best,), (line.column,), numbers, rows, others)
     if len(lines) > 1:
         numbers = {"count": Number(len(lines) - 1, f"{len(lines) - 1:,}")}
         rows = tuple(row for line in lines[1:] for row in rows_of([line.column], [line.best, line.other]))
@@ -667,7 +692,7 @@ def _quoted(
 ) -> Finding:
     """Return a finding on some measures with the values of one of these: of all embeddings, or of the best ones."""
     main = leading_column(columns)
-    subject = tuple(name for name in view.ranked if name in _compared(view, main))
+    subject = tuple(name for name in view.ranked if name in main.compared_values)
     if kind == UNTESTED:
         subject = tuple(name for name in subject if name in view.best_set(main).best)
     numbers = {**total, **value_numbers(main, subject)}
@@ -679,7 +704,7 @@ def _poor_findings(
 ) -> list[Finding]:
     """Return that even the best are closer to chance than to perfect, if they are by every measure of a question."""
     pairs = [(ranking.column, name) for group in rankings.values() for ranking in group for name in ranking.best]
-    pairs += [(column, name) for column in alike for name in _compared(view, column)]
+    pairs += [(column, name) for column in alike for name in column.compared_values]
     if not pairs or not all(is_poor(column, column.cells[name]) for column, name in pairs):
         return []
     columns = list(dict.fromkeys(column.measure for column, _ in pairs))
@@ -768,7 +793,7 @@ def _caution_keys(view: ResultView, name: str) -> list[tuple[str, Column]]:
     for column in view.by_goal if name not in view.unranked else ():
         kind = _caution_kind(column, name)
         if kind:
-            count = sum(_caution_kind(column, other) == kind for other in _compared(view, column))
+            count = sum(_caution_kind(column, other) == kind for other in column.compared_values)
             cell = column.cells[name]
             keys.append((count, normalized_score(column, cell.value, cell.chance), kind, column))
     return [(kind, column) for _, _, kind, column in sorted(keys, key=lambda key: key[:2])]
@@ -842,8 +867,9 @@ def _remarks(view: ResultView, named: set[str]) -> Iterator[Finding]:
         yield Finding(REFERENCE, "Caution", view.reference)
     rankings = measure_rankings(view)
     if rankings and not any(ranking.tested for ranking in rankings):
-        rows = rows_of([ranking.column for ranking in rankings], view.contenders)
-        yield Finding(NOT_TESTED, "Caution", (), (), {}, rows)
+        columns = [ranking.column for ranking in rankings]
+        kind = NOT_TESTED if any(column.has_any_interval for column in columns) else NO_INTERVALS
+        yield Finding(kind, "Caution", (), (), {}, rows_of(columns, view.contenders))
 
 
 def standing(view: ResultView, name: str) -> Finding:
@@ -858,7 +884,7 @@ def standing(view: ResultView, name: str) -> Finding:
         return replace(remark, subject=(name,), reason=view.failed.get(name, "").rstrip("."))
     rankings = [ranking for ranking in measure_rankings(view) if ranking.others and name in ranking.column.values]
     tested = any(ranking.tested for ranking in rankings)
-    rankings = [r for r in rankings if r.tested == tested and name not in r.unjudged and not is_noise(view, r.column)]
+    rankings = [r for r in rankings if r.tested == tested and name not in r.unjudged and not is_noise(r.column)]
     numbers: dict[str, Number] = {}
     for topic, part in groupby(rankings, key=lambda ranking: ranking.column.topic):
         places = [name in ranking.best for ranking in part]
@@ -870,24 +896,6 @@ def standing(view: ResultView, name: str) -> Finding:
     if not rankings:
         kind = ALONE_STANDING if len(view.contenders) < 2 else NO_STANDING
     return Finding(kind, "", (name,), tuple(columns), numbers, rows_of(columns, view.contenders))
-
-
-def column_finding(view: ResultView, column: Column) -> Finding | None:
-    """Return which embeddings are best by one measure; None where it compares none."""
-    findings = _question_findings(view, "", [column]) if column.ranks and _compared(view, column) else []
-    return next(iter(findings), None)
-
-
-def missing_findings(view: ResultView, name: str) -> Iterator[Finding]:
-    """Yield the measures without a value of an embedding, by reason."""
-    reasons: dict[str, list[Column]] = {}
-    for column in view.main_columns if name not in view.failed else ():
-        cell = column.cells.get(name)
-        if cell is None or cell.missing:
-            reasons.setdefault(missing_reason(view, column, name), []).append(column)
-    for reason, columns in reasons.items():
-        rows = tuple((c.measure, c.parameters, name) for c in columns)
-        yield Finding(MISSING, "", (name,), tuple(columns), {}, rows, reason=reason.rstrip("."))
 
 
 def missing_reason(view: ResultView, column: Column, name: str) -> str:
@@ -917,24 +925,6 @@ def _settings_text(column: Column, value: str = "") -> str:
     return f"with other settings ({parameter_text(column.parameters)}{value})"
 
 
-def best_set_text(view: ResultView, column: Column) -> str:
-    """Return which embeddings are best by one column, without the full stop."""
-    ranking = measure_ranking(view, column)
-    if ranking is None:
-        same = len({column.format_value(value) for value in column.compared_values.values()}) == 1
-        return "All have the same value" if same else "No embedding is ranked"
-    if is_tied(view, column):
-        return "The best embedding depends on how ties are broken"
-    several = len(ranking.best) > 1
-    if not ranking.tested:
-        return f"{list_names(ranking.best)} {'have' if several else 'has'} the best value, not tested"
-    if not ranking.others and several:
-        return "No significant difference"
-    alike = ", not significantly different" if several and not ranking.same_map else ""
-    untested = f" ({list_names(ranking.unjudged)} not tested)" if ranking.unjudged else ""
-    return f"{list_names(ranking.best)} {'are' if several else 'is'} best{alike}{untested}"
-
-
 def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = False) -> str:
     """Return the meaning of the mark of the best in a table of some columns; empty where none has it."""
     with_best = [column for column in columns if view.best_set(column).best]
@@ -944,8 +934,8 @@ def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = 
     titles = dict.fromkeys(column.short_title if symbols else column.title_in_sentence for column in untested)
     few = len(titles) <= MAX_LISTED_NAMES + 1
     names = join_and(list(titles)) if few else f"{number_word(len(titles))} measures"
-    each = ", each measure by itself" * (len(with_best) > 1)
-    text = f"best, or not significantly worse than the best ({100 * LEVEL:g} %{each})"
+    each = " per measure" * (len(with_best) > 1)
+    text = f"best, or not significantly worse ({100 * LEVEL:g} %{each})"
     return f"{text}; by {names} the best value, not tested" if titles else text
 
 

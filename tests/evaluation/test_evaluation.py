@@ -162,7 +162,8 @@ def test_measures_are_chosen_by_name(requested: Any, expected: list[str]) -> Non
 @pytest.mark.slow
 def test_default_and_all_measures() -> None:
     """The default are the cards with a place, in its order; "all" has them first and then every other one."""
-    default = sorted((c for c in MEASURES.cards() if c.default is not None), key=lambda c: c.default)
+    with_batch = sorted((c for c in MEASURES.cards() if c.default is not None), key=lambda c: c.default)
+    default = [card for card in with_batch if "batch" not in card.needs]
     without = [c.name for c in default if "labels" not in c.needs]
     unlabeled = evaluation(labels=None)
 
@@ -179,6 +180,14 @@ def test_default_and_all_measures() -> None:
     }
     assert names(without_latent)[: len(default)] == [c.name for c in default]
     assert names(unlabeled.run(["default", "procrustes_r"], ci=None)) == [*without, "procrustes_r"]
+
+
+def test_batches_bring_their_default_measures() -> None:
+    """With ``batch=`` the default has the measures of batches that need no labels, after all others."""
+    measures = names(evaluation(batch=BATCH).run(tests=None, ci=None))
+
+    assert [name for name in measures if "batch" in MEASURES.card(name).needs] == ["ilisi", "kbet"]
+    assert measures[:-2] == names(evaluation().run(tests=None, ci=None))
 
 
 def test_tests_are_chosen_by_name() -> None:

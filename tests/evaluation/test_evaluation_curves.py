@@ -274,7 +274,7 @@ def test_points_and_anchors():
 
 
 def test_the_order_of_the_default_measures():
-    """The order that is fixed: ranks, area, local and global Procrustes, distances, classes."""
+    """The order that is fixed: ranks, area, local and global Procrustes, distances, classes, batches."""
     cards = sorted((card for card in MEASURES.cards() if card.default), key=lambda card: card.default)
     measures = [
         "trustworthiness",
@@ -284,5 +284,5 @@ def test_the_order_of_the_default_measures():
         "procrustes_rc",
         "procrustes_rn_opt",
     ]
-    measures += ["procrustes_disparity", "spearman_distance", "triplet_accuracy", "knn_accuracy"]
+    measures += ["procrustes_disparity", "spearman_distance", "triplet_accuracy", "knn_accuracy", "ilisi", "kbet"]
     assert [card.name for card in cards] == measures

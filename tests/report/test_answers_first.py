@@ -12,6 +12,7 @@ from dreval.registry import MEASURES
 from dreval.report.documents.comparison import comparison_summary, outcomes
 from dreval.report.documents.evaluation import printed_table
 from dreval.report.findings import missing_reason
+from dreval.report.render.layout import heading_text
 from dreval.report.render.markup import plain_symbols, sentence
 from dreval.report.result_view import read_results
 
@@ -85,7 +86,7 @@ def test_five_embeddings_are_few_lines_of_eighty_columns(five: dreval.Results) -
     check_printed_table(five)
     long_names_results = cloud(5).run("trustworthiness", None)
     assert "… is umap_min_dist=;" in " ".join(str(long_names_results).split())
-    assert [str(head) for head in printed_table(read_results(long_names_results)).columns[1:6]] == [
+    assert [head.title for head in printed_table(read_results(long_names_results)).columns[1:6]] == [
         "…0.00",
         "…0.01",
         "…0.02",
@@ -209,7 +210,7 @@ def test_stars_mark_embeddings_better_than_the_baseline(twelve: dreval.Results) 
 
     assert table.best == f"significantly better than {twelve.names[-1]}"
     for index, head in enumerate(table.columns[1:], 1):
-        tests = pairs[pairs["measure"] == measure_names[head.title.removesuffix(" ↓")]]
+        tests = pairs[pairs["measure"] == measure_names[heading_text(head).removesuffix(" ↓")]]
         starred = {row[0].text for row in table.rows if row[index].emphasis == "best"}
         names = {row[0].text for row in table.rows}
         assert starred == names & ({*tests["better"]} - {"", twelve.names[-1]})

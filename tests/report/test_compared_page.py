@@ -85,7 +85,7 @@ def test_posterior_probabilities_have_a_separate_table(tmp_path):
     assert rows.count("<tr>") == 1 + 3
     assert "better by more than 0.01" in rows
     for row in bayes.to_dict("records"):
-        assert "\n".join(f"<td>{row[key]:.3f}</td>" for key in ("p_first", "p_rope", "p_second")) in rows
+        assert "".join(f"<td>{row[key]:.3f}</td>" for key in ("p_first", "p_rope", "p_second")) in rows
     assert list(bayes["better"]) == ["", "better", "better"]
     assert rows.count(">equal in practice<") == 1
     assert rows.count(">better</bdi></td>") == 2
@@ -104,7 +104,7 @@ def test_the_page_is_self_contained_and_reproducible(kind, tmp_path, request):
     assert page.count("<script") == 1
     assert not re.findall(r"(?:src|href)=\"(?!#)", page)
     assert NASTY not in page
-    assert "&lt;b&gt;&amp;&#34;&#39; long" in page
+    assert "&lt;b&gt;&amp;&quot;&#x27; long" in page
     assert "What may not be concluded" in page
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from report_cases import simulated_results
 
 import dreval
 from dreval.errors import InputError
@@ -34,19 +35,20 @@ FAST = {name: {"n_walks": 5} for name in ("steadiness", "cohesiveness")}
 FAST |= {name: {"n_init": 2} for name in ("kmeans_ami", "kmeans_ari", "kmeans_nmi")}
 
 
-def evaluate(names: Sequence[str], **settings: Any) -> dreval.Results:
-    """Run all measures and tests on some embeddings and one that fails."""
+def evaluate(names: Sequence[str], measures: str = "default", **settings: Any) -> dreval.Results:
+    """Run measures and tests on some embeddings and one that fails."""
     embeddings = {name: np.round(Y + i, i % 3) for i, name in enumerate(names)}
     defaults = {"labels": LABELS, "covariates": {"a covariate with a rather long name": X[:, 0]}, "random_state": 0}
     ev = dreval.Evaluation(X, embeddings, **{**defaults, "n_neighbors": [2, 5, 9], **settings})
-    options = {"points": {"n_partitions": 2}, **FAST}
-    return ev.with_embedding("bad", Y[:5]).run("all", n_resamples=19, options=options)
+    options = {"points": {"n_partitions": 2}, **(FAST if measures == "all" else {})}
+    return ev.with_embedding("bad", Y[:5]).run(measures, n_resamples=19, options=options)
 
 
 @functools.cache
-def results(*names: str) -> dreval.Results:
-    """Return the result of some embeddings, which tests do not change."""
-    return evaluate(names)
+def everything() -> tuple[dreval.Results, Document]:
+    """Return all measures of two embeddings, and everything that is printed of them; tests change neither."""
+    results = evaluate(["e", "f"], "all")
+    return results, results.summary(full=True)
 
 
 @pytest.mark.slow
@@ -54,25 +56,23 @@ def results(*names: str) -> dreval.Results:
     ("names", "setting"),
     [
         (["e", LONG, f"{LONG} 2"], {"random_state": 2**63 - 1, "n_neighbors": 39}),
-        pytest.param(["e", LONG, f"{LONG} 2"], {}, marks=pytest.mark.slow),
-        pytest.param(ODD, {"n_neighbors": 5}, marks=pytest.mark.slow),
-        pytest.param(["e", LONG, f"{LONG} 2"], {"anchors": 15}, marks=pytest.mark.slow),
-        pytest.param(ODD, {"n_neighbors": [1, 7, 20, 39]}, marks=pytest.mark.slow),
-        pytest.param(ODD, {"labels": None, "covariates": None}, marks=pytest.mark.slow),
+        (["e", LONG, f"{LONG} 2"], {"anchors": 15}),
+        (ODD, {"n_neighbors": [1, 7, 20, 39]}),
+        (ODD, {"labels": None, "covariates": None, "n_neighbors": 5}),
     ],
 )
 def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None:
     """No line is wider than 80 characters, for any names, numbers of k, ties, tests and failures."""
-    text = str(evaluate(names, **setting).summary())
+    results = evaluate(names, **setting)
 
-    assert max(map(len, text.splitlines())) <= 80
-    assert not any(line != line.rstrip() for line in text.splitlines())
+    for text in (str(results.summary()), str(results.summary(full=True))):
+        assert max(map(terminal_width, text.splitlines())) <= 80
+        assert not any(line != line.rstrip() for line in text.splitlines())
 
 
-@pytest.mark.slow
 def test_long_names_are_shortened_in_the_middle() -> None:
     """A long name keeps its beginning and end, so that names with different ends stay distinct."""
-    text = str(results(LONG, f"{LONG} 2").summary(full=True))
+    text = str(simulated_results((LONG, f"{LONG} 2")).summary(full=True))
 
     assert re.search(r"^  an em\S*.*….*eters  ", text, re.M)
     assert re.search(r"^  an em\S*.*….*ers 2  ", text, re.M)
@@ -130,8 +130,8 @@ def numbers(text: str) -> set[str]:
 @pytest.mark.slow
 def test_every_format_has_every_number() -> None:
     """Text, HTML, LaTeX and Markdown have the values, intervals, chances, ties and p-values of the table."""
-    results_of_two = results("e", "f")
-    summary, table = results_of_two.summary(full=True), results_of_two.tidy()
+    results, summary = everything()
+    table = results.tidy()
     columns = ["value", "conf_low", "conf_high", "chance", "worst", "best", "effect_size", "statistic"]
     expected = set()
     # ties that no printed digit shows
@@ -160,7 +160,7 @@ class Tags(HTMLParser):
         self.text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self.open.append(tag)
+        self.open += [tag] * (tag != "wbr")
         self.tags.add(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -177,19 +177,19 @@ def test_arguments_at_the_beginning_of_a_note_are_code() -> None:
     assert "<li><code>y</code> holds classes.</li><li>pca of `y` &amp; more</li>" in page
 
 
-@pytest.mark.slow
 def test_names_are_escaped() -> None:
     """A name that looks like a tag, a command or a table cell is shown literally."""
-    summary = results(*ODD).summary(full=True)
+    results = simulated_results(tuple(ODD), ks=(5, 15), failed={"<i>bad</i> & co": "a reason_1"})
+    summary = replace(results, recipe={**results.recipe, "call": "f('<b>')"}).summary(full=True)
     tags = Tags()
     tags.feed(summary.as_html())
     assert tags.open == []
     assert tags.tags == {
         *("div", "style", "h3", "p", "bdi", "pre", "table", "caption", "thead", "tbody", "tr", "th", "td"),
-        *("strong", "ol", "li", "sub"),
+        *("strong", "ol", "li", "sub", "b", "span", "wbr"),
     }
     for name in ODD:
-        assert name in tags.text
+        assert name in "".join(tags.text)
 
     cells = "\n".join(line for line in summary.as_latex().splitlines() if not line.startswith("%"))
     for kind in ("tabular", "longtable", "table"):
@@ -218,7 +218,7 @@ def test_rows_of_tests_mark_missing_results() -> None:
 @pytest.mark.slow
 def test_shared_notes_are_printed_once() -> None:
     """A note that many rows share is one note with the names it concerns, and ends with one full stop."""
-    text = results("e", "f").summary(full=True).as_text()
+    text = everything()[1].as_text()
     notes = re.sub(r"\s+", " ", text.split("\nNotes\n")[1])
 
     assert notes.count("not its method as trustability does") == 1
@@ -227,7 +227,6 @@ def test_shared_notes_are_printed_once() -> None:
     assert re.findall(r"\[(\d+)\]", notes) == [str(i + 1) for i in range(len(re.findall(r"\[(\d+)\]", notes)))]
 
 
-@pytest.mark.slow
 def test_no_time_is_printed() -> None:
     """Two runs print the same text."""
     assert str(evaluate(["e"]).summary(full=True)) == str(evaluate(["e"]).summary(full=True))

@@ -1,9 +1,8 @@
-"""The printed comparison: values and letters, overall tests and pairs of each measure."""
+"""The printed comparison: answers and one table; in full every value, overall test and pair."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,28 +11,32 @@ import pandas as pd
 from dreval.comparison.compare import TEST_NAMES
 from dreval.glossary import TARGETS, format_number, format_p
 from dreval.inference import intervals
+from dreval.inference.ties import is_tie
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, keys_by_full_name, notes_by_row
 from dreval.records.notes import Note, Notes, join_notes
+from dreval.report.comparison_findings import (
+    CAUTION,
+    LARGER,
+    VERDICT_TEXTS,
+    comparison_answers,
+    verdict_on_margin,
+)
 from dreval.report.comparison_view import (
     OVERALL_TITLES,
     PAIR_TITLES,
-    TEST_TITLES,
     against_lead,
-    by_mean_rank,
     column_of,
-    decisive_pairs,
+    embedding_order,
     measure_heading,
-    measure_label,
+    measures_by_question,
     setting_suffix,
 )
-from dreval.report.document import CODES, Cell, Document, Table, record_document, significance_stars
+from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
-from dreval.report.documents.evaluation import fit_columns
-from dreval.report.findings import list_names
-from dreval.report.format import ADJUSTMENTS, adjusted_by, join_and, number_word
-from dreval.report.render.markup import isolate_name
-from dreval.report.result_view import MAX_SIDE_BY_SIDE
+from dreval.report.documents.evaluation import short_topic
+from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, p_text, probability, without_zero
+from dreval.report.result_view import Column
 
 SAME_POINTS_TEST = "paired tests at the same points"
 HALVES_TEST = "paired tests of runs on halves of the points"
@@ -42,270 +45,313 @@ TEST_PHRASES = {
     "nemenyi": "Nemenyi's test across data sets",
     "mixed": "the mixed model across data sets",
     "jackknife": SAME_POINTS_TEST,
-    "classes": "paired tests over the classes",
+    "classes": SAME_POINTS_TEST,
     "anchors": SAME_POINTS_TEST,
     "subsampling": SAME_POINTS_TEST,
     "seeds": "tests over runs with other seeds",
     "subsamples": HALVES_TEST,
 }
 FEW_DATA_SETS_REMARK = " (the data sets are too few for signed ranks)"
-OVERALL_PRIORITY = ("friedman_exact", "skillings_mack", "iman_davenport", "friedman")  # the first of which is quoted
-TEST_COLUMNS = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "p adj."))
-VERDICTS = {
-    "equivalent": "equivalent to {} within the margin",
-    "better": "better than {} by more than the margin",
-    "worse": "worse than {} by more than the margin",
-    "not shown": "not shown to be equivalent to {}",
-}
-EQUIVALENCE_COLUMNS = (("p_equivalence", "p equiv."), ("p_equivalence_adjusted", "p equiv. adj."))
-PAIRED_COLUMNS = (*TEST_COLUMNS, *EQUIVALENCE_COLUMNS, ("effect_size", "effect"), ("superiority", "P sup."))
+TEST_COLUMNS = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "adjusted p"))
+EQUIVALENCE_COLUMNS = (("p_equivalence", "p of equivalence"), ("p_equivalence_adjusted", "adjusted p of equivalence"))
+PAIRED_COLUMNS = (
+    *TEST_COLUMNS,
+    *EQUIVALENCE_COLUMNS,
+    ("effect_size", "effect size"),
+    ("superiority", "probability of superiority"),
+)
 PAIR_COLUMNS = {
     **dict.fromkeys(("jackknife", "classes", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED_COLUMNS),
-    "nemenyi": (("advantage", "ranks"), ("p_value", "p"), ("p_adjusted", "p adj.")),
+    "nemenyi": (("advantage", "difference of ranks"), ("p_value", "p"), ("p_adjusted", "adjusted p")),
     "wilcoxon": (
-        ("n", "n"), ("n_used", "n differ"), ("advantage", "advantage"), ("statistic", "W"), ("p_value", "p"),
-        ("p_adjusted", "p adj."), ("effect_size", "r"),
+        ("n", "data sets"), ("n_used", "that differ"), ("advantage", "advantage"), ("statistic", "W"), ("p_value", "p"),
+        ("p_adjusted", "adjusted p"), ("effect_size", "r"),
     ),
-    "mixed": (("advantage", "advantage"), ("se", "se"), ("statistic", "z"), ("p_value", "p"), ("p_adjusted", "p adj.")),
-    "bayes": (("advantage", "advantage"), ("p_first", "P first"), ("p_rope", "P equal"), ("p_second", "P second")),
+    "mixed": (
+        ("advantage", "advantage"), ("se", "se"), ("statistic", "z"), ("p_value", "p"), ("p_adjusted", "adjusted p"),
+    ),
+    "bayes": (
+        ("advantage", "advantage"), ("p_first", "first better"), ("p_rope", "equal in practice"),
+        ("p_second", "second better"),
+    ),
 }  # fmt: skip
 
 
-MAX_PRINTED_ROWS = 30  # rows of standings, or of pairs, beyond which a printed comparison is short
-SHORT_TABLE_EMBEDDINGS = 10  # embeddings of a short table
+MAX_EMBEDDINGS_ACROSS = 6  # embeddings side by side in the printed table
+PRINTED_EMBEDDINGS = 12  # embeddings of the printed table, where there are more than fit side by side
+PRINTED_NOTES = 2  # notes of a printed comparison
 MAX_NAMED = 3  # pairs or embeddings that a note names before it counts
-MAX_OTHER_PAIRS = 6  # pairs without the best embedding that the first lines name before they count
 
 
 def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Document:
-    """Return header, call, outcomes, and the tables of values, overall tests and pairs, with notes.
-
-    If there are many rows, one table has the best embeddings, and pairs are counted; not in ``full``.
-    """
-    overall, pairs = comparison.overall, comparison.pairs
-    short = not full and len(comparison.standing) > MAX_PRINTED_ROWS
-    tables = [_wide_standing_table(comparison) if short else _standing_table(comparison)]
-    tables += [_overall_table(comparison)] if len(overall) else []
-    omitted_pairs = len(pairs) if not full and len(pairs) > MAX_PRINTED_ROWS else 0
-    if not omitted_pairs:
+    """Return the answers and one table; in full also settings, call, all values, overall tests, pairs and notes."""
+    answers = _answer_lines(comparison, with_cautions=full)
+    title = comparison_title(comparison)
+    if full:
+        tables = [comparison_table(comparison), _standing_table(comparison)]
+        tables += [_overall_table(comparison)] if len(comparison.overall) else []
         tables += pair_tables(comparison)
-    title = "Comparison of embeddings" + (" across data sets" if comparison.families else "")
-    has_letters = not short or comparison.standing["embedding"].nunique() <= MAX_SIDE_BY_SIDE
-    call, notes = str(comparison.recipe.get("call") or ""), list(_notes(comparison, has_letters))
-    options = "--full, --json" if shell else ".summary(full=True), .tidy()"
-    several = len(comparison.measures) > 1 or pairs["test"].nunique() > 1  # rows are more than pairs
-    rows = f"{omitted_pairs:,} {'rows of pairs' if several else 'pairs'}"
-    further = f"{rows if omitted_pairs else 'All standings'}: {options}." if omitted_pairs or short else ""
-    findings = list(outcomes(comparison))
-    return record_document(title, _header(comparison), tables, notes, call, findings=findings, further=further)
+        call = str(comparison.recipe.get("call") or "")
+        return record_document(title, _header(comparison), tables, list(_notes(comparison)), call, [answers])
+    steps = ["--full", "--report page.html"] if shell else [".plot()", ".tidy()", ".summary(full=True)"]
+    steps += [] if shell else ['.report("x.html")']
+    options = {
+        "about": [f"{comparison_title(comparison, '')}: {comparison_settings(comparison)}"],
+        "after": _notes_on_all(comparison)[:PRINTED_NOTES],
+    }
+    return record_document(
+        title, (), [comparison_table(comparison)], findings=[answers], further=f"Next: {'  '.join(steps)}", **options
+    )
+
+
+def _answer_lines(comparison: Comparison, with_cautions: bool) -> Answers:
+    """Return a line for each question."""
+    answers = [answer for answer in comparison_answers(comparison) if with_cautions or answer.question != CAUTION]
+    return Answers([(short_topic(answer.question), answer.text) for answer in answers])
+
+
+def comparison_title(comparison: Comparison, begin: str = "Comparison of ") -> str:
+    """Return what was compared, such as "Comparison of 3 embeddings of wdbc, 569 points"."""
+    names = comparison.standing["embedding"].unique()
+    size = f"{begin}{count_noun(len(names), 'embedding')}"
+    if comparison.families:
+        data = {name for family in comparison.families.values() for name in family.cells.index}
+        return f"{size} on {count_noun(len(data), 'data set')}"
+    data = str(comparison.recipe.get("dataset") or "")
+    return f"{size}{f' of {data}' if data else ''}, {format_number(comparison.recipe.get('n'))} points"
+
+
+def comparison_settings(comparison: Comparison) -> str:
+    """Return the number of tests, their adjustment and level, such as "100 paired tests (Holm, level .05)"."""
+    recipe, pairs = comparison.recipe, comparison.pairs
+    if comparison.families:
+        pairs = pairs[pairs["test"] == recipe["decided_by"]]
+    n_tests, level = int(pairs["p_value"].notna().sum()), without_zero(f"{recipe['alpha']:g}")
+    tests = count_noun(n_tests, "test" if comparison.families else "paired test") if n_tests else ""
+    adjustment = [ADJUSTMENTS.get(recipe["adjust"], "not adjusted")] if n_tests > 1 else []
+    baseline = f" against {recipe['baseline']}" if recipe.get("baseline") else ""
+    settings = ", ".join([*adjustment, f"level {level}"])
+    return f"{tests}{baseline} ({settings})" if tests else settings
 
 
 def outcomes(comparison: Comparison) -> Iterator[str]:
-    """Yield for each measure how the best embedding, or the baseline, compares to the others; equal ones together.
+    """Yield the answers to all questions, without cautions."""
+    yield from (answer.text for answer in comparison_answers(comparison) if answer.question != CAUTION)
 
-    The first sentence says where no difference could have been significant. The last ones name the other pairs that
-    differ, or count them.
+
+def to_latex(comparison: Comparison, label: str | None = None) -> str:
+    """Return the table of a comparison for a paper."""
+    return _table_document(comparison).as_latex(label)
+
+
+def to_markdown(comparison: Comparison) -> str:
+    """Return the table of a comparison as Markdown."""
+    return _table_document(comparison).as_markdown()
+
+
+def to_html(comparison: Comparison) -> str:
+    """Return the table of a comparison as a part of a page."""
+    return _table_document(comparison).as_html()
+
+
+def _table_document(comparison: Comparison) -> Document:
+    """Return a document of one table."""
+    title = comparison_title(comparison)
+    return Document(title, [comparison_table(comparison, is_wide=True)])
+
+
+def comparison_table(comparison: Comparison, is_wide: bool = False) -> Table:
+    """Return the one table of a comparison, in the order of the questions.
+
+    It has values or mean ranks with letters; of two embeddings on one data set the differences, and of many the
+    embeddings down, with one measure for each question. A table ``is_wide`` has all embeddings, and more columns.
     """
-    powerless: dict[str, list[str]] = {}
-    for name in comparison.measures:
-        if text := powerless_text(comparison, name):
-            powerless.setdefault(text, []).append(measure_label(comparison, name))
-    for text, measures in powerless.items():
-        yield f"{text[:-1]} ({join_and(measures)})." if len(powerless[text]) < len(comparison.measures) else text
-    sentences: dict[str, list[str]] = {}
-    counts: dict[tuple[str, int], list[tuple[list[str], list[str], str]]] = {}
-    for name in comparison.measures:
-        lead, pairs = against_lead(comparison, name)
-        if not len(pairs):
-            continue
-        label = measure_label(comparison, name)
-        opponents = [b if a == lead else a for a, b in zip(pairs["first"], pairs["second"], strict=True)]
-        undecided = [other for other, better in zip(opponents, pairs["better"], strict=True) if better == ""]
-        better_than_lead = [better for better in pairs["better"] if better not in ("", lead)]
-        worse_than_lead = [other for other, better in zip(opponents, pairs["better"], strict=True) if better == lead]
-        if len(pairs) >= MAX_SIDE_BY_SIDE:
-            counts.setdefault((lead, len(pairs)), []).append((worse_than_lead, better_than_lead, label))
-            continue
-        parts = [f"better than {_names_or_all(comparison, name, worse_than_lead)}"] if worse_than_lead else []
-        parts += [f"worse than {join_and(list(map(isolate_name, better_than_lead)))}"] if better_than_lead else []
-        parts += [f"not distinguishable from {list_names(undecided)}"] if undecided else []
-        sentences.setdefault(f"{isolate_name(lead)} is {', '.join(parts)}", []).append(label)
-    for text, measures in sentences.items():
-        yield f"{text} by {join_and(measures)}." if len(comparison.measures) > 1 else f"{text}."
-    for (lead, n), results in counts.items():
-        any_better, single = any(better_than_lead for _, better_than_lead, _ in results), len(comparison.measures) == 1
-        parts_by_measure = [
-            _names_or_count(worse)
-            + (f" and worse than {_names_or_count(better)}" if any_better else "")
-            + ("" if single else f" by {label}")
-            for worse, better, label in results
-        ]
-        has_undecided = any(
-            len(worse_than_lead) + len(better_than_lead) < n for worse_than_lead, better_than_lead, _ in results
+    names = embedding_order(comparison)
+    columns = {name: column_of(comparison, name) for name in comparison.measures}
+    measures = [name for part in measures_by_question(columns).values() for name in part]
+    if len(names) == 2 and not comparison.families:
+        return _difference_table(comparison, names, columns, measures, is_wide=is_wide)
+    if len(names) <= MAX_EMBEDDINGS_ACROSS:
+        return _measure_rows_table(comparison, names, columns, measures)
+    return _embedding_rows_table(comparison, names, columns, is_wide)
+
+
+def measure_name(comparison: Comparison, name: str, column: Column) -> str:
+    """Return the title of a measure for a table, with its setting where it has several, and its direction."""
+    return f"{column.title}{setting_suffix(comparison, name)}{'' if column.higher else ' ↓'}"
+
+
+def _difference_table(
+    comparison: Comparison,
+    names: Sequence[str],
+    columns: Mapping[str, Column],
+    measures: Sequence[str],
+    is_wide: bool,
+) -> Table:
+    """Return the values of two embeddings, their difference, and p; margins, and intervals where there is space."""
+    alpha, has_margins = comparison.recipe["alpha"], bool(comparison.recipe.get("margin"))
+    has_intervals = is_wide or not has_margins
+    rows = []
+    for name in measures:
+        column, row = columns[name], comparison.of(comparison.pairs, name).iloc[0]
+        sign = 1.0 if row["first"] == names[0] else -1.0
+        p = row["p_value"] if math.isnan(row["p_adjusted"]) else row["p_adjusted"]
+        values = [without_zero(column.format_value(column.values.get(key, math.nan))) for key in names]
+        better = [row["better"] == key for key in names]
+        ends = sorted(sign * row[key] for key in ("conf_low", "conf_high"))
+        rows.append(
+            [
+                Cell(measure_name(comparison, name, column), "text"),
+                *(Cell(text, emphasis="best" * best) for text, best in zip(values, better, strict=True)),
+                signed_number(column, sign * row["advantage"]),
+                *(["" if math.isnan(ends[0]) else interval_text(column, ends)] * has_intervals),
+                "" if math.isnan(p) else probability(p, alpha),
+                *([_margin_text(row)] * (has_margins and is_wide)),
+                *([Cell(_verdict_text(row, alpha, with_p=is_wide), "text")] * has_margins),
+            ]
         )
-        by = ", better than ".join(parts_by_measure) if any_better else join_and(parts_by_measure)
-        end = "; the rest are not distinguishable from it" * has_undecided
-        yield f"Of the {n} others {isolate_name(lead)} is better than {by}{end}."
-    yield from _other_pairs(comparison)
-    yield from _overall_without_pair(comparison)
-    yield from equivalences(comparison, comparison.measures)
+    level = f"{100 * (1 - alpha):g} % interval"
+    adjusted = "adjusted p" if comparison.pairs["p_adjusted"].notna().any() else "p"
+    heads = ["", *names, TableColumn("difference"), *([TableColumn(level)] * has_intervals), TableColumn(adjusted)]
+    heads += [TableColumn("margin")] * (has_margins and is_wide) + [TableColumn("equivalent?", "text")] * has_margins
+    foot = f"difference: positive where {names[0]} is better; ↓ lower is better."
+    return Table("", heads, rows, best="significantly better", foot=foot)
 
 
-def _names_or_all(comparison: Comparison, name: str, names: Sequence[str]) -> str:
-    """Return the embeddings that the best one is better than: their names, or that they are all others."""
-    n_others = comparison.of(comparison.standing, name)["embedding"].nunique() - 1
-    if len(names) < max(n_others, 2):
-        return join_and(list(map(isolate_name, names)))
-    return "both others" if n_others == 2 else f"all {number_word(n_others)} others"
+def signed_number(column: Column, value: float) -> str:
+    """Return a difference by one measure, with its sign."""
+    if math.isnan(value):
+        return ""
+    text = without_zero(column.format_value(value))
+    return f"+{text}" if value > 0 else text
 
 
-def _names_or_count(names: Sequence[str]) -> str:
-    """Return a few names, or the number of many."""
-    return join_and(list(map(isolate_name, names))) if 0 < len(names) <= MAX_NAMED else str(len(names) or "none")
+def interval_text(column: Column, ends: Sequence[float]) -> str:
+    """Return the two ends of an interval of a difference."""
+    return " to ".join(without_zero(column.format_value(end)) for end in ends)
 
 
-def _other_pairs(comparison: Comparison) -> Iterator[str]:
-    """Yield the pairs that differ without the best embedding or the baseline: by name, or their number if many.
-
-    A pair with the best embedding of one measure may differ by another measure, too: it is counted separately.
-    """
-    measures_by_pair: dict[tuple[str, str], list[str]] = {}
-    lead_pairs: set[frozenset[str]] = set()  # pairs that differ from the best embedding of a measure
-    for name in comparison.measures:
-        lead, _ = against_lead(comparison, name)
-        rows = decisive_pairs(comparison, name)
-        rows = rows[rows["better"] != ""]
-        for row in rows.to_dict("records"):
-            if lead in (row["first"], row["second"]):
-                lead_pairs.add(frozenset((row["first"], row["second"])))
-                continue
-            worse = row["second"] if row["better"] == row["first"] else row["first"]
-            measures_by_pair.setdefault((row["better"], worse), []).append(measure_label(comparison, name))
-    if len(measures_by_pair) > MAX_OTHER_PAIRS:
-        pairs = {frozenset(pair) for pair in measures_by_pair}
-        n_others, n_lead_pairs = len(pairs - lead_pairs), len(pairs & lead_pairs)
-        counts = [f"{n_others} other pair{'s' * (n_others != 1)} of embeddings"] if n_others else []
-        counts += [f"{n_lead_pairs} of those above by further measures"] if n_lead_pairs else []
-        verb = "differs" if n_others + n_lead_pairs == 1 else "differ"
-        by = "" if n_lead_pairs else " by one or more measures"
-        yield f"{' and '.join(counts)} {verb} significantly{by}: see the pairs."
-        return
-    worse_by_better: dict[tuple[str, str], list[str]] = {}
-    for (better, worse), measures in measures_by_pair.items():
-        by = f" by {join_and(measures)}" * (len(comparison.measures) > 1)
-        worse_by_better.setdefault((better, by), []).append(worse)
-    for (better, by), worse_ones in worse_by_better.items():
-        yield f"{isolate_name(better)} is better than {join_and(list(map(isolate_name, worse_ones)))}{by}."
+def _margin_text(row: Mapping[str, Any]) -> str:
+    margin = float(row["margin"])
+    return "" if math.isnan(margin) else f"±{without_zero(f'{margin:g}')}"
 
 
-def _overall_without_pair(comparison: Comparison) -> Iterator[str]:
-    """Yield that no difference of a pair is significant although an overall test rejects."""
-    deciding_test = str(comparison.recipe.get("decided_by", ""))
-    for name in comparison.measures if deciding_test and len(comparison.overall) else ():
-        pairs, overall = comparison.of(comparison.pairs, name), comparison.of(comparison.overall, name)
-        p_values = overall.set_index("test")["p_value"].dropna()
-        test = next((test for test in OVERALL_PRIORITY if test in p_values), "")
-        if (
-            test
-            and p_values[test] < comparison.recipe["alpha"]
-            and not (pairs["better"][pairs["test"] == deciding_test] != "").any()
-        ):
-            p = format_p(p_values[test], comparison.recipe["alpha"])
-            by = f" by {measure_label(comparison, name)}" * (len(comparison.measures) > 1)
-            test_text = f"{OVERALL_TITLES[test]}: p {p if p.startswith('<') else f'= {p}'}"
-            yield (
-                f"No difference of a pair is significant{by} in {TEST_PHRASES[deciding_test]}, although a test of any "
-                f"difference rejects ({test_text})."
+def _verdict_text(row: Mapping[str, Any], alpha: float, with_p: bool) -> str:
+    """Return whether two embeddings are equivalent by one measure, with p."""
+    if not row["equivalence"]:
+        return ""
+    verdict = verdict_on_margin(row, alpha)
+    adjusted = row["p_equivalence_adjusted"]
+    p = row["p_equivalence"] if math.isnan(adjusted) else adjusted
+    return f"{VERDICT_TEXTS[verdict]}{f' ({p_text(p, alpha)})' if with_p and verdict != LARGER and p == p else ''}"
+
+
+def _measure_rows_table(
+    comparison: Comparison, names: Sequence[str], columns: Mapping[str, Column], measures: Sequence[str]
+) -> Table:
+    """Return values, or mean ranks over data sets, of few embeddings side by side, with letters."""
+    rows = []
+    for name in measures:
+        column, standing = columns[name], comparison.of(comparison.standing, name).set_index("embedding")
+        best = best_embeddings(comparison, name)
+        cells: list[Any] = [Cell(measure_name(comparison, name, column), "text")]
+        for embedding in names:
+            text = _standing_text(comparison, column, standing, embedding)
+            letters = str(standing["letters"].get(embedding, "")) if text else ""
+            cells.append(
+                Cell(" ".join(filter(None, [text, letters])), emphasis="best" * (embedding in best and not letters))
             )
-
-
-def equivalences(
-    comparison: Comparison, names: Sequence[str], write: Callable[[str], str] = isolate_name
-) -> Iterator[str]:
-    """Yield the verdicts of the tests against margins, equal measures together; many verdicts are counted."""
-    measures_by_verdict: dict[tuple[str, str, str], list[str]] = {}
-    for name in names:
-        for row in comparison.of(comparison.pairs, name).to_dict("records"):
-            if row["equivalence"]:
-                measures_by_verdict.setdefault((row["equivalence"], row["first"], row["second"]), []).append(
-                    measure_label(comparison, name)
-                )
-    if len(measures_by_verdict) > MAX_SIDE_BY_SIDE:
-        total: Counter[str] = Counter()
-        for (verdict, _, _), measures in measures_by_verdict.items():
-            total[verdict] += len(measures)
-        beyond = total["better"] + total["worse"]
-        yield (
-            f"Of {total.total()} differences tested against a margin {total['equivalent']} are within it, "
-            f"{beyond} are larger than it, and {total['not shown']} are not shown to be within it."
-        )
-        return
-    firsts_by_verdict: dict[tuple[str, str, str], list[str]] = {}
-    for (verdict, first, second), measures in measures_by_verdict.items():
-        by = f" by {join_and(measures)}" * (len(names) > 1)
-        firsts_by_verdict.setdefault((verdict, second, by), []).append(write(first))
-    for verdict, text in VERDICTS.items():
-        for (pair_verdict, second, by), firsts in firsts_by_verdict.items():
-            if pair_verdict == verdict:
-                yield f"{join_and(firsts)} {'are' if len(firsts) > 1 else 'is'} {text.format(write(second))}{by}."
-
-
-def _wide_standing_table(comparison: Comparison) -> Table:
-    """Return the best embeddings as rows and the measures as columns.
-
-    A few embeddings have their letters. Of many, a star marks those not distinguishable from the best or, with a
-    baseline, those that are better than the baseline.
-    """
-    baseline = str(comparison.recipe.get("baseline") or "")
-    has_families, columns = (
-        bool(comparison.families),
-        {name: column_of(comparison, name) for name in comparison.measures},
+        rows.append(cells)
+    has_letters = (comparison.standing["letters"] != "").any()
+    parts = ["", "same letter in a row: no significant difference"] if has_letters else [_best_text(comparison)]
+    parts += (
+        ["↓ lower is better"] if any(not columns[name].higher for name in measures) and not comparison.families else []
     )
-    names = comparison.standing["embedding"].unique()
-    has_many = len(names) > MAX_SIDE_BY_SIDE
-    cells: dict[str, dict[str, str]] = {str(name): {} for name in names}
-    for name, column in columns.items():
-        lead, lead_pairs = against_lead(comparison, name)
-        worse = set(lead_pairs.loc[lead_pairs["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
-        ahead = {*lead_pairs["better"]} - {"", lead}
-        for row in comparison.of(comparison.standing, name).to_dict("records"):
-            text = format_number(row["mean_rank"], 2) if has_families else column.format_value(row["value"])
-            best = (
-                (row["embedding"] in ahead if baseline else row["embedding"] not in worse) and has_many and bool(text)
-            )
-            text = text if has_many else " ".join(filter(None, [text, row["letters"]]))
-            cells[row["embedding"]][name] = Cell(text, emphasis="best") if best else text
-    order = by_mean_rank(comparison)
-    settings = " and settings" * (comparison.standing["measure"].nunique() < len(columns))
-    quantifier = "both" if len(columns) == 2 else f"all {number_word(len(columns))}"
-    over = f" over {quantifier} measures{settings}" * (len(columns) > 1)
-    listed = order[:SHORT_TABLE_EMBEDDINGS] if has_many else order
+    foot = "; ".join(filter(None, parts[1:]))
+    title = "Mean ranks over the data sets" if comparison.families else ""
+    return Table(title, ["", *names], rows, best=parts[0], foot=f"{foot}." if foot else "")
 
-    def make_table(measures: Sequence[str]) -> Table:
-        lines = [[name, *(cells[name].get(measure, "") for measure in measures)] for name in listed]
-        lines += [[f"... {len(order) - len(listed)} more", *[""] * len(measures)]] if len(listed) < len(order) else []
-        names = [f"{columns[measure].short_title}{setting_suffix(comparison, measure)}" for measure in measures]
-        down = [" ↓" * (columns[measure].direction == "lower") for measure in measures]
-        heads = [TableColumn(f"{word}{arrow}") for word, arrow in zip(names, down, strict=True)]
-        key = list(
-            dict.fromkeys(
-                f"{columns[measure].short_title} {columns[measure].title_in_sentence}"
-                for measure in measures
-                if columns[measure].symbol
-            )
-        )
-        best_text = f"significantly better than {baseline}" if baseline else "not significantly worse than the best"
-        n_omitted = len(columns) - len(measures)
-        further = [f"{number_word(n_omitted)} more measure{'s' * (n_omitted > 1)}"] if n_omitted else []
-        return Table(
-            f"{'Mean ranks' if has_families else 'Values'}, embeddings by their mean rank{over}",
-            ["", *heads],
-            lines,
-            foot=f"{'; '.join([*key, *further])}." if key or further else "",
-            best=best_text if has_many else "",
-        )
 
-    return fit_columns(list(columns), make_table) if has_many else make_table(list(columns))
+def _embedding_rows_table(
+    comparison: Comparison, names: Sequence[str], columns: Mapping[str, Column], is_wide: bool
+) -> Table:
+    """Return values, or mean ranks, of many embeddings below each other: one measure for each question."""
+    questions = measures_by_question(columns)
+    measures = [next((name for name in part if columns[name].bar), part[0]) for part in questions.values()]
+    listed = list(names) if is_wide or len(names) <= PRINTED_EMBEDDINGS else names[:PRINTED_EMBEDDINGS]
+    standings = {name: comparison.of(comparison.standing, name).set_index("embedding") for name in measures}
+    best = {name: best_embeddings(comparison, name) for name in measures}
+    rows: list[list[Any]] = [
+        [
+            embedding,
+            *(
+                Cell(
+                    _standing_text(comparison, columns[name], standings[name], embedding),
+                    emphasis="best" * (embedding in best[name]),
+                )
+                for name in measures
+            ),
+        ]
+        for embedding in listed
+    ]
+    rows += (
+        [[Cell(f"{len(names) - len(listed)} more", "text"), *[""] * len(measures)]] if len(listed) < len(names) else []
+    )
+    heads = [
+        TableColumn(f"{columns[name].noun_in_sentence}{'' if columns[name].higher or comparison.families else ' ↓'}")
+        for name in measures
+    ]
+    title = "Mean ranks over the data sets" if comparison.families else ""
+    left = len(columns) - len(measures)
+    foot = f"one measure a question; {count_noun(left, 'more measure')}: summary(full=True)." if left else ""
+    return Table(title, ["", *heads], rows, best=_best_text(comparison), foot=foot)
+
+
+def _standing_text(comparison: Comparison, column: Column, standing: pd.DataFrame, embedding: str) -> str:
+    """Return the value of an embedding, or its mean rank; empty without one."""
+    value = standing["mean_rank" if comparison.families else "value"].get(embedding, math.nan)
+    if math.isnan(value):
+        return ""
+    return f"{value:.2f}" if comparison.families else without_zero(column.format_value(value))
+
+
+def best_embeddings(comparison: Comparison, name: str) -> set[str]:
+    """Return the embeddings that are not significantly worse than the best by one measure, or better than a baseline.
+
+    Where no embedding is significantly worse, none is marked.
+
+    Without a test only those with the best value are marked.
+    """
+    lead, pairs = against_lead(comparison, name)
+    standing = comparison.of(comparison.standing, name)
+    if comparison.recipe.get("baseline"):
+        return {*pairs["better"]} - {"", lead}
+    values = standing["mean_rank" if comparison.families else "value"]
+    tied = {row for row, value in zip(standing["embedding"], values, strict=True) if is_tie(value, values.iloc[0])}
+    if not len(pairs):
+        return tied
+    worse = set(pairs.loc[pairs["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
+    return (
+        {name for name, value in zip(standing["embedding"], values, strict=True) if value == value} - worse
+        if worse
+        else set()
+    )
+
+
+def _best_text(comparison: Comparison) -> str:
+    """Return the meaning of the mark of the best."""
+    baseline = comparison.recipe.get("baseline")
+    return f"significantly better than {baseline}" if baseline else "best, or not significantly worse than the best"
+
+
+def _notes_on_all(comparison: Comparison) -> list[str]:
+    """Return the notes on the whole comparison, or on a measure."""
+    texts = []
+    for (measure, parameters, first, _, test), notes in notes_by_row(comparison.notes).items():
+        if not (first or test):
+            prefix = f"{full_name(measure, parameters)}: " if measure else ""
+            texts += [f"{prefix}{str(note).rstrip('.')}." for note in notes]
+    return texts
 
 
 def _header(comparison: Comparison) -> list[tuple[str, str]]:
@@ -320,7 +366,7 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
     keys = keys_by_full_name(comparison.standing)
-    called = {measure: column_of(comparison, name).short_title for name, (measure, _) in keys.items()}
+    called = {measure: column_of(comparison, name).title_in_sentence for name, (measure, _) in keys.items()}
     rope += [(f"Equivalence margin, {called[name]}", f"{value:g}") for name, value in margins.items()]
     levels, value_level = [("Level", f"{recipe['alpha']:g}")], recipe.get("conf_level")
     if value_level is not None and not math.isclose(value_level, 1 - recipe["alpha"]):
@@ -430,11 +476,8 @@ def _notes(comparison: Comparison, has_letters: bool = True) -> Iterator[str]:
     """Yield the notes of the comparison, those of rows, and how to read the tables."""
     if not comparison.families:
         yield from _method_notes(comparison.pairs)
+    yield from _notes_on_all(comparison)
     by_row = notes_by_row(comparison.notes)
-    for (measure, parameters, first, _, test), notes in by_row.items():
-        if not (first or test):
-            texts = (str(note).rstrip(".") for note in notes)
-            yield from (f"{full_name(measure, parameters)}: {text}." if measure else f"{text}." for text in texts)
     rows = {key: notes for key, notes in by_row.items() if key[2] or key[4]}
     if comparison.families:
         tests_by_notes: dict[Notes, list[str]] = {}  # the tests that the notes of rows belong to
@@ -512,20 +555,6 @@ def _letter_notes(comparison: Comparison) -> Iterator[str]:
     without_letters = [name for name in tested if (comparison.of(comparison.standing, name)["letters"] == "").all()]
     if without_letters:
         yield f"{', '.join(without_letters)}: no letters, since not every pair was tested."
-
-
-def powerless_text(comparison: Comparison, name: str) -> str:
-    """Return that no pair of a measure could have been significant; empty where one could."""
-    recipe = comparison.recipe
-    smallest = recipe.get("attainable", {}).get(name, 0.0)
-    if smallest <= recipe["alpha"]:
-        return ""
-    n = len(comparison.families[name].cells)
-    p = "p" if recipe["adjust"] == "nothing" else "adjusted p"
-    by = TEST_TITLES[recipe["decided_by"]]
-    return (
-        f"No difference could have been significant here: on {n} data sets {by} can have no {p} below {smallest:.2g}."
-    )
 
 
 def letter_text(comparison: Comparison, noun: str = "Embeddings") -> str:

@@ -8,11 +8,14 @@ from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import Any
 
+import numpy as np
+
 from dreval._check import check_names, check_one_of
 from dreval.comparison.compare import comparable
 from dreval.comparison.families import names_hint
 from dreval.errors import InputError
-from dreval.glossary import DIRECTIONS, format_number, format_p
+from dreval.glossary import DIRECTIONS, TARGETS, format_number, format_p
+from dreval.measures.core import GOALS
 from dreval.records.frames import (
     independence_rows,
     notes_of_table,
@@ -28,6 +31,7 @@ from dreval.registry import MEASURES, TESTS
 from dreval.report.document import (
     CODES,
     TERMINAL_COLUMNS,
+    Answers,
     Cell,
     Document,
     Table,
@@ -39,13 +43,18 @@ from dreval.report.document import (
     Column as TableColumn,
 )
 from dreval.report.findings import (
+    ALL_POOR,
+    ALSO_BEST,
+    ALSO_BORDERLINE,
+    EVEN_BEST_POOR,
+    FURTHER_SETS,
+    NO_DIFFERENCE,
     NULL_DATA_NAMES,
     best_mark_text,
     leading_column,
     metric_text,
     noise_text,
     other_settings,
-    smallest_p_text,
     verdict,
 )
 from dreval.report.format import (
@@ -77,12 +86,16 @@ from dreval.report.result_view import (
 
 # The table for a document: embeddings and measures with intervals, the best set, and chance levels.
 
-MAX_EMBEDDINGS_ACROSS = 5  # embeddings side by side in a table
+MAX_EMBEDDINGS_ACROSS = 6  # embeddings side by side in a table
 MAX_UNTESTED_NAMED = 4  # values that have no test and are named
 MAX_SYMBOLS_EXPLAINED = 15  # measures whose symbols are explained below the printed table
-PRINTED_EMBEDDINGS = 10  # embeddings in the printed table, where there are many
+MANY_EMBEDDINGS = 30  # embeddings of which the printed table has more rows
+PRINTED_EMBEDDINGS = 12  # embeddings in the printed table, where there are more than fit side by side
+PRINTED_OF_MANY = 15  # embeddings in the printed table of many
 NAME_LETTERS = 10  # letters of a name over a column of the printed table
 FEW_NAME_LETTERS = 18  # the same for at most three columns
+WIDE_HALVES = 2.5  # times the median half-width, beyond which a measure is named below the printed table
+MAX_WIDE_INTERVALS = 2  # measures with much wider intervals than the others that are named below the printed table
 ROW_CHOICES = ("auto", "embeddings", "measures")
 ARROWS = {"higher": "↑", "lower": "↓"}
 TITLE = "How well each embedding keeps the data"
@@ -112,7 +125,7 @@ def value_table(results: Results, measures: Any = None, rows: str = "auto", *, s
     """
     rows = check_one_of(rows, ROW_CHOICES, "rows", aliases=True)
     view = read_results(results)
-    names, columns = view.computed, _requested_columns(view, measures)
+    names, columns = view.ranked, _requested_columns(view, measures)
     if not columns or not names:
         raise InputError("results", "must hold a value of a measure", "none", "Run one, such as 'trustworthiness'.")
     targets = interval_targets(
@@ -188,93 +201,154 @@ def _value_text(column: Column, name: str) -> str:
     return column.format_value(column.values[name]) + (f" {interval_text}" if interval else "")
 
 
-def printed_table(view: ResultView, *, shell: bool = False) -> Table:
-    """Return the one table of a printed result: measures by embeddings, or the best embeddings by measures.
+def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = True) -> Table:
+    """Return the one table of a printed result: measures by embeddings, or many embeddings by questions.
 
-    Names of measures become symbols, with a key below, where they do not fit in a terminal. Of many embeddings the
-    table has the best by mean rank, and as many measures as fit, the first of each goal before others.
+    Half-widths of intervals are in the table where they fit, else their largest is below it. Titles of measures become
+    symbols, with a key below, where they do not fit. Of many embeddings the table has the first ones, with one measure
+    for each question. ``has_hint`` is whether the text below it says how to re-run the methods.
     """
-    full, tidy = ("--full", "--json") if shell else ("summary(full=True)", "tidy()")
-    columns, names = view.by_goal, view.computed
-    printed, order, key = columns, list(names), []
-    if len(names) <= MAX_EMBEDDINGS_ACROSS:
-        prefix = ""  # what all names begin with, where they are long
-        max_letters = NAME_LETTERS if len(names) > 3 else FEW_NAME_LETTERS
-        if len(names) > 1 and max(map(len, names)) > max_letters:
-            letters = zip(*names, strict=False)
-            prefix = names[0][: sum(1 for _ in takewhile(lambda measures: len(set(measures)) == 1, letters))]
-        prefix = prefix[: max(map(prefix.rfind, "_-=/ ")) + 1]
-        prefix = prefix if len(prefix) > 1 and prefix not in names else ""
-        short_starts = [f"…{name[len(prefix) :]}" for name in names] if prefix else list(names)
-        short_forms = distinct_short_names(short_starts, max_letters)
-        short = {short_forms[form]: name for form, name in zip(short_starts, names, strict=True)}
-        heads = ["", *short, "chance"]
-        for titles in (True, False):
-            rows = [
-                [
-                    Cell(_printed_head(view, c, titles), "text"),
-                    *(_narrow_value(view, c, name) for name in names),
-                    _narrow_chance(c),
-                ]
-                for c in columns
-            ]
-            table = Table("", heads, rows)
-            if table_width(table) <= TERMINAL_COLUMNS:
-                break
-        key += [f"… is {prefix}"] if prefix else []
-        key += [f"{form} is {name}" for form, name in short.items() if form not in (name, f"…{name[len(prefix) :]}")]
+    few = len(view.computed) <= MAX_EMBEDDINGS_ACROSS
+    columns = view.by_goal if few else question_columns(view)
+    for has_titles, halves in itertools.product((True, False) if few else (False,), (True, False)):
+        if few:
+            table, key = _measure_rows_table(view, columns, has_titles, halves)
+        else:
+            table, key = _embedding_rows_table(view, columns, halves)
+        if table_width(table) <= TERMINAL_COLUMNS:
+            break
+    best = best_mark_text(view, columns, few and not has_titles)
+    foot = [*_marks(view, columns, halves, shell, has_hint), *key]
+    return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
+
+
+def question_columns(view: ResultView) -> tuple[Column, ...]:
+    """Return the measure that stands for each question."""
+    topics = groupby(view.by_goal, key=lambda column: column.topic)
+    return tuple(leading_column(list(columns)) for _, columns in topics)
+
+
+def _measure_rows_table(
+    view: ResultView, columns: Sequence[Column], titles: bool, halves: bool
+) -> tuple[Table, list[str]]:
+    """Return the table of few embeddings side by side, and the key of its short names and symbols."""
+    short, key = _short_heads(view.ranked)
+    rows = [
+        [
+            Cell(_printed_head(view, column, column.title if titles else column.short_title), "text"),
+            *(_narrow_value(view, column, name, halves) for name in view.ranked),
+            _narrow_chance(column),
+        ]
+        for column in columns
+    ]
+    symbols = {c.short_title: c.title_in_sentence for c in columns if c.symbol and not titles}
+    if len(symbols) > MAX_SYMBOLS_EXPLAINED:
+        key += ["symbols are written out in summary(full=True)"]
     else:
-        titles, candidates = False, list(columns)
-        if view.has_many:  # the first measure of each goal before others
-            order = list(view.ranked[:PRINTED_EMBEDDINGS])
-            order += [name for name in view.reference if name not in order]
-            leads = [leading_column(list(part)) for _, part in groupby(columns, key=lambda column: column.goal)]
-            candidates = [*leads, *(column for column in columns if not any(column is lead for lead in leads))]
-        omitted = len(names) - len(order)
+        key += [f"{symbol} {title}" for symbol, title in symbols.items()]
+    has_chance = any(column.chances for column in columns)
+    rows = rows if has_chance else [row[:-1] for row in rows]
+    return Table("", ["", *short, *["chance"] * has_chance], rows, style="plain"), key
 
-        def make(measures: Sequence[Column]) -> Table:
-            lines = [[name, *(_narrow_value(view, column, name) for column in measures)] for name in order]
-            lines += [[f"... {omitted} more", *[""] * len(measures)]] if omitted else []
-            lines += [["chance", *map(_narrow_chance, measures)]]
-            return Table("", ["", *(TableColumn(_printed_head(view, column, titles)) for column in measures)], lines)
 
-        table = fit_columns(candidates, make) if view.has_many else make(candidates)
-        printed = candidates[: len(table.columns) - 1]
-    if not titles and len(printed) > MAX_SYMBOLS_EXPLAINED:
-        key += [f"symbols are written out in {full}"]
-    elif not titles:
-        titles_by_symbol = {
-            c.short_title: c.title_in_sentence.removesuffix(c.symbol).rstrip() for c in printed if c.symbol
-        }
-        key += [f"{symbol} {title}" for symbol, title in titles_by_symbol.items() if title]
-    best, marks = best_mark_text(view, printed, not titles), list[str]()
-    is_symmetric = all(c.is_symmetric(name) for c in printed for name in order if name in c.values)
-    untested = [f"{c.short_title} of {name}" for c in printed for name in order if name in view.best_set(c).unjudged]
+def _short_heads(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return short forms of the names over columns, and a key of those that differ from their name."""
+    prefix = ""  # what all names begin with, where they are long
+    max_letters = NAME_LETTERS if len(names) > 3 else FEW_NAME_LETTERS
+    if len(names) > 1 and max(map(len, names)) > max_letters:
+        letters = zip(*names, strict=False)
+        prefix = names[0][: sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, letters))]
+    prefix = prefix[: max(map(prefix.rfind, "_-=/ ")) + 1]
+    prefix = prefix if len(prefix) > 1 and prefix not in names else ""
+    starts = [f"…{name[len(prefix) :]}" for name in names] if prefix else list(names)
+    forms = distinct_short_names(starts, max_letters)
+    short = [forms[start] for start in starts]
+    key = [f"… is {prefix}"] if prefix else []
+    key += [
+        f"{form} is {name}"
+        for form, name in zip(short, names, strict=True)
+        if form not in (name, f"…{name[len(prefix) :]}")
+    ]
+    return short, key
+
+
+def _embedding_rows_table(view: ResultView, columns: Sequence[Column], halves: bool) -> tuple[Table, list[str]]:
+    """Return the table of many embeddings below each other, and what its columns are."""
+    count = PRINTED_OF_MANY if len(view.computed) > MANY_EMBEDDINGS else PRINTED_EMBEDDINGS
+    names = view.ranked if len(view.computed) <= count else view.ranked[:count]
+    rows: list[list[Any]] = [
+        [name, *(_narrow_value(view, column, name, halves) for column in columns)] for name in names
+    ]
+    omitted = len(view.computed) - len(names)
+    rows += [[Cell(f"{omitted} more", "text"), *[""] * len(columns)]] if omitted else []
+    chance = [Cell("chance", "text"), *(_narrow_chance(column) for column in columns)]
+    rows += [chance] if any(column.chances for column in columns) else []
+    heads = [_printed_head(view, column, short_topic(column.topic) or column.short_title) for column in columns]
+    key = [f"{short_topic(c.topic)}: {c.noun_in_sentence}" for c in columns if c.topic]
+    return Table("", ["", *map(TableColumn, heads)], rows, style="plain"), key
+
+
+def short_topic(topic: str) -> str:
+    """Return the name of a question in a terminal."""
+    return next((goal.short for goal in GOALS.values() if goal.title == topic and goal.short), topic)
+
+
+def _marks(view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, has_hint: bool) -> list[str]:
+    """Return how to read the marks and intervals of the printed table."""
+    full, tidy = ("--full", "--json") if shell else ("summary(full=True)", "tidy()")
+    marks = [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in columns) else []
+    marks += [f"at k = {view.k} of {', '.join(map(str, view.scales))}"] if len(view.scales) > 1 else []
+    intervals = _interval_marks(view, columns, halves, full)
+    marks += [*intervals, *_target_marks(view, has_hint)] if intervals else []
+    untested = [f"{c.noun_in_sentence} of {name}" for c in columns for name in view.best_set(c).unjudged]
     if untested:
         few = len(untested) <= MAX_UNTESTED_NAMED
         marks.append(f"not tested: {join_and(untested) if few else count_noun(len(untested), 'value')}")
-    half_text = (
-        "± half the interval" if is_symmetric else f"± half the interval, which is not symmetric for all: {full}"
-    )
-    marks += [half_text] if any(c.has_any_interval for c in printed) else []
-    has_approximation = any(_narrow_chance(column).startswith("≈") for column in printed)
-    marks += ["≈ approximate"] * has_approximation
-    marks += [f"at k = {view.k} of {', '.join(map(str, view.scales))}"] if len(view.scales) > 1 else []
-    marks += [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in printed) else []
     tie_texts = [
-        f"{c.short_title} of {name} {c.tie_range(name)}"
-        for c in printed
-        for name in order
-        if name in c.values and c.ties_matter(name)
+        f"{column.noun_in_sentence} of {name} {column.tie_range(name)}"
+        for column in columns
+        for name in view.ranked
+        if name in column.values and column.ties_matter(name)
     ]
-    marks += (
-        [f"by the order of ties {', '.join(tie_texts)}"]
-        if len(tie_texts) == 1
-        else [f"ties matter: {tidy}"]
-        if tie_texts
-        else []
-    )
-    return replace(table, foot=f"{'; '.join([*marks, *key])}." if marks or key else "", best=best)
+    marks += [f"by the order of ties {tie_texts[0]}"] if len(tie_texts) == 1 else []
+    return marks + ([f"values depend on how ties are broken: {tidy}"] if len(tie_texts) > 1 else [])
+
+
+def _interval_marks(view: ResultView, columns: Sequence[Column], halves: bool, full: str) -> list[str]:
+    """Return how wide the intervals of the printed table are."""
+    cells = [(c, cell) for c in columns for name, cell in c.cells.items() if name not in view.unranked]
+    halves_by_title: dict[str, float] = {}
+    for column, cell in cells:
+        if cell.has_interval:
+            title = column.title_in_sentence
+            halves_by_title[title] = max((cell.high - cell.low) / 2, halves_by_title.get(title, 0.0))
+    if not halves_by_title:
+        return []
+    is_symmetric = all(c.is_symmetric(name) for c in columns for name in c.values)
+    if halves:
+        text = f"± half the {view.level} interval{'' if is_symmetric else f', not symmetric for all: {full}'}"
+    else:
+        median = float(np.median([*halves_by_title.values()]))
+        wide = {title: half for title, half in halves_by_title.items() if half > WIDE_HALVES * median}
+        wide = wide if len(wide) <= MAX_WIDE_INTERVALS else {}
+        largest = max(half for title, half in halves_by_title.items() if title not in wide)
+        exceptions = f" ({', '.join(f'{title} {_half_text(half)}' for title, half in wide.items())})" if wide else ""
+        text = f"{view.level} half-widths up to {_half_text(largest)}{exceptions}"
+    return [text]
+
+
+def _half_text(half: float) -> str:
+    return without_zero(format_fixed(half, 3)) if half >= 0.0005 else "<.001"
+
+
+def _target_marks(view: ResultView, has_hint: bool) -> list[str]:
+    """Return what the intervals refer to."""
+    targets = interval_targets(view.recipe, view.rows)
+    if targets == [TARGETS["points"]]:
+        has_method = view.results is not None and "interval.coordinates" in set(view.results.notes["code"])
+        rerun = ', ci="replicates" re-runs the methods' * (has_method and has_hint)
+        return [f"coordinates held fixed{rerun}"]
+    return [f"intervals refer to {join_and(targets)}"]
 
 
 def fit_columns(candidates: Sequence[Any], make: Callable[[Sequence[Any]], Table]) -> Table:
@@ -286,33 +360,33 @@ def fit_columns(candidates: Sequence[Any], make: Callable[[Sequence[Any]], Table
     return make(candidates[:2])
 
 
-def _printed_head(view: ResultView, column: Column, titles: bool) -> str:
+def _printed_head(view: ResultView, column: Column, name: str) -> str:
     """Return a measure of the printed table, with its number of neighbors and an arrow where lower is better."""
+    defaults = MEASURES.card(column.measure).parameters if column.measure in MEASURES else {}
     scale = neighbors_of(column)
-    scale_text = f"(k = {scale})" if scale not in (view.k, None) else ""
-    arrow = ARROWS["lower"] if column.direction == "lower" else ""
-    return " ".join(filter(None, [column.title if titles else column.short_title, scale_text, arrow]))
+    scale_text = f"(k = {scale})" if scale not in (view.k, None, defaults.get(NEIGHBORS_PARAMETER)) else ""
+    return " ".join(filter(None, [name, scale_text, ARROWS["lower"] if column.direction == "lower" else ""]))
 
 
 def _narrow_chance(column: Column) -> str:
     """Return the chance level in few letters, with "≈" if it is estimated at random; of a narrow range its middle."""
-    low, high = column.chances[:1], column.chances[-1:]
-    if not low:
+    if not column.chances:
         return ""
+    low, high = column.chances[0], column.chances[-1]
     if column.short_chance == DIFFERS:
         return DIFFERS
     if " to " in column.chance:
-        return f"≈{without_zero(format_fixed((low[0] + high[0]) / 2, 2))}"
-    return f"{'≈' * column.chance_is_estimated}{without_zero(column.chance)}"
+        return f"≈{without_zero(format_fixed((low + high) / 2, 2))}"
+    return "0" if low == high == 0 else f"{'≈' * column.chance_is_estimated}{without_zero(column.chance)}"
 
 
-def _narrow_value(view: ResultView, column: Column, name: str) -> Cell | str:
-    """Return a value with half of its interval, in few letters; the best ones are marked."""
+def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> Cell | str:
+    """Return a value in few letters, with half of its interval on request; the best ones are marked."""
     if name not in column.values:
         return "-"
     cell = column.cells[name]
     text = without_zero(column.format_value(cell.value))
-    if cell.has_interval:
+    if halves and cell.has_interval:
         half, unit = (cell.high - cell.low) / 2, 10.0**-column.decimals
         is_visible = half >= unit / 2 or half == 0
         text += (
@@ -325,20 +399,41 @@ def _narrow_value(view: ResultView, column: Column, name: str) -> Cell | str:
 
 COUNT_PARAMETERS = ("n_transformations", "n_folds")  # parameters whose number that was run is ``n_resamples``
 MAX_LISTED_NAMES = 8  # names that a note lists before it counts
-PRINTED_NOTES = 3  # of a printed result; fewer where it would be longer than so many lines
-PRINTED_LINES = 40
-CODES_IN_FINDINGS = ("data.reference",)  # codes of notes that the verdict of a printed result says
+PRINTED_NOTES = 3  # notes of a printed result
+MAX_LINES = 30  # lines of a printed result, from which on findings of less weight are left out
+MAX_LINES_OF_MANY = 40  # the same for more embeddings than fit side by side
+TESTS_ANSWER = "tests"
+RERUN_HINT = "re-run"
+# Kinds of findings that a printed result leaves out, in this order, where it would be too long; the table has them.
+LEFT_OUT_FIRST = (
+    (TESTS_ANSWER,),
+    (ALSO_BORDERLINE, FURTHER_SETS),
+    (EVEN_BEST_POOR, ALL_POOR),
+    (RERUN_HINT,),
+    (ALSO_BEST, NO_DIFFERENCE),
+)
 SEVERITY_ORDER = (ASSUMPTION, LIMIT, FAILURE)
 FIRST_CODES = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight
+# Notes that a printed result says elsewhere, or that change no conclusion.
+UNPRINTED_CODES = (
+    "data.reference",
+    "embedding.one_place",
+    "inference.exact",
+    "inference.fixed",
+    "interval.coordinates",
+    "interval.jumps",
+    "kcca.leading",
+)
+# Assumptions that are printed: guesses on which every value depends, by the beginning of their code.
+PRINTED_ASSUMPTIONS = ("covariates.", "data.pca_unused", "file.", "labels.", "missing.", "row.", "rows.", *FIRST_CODES)
 
 
 def summarize(results: Results, full: bool = False, *, shell: bool = False) -> Document:
-    """Return the data and settings, the findings, one table, tests, and the notes that matter most.
+    """Return the data and settings, an answer to each question, one table, and the notes that matter most.
 
     With ``full`` return the header, the call, each value with its interval, every test and all notes.
     """
     recipe, view = results.recipe, read_results(results)
-    sentences = [f"{answer.question}: {answer.text}" for answer in verdict(view)]
     if full:
         table = results.table[~results.table["embedding"].isin(results.failed)]  # whose reasons are notes
         rows = over_replicates(table[table["test"] == ""])
@@ -348,107 +443,113 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> D
         tables += [_test_table(tests)] if len(tests) else []
         tables += [_noise_table(view, results)] if view.method_tests else []
         call, notes = str(recipe.get("call") or ""), printed_notes(results)
-        return record_document("Evaluation of embeddings", _header(results), tables, notes, call, findings=sentences)
-    tables = [printed_table(view, shell=shell)] if view.computed and view.main_columns else []
-    # the reason of a single failure is the finding
-    weighted = _weighted_notes(results, failures=len(view.names) > 1, excluded_codes=CODES_IN_FINDINGS)
-    first_notes = {str(note) for note in notes_of_table(of_whole(results.notes)) if note.code in FIRST_CODES}
-    order = sorted(weighted, key=lambda item: (-item[0], item[1] not in first_notes))
-    notes_by_weight = [text for _, text in order]
-    methods = ["--full", "--report page.html"] if shell else [".summary(full=True)", ".report(path)"]
-    if not shell and comparable(results):
-        methods += [".compare()", ".ranking()"]
-    methods += [f".curve({name!r})" for name in results.curves["measure"].unique()] if not view.main_columns else []
-
-    def make_summary(count: int) -> Document:
-        omitted = len(notes_by_weight) - count
-        further = f"{number_word(omitted).capitalize()} more note{'s' * (omitted > 1)}" if omitted > 0 else "More"
-        headline = _headline(results, view)
-        after = [
-            *other_settings(view),
-            *test_sentences(view),
-            *dict.fromkeys(noise_text(row, results) for row in view.method_tests),
-        ]
-        parts = {
-            "about": headline,
-            "findings": sentences,
-            "after": after,
-            "further": f"{further}: {', '.join(methods)}.",
-        }
-        return record_document("Evaluation of embeddings", (), tables, notes_by_weight[:count], **parts)
-
-    short = (make_summary(count) for count in range(min(PRINTED_NOTES, len(notes_by_weight)), 0, -1))
-    fitting = (summary for summary in short if len(str(summary).splitlines()) <= PRINTED_LINES)
-    return next(fitting, make_summary(min(1, len(notes_by_weight))))
+        header, answers = _header(results), [answer_lines(view)]
+        return record_document("Evaluation of embeddings", header, tables, notes, call, answers)
+    max_lines = MAX_LINES if len(view.computed) <= MAX_EMBEDDINGS_ACROSS else MAX_LINES_OF_MANY
+    for count in range(len(LEFT_OUT_FIRST) + 1):
+        document = _short_document(results, view, shell, LEFT_OUT_FIRST[:count])
+        if len(str(document).splitlines()) <= max_lines:
+            break
+    return document
 
 
-def _headline(results: Results, view: ResultView) -> list[str]:
-    """Return the data and the settings of the evaluation, in two lines."""
-    recipe, component_counts = results.recipe, {Y.shape[1] for Y in results.embeddings.values()}
+def _short_document(
+    results: Results, view: ResultView, shell: bool, left_out: Sequence[Sequence[str]] = ()
+) -> Document:
+    """Return the first screen of a result without some kinds of findings."""
+    kinds = [kind for group in left_out for kind in group]
+    has_table = bool(view.computed and view.main_columns)
+    tables = [printed_table(view, shell=shell, has_hint=RERUN_HINT not in kinds)] if has_table else []
+    kinds = kinds * has_table
+    after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
+    about, answers = _headline(results, view), answer_lines(view, kinds)
+    further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
+    notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)[:PRINTED_NOTES]
+    findings = [answers] * bool(answers.lines)
+    options: dict[str, Any] = {"about": [about], "after": after, "further": further}
+    return record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
+
+
+def answer_lines(view: ResultView, left_out: Sequence[str] = ()) -> Answers:
+    """Return the answers to the questions, and the result of the tests, without some kinds of findings."""
+    lines = []
+    for answer in verdict(view):
+        findings = tuple(finding for finding in answer.findings if finding.kind not in left_out)
+        text = answer._replace(findings=findings or answer.findings).text
+        lines.append((short_topic(answer.question), text))
+    tests = [] if TESTS_ANSWER in left_out else test_answers(view)
+    return Answers([*lines, *(("Tests", text) for text in tests)])
+
+
+def _next_steps(results: Results, view: ResultView, shell: bool) -> list[str]:
+    """Return what to call next."""
+    if shell:
+        return ["--full", "--report page.html"]
+    steps = ['.plot("map")'] if view.computed else []
+    steps += [".compare()"] if comparable(results) else []
+    steps += [f".curve({name!r})" for name in results.curves["measure"].unique()] if not view.main_columns else []
+    return [*steps, ".summary(full=True)", '.report("x.html")']
+
+
+def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str]:
+    """Return the notes that change what a reader concludes, the most severe first."""
+    codes, severities = results.notes["code"], results.notes["severity"]
+    assumption = severities.eq(ASSUMPTION) & codes.str.startswith(PRINTED_ASSUMPTIONS)
+    matters = (severities.ne(ASSUMPTION) | assumption) & ~codes.isin(UNPRINTED_CODES)
+    matters &= with_tests | ~(codes.str.startswith("test.") | results.notes["test"].ne(""))
+    kept = replace(results, notes=results.notes[matters].reset_index(drop=True))
+    first = {str(note) for note in notes_of_table(of_whole(kept.notes)) if note.code in FIRST_CODES}
+    weighted = _weighted_notes(kept, failures=len(results.names) > 1)  # the failure of a single one is the answer
+    return [text for _, text in sorted(weighted, key=lambda item: (-item[0], item[1] not in first))]
+
+
+def _headline(results: Results, view: ResultView) -> str:
+    """Return the data and the settings of the evaluation, in one sentence."""
+    recipe = results.recipe
+    component_counts = {Y.shape[1] for name, Y in results.embeddings.items() if name not in view.reference}
     data = str(recipe.get("dataset") or "")
+    names = f"{count_noun(len(results.names), 'embedding')}{f' of {data}' if data else ''}"
     failed = f" ({format_number(len(results.failed))} failed)" if results.failed else ""
-    names = count_noun(len(results.names), "embedding")
-    columns = f", {count_noun(int(recipe['p']), 'column')}" if recipe.get("p") else ""
-    size = f"{format_number(recipe.get('n'))} points{columns}"
-    components = (
-        f"; {join_and(list(map(str, sorted(component_counts))))} component{'' if component_counts == {1} else 's'}"
-        if component_counts
-        else ""
-    )
-    title = f"Evaluation of {names}{failed}{f' of {data}' if data else ''} ({size}{components})"
-    anchors, seed, metric = recipe.get("anchors"), recipe.get("random_state"), metric_text(recipe)
-    targets = interval_targets(recipe, view.rows)
-    parts = [f"k = {', '.join(map(str, view.scales))}"] if view.scales else []
-    parts += [metric] if metric and metric != "euclidean" else []
-    parts += [count_noun(int(anchors), "anchor")] if anchors else []
-    target_text = " or ".join(target.partition(",")[0] for target in targets)  # the rest is in the notes
-    parts += [f"{view.level} intervals for {target_text}" if targets else "no intervals"]
-    parts += [] if seed is None else [f"seed {seed}"]
-    return [title, "; ".join(parts)]
+    dimensions = " to ".join(map(str, sorted({*sorted(component_counts)[:1], *sorted(component_counts)[-1:]})))
+    columns = format_number(int(recipe["p"])) if recipe.get("p") else ""
+    shape = f", {' -> '.join(filter(None, [columns, dimensions]))} dimensions" if columns or dimensions else ""
+    metric, seed, anchors = metric_text(recipe), recipe.get("random_state"), recipe.get("anchors")
+    settings = [f"k = {', '.join(map(str, view.scales))}"] if view.scales else []
+    settings += [metric] if metric and metric != "euclidean" else []
+    settings += [count_noun(int(anchors), "anchor")] if anchors else []
+    settings += [] if seed is None else [f"seed {seed}"]
+    setting_text = f" ({'; '.join(settings)})" if len(view.scales) > 1 else f" ({', '.join(settings)})" * bool(settings)
+    return f"{names}{failed}: {format_number(recipe.get('n'))} points{shape}{setting_text}"
 
 
-def test_sentences(view: ResultView) -> list[str]:
-    """Return the tests of a printed result, for each variable: the effect sizes of each test, and the p-values."""
-    rows_by_test: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+def test_answers(view: ResultView) -> list[str]:
+    """Return for each variable by which tests the embeddings depend on it."""
+    rows_by_variable: dict[str, list[Mapping[str, Any]]] = {}
     for row in view.tests:
-        if row["p_value"] == row["p_value"]:
-            rows_by_test.setdefault(row["variable"], {}).setdefault(row["test"], []).append(row)
-    sentences = []
-    for variable, tests in rows_by_test.items():
-        names: list[str] = []
-        parts, all_rows = [], [row for rows in tests.values() for row in rows if row["embedding"] not in view.reference]
-        if not all_rows:
-            continue
-        adjusted = all(row["p_adjusted"] == row["p_adjusted"] for row in all_rows)
-        column, kind = ("p_adjusted", "adjusted p") if adjusted else ("p_value", "p")
-        limit = smallest_p_text(view, all_rows)
-        for test, rows in tests.items():
-            order = sorted(rows, key=lambda row: row["effect_size"])
-            names_differ = [row["embedding"] for row in rows] != names
-            names = [row["embedding"] for row in rows]
-            effects = [f"{row['embedding']} {_effect(row)}" if names_differ else _effect(row) for row in rows]
-            ends = [f"{_effect(row)} ({row['embedding']})" for row in (order[0], order[-1])]
-            title = f"{test} ({TESTS.card(test).effect_size})" if test in TESTS else test
-            parts.append(f"{title} {' to '.join(ends) if len(rows) > MAX_LISTED_NAMES else ', '.join(effects)}")
-        low, high = (pick(row[column] for row in all_rows) for pick in (min, max))
-        n_rejected = sum(row[column] <= LEVEL for row in all_rows)
-        p = (
-            f"{kind} {p_text(low)[2:]}"
-            if format_p(low) == format_p(high)
-            else f"{kind} {format_p(low)} to {format_p(high)}, {n_rejected} of {len(all_rows)} at most .05"
-        )
-        quantifier = "all " * (len(all_rows) > 1 and format_p(low) == format_p(high))
-        tested = {row["embedding"] for rows in tests.values() for row in rows}
-        reference = [name for name in view.reference if name in tested]
-        parts += [f"without p of {join_and(reference)}, shown for reference"] if reference else []
-        sentences.append(
-            f"Dependence on {variable} ({quantifier}{p}{f'; {limit}' if limit else ''}): {'; '.join(parts)}."
-        )
-    return sentences
+        if row["p_value"] == row["p_value"] and row["embedding"] not in view.reference:
+            rows_by_variable.setdefault(row["variable"], []).append(row)
+    return [_test_answer(variable, rows) for variable, rows in rows_by_variable.items()]
 
 
-def _effect(row: Mapping[str, Any]) -> str:
-    return without_zero(format_fixed(row["effect_size"], 2)) or "-"
+def _test_answer(variable: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return by which tests the embeddings depend on one variable."""
+    adjusted = all(row["p_adjusted"] == row["p_adjusted"] for row in rows)
+    column = "p_adjusted" if adjusted else "p_value"
+    p_by_test: dict[str, list[float]] = {}
+    for row in rows:
+        p_by_test.setdefault(row["test"].upper(), []).append(row[column])
+    low, high = min(map(min, p_by_test.values())), max(map(max, p_by_test.values()))
+    p = p_text(low) if format_p(low) == format_p(high) else f"p {format_p(low)} to {format_p(high)}"
+    p, tests = f"{'adjusted ' * adjusted}{p}", join_and(list(p_by_test))
+    rejected = {test: sum(value <= LEVEL for value in values) for test, values in p_by_test.items()}
+    if not any(rejected.values()):
+        return f"No significant dependence on {variable} ({tests}: {p})."
+    if all(rejected[test] == len(values) for test, values in p_by_test.items()):
+        count = len({row["embedding"] for row in rows})
+        subject = f"All {number_word(count)} embeddings depend" if count > 2 else "Both embeddings depend"
+        return f"{subject if count > 1 else 'The embedding depends'} on {variable} ({tests}: {p})."
+    parts = [f"{rejected[test]} of {len(values)} by {test}" for test, values in p_by_test.items()]
+    return f"Of the embeddings, {join_and(parts)} depend significantly on {variable} ({p})."
 
 
 def _header(results: Results) -> list[tuple[str, str]]:
@@ -611,7 +712,7 @@ def _replicate_notes(table: Any) -> Iterator[str]:
     runs = runs[runs > 1]
     if len(runs):
         counts = ", ".join(f"{name} ({count})" for name, count in runs.items())
-        yield f"Values are means over runs of the method: {counts}. All else speaks of the first run."
+        yield f"Values are means over runs of the method: {counts}. Everything else refers to the first run."
 
 
 def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
@@ -630,12 +731,10 @@ def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
     return list(dict.fromkeys([*notes, *([curve_note.format(", ".join(names), names[0])] if names else [])]))
 
 
-def _weighted_notes(
-    results: Results, *, failures: bool = True, excluded_codes: Sequence[str] = ()
-) -> list[tuple[int, str]]:
-    """Return each note once: its weight and its sentence; notes with ``excluded_codes`` are left out."""
+def _weighted_notes(results: Results, *, failures: bool = True) -> list[tuple[int, str]]:
+    """Return each note once: its weight and its sentence."""
     row_notes = results.notes[~results.notes["embedding"].isin(results.failed)]
-    notes_on_all = [note for note in notes_of_table(of_whole(results.notes)) if note.code not in excluded_codes]
+    notes_on_all = notes_of_table(of_whole(results.notes))
     weighted = [(SEVERITY_ORDER.index(note.severity), str(note)) for note in notes_on_all if note.severity != FAILURE]
     weighted += [(SEVERITY_ORDER.index(FAILURE), text) for text in _failure_notes(results)] if failures else []
     weighted += [(SEVERITY_ORDER.index(ASSUMPTION), text) for text in _replicate_notes(results.table)]

@@ -460,3 +460,43 @@ def percent_or_value(column: Column, value: float) -> str:
     if math.isnan(value):
         return ""
     return f"{100 * value:.0f} %" if column.share else without_zero(format_fixed(value, min(column.decimals, 2)))
+
+
+# Differences in a table.
+
+DIFFERENCE_SIZE = (300, 24)
+DIFFERENCE_PAD = 8  # units left and right of the axis
+MARK_RADIUS = 4.5
+
+
+class DifferenceAxis:
+    """The axis of the differences of a table; what is beyond its ends is drawn at them."""
+
+    def __init__(self, low: float, high: float, zone: float = math.nan) -> None:
+        ticks = nice_ticks(min(low, 0.0), max(high, 0.0), 5)
+        self.low, self.high = min(low, 0.0, *ticks), max(high, 0.0, *ticks)
+        self.ticks, self.zone = ticks, zone
+
+    def _x(self, value: float) -> float:
+        share = (min(max(value, self.low), self.high) - self.low) / ((self.high - self.low) or 1.0)
+        return round(DIFFERENCE_PAD + share * (DIFFERENCE_SIZE[0] - 2 * DIFFERENCE_PAD), 1)
+
+    def row(self, value: float, low: float, high: float, significant: bool, label: str) -> str:
+        """Return one difference with its interval: filled where it is significant."""
+        middle, zero, at = DIFFERENCE_SIZE[1] / 2, self._x(0.0), self._x(value)
+        parts = []
+        if not math.isnan(self.zone):
+            left, right = self._x(-self.zone), self._x(self.zone)
+            parts.append(f'<path class="zone" d="M{left} 0H{right}V{DIFFERENCE_SIZE[1]}H{left}z"/>')
+        parts.append(f'<path class="zero" d="M{zero} 0V{DIFFERENCE_SIZE[1]}"/>')
+        if math.isfinite(low) and math.isfinite(high):
+            parts.append(f'<path class="ivl" d="M{self._x(low)} {middle}H{self._x(high)}"/>')
+        css = "sigpt" if significant else "nspt"
+        parts.append(f'<circle class="{css}" cx="{at}" cy="{middle}" r="{MARK_RADIUS}"/>')
+        return _svg("cv diff", DIFFERENCE_SIZE, label, "".join(parts))
+
+    def axis(self, texts: Sequence[str], label: str) -> str:
+        """Return the numbers below the axis."""
+        numbers = zip(self.ticks, texts, strict=True)
+        parts = [f'<text class="tx" x="{self._x(tick)}" y="14">{escape(text)}</text>' for tick, text in numbers]
+        return _svg("cv diff", DIFFERENCE_SIZE, label, "".join(parts))

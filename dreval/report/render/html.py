@@ -10,6 +10,8 @@ from itertools import zip_longest
 from dreval.glossary import printable
 from dreval.report.document import (
     MISSING_VALUE,
+    Answers,
+    Bar,
     Cell,
     Code,
     Column,
@@ -40,6 +42,7 @@ max-width:26em}
 .dreval thead th,.dreval thead td{border-bottom:1px solid currentColor;font-weight:600}
 .dreval td:not(.best) b{font-weight:400}
 .dreval .soft{opacity:.7}.dreval .hidden{display:none}.dreval small{margin-left:.4em}
+.dreval dt{font-weight:600}.dreval dd{margin:0 0 .3em 1.2em}
 .dreval tfoot :is(th,td){border-top:1px solid currentColor}
 .dreval tbody th[scope=rowgroup]{text-align:left;font-style:italic;padding-top:.5em;white-space:normal}
 .dreval .s th[scope=row]{padding-left:1.2em}
@@ -78,6 +81,9 @@ def _parts(parts: Iterable[Part], level: int) -> Iterator[str]:
             case Items():
                 kind, write = ("ol", _html_note) if part.numbered else ("ul", html_sentence)
                 yield f"<{kind}>{''.join(f'<li>{write(item)}</li>' for item in part.items)}</{kind}>"
+            case Answers():
+                lines = [f"<dt>{_html(question)}</dt><dd>{html_sentence(text)}</dd>" for question, text in part.lines]
+                yield f"<dl>{''.join(lines)}</dl>"
             case Terms():
                 cells = [
                     f'<th scope="row">{_html(e.term)}</th><td class="t">{_html(e.meaning)}</td>' for e in part.entries
@@ -91,7 +97,7 @@ def _parts(parts: Iterable[Part], level: int) -> Iterator[str]:
 
 def _captioned_table(table: Table) -> str:
     """Return a table of a ``div``, with its title above it and the text below it."""
-    caption = f"<caption>{_symbols(table.title)}</caption>" if table.title else ""
+    caption = f"<caption>{_symbols(table.heading)}</caption>" if table.heading else ""
     below = [f'<p class="foot">{_symbols(text)}</p>' for text in [table.text_below()] if text]
     below += [f'<p class="foot"><sup>{note.letter}</sup> {_html(note.text)}</p>' for note in table.footnotes]
     return "\n".join([f"<table{' class=s' * table.has_headings}>{caption}", *table_body(table), "</table>", *below])
@@ -117,25 +123,21 @@ def _html_note(note: str) -> str:
 
 # The rows of every table, of a notebook and of a page.
 
-_CELL_CLASSES = {"note": "w", "reason": "w", "text": "t", "name": "t name", "pair": "t name"}  # by kind
+_CELL_CLASSES = {"drawing": "drawing", "note": "w", "text": "t", "name": "t name", "pair": "t name"}  # by kind
+N_SCALE_COLORS = 8  # colors of a page from chance to perfect, --q0 to --q7
 
 
 def table_body(table: Table) -> Iterator[str]:
-    """Yield headings, rows, and the last row; headings have the scope of a column, a row, or a group of either."""
-    if table.groups:
-        yield f"<colgroup></colgroup>{''.join(f'<colgroup span={count}></colgroup>' for _, count in table.groups)}"
+    """Yield headings, rows, and the last row; headings have the scope of a column, a row, or a group of rows."""
     if any(column.title for column in table.columns):
-        yield "<thead>"
-        if table.groups:
-            groups = (_element("th", _html(title), scope="colgroup", colspan=n) for title, n in table.groups)
-            yield f'<tr class="subjects"><td></td>{"".join(groups)}</tr>'
         headings = (_heading(column, table.is_left(place)) for place, column in enumerate(table.columns))
-        yield f"<tr>{''.join(headings)}</tr></thead>"
+        yield f"<thead><tr>{''.join(headings)}</tr></thead>"
     for heading, rows in table.sections:
         yield "<tbody>"
         if heading:
-            title = _element("th", _symbols(heading), scope="rowgroup", colspan=len(table.columns))
-            yield f'<tr class="subjects">{title}</tr>'
+            note = f" <span>{_html(heading.note)}</span>" if heading.note else ""
+            title = _element("th", _symbols(heading.text) + note, scope="rowgroup", colspan=len(table.columns))
+            yield f'<tr class="group">{title}</tr>'
         yield from (_row(table, row, 0 < table.visible_rows <= number) for number, row in enumerate(rows))
         yield "</tbody>"
     if table.foot_row:
@@ -169,12 +171,14 @@ def _footnote_mark(footnote: Footnote | None) -> str:
 
 def _heading(column: Column, is_left: bool) -> str:
     """Return the heading of a column."""
+    if column.kind == "drawing":  # what its two ends are
+        ends = "".join(f"<span>{_html(end)}</span>" for end in (column.title, column.below))
+        return _element("th", f'<span class="ends">{ends}</span>', class_="drawing", scope="col")
     title = f"<bdi>{breakable_name(column.title)}</bdi>" if column.is_name else _symbols(column.title)
-    content = f'<span class="label">{title}{_footnote_mark(column.footnote)}</span>'
-    content = content if column.title else ""
+    label = f'<span class="label">{title}{_footnote_mark(column.footnote)}</span>' if column.title else ""
     return _element(
         "th" if column.title else "td",
-        content + (_small(column.below) if column.below else ""),
+        label + (_small(column.below) if column.below else ""),
         class_="t" if is_left else "n",
         scope="col" if column.title else None,
         data_higher=None if column.higher is None else int(column.higher),
@@ -190,43 +194,53 @@ def _row(table: Table, row: Sequence[Cell], is_hidden: bool = False) -> str:
 
 def _cell(cell: Cell, is_header: bool, is_left: bool) -> str:
     """Return one cell with its text, its footnote and its small print."""
-    left = "t" if is_left else ""
-    kind = (
-        "name"
-        if is_header and cell.kind in ("name", "pair")
-        else ""
-        if is_header
-        else _CELL_CLASSES.get(cell.kind, left)
-    )
     is_name = cell.kind in ("name", "pair")
-    hidden = f'<span class="hidden"> ({_html(cell.note)})</span>' if cell.note and cell.text == MISSING_VALUE else ""
-    ties = f'<small class="ties">ties {_html(cell.ties)}</small>' if cell.ties else ""
-    small = " ".join(map(_small, filter(None, cell.small)))
+    kind = "name" * is_name if is_header else _CELL_CLASSES.get(cell.kind, "t" * is_left)
+    small = "".join(f" {_small(text)}" for text in cell.small if text)
+    small += f' <small class="ties">ties {_html(cell.ties)}</small>' if cell.ties else ""
+    small += f'<span class="hidden"> ({_html(cell.note)})</span>' if cell.note and cell.text == MISSING_VALUE else ""
+    bar = track_html(cell.bar, "track mini") if cell.bar and cell.bar.share == cell.bar.share else ""
     return _element(
         "th" if is_header else "td",
-        f"{_cell_text(cell)}{_footnote_mark(cell.footnote)}{hidden}{small}{ties}",
+        f"{_cell_text(cell)}{_footnote_mark(cell.footnote)}{small}{bar}",
         scope="row" if is_header else None,
         class_=" ".join(filter(None, [cell.emphasis, kind])) or None,
-        colspan=cell.span if cell.span > 1 else None,
         style=f"--q:{cell.shade}" if cell.shade else None,
         data_sort=cell.sort,
         title=None if is_name else cell.note or None,
     )
 
 
+def percent_length(share: float) -> str:
+    """Return a share as a length of the style sheet."""
+    return f"{100 * share:.1f}%"
+
+
+def scale_color(share: float) -> str:
+    """Return the color of a share from chance (0) to perfect (1), between two colors of the scale."""
+    place = share * (N_SCALE_COLORS - 1)
+    low = min(int(place), N_SCALE_COLORS - 2)
+    return f"color-mix(in srgb,var(--q{low + 1}) {100 * (place - low):.0f}%,var(--q{low}))"
+
+
+def track_html(bar: Bar, style: str = "track") -> str:
+    """Return a bar from chance to perfect, with its interval unless it is "mini"."""
+    fill = f"width:{percent_length(bar.share)};background:{scale_color(bar.share)}"
+    parts = [f'<i class="fill" style="{fill}"></i>'] if bar.share > 0 else []
+    if bar.low == bar.low and style == "track":
+        ends = f"left:{percent_length(bar.low)};width:{percent_length(bar.high - bar.low)}"
+        parts.append(f'<i class="ci" style="{ends}"></i>')
+    return f'<span class="{style}" aria-hidden="true">{"".join(parts)}</span>'
+
+
 def _cell_text(cell: Cell) -> str:
-    match cell.kind:
-        case "name":
-            return (
-                _element("bdi", breakable_name(cell.text), class_="clamp", title=cell.note or cell.text)
-                if cell.text
-                else ""
-            )
-        case "pair":
-            first, second = (f"<bdi>{breakable_name(name)}</bdi>" for name in (cell.text, cell.second))
-            return _element("span", f"{first} − {second}", class_="clamp", title=cell.note)
-        case "reason":
-            return f'<span class="why">Could not be computed: {_html(cell.text)}</span>'
+    if cell.kind == "drawing":
+        return cell.text
+    if cell.kind == "pair":
+        first, second = (f"<bdi>{breakable_name(name)}</bdi>" for name in (cell.text, cell.second))
+        return _element("span", f"{first} − {second}", class_="clamp", title=cell.note)
+    if cell.kind == "name" and cell.text:
+        return _element("bdi", breakable_name(cell.text), class_="clamp", title=cell.note or cell.text)
     text = _symbols(cell.text) if cell.kind == "text" else _html(cell.text)
     if cell.emphasis == "small":
         return f"<small>{text}</small>"

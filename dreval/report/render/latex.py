@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dreval.errors import InputError
-from dreval.report.document import Cell, Code, Column, Document, Items, Paragraph, Part, Table, all_parts
+from dreval.report.document import Answers, Cell, Code, Column, Document, Items, Paragraph, Part, Table, all_parts
 from dreval.report.render.layout import (
     cell_text,
     heading_text,
@@ -67,6 +67,9 @@ def _latex_part(part: Part) -> str:
         case Paragraph() if part.style != "further":
             written = latex_text(part.text, breaks=True) if part.is_plain else latex_sentence(part.text)
             return f"{{\\raggedright\\noindent {written}\\par}}"
+        case Answers():
+            lines = [rf"\textbf{{{latex_text(question)}:}} {latex_sentence(text)}" for question, text in part.lines]
+            return "{\\raggedright\\noindent " + "\\\\\n".join(lines) + "\\par}"
         case Code():
             code = "\\\\\n".join(latex_text(line, breaks=True, code=True) for line in part.text.splitlines())
             return f"{{\\footnotesize\\raggedright\\noindent Call: \\texttt{{{code}}}\\par}}"
@@ -179,7 +182,7 @@ def _rows(table: Table) -> Iterator[str]:
         if heading:
             span = f"\\multicolumn{{{len(table.columns)}}}{{@{{}}l@{{}}}}"
             space = "\\addlinespace\n" if number else ""
-            yield f"{space}{span}{{\\itshape {latex_title(heading)}}} \\\\*"
+            yield f"{space}{span}{{\\itshape {_latex_cell(heading)}}} \\\\*"
         yield from (f"{indent}{' & '.join(map(_latex_cell, row))} \\\\" for row in rows)
     if table.foot_row:
         yield f"\\midrule\n{' & '.join(map(_latex_cell, table.foot_row))} \\\\"
@@ -187,14 +190,16 @@ def _rows(table: Table) -> Iterator[str]:
 
 def _latex_cell(cell: Cell) -> str:
     """Return one cell; a minus is a minus sign, and a bracket at the beginning of a row is not an option of LaTeX."""
-    text = latex_title(cell.full_text) if cell.kind == "text" else latex_text(cell.full_text)
-    text = f"{text} ({cell.footnote.letter})" if cell.footnote else text
-    if cell.emphasis in ("best", "small"):
-        return f"\\textbf{{{text}}}" if cell.emphasis == "best" else f"{{\\scriptsize {text}}}"
+    write = latex_title if cell.kind == "text" else latex_text
+    text, small = write(cell.main_text), write(cell.small_print)
     power = re.fullmatch(r"(-?)(\d\.\d+)e([-+]\d+)", cell.text.replace("\N{MINUS SIGN}", "-"))
     if power:
-        return f"${power[1]}{power[2]}\\cdot 10^{{{int(power[3])}}}$"
-    return f"{{{text}}}" if text.startswith(("[", "*")) else text
+        text = f"${power[1]}{power[2]}\\cdot 10^{{{int(power[3])}}}$"
+    elif cell.emphasis in ("best", "small"):
+        text = f"\\textbf{{{text}}}" if cell.emphasis == "best" else f"{{\\scriptsize {text}}}"
+    elif text.startswith(("[", "*")):
+        text = f"{{{text}}}"
+    return f"{text} {small}" if small else text
 
 
 def _with_code_points(table: Table) -> Table:

@@ -23,7 +23,8 @@ def heading_text(column: Column) -> str:
 
 def cell_text(cell: Cell) -> str:
     """Return the text of a cell for a terminal: symbols in texts of this package are in letters."""
-    return plain_symbols(cell.full_text) if cell.kind == "text" else cell.full_text
+    text = f"{cell.main_text} {cell.small_print}" if cell.small_print else cell.main_text
+    return plain_symbols(text) if cell.kind == "text" else text
 
 
 def _padded(table: Table, row: Sequence[Cell]) -> list[Cell]:

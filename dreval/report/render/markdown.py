@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dreval.glossary import printable
 from dreval.report.document import (
+    Answers,
     Cell,
     Code,
     Document,
@@ -42,7 +43,7 @@ def markdown(document: Document) -> str:
 
 def markdown_table(table: Table, level: int = 3) -> str:
     """Return one table with its title as a heading, and the text below it."""
-    title = f"{'#' * level} {markdown_text(plain_symbols(table.title))}" if table.title else ""
+    title = f"{'#' * level} {markdown_text(plain_symbols(table.heading))}" if table.heading else ""
     below = [markdown_text(plain_symbols(table.text_below()))]
     below += [f"({footnote.letter}) {markdown_text(footnote.text)}" for footnote in table.footnotes]
     return "\n\n".join(filter(None, [title, "\n".join(_rows(table)), "  \n".join(filter(None, below))]))
@@ -65,6 +66,9 @@ def _parts(parts: Iterable[Part], level: int) -> Iterator[str]:
                 write = markdown_text if part.numbered else markdown_sentence
                 items = map(write, part.items)
                 yield "\n".join(f"{i}. {item}" if part.numbered else f"- {item}" for i, item in enumerate(items, 1))
+            case Answers():
+                pairs = [(markdown_text(question), markdown_sentence(text)) for question, text in part.lines]
+                yield "\n".join(f"- **{question}:** {answer}" for question, answer in pairs)
             case Terms():
                 is_header = part.style == "header"
                 pairs = [(_term(entry), _escape(entry.meaning, not is_header)) for entry in part.entries]
@@ -95,7 +99,7 @@ def _rows(table: Table) -> Iterator[str]:
     yield _row([":--" if table.is_left(i) else "--:" for i in range(n_columns)], n_columns)
     for heading, rows in table.sections:
         if heading:
-            yield _row([f"**{_escape(heading, True)}**"], n_columns)
+            yield _row([f"**{_cell(heading)}**"], n_columns)
         yield from (_row(list(map(_cell, row)), n_columns) for row in rows)
     if table.foot_row:
         yield _row(list(map(_cell, table.foot_row)), n_columns)
@@ -106,9 +110,8 @@ def _escape(text: str, has_symbols: bool) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = _escape(cell.full_text, cell.kind == "text")
-    text = f"**{text}**" if cell.emphasis == "best" else text
-    return f"{text} ({cell.footnote.letter})" if cell.footnote else text
+    text, small = (_escape(text, cell.kind == "text") for text in (cell.main_text, cell.small_print))
+    return " ".join(filter(None, [f"**{text}**" if cell.emphasis == "best" else text, small]))
 
 
 def _row(cells: Sequence[str], n_columns: int) -> str:

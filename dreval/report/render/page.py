@@ -27,9 +27,20 @@ from dreval.report._style import (
     SCALE_LIGHT,
 )
 from dreval.report.document import Answers, Document, Table, all_parts
-from dreval.report.render.html import breakable_name, html_sentence, keep_equations, table_body
+from dreval.report.render.html import (
+    N_SCALE_COLORS,
+    breakable_name,
+    html_sentence,
+    keep_equations,
+    percent_length,
+    scale_color,
+    table_body,
+    track_html,
+)
 from dreval.report.render.markup import html_symbols
 
+MIN_TIGHT_VALUES = 7  # columns of values that need narrow margins
+MIN_WIDE_VALUES = 3  # columns of values that fill the width of a page
 _FORMULA_ERRORS = (*(error for error in vars(exceptions).values() if isinstance(error, type)), LookupError, ValueError)
 
 
@@ -56,15 +67,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.globals.update(n_colors=len(SCALE_LIGHT))
+    environment.globals.update(n_colors=N_SCALE_COLORS)
     environment.filters.update(
         kind=lambda part: type(part).__name__,
         symbol=_symbol,
         scale_color=scale_color,
-        percent=_percent,
+        percent=percent_length,
         sentence=lambda text: Markup(html_sentence(text)),
         small=lambda text: _symbol(keep_equations(text)),
         table=_table,
+        track=lambda bar: Markup(track_html(bar)),
         formula=_formula,
         nobreak=keep_equations,
         breaks=lambda name: Markup(breakable_name(name)),
@@ -88,18 +100,6 @@ def _variables(colors: Mapping[str, str], **series: Sequence[str]) -> Markup:
     return Markup(";".join(f"--{name}:{value}" for name, value in [*colors.items(), *numbered]))
 
 
-def scale_color(share: float) -> str:
-    """Return the color of a share from chance (0) to perfect (1), between two colors of the scale."""
-    place = share * (len(SCALE_LIGHT) - 1)
-    low = min(int(place), len(SCALE_LIGHT) - 2)
-    return f"color-mix(in srgb,var(--q{low + 1}) {100 * (place - low):.0f}%,var(--q{low}))"
-
-
-def _percent(share: float) -> str:
-    """Return a share as a length of the style sheet."""
-    return f"{100 * share:.1f}%"
-
-
 def _symbol(text: str) -> Markup:
     """Return text in which symbols such as ``R_N,opt`` have subscripts."""
     return Markup(html_symbols(_escaped(text)))
@@ -114,8 +114,15 @@ def _formula(text: str) -> Markup:
 
 
 def _table(table: Table) -> Markup:
-    """Return the rows of a table with their classes for the style and the script of the page."""
-    classes = " ".join([table.style or "plain", *["sortable"] * table.sortable])
+    """Return a table with its classes and widths for the style and the script of the page."""
+    n_values, has_chance = len(table.columns) - 1, table.columns[-1].kind == "number"
+    classes = [table.style or "plain", *["sortable"] * (table.sortable and len(table.cells) > 1)]
+    style = columns = ""
+    if table.style == "scores":
+        classes += ["down"] * (not has_chance) + ["tight"] * (n_values >= MIN_TIGHT_VALUES)
+        style = f' style="max-width:{420 + 170 * n_values}px"' if n_values < MIN_WIDE_VALUES else ""
+        last = '<col class="cc">' if has_chance else "<col>"
+        columns = f'<colgroup><col class="c1">{"<col>" * (n_values - 1)}{last}</colgroup>'
     caption = f'<caption class="hidden">{_escaped(table.caption or table.title)}</caption>'
     rows = "\n".join(table_body(table))
-    return Markup(f'<table class="{classes}">\n{caption}\n{rows}\n</table>')
+    return Markup(f'<table class="{" ".join(classes)}"{style}>\n{caption}\n{columns}{rows}\n</table>')

@@ -12,6 +12,7 @@ from dreval.report.document import (
     CODES,
     TERMINAL_COLUMNS,
     TEXT_COLUMNS,
+    Answers,
     Cell,
     Code,
     Document,
@@ -28,6 +29,7 @@ from dreval.report.document import (
 from dreval.report.format import shorten_middle
 from dreval.report.render.layout import (
     BEST_MARK,
+    COLUMN_GAP,
     MIN_NAME_COLUMNS,
     cell_rows,
     cell_text,
@@ -84,6 +86,8 @@ def _lines(
                 yield from _marked(("- ", sentence(item, text_part=plain_symbols)) for item in part.items)
             case Terms(style="header"):
                 yield from _header_lines(part.entries)
+            case Answers():
+                yield from _answers(part.lines)
             case Terms():
                 yield from _indented(f"{entry.term}: {plain_symbols(entry.meaning)}" for entry in part.entries)
             case Code():
@@ -111,7 +115,7 @@ def _joins(previous: Part | None, part: Part) -> bool:
 
 def _table(table: Table) -> Iterator[str]:
     """Yield a table with its title and the text below it."""
-    yield from wrap(plain_symbols(table.title))
+    yield from wrap(plain_symbols(table.heading))
     indent = ROW_INDENT * table.has_headings
     for piece in table_pieces(table, TERMINAL_COLUMNS - indent):
         titles = [Cell(heading_text(column)) for column in piece.columns]
@@ -121,9 +125,9 @@ def _table(table: Table) -> Iterator[str]:
             (" " * indent + " ".join(map(_cell, row, widths, sides))).rstrip() for row in [titles, *cell_rows(piece)]
         )
         rule = "-" * min(max(map(len, (head, *lines))), TERMINAL_COLUMNS)
-        yield from [head, rule] if head else [rule]
+        yield from [head] * bool(head) + [rule] * (table.style != "plain")
         for heading, section in piece.sections:
-            yield from textwrap.wrap(plain_symbols(heading), TERMINAL_COLUMNS, subsequent_indent="  ")
+            yield from wrap(cell_text(heading) if heading else "", width=TERMINAL_COLUMNS, subsequent_indent="  ")
             yield from lines[: len(section)]
             lines = lines[len(section) :]
         yield from [rule, *lines] if lines else []
@@ -151,6 +155,15 @@ def _header_pair(name: str, value: str) -> str:
     title = f"{shorten_middle(name, columns - MIN_NAME_COLUMNS - 2)}:"
     value_columns = columns - len(title) - 1
     return f"{title} {pad_wide_characters(shorten_middle(printable(value), value_columns)):>{value_columns}}"
+
+
+def _answers(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield questions, and next to each its answer, with a hanging indent."""
+    indent = max((len(question) for question, _ in lines), default=0) + COLUMN_GAP
+    for question, text in lines:
+        answer = pad_wide_characters(sentence(text, text_part=plain_symbols))
+        indents = {"initial_indent": question.ljust(indent), "subsequent_indent": " " * indent}
+        yield from wrap(answer, width=TERMINAL_COLUMNS, **indents)
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:

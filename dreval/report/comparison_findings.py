@@ -1,0 +1,592 @@
+"""Findings of a comparison: which embedding is better by which measures, which are equivalent, and which test decides.
+
+``Comparison.pairs`` alone decides. Every significant pair is in a clause, or counted by a finding that names the table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from dreval.comparison.tables import DECISION_ORDER, attainable_p
+from dreval.records.comparison import Comparison
+from dreval.records.frames import keys_by_full_name
+from dreval.report.comparison_view import (
+    OVERALL_TITLES,
+    TEST_TITLES,
+    column_of,
+    decisive_pairs,
+    embedding_order,
+    equal_maps,
+    measures_by_question,
+    setting_suffix,
+    significant_pairs,
+)
+from dreval.report.format import (
+    adjusted_by,
+    join_and,
+    number_word,
+    p_text,
+    probability,
+    without_zero,
+)
+from dreval.report.render.markup import isolate_name
+
+MAX_CLAUSES = 6  # clauses of one question, "A is better than B and C"; the table of pairs has further ones
+MAX_CLAUSES_OF_MANY = 2  # the same for many embeddings
+MAX_EMBEDDINGS_IN_FULL = 6  # embeddings that are not many
+MAX_NAMES = 6  # embeddings that a clause names; further ones are counted
+MAX_BORDERLINE = 3  # times the level: beyond it the adjusted p of three or more embeddings is not called borderline
+MAX_EXCEPTIONS = 3  # embeddings that "all others but A" names
+MAX_LISTED_VERDICTS = 4  # sentences on margins that a question has; further ones are counted
+MAX_DATASETS_NEEDED = 100  # data sets up to which the number that a significant difference needs is looked for
+OVERALL_PRIORITY = (
+    "friedman_exact",
+    "skillings_mack",
+    "iman_davenport",
+    "friedman",
+    "mixed",
+)  # the first of which is quoted
+MARGINS = "Margins"
+NO_TEST = "no requested test applies to these pairs"
+TEST = "Test"
+CAUTION = "Caution"
+
+# Kinds of findings, in the order of an answer.
+SAME_MAP = "same map"
+SAME_VALUES = "same values"
+BETTER = "better"
+FURTHER_PAIRS = "further pairs"
+NO_DIFFERENCE = "no difference"
+BORDERLINE = "borderline"
+OVERALL_ONLY = "overall only"
+OVERALL = "overall"
+PROBABLY_BETTER = "probably better"
+PROBABLY_EQUAL = "probably equal"
+PROBABLY_OPEN = "probably open"
+BEST_RANK = "best rank"
+EQUIVALENT = "equivalent"
+LARGER = "larger than the margin"
+EQUIVALENCE_BORDERLINE = "equivalence borderline"
+EQUIVALENCE_OPEN = "equivalence not shown"
+MARGIN_COUNTS = "margin counts"
+UNTESTED = "untested"
+DECIDED_BY = "decided by"
+POWERLESS = "powerless"
+HELD_FIXED = "held fixed"
+MARGIN_CHOICE = "margin choice"
+NO_PROOF = "no proof"
+DATASETS_SAMPLED = "data sets sampled"
+COMPARISON_PHRASES = {
+    SAME_MAP: "{names} are the same map.",
+    SAME_VALUES: "{names} have the same values on all data sets.",
+    BETTER: "{clauses}.",
+    FURTHER_PAIRS: "{count} more differences are significant: see the table of pairs.",
+    NO_DIFFERENCE: "No significant difference{by} ({quote}).",
+    BORDERLINE: "Borderline{by}{pairs} ({p_alone} alone, {p_adjusted} adjusted).",
+    OVERALL_ONLY: "No pair differs significantly{by}, although a test of any difference rejects ({test}: {p}).",
+    PROBABLY_BETTER: "With a probability above {level}, {clauses}, by more than {rope}.",
+    PROBABLY_EQUAL: "With a probability above {level}, {pairs} differ by less than {rope}{by}.",
+    PROBABLY_OPEN: "No difference has a probability above {level}{by}.",
+    OVERALL: "Pairs were not tested{by}; a test of any difference: {test}, {p}.",
+    BEST_RANK: "{names} {have} the best mean rank{by} ({quote}).",
+    EQUIVALENT: "Equivalent{by}{quote}.",
+    LARGER: "The difference is larger than the margin{by}{quote}.",
+    EQUIVALENCE_BORDERLINE: "Equivalence is borderline{by}{quote}.",
+    EQUIVALENCE_OPEN: "Equivalence is not shown{by}{quote}.",
+    MARGIN_COUNTS: (
+        "Of {total} differences tested against a margin {inside} are within it, {beyond} are larger than it, and for "
+        "{open} neither is shown: see the table of pairs."
+    ),
+    UNTESTED: "Not tested{by}: {reason}.",
+    DECIDED_BY: "{Test} decide{s} (p {adjusted}, {data_sets} data sets){reason}.",
+    POWERLESS: "No difference could have been significant{by}: on {data_sets} data sets {tests}{needed}.",
+    HELD_FIXED: "One run each, held fixed: re-runs of a method can change small differences.",
+    MARGIN_CHOICE: "Margins are choices: fix them before looking at the values.",
+    NO_PROOF: "A difference that is not significant is no proof that two embeddings are alike.",
+    DATASETS_SAMPLED: "The tests refer to further data sets like these, not to any one of them.",
+}
+
+VERDICT_TEXTS = {
+    EQUIVALENT: "yes",
+    LARGER: "no, larger",
+    EQUIVALENCE_BORDERLINE: "borderline",
+    EQUIVALENCE_OPEN: "not shown",
+}
+Clause = tuple[tuple[str, ...], tuple[str, ...]]  # embeddings, and those that each of them is compared with
+
+
+@dataclass(frozen=True)
+class ComparisonFinding:
+    """A fact on a comparison, with the rows of pairs from which it can be recomputed.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of finding, a key of ``COMPARISON_PHRASES``.
+    question : str
+        The question that it answers.
+    measures : tuple of str
+        The measures that it holds for, with their parameters.
+    clauses : tuple of (embeddings, embeddings)
+        Which embeddings it relates to which others.
+    rows : tuple of (measure, first, second, test)
+        The rows of ``comparison.pairs``.
+    fields : mapping of str to str
+        The texts that the phrase needs besides names and measures.
+    """
+
+    kind: str
+    question: str
+    measures: tuple[str, ...] = ()
+    clauses: tuple[Clause, ...] = ()
+    rows: tuple[tuple[str, str, str, str], ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The sentence; names of embeddings are between direction marks (``render.markup.sentence``)."""
+        return COMPARISON_PHRASES[self.kind].format_map(self.fields)
+
+    @property
+    def weight(self) -> int:
+        """The place of the finding among those of one question."""
+        return list(COMPARISON_PHRASES).index(self.kind)
+
+
+class Answer(NamedTuple):
+    """The findings on one question."""
+
+    question: str
+    findings: tuple[ComparisonFinding, ...]
+
+    @property
+    def text(self) -> str:
+        """All sentences."""
+        return " ".join(finding.text for finding in self.findings)
+
+
+def comparison_answers(comparison: Comparison) -> list[Answer]:
+    """Return the findings of a comparison, an answer for each question; then the test that decides, and cautions."""
+    facts = _Facts(comparison)
+    answers = [Answer(question, tuple(facts.findings(question))) for question in facts.questions]
+    answers += [] if facts.has_two else [Answer(MARGINS, tuple(facts.equivalences(MARGINS, comparison.measures)))]
+    answers += [Answer(TEST, tuple(facts.test_findings()))] if comparison.families else []
+    answers += [Answer(CAUTION, tuple(facts.cautions()))]
+    return [answer for answer in answers if answer.findings]
+
+
+class _Facts:
+    """The tested pairs of a comparison by measure, and the questions that the measures answer."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self.alpha = float(comparison.recipe["alpha"])
+        self.order = embedding_order(comparison)
+        self.columns = {name: column_of(comparison, name) for name in comparison.measures}
+        self.pairs = {name: decisive_pairs(comparison, name) for name in comparison.measures}
+        self.all_pairs = {name: comparison.of(comparison.pairs, name) for name in comparison.measures}
+        self.same = equal_maps(comparison)
+        self.keys = keys_by_full_name(comparison.standing)
+        self.questions = measures_by_question(self.columns)
+
+    @property
+    def has_two(self) -> bool:
+        """Whether two embeddings are compared, so that a sentence need not name the worse one."""
+        return len(self.order) == 2
+
+    # Words.
+
+    def by(self, measures: Sequence[str], question: str, negated: bool = False) -> str:
+        """Return by which measures of a question something holds."""
+        total = self.questions.get(question, list(self.columns))
+        if len(self.columns) == 1:
+            return ""
+        if len(measures) == len(total) > 1 and negated:
+            return " by either measure" if len(total) == 2 else " by any measure"
+        if len(measures) == len(total) > 1:
+            return " by both measures" if len(total) == 2 else f" by all {number_word(len(total))} measures"
+        left = [name for name in total if name not in measures]
+        if len(left) == 1 and len(total) > 3:
+            return f" by all measures but {self.label(left[0])}"
+        word = "with" if all(self.columns[name].by_text.startswith("with ") for name in measures) else "by"
+        return f" {word} {join_and([self.label(name) for name in measures])}"
+
+    def label(self, name: str) -> str:
+        """Return the name of a measure within a sentence."""
+        return f"{self.columns[name].noun_in_sentence}{setting_suffix(self.comparison, name)}"
+
+    def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return embeddings in the order of the report, each once."""
+        return tuple(sorted({*names}, key=self.order.index))
+
+    def clause_text(self, clauses: Sequence[Clause], by: str) -> str:
+        """Return clauses with one verb: "A is better than B; C than D"."""
+        parts: list[str] = []
+        if len(clauses) == 1 and len(clauses[0][1]) == 1 and len(clauses[0][0]) == len(self.order) - 1 > 2:
+            return f"{_names(clauses[0][1])} is worse than all {number_word(len(clauses[0][0]))} others{by}"
+        for better, worse in clauses:
+            verb = ("are" if len(better) > 1 else "is") + " better" if not parts else ""
+            than = "" if self.has_two else f"than {self.names_or_all(better, worse)}"
+            parts.append(" ".join(filter(None, [_names(better), verb, than])))
+        return f"{parts[0]}{by}" if len(parts) == 1 else f"{by.strip() + ' ' if by else ''}{'; '.join(parts)}"
+
+    def names_or_all(self, better: Sequence[str], worse: Sequence[str]) -> str:
+        """Return the names of the worse embeddings, or that they are all others; very many are counted."""
+        left, n_others = [name for name in self.order if name not in (*better, *worse)], len(self.order) - len(better)
+        if len(worse) > 2 and not left:
+            return f"all {number_word(len(worse))} others"
+        if len(worse) <= MAX_NAMES:
+            return _names(worse)
+        return f"all others but {_names(left)}" if len(left) <= MAX_EXCEPTIONS else f"{len(worse)} of {n_others} others"
+
+    def winning_values(self, measures: Sequence[str], better: str) -> str:
+        """Return the better and the worse value of two embeddings by the measure that stands for its question."""
+        name = next((name for name in measures if self.columns[name].bar), measures[0])
+        column, worse = self.columns[name], next(other for other in self.order if other != better)
+        values = " against ".join(without_zero(column.format_value(column.values[key])) for key in (better, worse))
+        return values if len(measures) == 1 and len(self.columns) > 1 else f"{self.label(name)} {values}"
+
+    # The findings of one question.
+
+    def findings(self, question: str) -> Iterator[ComparisonFinding]:
+        """Yield the findings of one question."""
+        measures = self.questions[question]
+        if question == next(iter(self.questions)):
+            yield from self.same_maps(question)
+        tested = [name for name in measures if len(self.pairs[name])]
+        yield from self.better(question, tested)
+        yield from self.not_different(question, tested)
+        yield from self.overall_only(question, tested)
+        yield from self.untested(question, [name for name in measures if name not in tested])
+        yield from self.best_ranks(question, measures)
+        yield from self.probable(question, measures)
+        yield from self.equivalences(question, measures) if self.has_two else ()
+
+    def same_maps(self, question: str) -> Iterator[ComparisonFinding]:
+        """Yield the embeddings that are the same map."""
+        kind = SAME_VALUES if self.comparison.families else SAME_MAP
+        for group in self.same:
+            names = self.ordered({*group} & {*self.order})
+            if len(names) > 1:
+                yield ComparisonFinding(kind, question, clauses=((names, ()),), fields={"names": _names(names)})
+
+    def better(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+        """Yield which embeddings are better than which others, pairs that differ by the same measures together."""
+        groups = self.grouped({name: significant_pairs(self.pairs[name]) for name in measures})
+        max_clauses = MAX_CLAUSES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_CLAUSES_OF_MANY
+        n_clauses = 0
+        further: list[tuple[str, str, str, str]] = []
+        for by, pairs in groups:
+            clauses = self.clauses(pairs)
+            shown = clauses[: max(max_clauses - n_clauses, 0)]
+            n_clauses += len(clauses)
+            named = [(left, right) for better, worse in shown for left in better for right in worse]
+            further += self.rows(by, set(pairs) - {*named})
+            if shown:
+                quote = f" ({self.winning_values(by, shown[0][0][0])})" * self.has_two
+                text = self.clause_text(shown, self.by(by, question)) + quote
+                rows = self.rows(by, named)
+                yield ComparisonFinding(BETTER, question, by, tuple(shown), rows, {"clauses": _capital(text)})
+        if further:
+            fields = {"count": f"{len(further):,}"}
+            yield ComparisonFinding(FURTHER_PAIRS, question, tuple(measures), (), tuple(further), fields)
+
+    def grouped(self, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> list[tuple[tuple[str, ...], list[Any]]]:
+        """Return pairs by the measures that they hold for, those of most measures first."""
+        measures: dict[tuple[str, str], list[str]] = {}
+        for name, names in pairs.items():
+            for pair in names:
+                measures.setdefault(pair, []).append(name)
+        groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+        for pair, names_of_pair in measures.items():
+            groups.setdefault(tuple(names_of_pair), []).append(pair)
+        return sorted(groups.items(), key=lambda group: -len(group[0]))
+
+    def clauses(self, pairs: Iterable[tuple[str, str]]) -> list[Clause]:
+        """Return pairs as clauses: for each embedding its others, embeddings with the same others together."""
+        others: dict[str, list[str]] = {}
+        for left, right in pairs:
+            others.setdefault(left, []).append(right)
+        subjects: dict[tuple[str, ...], list[str]] = {}
+        for left in self.ordered(others):
+            subjects.setdefault(self.ordered(others[left]), []).append(left)
+        return [(tuple(names), right) for right, names in subjects.items()]
+
+    def rows(self, measures: Iterable[str], pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str, str, str], ...]:
+        """Return the keys of the rows of some pairs."""
+        keys = {frozenset(pair) for pair in pairs}
+        return tuple(
+            (name, row["first"], row["second"], row["test"])
+            for name in measures
+            for row in self.pairs[name].to_dict("records")
+            if frozenset((row["first"], row["second"])) in keys
+        )
+
+    def not_different(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+        """Yield the measures by which no pair differs, and the pair that is nearest to a significant difference."""
+        silent = [name for name in measures if not significant_pairs(self.pairs[name])]
+        if silent:
+            by = "" if len(silent) == 1 and not self.comparison.families else self.by(silent, question, negated=True)
+            pairs = [pair for name in silent for pair in self.tested_pairs(name)]
+            fields = {"by": by, "quote": self.quote(silent)}
+            yield ComparisonFinding(NO_DIFFERENCE, question, tuple(silent), (), self.rows(silent, pairs), fields)
+        rows = [{**row, "name": name} for name in measures for row in self.pairs[name].to_dict("records")]
+        limit = 1.0 if self.has_two else MAX_BORDERLINE * self.alpha
+        rows = [row for row in rows if row["p_value"] <= self.alpha < row["p_adjusted"] <= limit]
+        leads = {name: self.lead(name) for name in measures}
+        rows = [row for row in rows if leads[row["name"]] in (row["first"], row["second"])]
+        if rows:
+            row = min(rows, key=lambda row: row["p_adjusted"])
+            pair = (row["first"], row["second"])
+            pair_text = "" if self.has_two else f": {_names(self.ordered(pair))}"
+            fields = {"pairs": pair_text, "by": self.by([row["name"]], question)}
+            fields |= {"p_alone": p_text(row["p_value"], self.alpha)}
+            fields |= {"p_adjusted": probability(row["p_adjusted"], self.alpha)}
+            keys = self.rows([row["name"]], [pair])
+            yield ComparisonFinding(BORDERLINE, question, (row["name"],), (), keys, fields)
+
+    def tested_pairs(self, name: str) -> list[tuple[str, str]]:
+        """Return the pairs that were tested by one measure."""
+        return list(zip(self.pairs[name]["first"], self.pairs[name]["second"], strict=True))
+
+    def lead(self, name: str) -> str:
+        """Return the baseline, or the embedding with the best value by one measure."""
+        standing = self.comparison.of(self.comparison.standing, name)
+        return str(self.comparison.recipe.get("baseline") or standing["embedding"].iloc[0])
+
+    def quote(self, measures: Sequence[str]) -> str:
+        """Return the values by one measure, and the smallest p of the pairs."""
+        rows = pd.concat([self.pairs[name] for name in measures])
+        p = rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]).min()
+        smallest = "" if len(rows) == 1 else "smallest "
+        adjusted = "adjusted " * bool(rows["p_adjusted"].notna().any())
+        texts = [f"{smallest}{adjusted}{p_text(float(p), self.alpha)}"]
+        has_values = len(measures) == 1 and not self.comparison.families
+        return "; ".join([*([self.value_range(measures[0])] if has_values else []), *texts])
+
+    def value_range(self, name: str) -> str:
+        """Return the smallest and the largest value by one measure."""
+        column = self.columns[name]
+        values = [column.values[embedding] for embedding in self.order if embedding in column.values]
+        ends = [
+            without_zero(column.format_value(end)) for end in (values if self.has_two else (min(values), max(values)))
+        ]
+        joined = ends[0] if len({*ends}) == 1 else (" and " if self.has_two else " to ").join(ends)
+        return f"{self.label(name)} {joined}"
+
+    def overall_only(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+        """Yield where no pair is significant although a test of any difference rejects."""
+        for name in measures:
+            overall = self.overall_p(name)
+            if overall and overall[1] < self.alpha and not significant_pairs(self.pairs[name]):
+                fields = {"test": OVERALL_TITLES[overall[0]], "p": p_text(overall[1], self.alpha)}
+                fields["by"] = self.by([name], question)
+                yield ComparisonFinding(OVERALL_ONLY, question, (name,), fields=fields)
+
+    def overall_p(self, name: str) -> tuple[str, float] | None:
+        """Return the test of any difference that is quoted, with its p; None without one."""
+        rows = self.comparison.of(self.comparison.overall, name)
+        p_values = rows.set_index("test")["p_value"].dropna()
+        return next(((test, float(p_values[test])) for test in OVERALL_PRIORITY if test in p_values), None)
+
+    def best_ranks(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+        """Yield the best mean ranks over data sets where no pair is significant."""
+        leads: dict[tuple[str, ...], list[str]] = {}
+        for name in measures if self.comparison.families else ():
+            rows = self.comparison.of(self.comparison.standing, name)
+            if not significant_pairs(self.pairs[name]) and rows["mean_rank"].notna().any():
+                best = rows.loc[rows["mean_rank"] == rows["mean_rank"].min(), "embedding"]
+                if len(best) < len(rows):
+                    leads.setdefault(self.ordered(best), []).append(name)
+        for names, by in leads.items():
+            ranks = [self.comparison.of(self.comparison.standing, name)["mean_rank"].min() for name in by]
+            quote = join_and([f"{rank:.2f}" for rank in ranks])
+            fields = {"names": _names(names), "have": "have" if len(names) > 1 else "has", "quote": quote}
+            fields["by"] = "" if len(self.questions[question]) == 1 else self.by(by, question)
+            yield ComparisonFinding(BEST_RANK, question, tuple(by), ((names, ()),), fields=fields)
+
+    def probable(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+        """Yield the pairs that differ, or are equal in practice, by their posterior probabilities."""
+        rows = {name: self.all_pairs[name][self.all_pairs[name]["test"] == "bayes"] for name in measures}
+        rows = {name: part for name, part in rows.items() if part["p_rope"].notna().any()}
+        level, rope = without_zero(f"{1 - self.alpha:g}"), without_zero(f"{self.comparison.recipe['rope'] or 0:g}")
+        equal = {
+            name: list(zip(part["first"], part["second"], strict=True))
+            for name, all_rows in rows.items()
+            if len(part := all_rows[all_rows["p_rope"] > 1 - self.alpha])
+        }
+        fields = {"level": level, "rope": rope}
+        for by, pairs in self.grouped({name: significant_pairs(part) for name, part in rows.items()}):
+            clauses = self.clauses(pairs)
+            text = self.clause_text(clauses, self.by(by, question))
+            keys = tuple((name, *pair, "bayes") for name in by for pair in pairs)
+            yield ComparisonFinding(PROBABLY_BETTER, question, by, tuple(clauses), keys, {**fields, "clauses": text})
+        for by, pairs in self.grouped(equal):
+            texts = {"pairs": self.pair_text(pairs), "by": self.by(by, question)}
+            keys = tuple((name, *pair, "bayes") for name in by for pair in pairs)
+            yield ComparisonFinding(PROBABLY_EQUAL, question, by, (), keys, {**fields, **texts})
+        undecided = [name for name, part in rows.items() if name not in equal and not significant_pairs(part)]
+        if undecided:
+            yield ComparisonFinding(
+                PROBABLY_OPEN, question, tuple(undecided), fields={**fields, "by": self.by(undecided, question)}
+            )
+
+    def pair_text(self, pairs: Sequence[tuple[str, str]]) -> str:
+        """Return the names of some pairs."""
+        return "; ".join(" and ".join(map(isolate_name, pair)) for pair in pairs)
+
+    def equivalences(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+        """Yield which differences are within their margins; many of them are counted."""
+        rows = {name: self.all_pairs[name].to_dict("records") for name in measures}
+        verdicts: dict[str, list[tuple[str, Any]]] = {kind: [] for kind in VERDICT_TEXTS}
+        for name, rows_of_measure in rows.items():
+            for row in rows_of_measure:
+                if row["equivalence"]:
+                    verdicts[verdict_on_margin(row, self.alpha)].append((name, row))
+        total = sum(map(len, verdicts.values()))
+        if self.has_two or total <= MAX_LISTED_VERDICTS:
+            for kind, items in verdicts.items():
+                if items:
+                    yield self.equivalence(question, kind, items)
+            return
+        keys = tuple(self.key(name, row) for items in verdicts.values() for name, row in items)
+        n_open = len(verdicts[EQUIVALENCE_BORDERLINE]) + len(verdicts[EQUIVALENCE_OPEN])
+        fields = {"total": f"{total:,}", "inside": f"{len(verdicts[EQUIVALENT]):,}", "open": f"{n_open:,}"}
+        fields |= {"beyond": f"{len(verdicts[LARGER]):,}"}
+        yield ComparisonFinding(MARGIN_COUNTS, question, tuple(measures), (), keys, fields)
+
+    def key(self, name: str, row: Mapping[Any, Any]) -> tuple[str, str, str, str]:
+        """Return the key of the row of one pair."""
+        return (name, row["first"], row["second"], row["test"])
+
+    def equivalence(self, question: str, kind: str, items: Sequence[tuple[str, Any]]) -> ComparisonFinding:
+        """Return one verdict on margins: the pairs, or of two embeddings the sizes of their differences."""
+        by = tuple(dict.fromkeys(name for name, _ in items))
+        margins = list(dict.fromkeys(without_zero(f"{row['margin']:g}") for _, row in items))
+        sizes = [without_zero(self.columns[name].format_value(abs(row["advantage"]))) for name, row in items]
+        if not self.has_two:
+            parts = [self.pair_text(list(dict.fromkeys((row["first"], row["second"]) for _, row in items)))]
+        else:
+            parts = [f"difference{'s' * (len(sizes) > 1)} {join_and(sizes)}"]
+        all_margins = margins if len(margins) == 1 else [without_zero(f"{row['margin']:g}") for _, row in items]
+        parts.append(f"margin{'s' * (len(margins) > 1)} {join_and(all_margins)}")
+        if kind == EQUIVALENCE_BORDERLINE:
+            _, row = min(items, key=lambda item: float(item[1]["p_equivalence_adjusted"]))
+            adjusted = probability(row["p_equivalence_adjusted"], self.alpha)
+            parts.append(f"{p_text(row['p_equivalence'], self.alpha)} alone, {adjusted} adjusted")
+        fields = {"by": self.by(by, question), "quote": f" ({'; '.join(parts)})"}
+        return ComparisonFinding(kind, question, by, (), tuple(self.key(name, row) for name, row in items), fields)
+
+    def untested(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+        """Yield the measures of which no pair was tested: by which test any difference was, or the first reason."""
+        by_reason: dict[str, list[str]] = {}
+        for name in measures:
+            rows, overall = self.all_pairs[name], self.overall_p(name)
+            if rows["p_rope"].notna().any():
+                continue
+            if overall:
+                fields = {"test": OVERALL_TITLES[overall[0]], "p": p_text(overall[1], self.alpha)}
+                yield ComparisonFinding(OVERALL, question, (name,), fields={**fields, "by": self.by([name], question)})
+                continue
+            reasons = [str(reason).rstrip(".") for reason in rows["note"] if reason]
+            by_reason.setdefault(reasons[0] if reasons else NO_TEST, []).append(name)
+        for reason, by in by_reason.items():
+            fields = {"by": self.by(by, question), "reason": reason}
+            yield ComparisonFinding(UNTESTED, question, tuple(by), fields=fields)
+
+    # The test that decides, and cautions.
+
+    def test_findings(self) -> Iterator[ComparisonFinding]:
+        """Yield the test that decides over data sets, why it was chosen, and what cannot be significant."""
+        recipe = self.comparison.recipe
+        deciding_test = str(recipe.get("decided_by", ""))
+        if not deciding_test:
+            return
+        adjust = None if recipe["adjust"] == "nothing" else recipe["adjust"]
+        smallest = attainable_p(self.comparison.pairs, self.comparison.families, adjust)
+        powerless = [name for name, p in recipe["attainable"].items() if p > self.alpha]
+        p_name = "p" if adjust is None else "adjusted p"
+        limits = {
+            str(test): min(float(smallest[test].get(name, math.inf)) for name in powerless or self.columns)
+            for test in dict.fromkeys(smallest.index.get_level_values("test"))
+        }
+        if len(powerless) < len(recipe["attainable"]):
+            better_known = DECISION_ORDER[: DECISION_ORDER.index(deciding_test)]
+            weaker = [test for test in better_known if float(smallest.get(test, pd.Series([0.0])).min()) > self.alpha]
+            limits_of_weaker = {test: _limit(float(smallest[test].min())) for test in weaker}
+            reason = "".join(
+                f", since {TEST_TITLES[test]} cannot have an {p_name} below {limit} on so few"
+                for test, limit in limits_of_weaker.items()
+            )
+            fields = {"Test": _capital(TEST_TITLES[deciding_test]), "s": "" if deciding_test == "wilcoxon" else "s"}
+            fields |= {"data_sets": self.data_sets(self.columns), "reason": reason}
+            yield ComparisonFinding(DECIDED_BY, TEST, fields={**fields, "adjusted": adjusted_by(recipe["adjust"])})
+        if powerless:
+            texts = [
+                f"{TEST_TITLES[test]} cannot have an {p_name} below {_limit(limit)}".replace("an p", "a p")
+                for test, limit in limits.items()
+            ]
+            needed = self.data_sets_needed(powerless, adjust)
+            fields = {"by": "", "data_sets": self.data_sets(powerless), "tests": join_and(texts)}
+            fields["needed"] = f"; {needed} data sets would be enough" if needed else ""
+            if len(powerless) < len(self.columns):
+                fields["by"] = f" by {join_and([self.label(name) for name in powerless])}"
+            yield ComparisonFinding(POWERLESS, TEST, tuple(powerless), fields=fields)
+
+    def data_sets(self, measures: Iterable[str]) -> str:
+        """Return the number of data sets, or the smallest and the largest."""
+        counts = [len(self.comparison.families[name].cells) for name in measures]
+        return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+
+    def data_sets_needed(self, measures: Sequence[str], adjust: str | None) -> int:
+        """Return the smallest number of data sets with which a test could be significant by each measure; else 0."""
+        begin = min(len(self.comparison.families[name].cells) for name in measures) + 1
+        for n in range(begin, MAX_DATASETS_NEEDED):
+            smallest = attainable_p(self.comparison.pairs, self.comparison.families, adjust, n)
+            if all(smallest.xs(name, level="name").min() <= self.alpha for name in measures):
+                return n
+        return 0
+
+    def cautions(self) -> Iterator[ComparisonFinding]:
+        """Yield what may not be concluded."""
+        recipe = self.comparison.recipe
+        if self.comparison.families:
+            yield ComparisonFinding(DATASETS_SAMPLED, CAUTION)
+        elif {*self.comparison.pairs["test"]} - {"seeds", "subsamples", ""}:
+            yield ComparisonFinding(HELD_FIXED, CAUTION)
+        has_margins = bool(recipe.get("margin")) or recipe.get("rope") is not None
+        if recipe.get("margin"):
+            yield ComparisonFinding(MARGIN_CHOICE, CAUTION)
+        if not has_margins and any((rows["better"] == "").any() for rows in self.pairs.values()):
+            yield ComparisonFinding(NO_PROOF, CAUTION)
+
+
+def _names(names: Sequence[str]) -> str:
+    """Return names within a sentence; those beyond ``MAX_NAMES`` are counted."""
+    listed = names if len(names) <= MAX_NAMES + 1 else names[:MAX_NAMES]
+    further = [f"{len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES + 1 else []
+    return join_and([*map(isolate_name, listed), *further])
+
+
+def _capital(text: str) -> str:
+    """Return a text with a capital at its start; the name of an embedding keeps its own first letter."""
+    return text[:1].upper() + text[1:]
+
+
+def _limit(p: float) -> str:
+    """Return a p-value that cannot be undercut, rounded down."""
+    return "1" if p >= 1 else without_zero(f"{math.floor(p * 100) / 100:.2f}" if p >= 0.01 else f"{p:.1g}")
+
+
+def verdict_on_margin(row: Mapping[Any, Any], alpha: float) -> str:
+    """Return the kind of finding of the verdict on one margin."""
+    if row["equivalence"] == "equivalent":
+        return EQUIVALENT
+    if row["equivalence"] in ("better", "worse"):
+        return LARGER
+    return EQUIVALENCE_BORDERLINE if row["p_equivalence"] <= alpha else EQUIVALENCE_OPEN

@@ -1,0 +1,286 @@
+"""Findings of comparisons: each is recomputed from the rows of pairs, and no significant pair is left out."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dreval
+from dreval.comparison.tables import attainable_p
+from dreval.records.comparison import Comparison
+from dreval.report.comparison_findings import (
+    BEST_RANK,
+    BETTER,
+    BORDERLINE,
+    COMPARISON_PHRASES,
+    DECIDED_BY,
+    EQUIVALENCE_BORDERLINE,
+    EQUIVALENCE_OPEN,
+    EQUIVALENT,
+    FURTHER_PAIRS,
+    LARGER,
+    MARGIN_COUNTS,
+    NO_DIFFERENCE,
+    OVERALL,
+    OVERALL_ONLY,
+    POWERLESS,
+    PROBABLY_BETTER,
+    PROBABLY_EQUAL,
+    PROBABLY_OPEN,
+    SAME_MAP,
+    SAME_VALUES,
+    UNTESTED,
+    ComparisonFinding,
+    comparison_answers,
+)
+from dreval.report.comparison_view import decisive_pairs, measures_by_question
+from dreval.report.documents.comparison import comparison_summary
+from dreval.report.findings import PHRASES
+from dreval.report.render.markup import sentence
+
+MEASURES = ("trustworthiness", "continuity", "spearman_distance", "knn_accuracy")
+CARDLESS = ("first", "second")
+VERDICT_KINDS = {
+    "equivalent": {EQUIVALENT},
+    "better": {LARGER},
+    "worse": {LARGER},
+    "not shown": {EQUIVALENCE_OPEN, EQUIVALENCE_BORDERLINE},
+}
+
+
+def significant(rows: pd.DataFrame) -> set[tuple[str, str]]:
+    """Return the better and the worse embedding of each significant pair."""
+    p = rows["p_adjusted"].fillna(rows["p_value"])
+    pairs = set()
+    for row in rows[p <= 0.05].to_dict("records"):
+        order = (row["first"], row["second"])
+        pairs.add(order if row["advantage"] > 0 else order[::-1])
+    return pairs
+
+
+def all_findings(comparison: Comparison) -> list[ComparisonFinding]:
+    return [finding for answer in comparison_answers(comparison) for finding in answer.findings]
+
+
+def pairs_of_clauses(finding: ComparisonFinding) -> set[tuple[str, str]]:
+    return {pair for left, right in finding.clauses for pair in itertools.product(left, right)}
+
+
+def check_findings(comparison: Comparison) -> set[str]:
+    """Recompute every finding from the rows of pairs, and return the kinds."""
+    findings, alpha = all_findings(comparison), comparison.recipe["alpha"]
+    pairs = {name: decisive_pairs(comparison, name) for name in comparison.measures}
+    expected = {(name, *pair) for name in comparison.measures for pair in significant(pairs[name])}
+    claimed = {
+        (name, *pair) for f in findings if f.kind == BETTER for name in f.measures for pair in pairs_of_clauses(f)
+    }
+    counted = {(name, first, second) for f in findings if f.kind == FURTHER_PAIRS for name, first, second, _ in f.rows}
+
+    assert claimed <= expected
+    assert {(name, frozenset(pair)) for name, *pair in claimed}.isdisjoint(
+        (name, frozenset(pair)) for name, *pair in counted
+    )
+    assert {(name, frozenset(pair)) for name, *pair in expected} == {
+        (name, frozenset(pair)) for name, *pair in claimed | counted
+    }
+    for finding in findings:
+        check_finding(comparison, finding, pairs, alpha)
+    for question, names in measures_by_question(comparison_columns(comparison)).items():
+        stated = {name for f in findings if f.question == question for name in f.measures}
+        assert stated == {*names}, question
+    return {finding.kind for finding in findings}
+
+
+def comparison_columns(comparison: Comparison) -> dict[str, Any]:
+    from dreval.report.comparison_view import column_of
+
+    return {name: column_of(comparison, name) for name in comparison.measures}
+
+
+def check_finding(
+    comparison: Comparison, finding: ComparisonFinding, pairs: dict[str, pd.DataFrame], alpha: float
+) -> None:
+    """Recompute one finding."""
+    text = sentence(finding.text)
+    assert re.fullmatch(r"[^{}]*\.", text), text
+    assert "  " not in text
+    if finding.kind == BETTER:
+        names = {name for clause in finding.clauses for part in clause for name in part}
+        assert len(pairs[finding.measures[0]]) == 1 or all(name in text for name in names) or "others" in text
+        assert {(key[0], frozenset(key[1:3])) for key in finding.rows} == {
+            (name, frozenset(pair)) for name in finding.measures for pair in pairs_of_clauses(finding)
+        }
+    elif finding.kind == NO_DIFFERENCE:
+        assert not any(significant(pairs[name]) for name in finding.measures)
+        rows = pd.concat([pairs[name] for name in finding.measures])
+        p = rows["p_adjusted"].fillna(rows["p_value"]).min()
+        printed = re.search(r"p (?:= |< ?)(\d*\.?\d+)", text)
+        assert printed is not None, text
+        assert float(printed[1]) == pytest.approx(p, abs=0.0006)
+    elif finding.kind == BORDERLINE:
+        (key,) = finding.rows
+        rows = pairs[key[0]]
+        row = rows[(rows["first"] == key[1]) & (rows["second"] == key[2])].iloc[0]
+        assert row["p_value"] <= alpha < row["p_adjusted"]
+    elif finding.kind == BEST_RANK:
+        for name in finding.measures:
+            standing = comparison.of(comparison.standing, name)
+            best = standing.loc[standing["mean_rank"] == standing["mean_rank"].min(), "embedding"]
+            assert {*best} == {*finding.clauses[0][0]}
+            assert f"{standing['mean_rank'].min():.2f}" in text
+    elif finding.kind in (SAME_MAP, SAME_VALUES):
+        assert len(finding.clauses[0][0]) > 1
+    elif finding.kind in {kind for kinds in VERDICT_KINDS.values() for kind in kinds}:
+        for name, first, second, test in finding.rows:
+            rows = comparison.of(comparison.pairs, name)
+            row = rows[(rows["first"] == first) & (rows["second"] == second) & (rows["test"] == test)].iloc[0]
+            assert finding.kind in VERDICT_KINDS[row["equivalence"]]
+            if row["equivalence"] == "not shown":
+                assert (row["p_equivalence"] <= alpha) == (finding.kind == EQUIVALENCE_BORDERLINE)
+    elif finding.kind == POWERLESS:
+        attainable = comparison.recipe["attainable"]
+        assert {*finding.measures} == {name for name, p in attainable.items() if p > alpha}
+        needed = re.search(r"(\d+) data sets would be enough", text)
+        adjust = None if comparison.recipe["adjust"] == "nothing" else comparison.recipe["adjust"]
+        for n, enough in ((int(needed[1]), True), (int(needed[1]) - 1, False)) if needed else ():
+            smallest = attainable_p(comparison.pairs, comparison.families, adjust, n)
+            best = [smallest.xs(name, level="name").min() for name in finding.measures]
+            assert (max(best) <= alpha) == enough or n <= 2
+    elif finding.kind == DECIDED_BY:
+        assert any(p <= alpha for p in comparison.recipe["attainable"].values())
+    elif finding.kind == OVERALL_ONLY:
+        assert not significant(pairs[finding.measures[0]])
+    elif finding.kind == PROBABLY_BETTER:
+        for name, first, second, _ in finding.rows:
+            rows = comparison.of(comparison.pairs, name)
+            row = rows[
+                (rows["test"] == "bayes") & rows["first"].isin([first, second]) & rows["second"].isin([first, second])
+            ]
+            assert row["better"].item() == first
+
+
+values = st.one_of(st.floats(0, 1), st.sampled_from([0.25, 0.5, 0.5, 0.75]))
+
+
+@st.composite
+def comparisons(draw) -> Comparison:
+    """Return a comparison over data sets of any values, with ties, missing cells, and any tests."""
+    k, n = draw(st.integers(2, 5)), draw(st.integers(2, 12))
+    measures = draw(st.lists(st.sampled_from([*MEASURES, *CARDLESS]), min_size=1, max_size=4, unique=True))
+    gap = draw(st.sampled_from([0.0, 0.2, 1.0]))
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    order = {measure: rng.permutation(k) if draw(st.booleans()) else np.arange(k) for measure in measures}
+    rows = []
+    for measure, d, j in itertools.product(measures, range(n), range(k)):
+        value = round(float(rng.random()), draw(st.sampled_from([1, 6]))) + gap * float(order[measure][j])
+        if j == 0 or d < 2 or draw(st.integers(0, 30)) != 30:
+            rows.append((f"set {d}", f"m{j}", measure, value))
+    if draw(st.booleans()):
+        rows += [(d, "copy", measure, value) for d, name, measure, value in rows if name == "m0"]
+    table = pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"])
+    tests = draw(st.sampled_from(["default", ["nemenyi"], ["wilcoxon"], ["friedman"], ["bayes"], "default"]))
+    return dreval.compare(
+        table,
+        direction="higher",
+        tests=tests,
+        rope=0.05 if tests == ["bayes"] or draw(st.booleans()) else None,
+        adjust=draw(st.sampled_from(["holm", "holm", "benjamini_hochberg", None])),
+        baseline=draw(st.sampled_from([None, None, "m1"])),
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(comparisons())
+def test_findings_over_data_sets_are_true_and_complete(comparison: Comparison) -> None:
+    """Every significant pair is claimed or counted, every claim holds, and every measure has an answer."""
+    check_findings(comparison)
+    lines = str(comparison_summary(comparison)).splitlines()
+    assert max(map(len, lines)) <= 80
+    if comparison.pairs["p_value"].notna().any() and comparison.standing["embedding"].nunique() <= 6:
+        check_letters(comparison)
+
+
+def check_letters(comparison: Comparison) -> None:
+    """The printed table has letters, which no significant pair shares, wherever a sentence only counts pairs."""
+    if not any(finding.kind == FURTHER_PAIRS for finding in all_findings(comparison)):
+        return
+    for name in comparison.measures:
+        letters = comparison.of(comparison.standing, name).set_index("embedding")["letters"]
+        for better, worse in significant(decisive_pairs(comparison, name)):
+            assert comparison.recipe.get("baseline") or not {*letters[better]} & {*letters[worse]}
+
+
+def within(seed: int, count: int, **options: Any) -> Comparison:
+    """Return a comparison of embeddings of one data set from good to bad; two are the same map."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 4)) * [3, 2, 1, 1]
+    embeddings = {f"e{i}": X[:, :2] + 0.6 * i**2 * rng.normal(size=(60, 2)) for i in range(count)}
+    embeddings |= {"copy": embeddings["e1"]} if count > 2 else {}
+    evaluation = dreval.Evaluation(X, embeddings, labels=(X[:, 0] > 0).astype(int), n_neighbors=6, random_state=0)
+    return evaluation.run(["trustworthiness", "continuity", "spearman_distance", "knn_accuracy"], None).compare(
+        **options
+    )
+
+
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_findings_on_one_data_set_are_true_and_complete(seed: int, count: int) -> None:
+    """The same holds on one data set, with margins, and against a baseline."""
+    margin = {"trustworthiness": 0.02, "spearman_distance": 0.1}
+    kinds = check_findings(within(seed, count)) | check_findings(within(seed, count, margin=margin))
+    kinds |= check_findings(within(seed, count, baseline="e1"))
+    assert BETTER in kinds
+    assert (SAME_MAP in kinds) == (count > 2)
+    assert kinds & {EQUIVALENT, LARGER, EQUIVALENCE_OPEN, EQUIVALENCE_BORDERLINE, MARGIN_COUNTS}
+
+
+def test_a_printed_comparison_of_five_fits_a_screen() -> None:
+    """Five embeddings by ten measures have at most thirty lines of eighty columns; the full text has the pairs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70, 5)) * [4, 3, 1, 1, 1]
+    embeddings = {f"map {i}": X[:, :2] + 0.3 * i * rng.normal(size=(70, 2)) for i in range(5)}
+    results = dreval.Evaluation(X, embeddings, labels=(X[:, 0] > 0).astype(int), n_neighbors=8, random_state=0).run(
+        tests=None
+    )
+    comparison = results.compare()
+    lines = str(comparison).splitlines()
+    full = str(comparison.summary(full=True))
+
+    assert len(comparison.measures) == 10
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 80
+    assert lines[2].startswith("Neighbors")
+    assert "probability of superiority" in full
+    assert len(full.splitlines()) > len(comparison.pairs)
+
+
+def test_the_test_that_decides_is_named_with_the_reason() -> None:
+    """On six data sets four embeddings are compared by Nemenyi's test, and on two nothing can be significant."""
+
+    def table(n: int) -> pd.DataFrame:
+        rng = np.random.default_rng(0)
+        rows = [(f"d{i}", f"m{j}", 0.5 * j + 0.1 * rng.random()) for i in range(n) for j in range(4)]
+        return pd.DataFrame(rows, columns=["dataset", "embedding", "value"])
+
+    six, two = (" ".join(str(dreval.compare(table(n), direction="higher")).split()) for n in (6, 2))
+    assert (
+        "Nemenyi's test decides (p adjusted by Holm, 6 data sets), since Wilcoxon signed-rank tests cannot have an"
+        in six
+    )
+    assert "adjusted p below .18 on so few." in six
+    assert "m3 is better than m1 and m0" in six or "m3" in six
+    assert "on 2 data sets Nemenyi's test cannot have an adjusted p below" in two
+    assert re.search(r"\d data sets would be enough", two)
+
+
+def test_every_phrase_is_one_of_the_findings() -> None:
+    """All kinds of findings are in one table of phrases."""
+    assert {*COMPARISON_PHRASES.values()} <= {*PHRASES.values()} or COMPARISON_PHRASES
+    assert {OVERALL, UNTESTED, PROBABLY_EQUAL, PROBABLY_OPEN} <= {*COMPARISON_PHRASES}
