@@ -104,7 +104,6 @@ MAX_OPEN_CARDS = 10
 MAX_OPEN_ROWS = 15  # rows of the table of many embeddings that are not folded
 MAX_PANELS = 8  # maps and curves; of more embeddings the first ones
 MAX_FAMILIES = 9  # measures at several k that have a chart
-MAX_FOREST_ROWS = 12
 MAX_ASIDE_NAMES = 2  # names at the right of a title
 MAX_HISTOGRAMS = 24
 CURVE_AXES = {"r_nx": "kept beyond chance"}
@@ -506,14 +505,16 @@ def _best_counts_text(view: ResultView, names: Sequence[str]) -> str:
         return ""
     counts = {name: sum(name in best_set.best for best_set in best_sets) for name in names}
     groups = [(count, [n for n in names if counts[n] == count]) for count in sorted(set(counts.values()), reverse=True)]
-    total = f"{number_word(len(best_sets))} {'measure' if len(best_sets) == 1 else 'measures'}"
     tested = all(best_set.tested for best_set in best_sets)
+    verb = ("is in the best set", "are in the best set") if tested else ("has the best value", "have the best value")
     texts = []
     for place, (count, members) in enumerate(groups):
-        number = number_word(count) if count else "none"
-        has = "is in the best set" if tested else "has the best value"
-        has = has if len(members) == 1 else "are in the best set" if tested else "have the best value"
-        texts.append(f"{list_names(members)} {f'{has} of {number} of {total}' if place == 0 else f'of {number}'}")
+        is_long = view.has_many and len(members) > MAX_ASIDE_NAMES
+        named = f"{len(members)} {'others' if place else 'embeddings'}" if is_long else list_names(members)
+        number = "all " * (1 < count == len(best_sets)) + number_word(count) if count else "none"
+        measures = f"{number}{'' if count == len(best_sets) else f' of {number_word(len(best_sets))}'} "
+        measures += "measure" if len(best_sets) == 1 else "measures"
+        texts.append(f"{named} {verb[len(members) > 1]} of {measures}" if place == 0 else f"{named} of {number}")
     return f"{', '.join(texts)}."
 
 
