@@ -104,6 +104,7 @@ MAX_OPEN_CARDS = 10
 MAX_OPEN_ROWS = 15  # rows of the table of many embeddings that are not folded
 MAX_PANELS = 8  # maps and curves; of more embeddings the first ones
 MAX_FAMILIES = 9  # measures at several k that have a chart
+MAX_TRUST_COUNTS = 5  # different numbers of points in a sentence
 MAX_ASIDE_NAMES = 2  # names at the right of a title
 MAX_HISTOGRAMS = 24
 CURVE_AXES = {"r_nx": "kept beyond chance"}
@@ -353,6 +354,10 @@ def _trust_text(column: Column, values: Mapping[str, Any]) -> str:
     if not counts or not column.chance:
         return ""
     n = len(next(iter(values.values())))
+    if len(counts) > MAX_TRUST_COUNTS:
+        (least, lowest), (most, highest) = min(counts.items()), max(counts.items())
+        ends = f"from {least:,} on {list_names(lowest)} to {most:,} of {n:,} on {list_names(highest)}"
+        return f"Points whose {column.title_in_sentence} is closer to chance than to perfect: {ends}."
     texts = [
         f"{'none' if count == 0 else f'{count:,}'}{f' of {n:,}' * (place == 0 and count > 0)} on {list_names(names)}"
         for place, (count, names) in enumerate(sorted(counts.items()))
@@ -701,7 +706,8 @@ def _all_values_table(view: ResultView) -> Table:
 def _difference_parts(view: ResultView, short: Mapping[str, str]) -> Iterator[Part]:
     """Yield which embeddings differ, as the page of the comparison of all of them does."""
     if view.comparison is not None:
-        columns = {full_name(column.measure, column.parameters): column for column in view.columns}
+        ordered = [*view.by_goal, *(column for column in view.columns if column not in view.main_columns)]
+        columns = {full_name(column.measure, column.parameters): column for column in ordered}
         yield from difference_parts(view.comparison, columns, short)
 
 
