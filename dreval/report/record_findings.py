@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -206,6 +206,11 @@ class RecordFinding:
     def text(self) -> str:
         """The sentence; names of users are between direction marks."""
         return _FORMATTER.format(RECORD_PHRASES[self.kind], **self.numbers)
+
+
+def findings_text(findings: Iterable[RecordFinding]) -> str:
+    """Return the sentences of findings."""
+    return " ".join(finding.text for finding in findings)
 
 
 def record_finding(kind: str, **numbers: Any) -> RecordFinding:

@@ -26,7 +26,7 @@ from dreval.records.points import Embedding, LocalDistortion, PerturbationScore,
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
 from dreval.report.format import count_noun, join_and, percent
-from dreval.report.record_findings import RecordFinding, record_finding, significant
+from dreval.report.record_findings import RecordFinding, findings_text, record_finding, significant
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
@@ -86,7 +86,7 @@ def record_summary(
         after=after,
         further=further,
     )
-    answer = Paragraph(" ".join(finding.text for finding in findings), "finding")
+    answer = Paragraph(findings_text(findings), "finding")
     return replace(document, parts=[answer, *answers, *document.parts])
 
 

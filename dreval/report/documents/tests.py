@@ -22,7 +22,7 @@ from dreval.report.findings import (
     smallest_p_text,
 )
 from dreval.report.format import ADJUSTMENTS, count_noun, format_fixed, join_and, p_text, probability, setting_text
-from dreval.report.record_findings import RecordFinding, record_finding
+from dreval.report.record_findings import RecordFinding, findings_text, record_finding
 from dreval.report.render.markup import isolate_name, sentence
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
@@ -250,8 +250,9 @@ def certificate_findings(certificate: Certificate) -> list[RecordFinding]:
 def certificate_verdict(certificate: Certificate) -> str:
     """Return which tests reject, and whether the embedding explains almost nothing, as text."""
     numbers = ("certificate.error", "certificate.too_few")
-    texts = [finding.text for finding in certificate_findings(certificate) if finding.kind not in numbers]
-    return sentence(" ".join(texts))
+    return sentence(
+        findings_text(finding for finding in certificate_findings(certificate) if finding.kind not in numbers)
+    )
 
 
 NOISE_CAUTION = (
