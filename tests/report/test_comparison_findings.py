@@ -221,7 +221,7 @@ def within(seed: int, count: int, **options: Any) -> Comparison:
     """Return a comparison of embeddings of one data set from good to bad; two are the same map."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 4)) * [3, 2, 1, 1]
-    embeddings = {f"e{i}": X[:, :2] + 0.2 * i**2 * rng.normal(size=(60, 2)) for i in range(count)}
+    embeddings = {f"e{i}": X[:, :2] + 0.6 * i**2 * rng.normal(size=(60, 2)) for i in range(count)}
     embeddings |= {"copy": embeddings["e1"]} if count > 2 else {}
     evaluation = dreval.Evaluation(X, embeddings, labels=(X[:, 0] > 0).astype(int), n_neighbors=6, random_state=0)
     return evaluation.run(["trustworthiness", "continuity", "spearman_distance", "knn_accuracy"], None).compare(

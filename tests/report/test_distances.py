@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import matplotlib as mpl
@@ -13,6 +14,7 @@ import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.report import _style
 from dreval.report.figures._pairs import shepard_text
+from dreval.report.figures.page import DISTANCE_BOX, distances_svg
 from dreval.report.write import write_report
 
 NAMES = ("tsne", "umap", "isomap", "pca")
@@ -113,22 +115,32 @@ def test_a_perfect_copy_is_a_straight_line():
 
 
 def test_a_page_has_one_diagram_per_embedding(tmp_path):
-    """Each embedding has one diagram with a description, a failed one has none; without pairs there is no section."""
+    """Each embedding has one folded diagram, a failed one has none; without pairs there is no section."""
     page = write_report(simulated_results(NAMES, failed={"x": "why"}), tmp_path / "a.html").read_text("utf-8")
     page_without_pairs = write_report(make_results([], {"a": np.eye(5)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
 
-    assert page.count('against those in the data"') == 4
-    assert "What distances are worth" in page
-    assert "What distances are worth" not in page_without_pairs
+    assert page.count('distances on the map against those in the data"') == 4
+    assert page.count(">distance on the map</text>") == page.count(">distance in the data</text>") == 4
+    assert "How are distances kept?" in page
+    assert "How are distances kept?" not in page_without_pairs
 
 
-def test_axes_are_labeled_and_diagrams_keep_their_size(tmp_path):
-    """Both axes have labels; a page shows a diagram at its drawn size, for any number of diagrams."""
+@pytest.mark.parametrize("seed", range(4))
+def test_a_diagram_on_a_page_shades_the_filled_cells(seed):
+    """The area of each shade is that of the cells with its counts, and the steps are in their order."""
+    table = simulated_shepard(seed)
+    drawing = distances_svg(table, "a")
+    runs = re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)V[\d.]+z", drawing)
+    area = sum(abs((float(x2) - float(x1)) * (float(y2) - float(y1))) for x1, y1, y2, x2 in runs)
+    left, top, right, bottom = DISTANCE_BOX
+
+    assert area == pytest.approx((right - left) * (bottom - top) * np.mean(table.counts > 0), rel=0.03)
+    assert drawing.count('class="own"') == 1
+    assert drawing.partition('class="own"')[2].partition("/>")[0].count("H") == len(table.steps)
+
+
+def test_axes_are_labeled():
+    """Both axes of a diagram have labels."""
     (ax,) = simulated_results(("a",)).plot("shepard").axes
-    page = simulated_results(("a", "b")).report(tmp_path / "page.html").read_text("utf-8")
 
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("distance in the data", "distance in the embedding")
-    assert page.count(">distance in the embedding</text>") == 2
-    assert 'class="panels diagrams"' in page
-    assert "316px" in page  # at most: the drawing of 3 inches is 288 wide, so that its letters grow by a tenth
-    assert page.count('viewBox="0 0 216 216"') == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import matplotlib as mpl
 import numpy as np
@@ -142,15 +143,17 @@ def test_embeddings_without_values_have_no_line():
 
 
 @pytest.mark.slow
-def test_a_page_has_one_figure_per_curve(tmp_path):
-    """Each curve has a described figure with the meaning of its dashes; a result without curves has none."""
+def test_a_page_has_one_chart_per_embedding_and_curve(tmp_path):
+    """Each curve has a chart for each embedding with the others in gray; a result without curves has none."""
     page = write_report(results_of("r_nx", "q_nx"), tmp_path / "a.html").read_text("utf-8")
     page_without_curves = write_report(simulated_results(NAMES), tmp_path / "b.html").read_text("utf-8")
+    charts = re.findall(r'<svg class="cv".*?</svg>', page.partition('id="sizes"')[2].partition("</section>")[0])
 
-    assert page.count("against the number of neighbors K on a log scale, for tsne, umap, isomap, pca") == 2
-    assert "dotted: a perfect copy" in page
+    assert len(charts) == 2 * len(NAMES)
+    assert all(chart.count('class="own"') == 1 for chart in charts)
+    assert all(chart.count('class="oth"') == len(NAMES) - 1 for chart in charts)
     assert "at each K alone" in page
-    assert "log scale; dashed" not in page_without_curves
+    assert 'id="sizes"' not in page_without_curves
 
 
 @pytest.fixture(scope="module")

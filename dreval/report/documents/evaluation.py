@@ -237,7 +237,7 @@ def _measure_rows_table(
         [
             Cell(_printed_head(view, column, column.title if titles else column.short_title), "text"),
             *(_narrow_value(view, column, name, halves) for name in view.ranked),
-            _narrow_chance(view, column),
+            _narrow_chance(column),
         ]
         for column in columns
     ]
@@ -281,7 +281,7 @@ def _embedding_rows_table(view: ResultView, columns: Sequence[Column], halves: b
     ]
     omitted = len(view.computed) - len(names)
     rows += [[Cell(f"{omitted} more", "text"), *[""] * len(columns)]] if omitted else []
-    chance = [Cell("chance", "text"), *(_narrow_chance(view, column) for column in columns)]
+    chance = [Cell("chance", "text"), *(_narrow_chance(column) for column in columns)]
     rows += [chance] if any(column.chances for column in columns) else []
     heads = [_printed_head(view, column, short_topic(column.topic) or column.short_title) for column in columns]
     key = [f"{short_topic(c.topic)}: {c.noun_in_sentence}" for c in columns if c.topic]
@@ -368,10 +368,8 @@ def _printed_head(view: ResultView, column: Column, name: str) -> str:
     return " ".join(filter(None, [name, scale_text, ARROWS["lower"] if column.direction == "lower" else ""]))
 
 
-def _narrow_chance(view: ResultView, column: Column) -> str:
+def _narrow_chance(column: Column) -> str:
     """Return the chance level in few letters, with "≈" if it is estimated at random; of a narrow range its middle."""
-    cells = {name: cell for name, cell in column.cells.items() if name not in view.collapsed}
-    column = replace(column, cells=cells or column.cells)
     if not column.chances:
         return ""
     low, high = column.chances[0], column.chances[-1]
