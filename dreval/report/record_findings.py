@@ -115,9 +115,9 @@ RECORD_PHRASES: dict[str, str] = {
     "method.new": "{title} ({name}): not fitted yet; fit_transform(X) embeds data.",
     "method.fitted": "{title} ({name}): fitted to {columns:#column}.",
     "dataset.size": "{name:name}: {n:#point} in {p:#column}{variables}. {title}.",
-    "evaluation.new": "{count:#embedding} of {data:name} ({n:#point}, {p:#column}) {count:is|are} ready to be "
+    "evaluation.new": "{count:#embedding} of {data:name} ({size}) {count:is|are} ready to be "
     "evaluated; nothing is computed yet. run() gives the results.",
-    "evaluation.empty": "{data:name} ({n:#point}, {p:#column}) has no embedding yet: add with_embedding(name, source).",
+    "evaluation.empty": "{data:name} ({size}) has no embedding yet: add with_embedding(name, source).",
     "protocol.files": "Round {round} of {rounds}: {returned:,} of {count:#file} {returned:is|are} returned{wrong}.",
     # Sweeps.
     "sweep.single": "{best} is best by {measure}: mean {mean:3}, {level} interval {low:3} to {high:3}.",

@@ -280,8 +280,8 @@ def evaluation_preview(evaluation: Evaluation) -> Document:
     """Return the data, the embeddings and their sources, before anything is computed."""
     data, anchors = evaluation.data, evaluation.anchors
     kind = "evaluation.new" if evaluation.sources else "evaluation.empty"
-    sizes = {"data": str(data.name), "n": data.n, "p": data.p}
-    finding = record_finding(kind, count=len(evaluation.sources), **sizes)
+    size = count_noun(data.n, "point") + (f", {count_noun(data.p, 'column')}" if data.p is not None else "")
+    finding = record_finding(kind, count=len(evaluation.sources), data=str(data.name), size=size)
     rows = [[name, source.kind, str(source.what)] for name, source in evaluation.sources.items()]
     tables = [Table("", ["Embedding", "from", "source"], rows, names=3)] if rows else []
     settings = [f"k = {', '.join(map(str, evaluation.n_neighbors))}"]
