@@ -256,8 +256,8 @@ def certificate_verdict(certificate: Certificate) -> str:
 
 
 NOISE_CAUTION = (
-    "A point that is distinguished from noise is not thereby right, and one that is not may be; points like noise are "
-    "drawn hollow."
+    "A point that is distinguished from noise need not be right, and one that is not may be right; points like noise "
+    "are drawn hollow."
 )
 
 
@@ -461,7 +461,7 @@ def _certificate_text(view: ResultView, tests: Sequence[Mapping[str, Any]]) -> s
         "Certificate of Definition 1 (Roy 2021): the data are a function of the embedding and a residual that does not "
         "depend on it. p by a residual bootstrap with refit; read the effect size first."
     )
-    caution = " A large p says that nothing here speaks against it; that is no proof." if count_text else ""
+    caution = " A large p does not show that it holds." if count_text else ""
     return " ".join(filter(None, [definition, count_text + caution, _resample_limit(view, tests), missing_text]))
 
 
