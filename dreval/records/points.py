@@ -468,7 +468,7 @@ class LocalDistortion(PointScores):
 
 
 @read_only
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shepard:
     """Distances in an embedding against those in the data, counted in cells.
 
@@ -495,6 +495,9 @@ class Shepard:
     pairs: int
     total: int
     anchored: bool = False
+
+    def __repr__(self) -> str:
+        return f"Shepard({self.pairs:,} of {self.total:,} pairs in {' x '.join(map(str, self.counts.shape))} cells)"
 
     def plain(self) -> dict[str, Any]:
         """Return the table in types that JSON can store; floats keep every digit."""

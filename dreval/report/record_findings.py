@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,9 +115,9 @@ RECORD_PHRASES: dict[str, str] = {
     "method.new": "{title} ({name}): not fitted yet; fit_transform(X) embeds data.",
     "method.fitted": "{title} ({name}): fitted to {columns:#column}.",
     "dataset.size": "{name:name}: {n:#point} in {p:#column}{variables}. {title}.",
-    "evaluation.new": "{count:#embedding} of {data:name} ({n:#point}, {p:#column}) {count:is|are} ready to be "
+    "evaluation.new": "{count:#embedding} of {data:name} ({size}) {count:is|are} ready to be "
     "evaluated; nothing is computed yet. run() gives the results.",
-    "evaluation.empty": "{data:name} ({n:#point}, {p:#column}) has no embedding yet: add with_embedding(name, source).",
+    "evaluation.empty": "{data:name} ({size}) has no embedding yet: add with_embedding(name, source).",
     "protocol.files": "Round {round} of {rounds}: {returned:,} of {count:#file} {returned:is|are} returned{wrong}.",
     # Sweeps.
     "sweep.single": "{best} is best by {measure}: mean {mean:3}, {level} interval {low:3} to {high:3}.",
@@ -206,6 +206,11 @@ class RecordFinding:
     def text(self) -> str:
         """The sentence; names of users are between direction marks."""
         return _FORMATTER.format(RECORD_PHRASES[self.kind], **self.numbers)
+
+
+def findings_text(findings: Iterable[RecordFinding]) -> str:
+    """Return the sentences of findings."""
+    return " ".join(finding.text for finding in findings)
 
 
 def record_finding(kind: str, **numbers: Any) -> RecordFinding:

@@ -24,7 +24,7 @@ from dreval.records.points import LocalDistortion, PerturbationScore, Singularit
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
 from dreval.report.documents import small, study, sweep, tests
-from dreval.report.record_findings import RECORD_PHRASES, RecordFinding, significant
+from dreval.report.record_findings import RECORD_PHRASES, RecordFinding, findings_text, significant
 from dreval.report.render.markup import sentence
 
 X = np.random.default_rng(0).normal(size=(40, 4)) * [4, 3, 1, 1]
@@ -33,7 +33,7 @@ NUMBER = re.compile(r"(?<![\w.])<?[\N{MINUS SIGN}-]?(?:\d[\d,]*\.\d+|\.\d+|\d[\d
 
 def text_of(findings: Iterable[RecordFinding]) -> str:
     """Return the findings as plain text."""
-    return sentence(" ".join(finding.text for finding in findings))
+    return sentence(findings_text(findings))
 
 
 def independence(p: float, count: int = 99, test: str = "hsic", **options: Any) -> IndependenceTest:

@@ -241,7 +241,7 @@ def _result_sentences(results: Results) -> Make:
 def _finding_text(view: ResultView, finding: Finding, write: Writer) -> str:
     """Return a finding with all names, and with its values, intervals and p-values as a journal asks for them."""
     fields = {"names": write.names(finding.subject), "others": write.names(finding.others)}
-    if finding.kind == BORDERLINE:
+    if "p_ranking" in finding.numbers:
         fields |= {key: write.p(finding.numbers[key].value) for key in ("p_ranking", "p_compare")}
         fields["tests"] = "adjusted"
     if finding.measures and "low" in finding.numbers:

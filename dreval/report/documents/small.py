@@ -26,7 +26,7 @@ from dreval.records.points import Embedding, LocalDistortion, PerturbationScore,
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
 from dreval.report.format import count_noun, join_and, percent
-from dreval.report.record_findings import RecordFinding, record_finding, significant
+from dreval.report.record_findings import RecordFinding, findings_text, record_finding, significant
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
@@ -86,7 +86,7 @@ def record_summary(
         after=after,
         further=further,
     )
-    answer = Paragraph(" ".join(finding.text for finding in findings), "finding")
+    answer = Paragraph(findings_text(findings), "finding")
     return replace(document, parts=[answer, *answers, *document.parts])
 
 
@@ -280,8 +280,8 @@ def evaluation_preview(evaluation: Evaluation) -> Document:
     """Return the data, the embeddings and their sources, before anything is computed."""
     data, anchors = evaluation.data, evaluation.anchors
     kind = "evaluation.new" if evaluation.sources else "evaluation.empty"
-    sizes = {"data": str(data.name), "n": data.n, "p": data.p}
-    finding = record_finding(kind, count=len(evaluation.sources), **sizes)
+    size = count_noun(data.n, "point") + (f", {count_noun(data.p, 'column')}" if data.p is not None else "")
+    finding = record_finding(kind, count=len(evaluation.sources), data=str(data.name), size=size)
     rows = [[name, source.kind, str(source.what)] for name, source in evaluation.sources.items()]
     tables = [Table("", ["Embedding", "from", "source"], rows, names=3)] if rows else []
     settings = [f"k = {', '.join(map(str, evaluation.n_neighbors))}"]

@@ -38,7 +38,7 @@ from dreval.report.format import (
     setting_text,
     value_text,
 )
-from dreval.report.record_findings import RecordFinding, record_finding
+from dreval.report.record_findings import RecordFinding, findings_text, record_finding
 from dreval.report.result_view import (
     make_column,
     measure_text,
@@ -60,15 +60,22 @@ def sweep_summary(sweep: Sweep, full: bool) -> Document:
     settings += [("Columns p", format_number(sweep.recipe["p"])), ("Settings", format_number(len(sweep.settings)))]
     settings += [("Replicates", replicates_text(sweep)), ("Level", f"{1 - sweep.alpha:g}")]
     settings += [("Seed", sweep.recipe["random_state"])]
+    first, *others = sweep_answers(sweep)
     return record_summary(
         "Sweep",
-        [*(finding for name in sweep.measures for finding in sweep_findings(sweep, name)), *sweep_limits(sweep)],
+        first,
         [_sweep_table(sweep, name, MAX_SETTINGS if full else MAX_SHORT_SETTINGS) for name in sweep.measures],
         sweep_notes(sweep, full),
         full=full,
         settings=settings,
         call=sweep.recipe["call"],
+        answers=[Paragraph(findings_text(findings), "finding") for findings in others],
     )
+
+
+def sweep_answers(sweep: Sweep) -> list[list[RecordFinding]]:
+    """Return the findings of each measure, and the limits of all."""
+    return [*(sweep_findings(sweep, name) for name in sweep.measures), sweep_limits(sweep)]
 
 
 def replicates_text(sweep: Sweep) -> str:
@@ -112,8 +119,6 @@ def sweep_findings(sweep: Sweep, measure: str | None = None) -> list[RecordFindi
         for mask in (in_best_set.fillna(False), ~in_best_set.fillna(True), in_best_set.isna())
     )
     text = measure_text(rows)
-    if MEASURES.card(rows["measure"].iloc[0]).direction == "lower":
-        text += " (lower is better)"
     if not best_set:
         return [record_finding("sweep.none", measure=text)]
     best, *others = best_set
@@ -151,6 +156,8 @@ def _setting_list(sweep: Sweep, places: Sequence[int], after: Sequence[int] = ()
         (name,) = names
         text = join_and([*(value_text(setting[name]) for setting in listed), *remaining])
         return text if after else f"{name} = {text}"
+    if len(settings) == 1 and not after:
+        return setting_text(settings[0])
     return join_and([*(f"({setting_text(setting)})" for setting in listed), *remaining])
 
 
@@ -231,8 +238,7 @@ MAX_SWEEP_FIGURES = 12  # measures that have a figure
 def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a sweep, in order: of a page, or of a text with figures in a ``folder``."""
     summary = sweep_summary(sweep, full=True)
-    answers = [" ".join(finding.text for finding in sweep_findings(sweep, name)) for name in sweep.measures]
-    answers += [" ".join(finding.text for finding in sweep_limits(sweep))]
+    answers = list(map(findings_text, sweep_answers(sweep)))
     measure_sections = [
         _sweep_measure_section(sweep, name, number, folder) for number, name in enumerate(sweep.measures)
     ]
@@ -272,7 +278,7 @@ def _sweep_measure_section(sweep: Sweep, name: str, number: int, folder: FigureF
             parts.append(WideFigure(PageFigure(inline_svg(figure, f"s{number}", caption)), f"Figure of {title}", "cd"))
         else:
             parts.append(folder.figure(figure, f"sweep-{rows['measure'].iloc[0]}", caption))
-    heads = [Column(option, "" if at else "text", is_name=True) for at, option in enumerate(sweep.options)]
+    heads = [Column(option, "name", is_name=True) for option in sweep.options]
     heads += [Column("mean"), Column(f"{100 * (1 - sweep.alpha):g} % interval"), Column("runs"), Column("p")]
     heads.append(Column("verdict", "text"))
     lines = [

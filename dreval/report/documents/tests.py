@@ -22,7 +22,7 @@ from dreval.report.findings import (
     smallest_p_text,
 )
 from dreval.report.format import ADJUSTMENTS, count_noun, format_fixed, join_and, p_text, probability, setting_text
-from dreval.report.record_findings import RecordFinding, record_finding
+from dreval.report.record_findings import RecordFinding, findings_text, record_finding
 from dreval.report.render.markup import isolate_name, sentence
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
@@ -250,13 +250,14 @@ def certificate_findings(certificate: Certificate) -> list[RecordFinding]:
 def certificate_verdict(certificate: Certificate) -> str:
     """Return which tests reject, and whether the embedding explains almost nothing, as text."""
     numbers = ("certificate.error", "certificate.too_few")
-    texts = [finding.text for finding in certificate_findings(certificate) if finding.kind not in numbers]
-    return sentence(" ".join(texts))
+    return sentence(
+        findings_text(finding for finding in certificate_findings(certificate) if finding.kind not in numbers)
+    )
 
 
 NOISE_CAUTION = (
-    "A point that is distinguished from noise is not thereby right, and one that is not may be; points like noise are "
-    "drawn hollow."
+    "A point that is distinguished from noise need not be right, and one that is not may be right; points like noise "
+    "are drawn hollow."
 )
 
 
@@ -460,7 +461,7 @@ def _certificate_text(view: ResultView, tests: Sequence[Mapping[str, Any]]) -> s
         "Certificate of Definition 1 (Roy 2021): the data are a function of the embedding and a residual that does not "
         "depend on it. p by a residual bootstrap with refit; read the effect size first."
     )
-    caution = " A large p says that nothing here speaks against it; that is no proof." if count_text else ""
+    caution = " A large p does not show that it holds." if count_text else ""
     return " ".join(filter(None, [definition, count_text + caution, _resample_limit(view, tests), missing_text]))
 
 
