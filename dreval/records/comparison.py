@@ -311,13 +311,14 @@ class Comparison(Record):
         return self.families[self.named(measure)].wins()
 
     def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the keyword of Protocol.export
-        """Write the findings in 150 words at most, or the methods in 250, with the works they cite, for a paper.
+        """Write the findings in 180 words at most, or the methods in 250, with the works they cite, for a paper.
 
         Parameters
         ----------
         part : {"results", "methods"}
-            For one measure "results" lists the pairs that differ, the largest difference first; for several it has a
-            sentence for each. It counts what the limit leaves out. "methods" cites the works of ``bibtex()``.
+            "results": which embeddings are better by which measures, question by question, with differences, intervals
+            and p; across data sets also the overall tests and mean ranks. It has as much detail as its limit allows.
+            "methods" cites the works of ``bibtex()``.
         format : {"text", "markdown", "latex"}
             Format of symbols, names and citations.
 
@@ -328,7 +329,7 @@ class Comparison(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> comparison = ev.run("trustworthiness").compare()
         >>> comparison.paragraph()[:48]
-        'Trustworthiness (T), higher is better, k = 5: 2 '
+        'Two embeddings were evaluated on 40 points by tr'
         """
         from dreval.report.documents.paragraph import paragraph
 

@@ -582,8 +582,9 @@ class Results(Record):
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None, ci=None)
-        >>> res.certificate("a", n_resamples=19).verdict
-        'Nothing here speaks against Definition 1; that is no proof of it.'
+        >>> print(res.certificate("a", n_resamples=19).verdict)
+        Definition 1 is not rejected for a: no evidence that the residual depends on the embedding (adjusted HSIC
+        p = .300 and KCCA p = .300). This does not show that the definition holds.
         """
         from dreval.significance._certificate import certify
 
@@ -1117,14 +1118,14 @@ class Results(Record):
         return to_html(self, measures, rows=rows)
 
     def paragraph(self, part: str = "results", format: str = "text") -> str:  # noqa: A002 - the keyword of Protocol.export
-        r"""Write the findings in 150 words at most, or the methods in 250, with the works they cite, for a paper.
+        r"""Write the findings in 180 words at most, or the methods in 250, with the works they cite, for a paper.
 
         Parameters
         ----------
         part : {"results", "methods"}
-            "results": the best embeddings by each measure, with the best set of ``ranking``, values with intervals and
-            chance levels, and the tests. "methods": data, embeddings, measures, settings, intervals, tests and
-            adjustment; it cites the works of ``bibtex()``. The paragraph counts what its limit leaves out.
+            "results": the findings of the verdict, question by question: the best embeddings with values, intervals,
+            chance levels and p, then the tests of independence. It has as much detail as its limit allows. "methods":
+            data, embeddings, measures, settings, intervals, tests and adjustment; it cites the works of ``bibtex()``.
         format : {"text", "markdown", "latex"}
             Format of symbols, names and citations.
 
@@ -1145,9 +1146,9 @@ class Results(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None)
         >>> res.paragraph()
-        'b has the best value of 2 embeddings of 40 points. ... Pairs: compare().tidy().'
+        'Two embeddings were evaluated on 40 points: a and b. For neighbors, no significant difference (...). ...'
         >>> res.paragraph("methods", "latex")
-        '2 embeddings (a and b) of 40 points in 4 dimensions were evaluated with dreval ...~\\cite{dreval}. ...'
+        'Two embeddings (a and b) of 40 points in 4 dimensions were evaluated with dreval ...~\\cite{dreval}. ...'
         """
         from dreval.report.documents.paragraph import paragraph
 

@@ -72,7 +72,7 @@ def setting_suffix(comparison: Comparison, name: str) -> str:
     row = comparison.of(comparison.standing, name).iloc[0]
     keys = keys_by_full_name(comparison.standing)
     several = sum(measure == row["measure"] for measure, _ in keys.values()) > 1
-    return f" ({parameter_text(row['parameters'])})" if several else ""
+    return f" ({parameter_text(row['parameters'], full=True)})" if several else ""
 
 
 def column_of(comparison: Comparison, name: str) -> Column:
@@ -110,10 +110,10 @@ def embedding_order(comparison: Comparison) -> list[str]:
     places: dict[str, list[str]] = {}
     for name in comparison.measures:
         rows = decisive_pairs(comparison, name)
-        worse = {loser for _, loser in significant_pairs(rows)}
+        worse, topic = {loser for _, loser in significant_pairs(rows)}, column_of(comparison, name).topic or name
         for row in comparison.of(comparison.standing, name).to_dict("records"):
             is_best = row["embedding"] not in worse and not math.isnan(row["value"])
-            places.setdefault(row["embedding"], []).extend([column_of(comparison, name).topic or name] * is_best)
+            places.setdefault(row["embedding"], []).extend([topic] * is_best)
     names = by_mean_rank(comparison) if comparison.results is None else comparison.results.names
     compared = [name for name in names if name in places]
     return sorted(compared, key=lambda name: (-len({*places[name]}), -len(places[name])))

@@ -19,6 +19,7 @@ from dreval.comparison.tables import letter_display
 from dreval.errors import InputError, UnknownName
 from dreval.report import _style
 from dreval.report._svg import inline_svg
+from dreval.report.comparison_findings import TEST, comparison_answers
 from dreval.report.documents.comparison import letter_text
 from dreval.report.figures._panels import ramp_between
 from dreval.report.figures.comparisons import shared_letters
@@ -102,10 +103,11 @@ def test_figures_and_text_of_a_comparison_name_the_same_test(n):
         " ".join(texts(comparison.plot("critical_difference"))),
         " ".join(texts(comparison.plot("forest"))),
         letter_text(comparison),
-        comparison.paragraph(),
     ):
         assert test in text
         assert excluded_test not in text
+    decision = next(answer.text for answer in comparison_answers(comparison) if answer.question == TEST)
+    assert test in decision.partition(" decide")[0]
 
 
 @pytest.mark.parametrize("n", [4, 9])
@@ -218,10 +220,10 @@ def test_the_table_has_the_number_of_data_sets_of_an_advantage():
     comparison = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")
     pairs = comparison.pairs[comparison.pairs["test"] == "wilcoxon"].set_index(["first", "second"])
     assert pairs.loc[("a", "b"), ["n", "n_used", "advantage"]].tolist() == pytest.approx([2, 1, 0.1])
-    text = str(comparison)
-    assert re.search(r"first  second  n  n differ  advantage", text)
-    assert re.search(r"a      b       2         1     0\.1000", text)
-    assert re.search(r"a      c       2         2     0\.2000", text)
+    text = str(comparison.summary(full=True))
+    assert re.search(r"first +second +data sets +that differ +advantage", text)
+    assert re.search(r"a +b +2 +1 +0\.1000", text)
+    assert re.search(r"a +c +2 +2 +0\.2000", text)
     assert "data sets with equal values are left out, also from the advantage" in " ".join(text.split())
     rows = [(name, embedding, 1.0) for name in ("d1", "d2") for embedding in "abc"]
     equal = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")

@@ -87,7 +87,6 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.plot import draw_comparison, plot_comparison
-from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import Column, MeasuredValue, ResultView, parameter_text, read_results
 
 FIGURE_CAPTIONS = {  # captions of the kinds of figures, in the order of a report
@@ -360,7 +359,7 @@ def _two_embeddings(
         rows += [
             _difference_row(comparison, name, columns[name], pairs[name], names, axis, units[name]) for name in measures
         ]
-    better = [f"{isolate_name(short[name])} better" for name in names]
+    better = [f"{short[name]} better" for name in names]
     heads = [TableColumn("Measure", "text"), *(TableColumn(short[name], is_name=True) for name in names)]
     heads += [TableColumn(f"← {better[1]}", "drawing", below=f"{better[0]} →"), TableColumn("Advantage")]
     heads += [TableColumn("Margin" if has_margins else interval_heading(comparison)), TableColumn("Different?", "text")]
@@ -418,22 +417,23 @@ def _difference_row(
     label = f"{column.title}: difference {signed_number(column, row['advantage']) or 'missing'}"
     drawing = "" if math.isnan(size) else axis.row(size, *ends, significant=bool(row["better"]), label=label)
     values = [column.values.get(key, math.nan) for key in names]
-    different = f"{isolate_name(row['better'])} better" if row["better"] else "not significant"
     small = [] if math.isnan(p) else [p_text(p, alpha)]
-    different = "not tested" if math.isnan(p) else different
+    undecided = "not tested" if math.isnan(p) else "not significant"
+    different = Cell(undecided, "text", "soft", small=small)
+    if row["better"]:
+        different = Cell(row["better"], "name", small=["better", *small])
     cells = [
         Cell(measure_name(comparison, name, column), "text", note=column.question),
         *(Cell(without_zero(column.format_value(value)), "number") for value in values),
         Cell(drawing, "drawing"),
         Cell(signed_number(column, row["advantage"]), "number"),
     ]
-    emphasis = "" if row["better"] else "soft"
     if not comparison.recipe.get("margin"):
         has_interval = row["conf_low"] == row["conf_low"]
         interval = interval_text(column, [row["conf_low"], row["conf_high"]]) if has_interval else MISSING_VALUE
-        return [*cells, Cell(interval, "number", "soft"), Cell(different, "text", emphasis, small=small)]
+        return [*cells, Cell(interval, "number", "soft"), different]
     margin = "" if math.isnan(row["margin"]) else f"±{without_zero(format(float(row['margin']), 'g'))}"
-    cells += [Cell(margin, "number", "soft"), Cell(different, "text", emphasis, small=small)]
+    cells += [Cell(margin, "number", "soft"), different]
     if not row["equivalence"]:
         return [*cells, Cell("", "text")]
     verdict = verdict_on_margin(row, alpha)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,7 +17,7 @@ from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
 from dreval.report.findings import NULL_DATA_NAMES, is_metric_passed
-from dreval.report.format import count_noun, join_and
+from dreval.report.format import count_noun, join_and, number_word
 from dreval.report.render.latex import latex_title
 from dreval.report.render.markup import isolate_name, latex_text, markdown_text, plain_symbols, sentence
 from dreval.report.result_view import (
@@ -25,6 +26,7 @@ from dreval.report.result_view import (
     measure_title,
     parameter_value,
     read_results,
+    title_in_sentence,
 )
 
 # How the paragraphs for a paper are written as text, Markdown and LaTeX.
@@ -32,6 +34,9 @@ from dreval.report.result_view import (
 
 def _markdown_title(title: str) -> str:
     return markdown_text(plain_symbols(title))
+
+
+P_SYMBOL = re.compile(r"\bp(?= (?:[=<≤≥]|&lt;|\\)|:)")  # the symbol of a p-value, before its number or its name
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,16 @@ class ParagraphMarkup:
     code: str = "{}"
     cites: str = ""
     minus: str = "\N{MINUS SIGN}"
+    text: Callable[[str], str] = str
 
     def sentence(self, text: str) -> str:
-        """Return a sentence of ``report.findings`` with its names marked up."""
-        return sentence(text, name=self.name)
+        """Return a sentence of ``report.findings`` with its names, symbols and p marked up."""
+
+        def text_part(part: str) -> str:
+            blanks = " " * (part[:1] == " "), " " * (part[-1:] == " " != part)
+            return P_SYMBOL.sub(self.math("p", "").replace("\\", "\\\\"), self.text(part.strip())).join(blanks)
+
+        return sentence(text, name=self.name, text_part=text_part)
 
     def math(self, symbol: str, remainder: str) -> str:
         """Return a symbol with the text after it, as ``p = .02`` or ``F(3, 39) = 3.69``."""
@@ -76,11 +87,11 @@ class ParagraphMarkup:
 
 
 MARKUPS = {
-    "text": ParagraphMarkup(str, plain_symbols, "", "", "χ²", " %"),
-    "markdown": ParagraphMarkup(markdown_text, _markdown_title, "*", "*", "χ²", " %", "`{}`"),
+    "text": ParagraphMarkup(str, plain_symbols, "", "", "χ²", " %", text=plain_symbols),
+    "markdown": ParagraphMarkup(markdown_text, _markdown_title, "*", "*", "χ²", " %", "`{}`", text=_markdown_title),
     "latex": ParagraphMarkup(
         partial(latex_text, breaks=True), latex_title, "$", "$", r"\chi^2", r"\,\%", r"\texttt{{{}}}", "cite",
-        r"\ensuremath{-}",
+        r"\ensuremath{-}", latex_title,
     ),
     "page": ParagraphMarkup(isolate_name, str, "", "", "χ²", " %"),
 }  # fmt: skip
@@ -88,7 +99,7 @@ MARKUPS = {
 
 # How a result was made, in sentences for a paper, and the works that it rests on.
 
-MAX_NAMED_MEASURES = 10  # measures that are named
+MAX_NAMED_MEASURES = 12  # measures that are named
 SOFTWARE_KEY = "dreval"  # the key of this package
 ADJUSTMENT_PHRASES = {"holm": "Holm's adjustment", "benjamini_hochberg": "Benjamini and Hochberg's adjustment"}
 INTERVAL_KINDS = {words: kind for kind, words in intervals.METHODS.items()}
@@ -125,14 +136,15 @@ def methods(record: Results | Comparison, markup: ParagraphMarkup, listed: int) 
         settings = {"n_neighbors": sorted({int(k) for k in scales if k and k.isdigit()})}
         settings |= {"metric": record.recipe.get("metric")}
         data_sets = {name for family in record.families.values() for name in family.cells.index}
-        subject = f"{record.standing['embedding'].nunique()} embeddings on {len(data_sets)} data sets"
+        word = number_word(record.standing["embedding"].nunique())
+        subject = f"{word[:1].upper()}{word[1:]} embeddings on {len(data_sets)} data sets"
     elif results is not None:
         settings = results.recipe
         data = [name for name in results.reference if name in results.embeddings]
         names = [markup.name(name) for name in results.embeddings if name not in data]
         names, data = (names, data) if names else ([markup.name(name) for name in data], [])
-        count = len(names)
-        subject = f"{count} embeddings" if count != 1 else f"The embedding {names[0]}"
+        count, word = len(names), number_word(len(names))
+        subject = f"{word[:1].upper()}{word[1:]} embeddings" if count != 1 else f"The embedding {names[0]}"
         subject += f" ({join_and(names)})" if 1 < count <= min(5, listed) else ""
         subject += f" of {settings['n']:,} points" + (f" in {settings['p']:,} dimensions" if settings.get("p") else "")
         subject += (
@@ -156,7 +168,7 @@ def _method_sentence(results: Results | None, markup: ParagraphMarkup, listed: i
     titles = [f"{markup.title(METHODS.card(name).title)}{markup.cite(*METHODS.card(name).works[:1])}" for name in names]
     titles = _first_items(titles, min(listed, 5), "method")
     if titles:
-        yield f"Embeddings were made by {titles}, as in dreval."
+        yield f"Methods of dreval: {titles}."
 
 
 def _setting_sentences(
@@ -167,7 +179,8 @@ def _setting_sentences(
     for name in named:
         card = MEASURES.card(name) if name in MEASURES else None
         titles = groups.setdefault(card.works[:1] if card else (), [])
-        titles.append(markup.title(card.title if card else name))
+        term = f" ({card.term})" if card and card.term else ""
+        titles.append(markup.title(f"{title_in_sentence(card.title)}{term}" if card else name))
     items = [join_and(titles) + markup.cite(*works) for works, titles in groups.items()]
     left = len(measures) - len(named)
     items += [f"{left} {'further ' if named else ''}measure{'s' * (left > 1)}"] if left else []
@@ -221,7 +234,11 @@ def _uncertainty_sentences(results: Results, markup: ParagraphMarkup) -> Iterato
     yield from _noise_sentences(results, markup)
     if has_best_sets(results):
         works = markup.cite(*INFERENCE["best set"])
-        yield f"Best sets: multiple comparisons with the best{works}, at 5{markup.percent}."
+        scope = f"one-sided at 5{markup.percent}, each measure by itself"
+        yield f"Best embeddings: multiple comparisons with the best{works}, {scope}."
+    comparison = read_results(results).comparison
+    if comparison is not None:
+        yield from _comparison_sentences(comparison, markup, {_adjustment(results), *comparison.pairs["test"]})
 
 
 def has_best_sets(results: Results) -> bool:
@@ -254,32 +271,36 @@ def _noise_sentences(results: Results, markup: ParagraphMarkup) -> Iterator[str]
         card = TESTS.card(str(test))
         null_name = NULL_DATA_NAMES.get(str(null), markup.name(str(null)))
         runs = f"{int(part['n_resamples'].max()):,} null data sets ({null_name})"
-        yield f"{card.title}{markup.cite(*card.works[:2])}: each method was run again on {runs}."
+        yield f"{card.title}{markup.cite(*card.works[:2])}: each method was re-run on {runs}."
 
 
-def _comparison_sentences(comparison: Comparison, markup: ParagraphMarkup) -> Iterator[str]:
-    """Yield the tests of a comparison, the test that decides, and its level."""
+def _comparison_sentences(comparison: Comparison, markup: ParagraphMarkup, cited: Container[str] = ()) -> Iterator[str]:
+    """Yield the tests of a comparison, the test that decides, and its level; some have been cited before."""
+
+    def cite(key: str) -> str:
+        return "" if key in cited else markup.cite(*INFERENCE[key])
+
     recipe = comparison.recipe
     tests = [name for name in dict.fromkeys(comparison.overall["test"]) if name in OVERALL_TEST_PHRASES]
     if tests:
-        phrases = [OVERALL_TEST_PHRASES[name] + markup.cite(*INFERENCE[name]) for name in tests]
+        phrases = [OVERALL_TEST_PHRASES[name] + cite(name) for name in tests]
         yield f"Equality was tested by {join_and(phrases)}."
     pairs = [name for name in dict.fromkeys(comparison.pairs["test"]) if name in PAIR_TEST_PHRASES]
     level, adjust = f"{100 * recipe['alpha']:g}{markup.percent}", _adjustment(comparison)
     if pairs:
-        kind = "Pairs were compared by" if comparison.families else "Paired differences were judged by"
-        phrases = [PAIR_TEST_PHRASES[name] + markup.cite(*INFERENCE[name]) for name in pairs]
+        kind = "Pairs were compared by" if comparison.families else "Paired differences were tested two-sided with"
+        phrases = [PAIR_TEST_PHRASES[name] + cite(name) for name in pairs]
         text = f"{kind} {join_and(phrases)}, at {level}"
-        yield text + (f", with {ADJUSTMENT_PHRASES[adjust]}{markup.cite(*INFERENCE[adjust])}." if adjust else ".")
+        yield text + (f", with {ADJUSTMENT_PHRASES[adjust]}{cite(adjust)}." if adjust else ".")
     by = str(recipe.get("decided_by") or "")
     if by and len(pairs) > 1:
-        yield f"Differences are called by {PAIR_TEST_PHRASES[by]}."
+        yield f"Significance of a difference: by {PAIR_TEST_PHRASES[by]}."
     if recipe.get("rope") is not None:
         yield f"Differences below {recipe['rope']:g} count as none."
     if recipe.get("margin"):
         margins = [f"{value:g} for {measure_title(name)}" for name, value in dict(recipe["margin"]).items()]
         yield (
-            f"Equivalence: two one-sided tests{markup.cite(*INFERENCE['margin'])}, with "
+            f"Equivalence: two one-sided tests{cite('margin')}, with "
             f"margin{'s' * (len(margins) > 1)} {_first_items(margins, 4, 'margin')}."
         )
 
@@ -290,6 +311,10 @@ def bibtex(record: Results | Comparison) -> str:
     results = record if isinstance(record, Results) else record.results
     cards += [METHODS.card(name) for name in _method_names(results)]
     inference_keys: list[str] = [_adjustment(record)]
+    comparison = read_results(record).comparison if isinstance(record, Results) else record
+    if comparison is not None:
+        inference_keys += [_adjustment(comparison), *comparison.overall["test"], *comparison.pairs["test"]]
+        inference_keys += ["margin"] if comparison.recipe.get("margin") else []
     if isinstance(record, Results):
         table = record.table
         cards += [TESTS.card(name) for name in dict.fromkeys(table["test"]) if name in TESTS]
@@ -297,12 +322,6 @@ def bibtex(record: Results | Comparison) -> str:
         inference_keys += [INTERVAL_KINDS.get(name, "anchors") for name in how]
         inference_keys += ["best set"] if has_best_sets(record) else []
         inference_keys += ["permutation"] if (table["p_kind"] == "permutation").any() else []
-    else:
-        inference_keys += [
-            *record.overall["test"],
-            *record.pairs["test"],
-            "margin" if record.recipe.get("margin") else "",
-        ]
     keys = [key for card in cards for key in card.works]
     keys += [key for inference_key in inference_keys for key in INFERENCE.get(inference_key, ())]
     return bibliography([software_reference(_version(record)), *map(reference, keys)])

@@ -277,7 +277,7 @@ SWEEP_CELL_WIDTH_INCHES = 0.78
 SWEEP_CELL_HEIGHT_INCHES = 0.42
 SWEEP_LINE_INCHES = 0.26  # of a setting of several options
 SWEEP_OPACITY = 0.4  # of the shades of cells
-SWEEP_KINDS = ("best set", "worse", "not judged")
+SWEEP_KINDS = ("best set", "worse", "not evaluated")
 
 
 def draw_sweep(sweep: Sweep, measure: str | None = None, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
@@ -319,7 +319,7 @@ def draw_sweep(sweep: Sweep, measure: str | None = None, ax: Axes | None = None,
 
 
 def _sweep_kinds(rows: Any) -> list[str]:
-    """Return for each setting whether it is in the best set, worse, or not judged."""
+    """Return for each setting whether it is in the best set, worse, or not evaluated."""
     in_best_set = rows["in_best_set"]
     return [
         SWEEP_KINDS[2] if unknown else SWEEP_KINDS[not is_best]
@@ -335,7 +335,7 @@ def _sweep_order(values: list[Any]) -> list[Any]:
 
 
 def _sweep_marks(ax: Axes, at: list[int], rows: Any, kinds: list[str], horizontal: bool) -> None:
-    """Draw means with their intervals: filled in the best set, hollow where worse, crosses where not judged."""
+    """Draw means with their intervals: filled in the best set, hollow where worse, crosses where not evaluated."""
     values = rows["mean"].to_numpy(dtype=np.float64)
     errors = np.abs(rows[["conf_low", "conf_high"]].to_numpy(dtype=np.float64).T - values)
     places = np.array(at, dtype=np.float64)
@@ -448,7 +448,7 @@ def _sweep_cells(sweep: Sweep, rows: Any) -> Figure:
     ax.set_yticks(np.arange(len(down)) + 0.5, labels[1])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    count, unjudged = sweep.recipe["parameters"]["n_replicates"], "; ? not judged" if SWEEP_KINDS[2] in kinds else ""
+    count, unjudged = sweep.recipe["parameters"]["n_replicates"], "; ? not evaluated" if SWEEP_KINDS[2] in kinds else ""
     shade = " to ".join(scale.meanings)
     title = f"{_sweep_title(rows)}\n{sweep.recipe['source']}: means of {count} {sweep.over}; framed: best set"
     title += f"\nshade: {shade} (orange to blue)"
