@@ -292,8 +292,9 @@ def foot_lines(text: str, width: float) -> list[str]:
 def write_foot(figure: Figure, left: float, lines: Sequence[str], bottom: float = 0.08) -> None:
     """Write lines of text at the foot of a figure, the last one ``bottom`` inches above its end."""
     style: dict[str, Any] = {"ha": "left", "va": "bottom", **SOFT_TEXT}
-    for place, line in enumerate(reversed(lines)):
-        figure.text(left, (bottom + FOOT_LINE_INCHES * place) / figure.get_figheight(), line, **style)
+    for place, line in enumerate(lines, 1):
+        y = bottom + FOOT_LINE_INCHES * (len(lines) - place)
+        figure.text(left, y / figure.get_figheight(), line, **style)
 
 
 def title_inches(lines: Sequence[str]) -> float:

@@ -159,7 +159,6 @@ ADVANTAGES = {
 MAX_MEASURE_LINES_PAIRS = 3  # pairs; of so many, measures are the lines
 MAX_ALL_MEASURES_PAIRS = 21  # pairs; of more, one measure is drawn by default
 MAX_NEAREST_EMBEDDINGS = 20  # embeddings that are compared with one reference
-FOREST_PANELS_PER_ROW = 2  # panels side by side
 FOREST_PANEL_INCHES = 1.15  # width of a panel
 FOREST_P_INCHES = 0.42  # width of the p next to it
 FOREST_GAP_INCHES = 0.18  # between two panels

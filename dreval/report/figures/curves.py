@@ -271,7 +271,6 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
 # The figure of a sweep: values of settings with their intervals, and which are not distinguishable from the best.
 
 SWEEP_HEIGHT_INCHES = 2.9
-SWEEP_WIDTH_INCHES = 4.8
 SWEEP_STEP_INCHES = 0.62  # of a setting of one option
 SWEEP_MIN_INCHES = 3.2  # of all settings
 SWEEP_CELL_WIDTH_INCHES = 0.78
