@@ -30,7 +30,7 @@ from dreval.inference.reruns import (
     failed_note,
 )
 from dreval.inputs.source import all_equal_maps
-from dreval.measures.stability import STABILITY_FAILED
+from dreval.records.notes import note
 
 X = np.random.default_rng(0).normal(size=(40, 4)) * [4, 3, 2, 1]
 SEEDS = Over("seeds", seed=lambda root, r, _: stream_seed(root, "seeds", r))
@@ -164,10 +164,10 @@ def test_a_failure_becomes_a_note(tmp_path: Path) -> None:
     (reason,) = failed.failures
     assert "out of ink" in str(reason)
     assert dict(reason.values)["argument"] == "source"  # the name of the argument of the caller
-    assert failed_note(STABILITY_FAILED, failed.failures, len(failed)) == (
-        STABILITY_FAILED(failed=1, tried=5, first=reason),
+    assert failed_note("stability.failed", failed.failures, len(failed)) == (
+        note("stability.failed", failed=1, tried=5, first=reason),
     )
-    assert failed_note(STABILITY_FAILED, [], 5) == ()
+    assert failed_note("stability.failed", [], 5) == ()
     error = failed_error(failed.failures, "source", "must embed", "Run it alone.")
     assert isinstance(error, MethodFailed)
     assert "1 failures, the first: `source` must" in error.received
