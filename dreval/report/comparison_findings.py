@@ -451,8 +451,9 @@ class _Facts:
         total = sum(map(len, verdicts.values()))
         if self.has_two or total <= MAX_LISTED_VERDICTS:
             for kind, items in verdicts.items():
-                if items:
-                    yield self.equivalence(question, kind, items)
+                for name in [""] if self.has_two else dict.fromkeys(name for name, _ in items):
+                    chosen = [item for item in items if name in ("", item[0])]
+                    yield from [self.equivalence(question, kind, chosen)] if chosen else []
             return
         keys = tuple(self.key(name, row) for items in verdicts.values() for name, row in items)
         n_open = len(verdicts[EQUIVALENCE_BORDERLINE]) + len(verdicts[EQUIVALENCE_OPEN])
