@@ -186,7 +186,7 @@ def test_verdicts_on_a_margin_are_in_the_summary_and_in_the_paragraph(results):
     assert "Equivalent (bad and good; mixed and good; margin .5)." in " ".join(str(wide.summary()).split())
     assert "quivalent" in wide.paragraph()
     assert several.paragraph().count("quivalent") >= 2
-    assert "Equivalence margin, T:" in str(several.summary())
+    assert "Margin, trustworthiness:" in str(several.summary(full=True))
     assert "margins 0.5 for Trustworthiness (T) and 0.9 for Local shape, free scale (R_C)" in several.paragraph(
         "methods"
     )
