@@ -582,8 +582,9 @@ class Results(Record):
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None, ci=None)
-        >>> res.certificate("a", n_resamples=19).verdict
-        'Nothing here speaks against Definition 1; that is no proof of it.'
+        >>> print(res.certificate("a", n_resamples=19).verdict)
+        Definition 1 is not rejected for a: no evidence that the residual depends on the embedding (adjusted HSIC
+        p = .300 and KCCA p = .300). This does not show that the definition holds.
         """
         from dreval.significance._certificate import certify
 

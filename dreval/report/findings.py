@@ -924,7 +924,7 @@ def other_settings(view: ResultView) -> Iterator[str]:
 
 def _settings_text(column: Column, value: str = "") -> str:
     """Return the settings of a column that is not in the table."""
-    return f"with other settings ({parameter_text(column.parameters)}{value})"
+    return f"with other settings ({parameter_text(column.parameters, full=True)}{value})"
 
 
 def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = False) -> str:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -320,7 +320,7 @@ def measure_title(name: str) -> str:
 def measure_text(rows: Any) -> str:
     """Return the title of a measure with its parameters, and its direction where lower is better."""
     card: Any = MEASURES.card(rows["measure"].iloc[0])
-    parameters = str(rows["parameters"].iloc[0]).replace("n_neighbors=", "k = ")
+    parameters = parameter_text(str(rows["parameters"].iloc[0]))
     title = title_in_sentence(card.title)
     return ", ".join(
         filter(None, [title, parameters, "" if card.direction == "higher" else DIRECTIONS[card.direction]])
@@ -592,9 +592,23 @@ def without_parameter(parameters: str, name: str) -> str:
     return parameters_text({key: value for key, value in parameters_of(parameters).items() if key != name})
 
 
-def parameter_text(parameters: str) -> str:
-    """Return parameters as they are printed."""
-    return parameters.replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
+def parameter_text(parameters: str, *, full: bool = False) -> str:
+    """Return parameters as they are printed: the number of neighbors, and those that are no defaults, or all of them.
+
+    Examples
+    --------
+    >>> parameter_text("n_triplets=200"), parameter_text("n_neighbors=15, n_triplets=50")
+    ('', 'k = 15, n_triplets=50')
+    """
+    parts = [part for part in parameters.split(", ") if full or part not in _default_parameters()]
+    return ", ".join(parts).replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
+
+
+@cache
+def _default_parameters() -> frozenset[str]:
+    """Return the defaults of all measures, as parameters are written, except numbers of neighbors."""
+    pairs = (pair for card in MEASURES.cards() for pair in card.parameters.items())
+    return frozenset(f"{name}={value}" for name, value in pairs if name != NEIGHBORS_PARAMETER)
 
 
 def neighbors_of(column: Column) -> int | None:

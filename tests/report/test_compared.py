@@ -25,7 +25,7 @@ class Tags(HTMLParser):
         self.texts: list[str] = []
 
     def handle_starttag(self, tag: str, _: Any) -> None:
-        self.open += [] if tag in ("meta", "wbr") else [tag]
+        self.open += [] if tag in ("meta", "wbr", "br", "col", "input") else [tag]
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag

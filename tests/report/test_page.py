@@ -452,7 +452,7 @@ def test_cards_say_where_an_embedding_is_best_and_warn(reports, case):
 def test_the_first_screen_has_the_answers(reports):
     """Each question has a line with its sentences, in the order of the verdict."""
     results, page, _ = reports["four"]
-    lines = re.findall(r"<div><dt>(.*?)</dt><dd>(.*?)</dd></div>", page.partition('<aside class="key"')[0])
+    lines = re.findall(r"<div><dt>(.*?)</dt><dd>(.*?)</dd></div>", page.partition('<div class="key"')[0])
 
     assert lines == [(answer.question, str(html_sentence(answer.text))) for answer in verdict(read_results(results))]
 

@@ -149,10 +149,9 @@ def test_names_are_shown_literally(browser: Browser, page: Path) -> None:
 def test_wide_tables_scroll_inside_themselves(browser: Browser, page: Path) -> None:
     """On a phone the table of all measures scrolls, and its first column stays in place."""
     browser.open(page, 390)
-    sizes = browser.evaluate(
-        "(() => { const e = document.querySelector('.scores').parentElement; e.scrollLeft = 150; "
-        "return [e.clientWidth, e.scrollWidth, e.querySelector('tbody tr:not(.g) th').getBoundingClientRect().left]; })()"
-    )
+    first = "e.querySelector('tbody tr:not(.g) th').getBoundingClientRect().left"
+    scroll = "const e = document.querySelector('.scores').parentElement; e.scrollLeft = 150;"
+    sizes = browser.evaluate(f"(() => {{ {scroll} return [e.clientWidth, e.scrollWidth, {first}]; }})()")
 
     assert sizes[0] < sizes[1]
     assert sizes[2] == pytest.approx(16, abs=2)

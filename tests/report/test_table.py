@@ -166,7 +166,9 @@ def test_without_any_test_only_the_best_value_is_bold():
 
     assert table["in_best_set"].isna().all()
     assert [
-        name for name, cell in zip(results.names, block.rows[0][1:], strict=False) if (cell.emphasis == "best")
+        column.title
+        for column, cell in zip(block.columns[1:], block.rows[0][1:], strict=True)
+        if (cell.emphasis == "best")
     ] == [table["embedding"][0]]
     assert "bold: best value, not tested" in block.text_below()
     assert "distinguishable" not in block.text_below()

@@ -599,7 +599,7 @@ def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[lis
     card = MEASURES.card(name) if name in MEASURES else None
     heading = f"{measure_title(name)}, {DIRECTIONS[card.direction]}" if card else name
     settings, common = _split_settings(rows, card is not None and card.level == "algorithm")
-    common_setting = "" if card is not None and card.level == "algorithm" else parameter_text(common)
+    common_setting = "" if card is not None and card.level == "algorithm" else parameter_text(common, full=True)
     values = [format_number(_whole_value(card, value)) or "missing" for value in rows["value"]]
     best = {
         (column.parameters, embedding)
@@ -610,7 +610,7 @@ def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[lis
     lines = [
         [
             row["embedding"],
-            parameter_text(setting),
+            parameter_text(setting, full=True),
             Cell(value, emphasis="best") if (row["parameters"], row["embedding"]) in best else value,
             _interval(row["conf_low"], row["conf_high"]),
             format_number(row["chance"]),

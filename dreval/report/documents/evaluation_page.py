@@ -104,7 +104,7 @@ MAX_OPEN_CARDS = 10
 MAX_OPEN_ROWS = 15  # rows of the table of many embeddings that are not folded
 MAX_PANELS = 8  # maps and curves; of more embeddings the first ones
 MAX_FAMILIES = 9  # measures at several k that have a chart
-MAX_FOREST_ROWS = 12
+MAX_TRUST_COUNTS = 5  # different numbers of points in a sentence
 MAX_ASIDE_NAMES = 2  # names at the right of a title
 MAX_HISTOGRAMS = 24
 CURVE_AXES = {"r_nx": "kept beyond chance"}
@@ -354,6 +354,10 @@ def _trust_text(column: Column, values: Mapping[str, Any]) -> str:
     if not counts or not column.chance:
         return ""
     n = len(next(iter(values.values())))
+    if len(counts) > MAX_TRUST_COUNTS:
+        (least, lowest), (most, highest) = min(counts.items()), max(counts.items())
+        ends = f"from {least:,} on {list_names(lowest)} to {most:,} of {n:,} on {list_names(highest)}"
+        return f"Points whose {column.title_in_sentence} is closer to chance than to perfect: {ends}."
     texts = [
         f"{'none' if count == 0 else f'{count:,}'}{f' of {n:,}' * (place == 0 and count > 0)} on {list_names(names)}"
         for place, (count, names) in enumerate(sorted(counts.items()))
@@ -506,14 +510,16 @@ def _best_counts_text(view: ResultView, names: Sequence[str]) -> str:
         return ""
     counts = {name: sum(name in best_set.best for best_set in best_sets) for name in names}
     groups = [(count, [n for n in names if counts[n] == count]) for count in sorted(set(counts.values()), reverse=True)]
-    total = f"{number_word(len(best_sets))} {'measure' if len(best_sets) == 1 else 'measures'}"
     tested = all(best_set.tested for best_set in best_sets)
+    verb = ("is in the best set", "are in the best set") if tested else ("has the best value", "have the best value")
     texts = []
     for place, (count, members) in enumerate(groups):
-        number = number_word(count) if count else "none"
-        has = "is in the best set" if tested else "has the best value"
-        has = has if len(members) == 1 else "are in the best set" if tested else "have the best value"
-        texts.append(f"{list_names(members)} {f'{has} of {number} of {total}' if place == 0 else f'of {number}'}")
+        is_long = view.has_many and len(members) > MAX_ASIDE_NAMES
+        named = f"{len(members)} {'others' if place else 'embeddings'}" if is_long else list_names(members)
+        number = "all " * (1 < count == len(best_sets)) + number_word(count) if count else "none"
+        measures = f"{number}{'' if count == len(best_sets) else f' of {number_word(len(best_sets))}'} "
+        measures += "measure" if len(best_sets) == 1 else "measures"
+        texts.append(f"{named} {verb[len(members) > 1]} of {measures}" if place == 0 else f"{named} of {number}")
     return f"{', '.join(texts)}."
 
 
@@ -554,7 +560,12 @@ def _measures_down(view: ResultView, names: Sequence[str], short: Mapping[str, s
         *(TableColumn(short[name], "value", question=name, is_name=True) for name in names),
     ]
     return Table(
-        "", [*columns, TableColumn("Chance", "number")], rows, caption="All measures", style="scores", sortable=False
+        "",
+        [*columns, TableColumn("Chance", "number")],
+        rows,
+        caption="Table of all measures",
+        style="scores",
+        sortable=False,
     )
 
 
@@ -609,8 +620,7 @@ def _down_title(column: Column) -> str:
 
 def _other_parameters(view: ResultView, column: Column) -> str:
     """Return the parameters of a measure, without the number of neighbors that the page names once."""
-    hidden = (f"n_neighbors={view.k}", "n_triplets=200")
-    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part not in hidden))
+    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part != f"n_neighbors={view.k}"))
 
 
 def _chance_text(column: Column) -> str:
@@ -675,7 +685,7 @@ def _all_values_table(view: ResultView) -> Table:
             [
                 Cell(row["embedding"], "name"),
                 Cell(column.title, "text"),
-                Cell(parameter_text(column.parameters), "text"),
+                Cell(parameter_text(column.parameters, full=True), "text"),
                 Cell(MISSING_VALUE if cell.missing else text(cell.value), "number"),
                 *[Cell(ends, "number")] * intervals,
                 Cell("" if math.isnan(cell.chance) else text(cell.chance), "number"),
@@ -695,7 +705,8 @@ def _all_values_table(view: ResultView) -> Table:
 def _difference_parts(view: ResultView, short: Mapping[str, str]) -> Iterator[Part]:
     """Yield which embeddings differ, as the page of the comparison of all of them does."""
     if view.comparison is not None:
-        columns = {full_name(column.measure, column.parameters): column for column in view.columns}
+        ordered = [*view.by_goal, *(column for column in view.columns if column not in view.main_columns)]
+        columns = {full_name(column.measure, column.parameters): column for column in ordered}
         yield from difference_parts(view.comparison, columns, short)
 
 

@@ -91,7 +91,7 @@ def difference_parts(
         few = len(borderline) <= MAX_OPEN_ROWS
         yield Section("Borderline", [table]) if few else Details(f"{len(borderline):,} borderline{of}", [table])
     title = f"{len(shown):,} differences{of}; all {len(rows):,} in tidy()" if of else f"All {len(rows):,} differences"
-    yield Details(title, [pair_table(comparison, columns, shown, short, "All differences")], screen=bool(of))
+    yield Details(title, [pair_table(comparison, columns, shown, short, "All differences")], screen=True)
     if of:
         yield Details("All significant pairs, by letters", [letter_table(comparison, columns, short)], screen=True)
 

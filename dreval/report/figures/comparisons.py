@@ -19,7 +19,6 @@ from dreval.comparison.ranks import critical_difference
 from dreval.comparison.tables import critical_level, single_letters
 from dreval.errors import InputError
 from dreval.geometry.ranks import coranking_cells, rank_edges
-from dreval.glossary import printable
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, keys_by_full_name
 from dreval.records.results import Results
@@ -28,15 +27,12 @@ from dreval.report._style import (
     LIGHT,
     QUALITY_RAMP,
     embedding_color,
-    figure_style,
     math_text,
     new_figure,
     one_axes,
     panel_grid,
 )
-from dreval.report._svg import inline_svg
 from dreval.report.comparison_view import TEST_TITLES, measure_heading
-from dreval.report.document import Figures, PageFigure
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import LETTER_INCHES
 from dreval.report.figures._pairs import draw_shepard_panel, rank_correlation_text, shade_bar, shade_image, shepard_text
@@ -337,10 +333,6 @@ FOREST_TITLE_LETTERS = 40  # letters of a line of a title
 FOREST_LETTER_INCHES = 0.061  # inches of a letter of the title of a measure
 MEASURE_FOREST_INCHES = 2.1  # width of a panel with measures as lines
 MEASURE_FOREST_TOP_INCHES = 0.56  # space above it for three lines of text
-PAGE_FOREST_MEASURES = (
-    "trustworthiness",
-    "continuity",
-)  # measures that a page draws for many pairs; all stand in its table
 
 Pair = tuple[str, str]
 Rows = dict[str, dict[Pair, dict[str, Any]]]  # by measure and pair
@@ -407,18 +399,6 @@ def _no_interval_error(comparison: Comparison) -> InputError:
     else:
         hint = "The notes of the comparison say why no pair has one."
     return InputError("kind", "must fit the comparison", received, hint)
-
-
-def few_pairs(comparison: Comparison) -> list[Pair]:
-    """Return the pairs, where they are so few that measures are the lines of a forest; else none."""
-    try:
-        parts = _interval_rows(comparison, None)
-    except InputError:
-        return []
-    pairs = list(dict.fromkeys(pair for part in parts.values() for pair in part))
-    return (
-        pairs if len(pairs) <= MAX_MEASURE_LINES_PAIRS and math.isfinite(_interval_range(comparison, parts)[1]) else []
-    )
 
 
 def _reversed_pair(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -669,18 +649,6 @@ def _differences_from(part: Mapping[Pair, dict[str, Any]], reference: str) -> di
     reference_rows = [row for row in rows if row["second"] == reference]
     nearest = sorted(reference_rows, key=lambda row: abs(row["advantage"]))[:MAX_NEAREST_EMBEDDINGS]
     return {(row["first"], reference): row for row in sorted(nearest, key=lambda row: -row["advantage"])}
-
-
-def pair_forests(comparison: Comparison) -> Figures:
-    """Return for a page the forest of each pair with all measures as lines; none where there are many pairs."""
-    figures = []
-    for number, pair in enumerate(few_pairs(comparison)):
-        with figure_style():
-            figure = draw_forest(comparison, pair=pair, explained=False)
-        first, second = map(printable, pair)
-        label = f"Advantage of {first} over {second} by each measure, with its interval"
-        figures.append(PageFigure(inline_svg(figure, f"f{number}", label), f"{first} against {second}"))
-    return Figures(figures, "forests lines")
 
 
 HEATMAP_CELL_WIDTH_INCHES = 0.86

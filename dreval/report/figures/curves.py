@@ -277,7 +277,7 @@ SWEEP_CELL_WIDTH_INCHES = 0.78
 SWEEP_CELL_HEIGHT_INCHES = 0.42
 SWEEP_LINE_INCHES = 0.26  # of a setting of several options
 SWEEP_MAX_OPACITY = 0.42  # opacity of the best cell
-SWEEP_KINDS = ("best set", "worse", "not judged")
+SWEEP_KINDS = ("best set", "worse", "not evaluated")
 
 
 def draw_sweep(sweep: Sweep, measure: str | None = None, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
@@ -319,7 +319,7 @@ def draw_sweep(sweep: Sweep, measure: str | None = None, ax: Axes | None = None,
 
 
 def _sweep_kinds(rows: Any) -> list[str]:
-    """Return for each setting whether it is in the best set, worse, or not judged."""
+    """Return for each setting whether it is in the best set, worse, or not evaluated."""
     in_best_set = rows["in_best_set"]
     return [
         SWEEP_KINDS[2] if unknown else SWEEP_KINDS[not is_best]
@@ -335,7 +335,7 @@ def _sweep_order(values: list[Any]) -> list[Any]:
 
 
 def _sweep_marks(ax: Axes, at: list[int], rows: Any, kinds: list[str], horizontal: bool) -> None:
-    """Draw means with their intervals: green in the best set, hollow where worse, gray where not judged."""
+    """Draw means with their intervals: green in the best set, hollow where worse, gray where not evaluated."""
     values = rows["mean"].to_numpy(dtype=np.float64)
     errors = np.abs(rows[["conf_low", "conf_high"]].to_numpy(dtype=np.float64).T - values)
     places = np.array(at, dtype=np.float64)
@@ -441,7 +441,7 @@ def _sweep_cells(sweep: Sweep, rows: Any) -> Figure:
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     name, count = measure_text(rows), sweep.recipe["parameters"]["n_replicates"]
-    unjudged = "; ? not judged" if SWEEP_KINDS[2] in kinds else ""
+    unjudged = "; ? not evaluated" if SWEEP_KINDS[2] in kinds else ""
     title = f"{name[:1].upper()}{name[1:]}\n{sweep.recipe['source']}: means of {count} {sweep.over}; framed: best set"
     ax.set_title(f"{title}{unjudged}", loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
     return figure
