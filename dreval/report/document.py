@@ -509,6 +509,13 @@ class Document:
         return [(entry.term, entry.meaning) for part in headers for entry in part.entries]
 
     @property
+    def opens_with_answer(self) -> bool:
+        """Whether lines about the data, or a finding, come first; then a text has no title."""
+        first = next(iter(self.parts), None)
+        is_answer = isinstance(first, Answers) or (isinstance(first, Paragraph) and first.style == "finding")
+        return bool(self.about) or is_answer
+
+    @property
     def tables(self) -> list[Table]:
         """All tables in their order."""
         return [part for part in all_parts(self.parts) if isinstance(part, Table)]

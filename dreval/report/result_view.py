@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -320,7 +320,7 @@ def measure_title(name: str) -> str:
 def measure_text(rows: Any) -> str:
     """Return the title of a measure with its parameters, and its direction where lower is better."""
     card: Any = MEASURES.card(rows["measure"].iloc[0])
-    parameters = str(rows["parameters"].iloc[0]).replace("n_neighbors=", "k = ")
+    parameters = parameter_text(str(rows["parameters"].iloc[0]))
     title = title_in_sentence(card.title)
     return ", ".join(
         filter(None, [title, parameters, "" if card.direction == "higher" else DIRECTIONS[card.direction]])
@@ -409,11 +409,6 @@ class ResultView:
     def featured(self) -> tuple[str, ...]:
         """The embeddings with their own panels: all, or of many the first ones."""
         return self.ranked[:MAX_SIDE_BY_SIDE]
-
-    @cached_property
-    def colored(self) -> tuple[str, ...]:
-        """The embeddings with their own color: all, or of many those with panels and the requested ones."""
-        return colored_embeddings(self.names, self.featured, self.requested)
 
     @property
     def level(self) -> str:
@@ -561,27 +556,6 @@ def interval_targets(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]
     return [TARGETS.get(target, target) for target in dict.fromkeys(known_targets)]
 
 
-def colored_embeddings(names: Sequence[str], ranked: Sequence[str], chosen: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the embeddings with their own color, in the order of the colors: of few all.
-
-    Of many they are the first in ``ranked``, and those ``chosen``, which replace the last of these.
-
-    Examples
-    --------
-    >>> colored_embeddings("abcdefghij", "dcba", "j")
-    ('d', 'c', 'b', 'a', 'j')
-    """
-    if len(names) <= MAX_SIDE_BY_SIDE:
-        return tuple(names)
-    colored = list(ranked[:MAX_SIDE_BY_SIDE])
-    for name in chosen if len(chosen) <= MAX_SIDE_BY_SIDE else ():
-        if name not in colored and len(colored) < MAX_SIDE_BY_SIDE:
-            colored.append(name)
-        elif name not in colored:
-            colored[max(place for place, other in enumerate(colored) if other not in chosen)] = name
-    return tuple(colored)
-
-
 def parameter_value(parameters: str, name: str) -> str | None:
     """Return the value of one parameter in ``name=value, name=value``."""
     return parameters_of(parameters).get(name)
@@ -592,9 +566,23 @@ def without_parameter(parameters: str, name: str) -> str:
     return parameters_text({key: value for key, value in parameters_of(parameters).items() if key != name})
 
 
-def parameter_text(parameters: str) -> str:
-    """Return parameters as they are printed."""
-    return parameters.replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
+def parameter_text(parameters: str, *, full: bool = False) -> str:
+    """Return parameters as they are printed: the number of neighbors, and those that are no defaults, or all of them.
+
+    Examples
+    --------
+    >>> parameter_text("n_triplets=200"), parameter_text("n_neighbors=15, n_triplets=50")
+    ('', 'k = 15, n_triplets=50')
+    """
+    parts = [part for part in parameters.split(", ") if full or part not in _default_parameters()]
+    return ", ".join(parts).replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
+
+
+@cache
+def _default_parameters() -> frozenset[str]:
+    """Return the defaults of all measures, as parameters are written, except numbers of neighbors."""
+    pairs = (pair for card in MEASURES.cards() for pair in card.parameters.items())
+    return frozenset(f"{name}={value}" for name, value in pairs if name != NEIGHBORS_PARAMETER)
 
 
 def neighbors_of(column: Column) -> int | None:

@@ -63,8 +63,8 @@ def test_a_table_of_another_program(run: Any) -> None:
     document = json.loads(run(*arguments, "--json")[1])
 
     assert code == 0
-    assert text.startswith("value, higher is better: 2 embeddings were compared on 3 data sets.")
-    assert "2 embeddings on 3 data sets were evaluated with dreval" in text.split("\n\n")[1]
+    assert text.startswith("Two embeddings were evaluated on 3 data sets by value: ")
+    assert "Two embeddings on 3 data sets were evaluated with dreval" in text.split("\n\n")[1]
     assert Path("cd.svg").read_text("utf-8").lstrip().startswith("<?xml")
     assert document["pairs"][0]["n"] == 3
     assert document["recipe"]["kind"] == "datasets"

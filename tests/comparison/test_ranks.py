@@ -254,19 +254,14 @@ def test_random_arrangements_agree_with_enumerated_ones(monkeypatch):
 
 
 def test_the_paragraph_reports_the_deciding_test():
-    """Few data sets: by arrangements, where F alone would reject; more than thirty: F; agreement: F is infinite."""
+    """Few data sets: by arrangements, where F alone would reject; more than thirty: F."""
     of_three = dreval.compare(tidy([[3, 2, 1], [3, 2, 1], [3, 1, 2]]), direction="higher").paragraph()
     of_many = dreval.compare(tidy(np.random.default_rng(0).normal(size=(31, 3))), direction="higher").paragraph()
     agreeing = dreval.compare(tidy([[3, 2, 1]] * 3), direction="higher")
 
-    assert "The Friedman test does not reject" in of_three
-    assert (
-        "(exact p = .194; by approximation χ²(2) = 4.67, p = .097; Iman-Davenport F(2, 4) = 7.00, p = .049)" in of_three
-    )
-    assert "The Iman-Davenport test does not reject" in of_many
-    assert "exact p = .028" in agreeing.paragraph()
-    assert "F(2, 4) = ∞" in agreeing.paragraph()
-    assert r"\infty" in agreeing.paragraph(format="latex")
+    assert "By value, no significant difference overall (Friedman χ²(2) = 4.67, exact p = .194; mean" in of_three
+    assert "By value, no significant difference overall (Iman-Davenport F(2, 60) = " in of_many
+    assert "By value, the embeddings differ (Friedman χ²(2) = 6.00, exact p = .028; mean ranks" in agreeing.paragraph()
 
 
 def test_two_embeddings_have_no_test_of_ranks_with_or_without_missing_cells():

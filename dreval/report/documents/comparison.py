@@ -85,7 +85,7 @@ MAX_NAMED = 3  # pairs or embeddings that a note names before it counts
 
 def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Document:
     """Return the answers and one table; in full also settings, call, all values, overall tests, pairs and notes."""
-    answers = _answer_lines(comparison, with_cautions=full)
+    answers = answer_lines(comparison, with_cautions=full)
     title = comparison_title(comparison)
     if full:
         tables = [comparison_table(comparison), _standing_table(comparison)]
@@ -104,7 +104,7 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     )
 
 
-def _answer_lines(comparison: Comparison, with_cautions: bool) -> Answers:
+def answer_lines(comparison: Comparison, with_cautions: bool) -> Answers:
     """Return a line for each question."""
     answers = [answer for answer in comparison_answers(comparison) if with_cautions or answer.question != CAUTION]
     return Answers([(short_topic(answer.question), answer.text) for answer in answers])

@@ -55,6 +55,7 @@ from dreval.report.findings import (
     metric_text,
     noise_text,
     other_settings,
+    smallest_p_text,
     verdict,
 )
 from dreval.report.format import (
@@ -528,10 +529,10 @@ def test_answers(view: ResultView) -> list[str]:
     for row in view.tests:
         if row["p_value"] == row["p_value"] and row["embedding"] not in view.reference:
             rows_by_variable.setdefault(row["variable"], []).append(row)
-    return [_test_answer(variable, rows) for variable, rows in rows_by_variable.items()]
+    return [_test_answer(view, variable, rows) for variable, rows in rows_by_variable.items()]
 
 
-def _test_answer(variable: str, rows: Sequence[Mapping[str, Any]]) -> str:
+def _test_answer(view: ResultView, variable: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """Return by which tests the embeddings depend on one variable."""
     adjusted = all(row["p_adjusted"] == row["p_adjusted"] for row in rows)
     column = "p_adjusted" if adjusted else "p_value"
@@ -540,7 +541,8 @@ def _test_answer(variable: str, rows: Sequence[Mapping[str, Any]]) -> str:
         p_by_test.setdefault(row["test"].upper(), []).append(row[column])
     low, high = min(map(min, p_by_test.values())), max(map(max, p_by_test.values()))
     p = p_text(low) if format_p(low) == format_p(high) else f"p {format_p(low)} to {format_p(high)}"
-    p, tests = f"{'adjusted ' * adjusted}{p}", join_and(list(p_by_test))
+    limit = smallest_p_text(view, rows)
+    p, tests = f"{'adjusted ' * adjusted}{p}{f'; {limit}' if limit else ''}", join_and(list(p_by_test))
     rejected = {test: sum(value <= LEVEL for value in values) for test, values in p_by_test.items()}
     if not any(rejected.values()):
         return f"No significant dependence on {variable} ({tests}: {p})."
@@ -597,7 +599,7 @@ def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[lis
     card = MEASURES.card(name) if name in MEASURES else None
     heading = f"{measure_title(name)}, {DIRECTIONS[card.direction]}" if card else name
     settings, common = _split_settings(rows, card is not None and card.level == "algorithm")
-    common_setting = "" if card is not None and card.level == "algorithm" else parameter_text(common)
+    common_setting = "" if card is not None and card.level == "algorithm" else parameter_text(common, full=True)
     values = [format_number(_whole_value(card, value)) or "missing" for value in rows["value"]]
     best = {
         (column.parameters, embedding)
@@ -608,7 +610,7 @@ def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[lis
     lines = [
         [
             row["embedding"],
-            parameter_text(setting),
+            parameter_text(setting, full=True),
             Cell(value, emphasis="best") if (row["parameters"], row["embedding"]) in best else value,
             _interval(row["conf_low"], row["conf_high"]),
             format_number(row["chance"]),

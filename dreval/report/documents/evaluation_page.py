@@ -620,8 +620,7 @@ def _down_title(column: Column) -> str:
 
 def _other_parameters(view: ResultView, column: Column) -> str:
     """Return the parameters of a measure, without the number of neighbors that the page names once."""
-    hidden = (f"n_neighbors={view.k}", "n_triplets=200")
-    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part not in hidden))
+    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part != f"n_neighbors={view.k}"))
 
 
 def _chance_text(column: Column) -> str:
@@ -686,7 +685,7 @@ def _all_values_table(view: ResultView) -> Table:
             [
                 Cell(row["embedding"], "name"),
                 Cell(column.title, "text"),
-                Cell(parameter_text(column.parameters), "text"),
+                Cell(parameter_text(column.parameters, full=True), "text"),
                 Cell(MISSING_VALUE if cell.missing else text(cell.value), "number"),
                 *[Cell(ends, "number")] * intervals,
                 Cell("" if math.isnan(cell.chance) else text(cell.chance), "number"),

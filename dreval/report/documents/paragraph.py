@@ -20,9 +20,11 @@ from dreval.records.frames import independence_rows, keys_by_full_name
 from dreval.records.results import Results
 from dreval.registry import TESTS
 from dreval.report.comparison_findings import (
+    BEST_RANK,
     BETTER,
     FURTHER_PAIRS,
     NO_DIFFERENCE,
+    OVERALL,
     SAME_MAP,
     SAME_VALUES,
     ComparisonFinding,
@@ -72,6 +74,7 @@ MIN_SHORT_CHANCE = 0.1  # a chance level from which two decimals are enough
 MAX_EXTRA_DECIMALS = 4  # by which a difference may have more decimals than the values
 POOR = (EVEN_BEST_POOR, ALL_POOR, ALONE_POOR)
 NOT_SIGNIFICANT = (NO_DIFFERENCE, BORDERLINE)  # kinds of findings of a result and of a comparison alike
+ELSEWHERE = (SAME_MAP, SAME_VALUES, OVERALL, BEST_RANK)  # kinds of findings that have sentences of their own
 QUESTIONS = {goal.title for goal in GOALS.values()}
 CAUTIONS = "Caution"  # the question of remarks and warnings
 ALPHA = 0.05  # level of the tests of independence
@@ -238,7 +241,7 @@ def _result_sentences(results: Results) -> Make:
 def _finding_text(view: ResultView, finding: Finding, write: Writer) -> str:
     """Return a finding with all names, and with its values, intervals and p-values as a journal asks for them."""
     fields = {"names": write.names(finding.subject), "others": write.names(finding.others)}
-    if finding.kind == BORDERLINE:
+    if "p_ranking" in finding.numbers:
         fields |= {key: write.p(finding.numbers[key].value) for key in ("p_ranking", "p_compare")}
         fields["tests"] = "adjusted"
     if finding.measures and "low" in finding.numbers:
@@ -361,7 +364,7 @@ def _comparison_sentences(comparison: Comparison) -> Make:
         yield from same_maps
         for name in comparison.measures[: write.detail.items] if data_sets else ():
             yield from _overall_sentence(comparison, name, columns[name], write)
-        left_out = (SAME_MAP, SAME_VALUES, *(() if write.detail.minor else NOT_SIGNIFICANT))
+        left_out = (*ELSEWHERE, *(() if write.detail.minor else NOT_SIGNIFICANT))
         for question, answer_findings in answers[: write.detail.items]:
             shown = [finding for finding in answer_findings if finding.kind not in left_out]
             for place, finding in enumerate(shown):
@@ -439,11 +442,13 @@ def _overall_sentence(comparison: Comparison, name: str, column: Column, write: 
         items = [f"{isolate_name(embedding)} {ranks[embedding]:.2f}" for embedding in shown]
         listed = join_and(items) if len(items) == len(ranks) else " to ".join(items)
         details.append(f"mean ranks {listed}{_critical_difference_text(comparison, name)}")
-    if details:
-        differ = test and rows[test]["p_value"] <= write.alpha
-        text = "the embeddings differ" if differ else "no significant difference" if test else "no test of all"
-        lead = _capitalized(f"{column.by_text}{setting_suffix(comparison, name)}")
+    lead = _capitalized(f"{column.by_text}{setting_suffix(comparison, name)}")
+    if test:
+        differ = rows[test]["p_value"] <= write.alpha
+        text = "the embeddings differ" if differ else "no significant difference overall"
         yield f"{lead}, {text} ({'; '.join(details)})."
+    elif details:
+        yield f"{lead}, {details[0].replace('mean ranks', 'the mean ranks are', 1)}."
 
 
 def _critical_difference_text(comparison: Comparison, name: str) -> str:
@@ -458,11 +463,16 @@ def _critical_difference_text(comparison: Comparison, name: str) -> str:
 
 def _pair_key_sentence(comparison: Comparison, write: Writer) -> Iterator[str]:
     """Yield once what brackets and p-values of pairs refer to."""
-    pairs, adjust = comparison.pairs[comparison.pairs["p_value"].notna()], str(comparison.recipe["adjust"])
-    by = str(comparison.recipe.get("decided_by") or "")
-    pairs = pairs[pairs["test"] == by] if by else pairs[pairs["test"] != "bayes"]
+    by, adjust = str(comparison.recipe.get("decided_by") or ""), str(comparison.recipe["adjust"])
+    is_decisive = comparison.pairs["test"] == by if by else comparison.pairs["test"] != "bayes"
+    tests_of_pairs = comparison.pairs[is_decisive]
+    pairs = tests_of_pairs[tests_of_pairs["p_value"].notna()]
     if pairs.empty:
+        yield from ["Pairs were not tested."] * bool(comparison.families)
         return
+    n_untested = int(tests_of_pairs["p_value"].isna().sum())
+    if n_untested:
+        yield f"{_capitalized(count_noun(n_untested, 'difference'))} could not be tested."
     level = f"{100 * (1 - write.alpha):g} %"
     brackets = f"Brackets: {level} intervals; " * (write.detail.intervals and bool(pairs["conf_low"].notna().any()))
     phrase = join_and([PAIR_TEST_PHRASES[test] for test in dict.fromkeys(pairs["test"])])
