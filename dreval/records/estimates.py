@@ -247,8 +247,8 @@ class Stability(MeasureRecord):
         Parameters
         ----------
         kind : {"map", "clouds"}
-            The points of the first replicate (of halves: of their mean) by agreement, from worse (yellow) to better
-            (green); or, over them in gray, the images of some points in every replicate.
+            The points of the first replicate (of halves: of their mean) by agreement, from the chance level (orange) to
+            perfect (blue); or, over them in gray, the images of some points in every replicate.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         figsize : (float, float), optional

@@ -410,11 +410,6 @@ class ResultView:
         """The embeddings with their own panels: all, or of many the first ones."""
         return self.ranked[:MAX_SIDE_BY_SIDE]
 
-    @cached_property
-    def colored(self) -> tuple[str, ...]:
-        """The embeddings with their own color: all, or of many those with panels and the requested ones."""
-        return colored_embeddings(self.names, self.featured, self.requested)
-
     @property
     def level(self) -> str:
         """The level of the intervals, as it is printed."""
@@ -559,27 +554,6 @@ def interval_targets(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]
     targets = [kinds.get(row["embedding"], "") if row["target"] == "replicates" else row["target"] for row in rows]
     known_targets = [target if target in TARGETS else row["target"] for target, row in zip(targets, rows, strict=True)]
     return [TARGETS.get(target, target) for target in dict.fromkeys(known_targets)]
-
-
-def colored_embeddings(names: Sequence[str], ranked: Sequence[str], chosen: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the embeddings with their own color, in the order of the colors: of few all.
-
-    Of many they are the first in ``ranked``, and those ``chosen``, which replace the last of these.
-
-    Examples
-    --------
-    >>> colored_embeddings("abcdefghij", "dcba", "j")
-    ('d', 'c', 'b', 'a', 'j')
-    """
-    if len(names) <= MAX_SIDE_BY_SIDE:
-        return tuple(names)
-    colored = list(ranked[:MAX_SIDE_BY_SIDE])
-    for name in chosen if len(chosen) <= MAX_SIDE_BY_SIDE else ():
-        if name not in colored and len(colored) < MAX_SIDE_BY_SIDE:
-            colored.append(name)
-        elif name not in colored:
-            colored[max(place for place, other in enumerate(colored) if other not in chosen)] = name
-    return tuple(colored)
 
 
 def parameter_value(parameters: str, name: str) -> str | None:

@@ -977,8 +977,7 @@ class Study(Record):
         figsize : (float, float), optional
             Width and height of a new figure, in inches.
         **options
-            ``measure``, ``titled``, ``explained`` (see ``Comparison.plot``), ``alpha`` and ``adjust`` (see
-            ``dreval.compare``).
+            ``measure``, ``titled`` (see ``Comparison.plot``), ``alpha`` and ``adjust`` (see ``dreval.compare``).
 
         Returns
         -------

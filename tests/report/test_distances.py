@@ -12,6 +12,7 @@ from report_cases import make_results, measure_row, simulated_results, simulated
 
 import dreval
 from dreval.errors import InputError, UnknownName
+from dreval.registry import MEASURES
 from dreval.report import _style
 from dreval.report.figures._pairs import shepard_text
 from dreval.report.figures.page import DISTANCE_BOX, distances_svg
@@ -41,7 +42,7 @@ def test_cells_and_steps_are_those_of_the_table():
         np.testing.assert_array_equal(edges, table.step_edges)
         np.testing.assert_array_equal(steps, table.steps)
         assert ax.get_title(loc="left") == name
-        assert ax.patches[0].get_edgecolor()[:3] == mpl.colors.to_rgb(_style.EMBEDDINGS_LIGHT[NAMES.index(name)])
+        assert ax.patches[0].get_edgecolor()[:3] == mpl.colors.to_rgb(_style.LIGHT["ink"])
 
 
 def test_both_axes_share_one_zero():
@@ -56,13 +57,14 @@ def test_both_axes_share_one_zero():
 
 
 def test_the_rank_correlation_is_that_of_the_table():
-    """It is at the right of the title if it was computed, else absent."""
+    """It is below the name if it was computed, else absent."""
     rows = [measure_row("a", "spearman_distance", "", 0.8125, 0.0)]
     results = make_results(rows, {"a": np.eye(9)[:, :2]}, shepard={"a": simulated_shepard(0)})
     ax = results.plot("shepard", embedding="a").axes[0]
 
-    assert ax.get_title(loc="right") == r"ρ$_{\mathregular{D}}$ 0.812"
-    assert not simulated_results(("a",)).plot("shepard").axes[0].get_title(loc="right")
+    aside = " ".join(text.get_text() for text in reversed(ax.texts) if text.get_text() != "0")
+    assert aside == f"{MEASURES.card('spearman_distance').title} 0.812"
+    assert [text.get_text() for text in simulated_results(("a",)).plot("shepard").axes[0].texts] == ["0"]
 
 
 def test_a_diagram_is_drawn_for_the_requested_embeddings():

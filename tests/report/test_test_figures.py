@@ -19,8 +19,10 @@ from report_cases import simulated_results
 import dreval
 from dreval._random import stream_seed
 from dreval.geometry.distances import nearest
+from dreval.report._style import one_axes
 from dreval.report.documents.tests import test_groups as groups_of_tests
 from dreval.report.figures._panels import class_colors
+from dreval.report.figures.nulls import Histogram, draw_panel
 from dreval.report.figures.page import MAP_SIZE, MAX_NAMED_POINTS, fit_points, map_svg, null_svg, point_data
 from dreval.report.format import decisive_p, p_text
 from dreval.report.result_view import read_results
@@ -118,11 +120,13 @@ def test_a_panel_has_the_p_that_decides(results):
     rows = results.table[(results.table["test"] == "hsic") & (results.table["variable"] == "labels")]
     expected = {row["embedding"]: f"adjusted {p_text(row['p_adjusted'])}" for row in rows.to_dict("records")}
     figure = results.plot("null", test="hsic", variable="labels")
-    p_texts = [text.get_text().split("\n")[1] for text in figure.findobj(Text) if "observed" in text.get_text()]
+    p_texts = [text.get_text() for text in figure.findobj(Text) if text.get_text().startswith("adjusted p")]
     unadjusted = {"p_value": 0.02, "p_adjusted": math.nan}
 
     assert p_texts == [expected[name] for name in results.names]
     assert decisive_p(unadjusted) == "p = .020"
+    assert {ax.get_xlabel() for ax in figure.axes} == {"statistic"}
+    assert {ax.get_ylabel() for ax in figure.axes} == {"permutations"}
 
 
 def test_the_limit_of_p_is_given_once(results):
@@ -148,6 +152,23 @@ def test_ticks_of_a_null_are_inside_and_apart(size, factor):
     assert all(left + 3.4 * (len(a) + len(b)) < right for (left, a), (right, b) in itertools.pairwise(ticks))
     assert re.search(r'class="null" d="([^"]*)"', drawing)[1].count("z") == np.count_nonzero(counts)
     assert ("far beyond" in drawing) == (factor > 10)
+
+
+@pytest.mark.parametrize("size", [3e-7, 2e-4, 0.05, 40.0, 8e6])
+def test_tick_labels_of_a_null_do_not_overlap(size):
+    """Tick labels of small panels are inside the figure, do not overlap, and have no separate power."""
+    values = size * (1 + np.random.default_rng(0).gamma(3.0, size=500))
+    counts, edges = np.histogram(values, 20)
+    figure, ax = one_axes(2.3, 1.3, 0.2, 0.2, 0.3, 0.3)
+    draw_panel(ax, Histogram(edges[:-1], edges[1:], counts), 1.3 * values.max())
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+
+    assert len(boxes) >= 2
+    assert ax.xaxis.get_offset_text().get_text() == ""
+    assert boxes[0].x0 >= 0
+    assert boxes[-1].x1 <= figure.bbox.width
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
 def test_parameters_are_those_of_the_run(results, tmp_path):
