@@ -22,6 +22,7 @@ from dreval.registry import TESTS
 from dreval.report.comparison_findings import (
     BEST_RANK,
     BETTER,
+    DECIDED_BY,
     FURTHER_PAIRS,
     NO_DIFFERENCE,
     OVERALL,
@@ -356,10 +357,11 @@ def _comparison_sentences(comparison: Comparison) -> Make:
     names, columns = embedding_order(comparison), {name: column_of(comparison, name) for name in comparison.measures}
     data_sets = {name for family in comparison.families.values() for name in family.cells.index}
     total = f"on {len(data_sets)} data sets" if data_sets else f"on {comparison.recipe['n']:,} points"
+    is_single = len(columns) == 1
 
     def sentences(base: Writer) -> Iterator[str]:
         write = replace(base, alpha=float(comparison.recipe["alpha"]))
-        by = f" {columns[comparison.measures[0]].by_text}" * (len(columns) == 1)
+        by = f" by {columns[comparison.measures[0]].title_in_sentence}" * is_single
         yield _opening(names, total + by, write)
         yield from same_maps
         for name in comparison.measures[: write.detail.items] if data_sets else ():
@@ -367,11 +369,12 @@ def _comparison_sentences(comparison: Comparison) -> Make:
         left_out = (*ELSEWHERE, *(() if write.detail.minor else NOT_SIGNIFICANT))
         for question, answer_findings in answers[: write.detail.items]:
             shown = [finding for finding in answer_findings if finding.kind not in left_out]
+            shown = [finding for finding in shown if finding.kind != DECIDED_BY or finding.fields["reason"]]
             for place, finding in enumerate(shown):
                 text = finding.text
                 if id(finding) in rows:
                     text = f"{text[:-1]}: {_differences_text(comparison, rows[id(finding)], columns, write)}."
-                yield text if place else _with_lead(question, text, text[:1].isalpha())
+                yield text if place or is_single else _with_lead(question, text, text[:1].isalpha())
         left = len(answers) - write.detail.items
         if left > 0:
             yield f"{_capitalized(count_noun(left, 'further question'))} {'are' if left > 1 else 'is'} in the table."
