@@ -99,8 +99,7 @@ COMPARISON_PHRASES = {
     EQUIVALENCE_BORDERLINE: "Equivalence is borderline{by}{quote}.",
     EQUIVALENCE_OPEN: "Equivalence is not shown{by}{quote}.",
     MARGIN_COUNTS: (
-        "Of {total} differences tested against a margin {inside} are within it, {beyond} are larger than it, and for "
-        "{open} neither is shown: see the table of pairs."
+        "Of {total} differences with a margin {inside} are within it, {beyond} larger, {open} neither: see the pairs."
     ),
     UNTESTED: "Not tested{by}: {reason}.",
     DECIDED_BY: "{Test} decide{s} (p {adjusted}, {data_sets} data sets){reason}.",
