@@ -214,7 +214,8 @@ def _difference_table(
     adjusted = "adjusted p" if comparison.pairs["p_adjusted"].notna().any() else "p"
     heads = ["", *names, TableColumn("difference"), *([TableColumn(level)] * has_intervals), TableColumn(adjusted)]
     heads += [TableColumn("margin")] * (has_margins and is_wide) + [TableColumn("equivalent?", "text")] * has_margins
-    foot = f"difference: positive where {names[0]} is better; ↓ lower is better."
+    lower = "; ↓ lower is better" if any(not column.higher for column in columns.values()) else ""
+    foot = f"difference: positive where {names[0]} is better{lower}."
     return Table("", heads, rows, best="significantly better", foot=foot)
 
 
