@@ -112,7 +112,7 @@ CURVE_AXES = {"r_nx": "kept beyond chance"}
 
 def results_report(results: Results, view: ResultView, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a result, in order: of a page, or of a text with figures in a ``folder``."""
-    dimensions = {name: results.embeddings[name].shape[1] for name in view.computed if name in results.embeddings}
+    dimensions = {name: results.embeddings[name].shape[1] for name in view.contenders if name in results.embeddings}
     has_intervals = any(row["conf_method"] for row in view.rows)
     answers = Answers(
         [(answer.question, answer.text) for answer in verdict(view)],
@@ -457,9 +457,9 @@ def _range_text(view: ResultView, results: Results, curve: ScaleCurve, order: Se
         if groups[name][0] != name or not others or len(lows) < len(others) or len({len(low) for low in lows}) != 1:
             continue
         least = np.nanmin(np.array(lows), axis=0) if np.isfinite(lows).any() else np.full(len(ks), math.nan)
-        for run_sign, low, high in better_ranges(least, np.full(len(ks), math.inf), ks):
+        for run_sign, first_k, last_k in better_ranges(least, np.full(len(ks), math.inf), ks):
             if run_sign > 0:
-                at = f"from K = {low:,} to {high:,}" if low < high else f"at K = {low:,}"
+                at = f"from K = {first_k:,} to {last_k:,}" if first_k < last_k else f"at K = {first_k:,}"
                 is_plural = len(groups[name]) > 1
                 texts.append(
                     f"{at} {join_and([isolate_name(n) for n in groups[name]])} {'are' if is_plural else 'is'} "
@@ -474,7 +474,7 @@ def _range_text(view: ResultView, results: Results, curve: ScaleCurve, order: Se
 def _same_map_groups(view: ResultView) -> dict[str, tuple[str, ...]]:
     """Return for each embedding those that are the same map, with itself, in the order of the page."""
     order = embedding_order(view)
-    groups = {name: (name,) for name in view.names}
+    groups: dict[str, tuple[str, ...]] = {name: (name,) for name in view.names}
     for names in view.same_maps:
         members = tuple(sorted((name for name in names if name in order), key=order.index))
         groups.update(dict.fromkeys(members, members))
@@ -547,8 +547,8 @@ def _measures_down(view: ResultView, names: Sequence[str], short: Mapping[str, s
     """Return the table of few embeddings: a row for each measure, below its question."""
     rows: list[list[Any]] = []
     by_title = groupby(view.by_goal, key=lambda column: column.topic)
-    for title, columns in by_title:
-        measures = list(columns)
+    for title, part in by_title:
+        measures = list(part)
         rows.append([Cell(title or "Other measures", "text", note=GOALS[measures[0].goal].question if title else "")])
         for column in measures:
             term = ", ".join(filter(None, [column.term, _other_parameters(view, column)]))
@@ -858,8 +858,10 @@ def closing_sections(
 LIMITS = {
     "method": (
         "{first} is the better method.",
-        "One run each was evaluated. Other seeds, settings or points can give another order; "
-        'ci="replicates" re-runs the methods.',
+        (
+            "One run each was evaluated. Other seeds, settings or points can give another order; "
+            'ci="replicates" re-runs the methods.'
+        ),
     ),
     "everything": ("{first} is best at everything.", "Best sets hold measure by measure{at_k}."),
     "untested": (
@@ -905,8 +907,10 @@ LIMITS = {
     ),
     "dependence": (
         "A small p is a strong dependence.",
-        "It says that map and variable depend on each other, not how much (the effect size does) and not why. "
-        "A large p is no proof of independence.",
+        (
+            "It says that map and variable depend on each other, not how much (the effect size does) and not why. "
+            "A large p is no proof of independence."
+        ),
     ),
 }
 
@@ -990,7 +994,7 @@ def glossary(view: ResultView) -> list[TermEntry]:
     entries = [measure_entry(column) for column in view.main_columns]
     tested = any(view.best_set(column).tested for column in view.main_columns)
     methods = join_and(sorted({row["conf_method"] for row in view.rows if row["conf_method"]}))
-    adjustment = ADJUSTMENTS.get(view.recipe.get("adjust"), "nothing")
+    adjustment = ADJUSTMENTS.get(str(view.recipe.get("adjust")), "nothing")
     rules: list[tuple[Any, str, str]] = [
         (
             tested,
