@@ -126,7 +126,7 @@ class MeasureCard(Card):
         Changes of the embedding that do not change the value: translation, rotation (with reflection), scale, and
         "monotone": any change that keeps the order of the distances between its points.
     term : str
-        The term of the literature, printed small beside a title in plain words.
+        The term of the literature, printed small next to a title in plain words.
     noun : str
         A short title, with which a sentence names the measure and quotes its value.
     bar : bool

@@ -41,6 +41,7 @@ MAX_CLAUSES_OF_MANY = 2  # the same for many embeddings
 MAX_EMBEDDINGS_IN_FULL = 6  # embeddings that are not many
 MAX_NAMES = 6  # embeddings that a clause names; further ones are counted
 MAX_BORDERLINE = 3  # times the level: beyond it the adjusted p of three or more embeddings is not called borderline
+MAX_NAMES_OF_MANY = 3  # the same for many embeddings
 MAX_EXCEPTIONS = 3  # embeddings that "all others but A" names
 MAX_LISTED_VERDICTS = 4  # sentences on margins that a question has; further ones are counted
 MAX_DATASETS_NEEDED = 100  # data sets up to which the number that a significant difference needs is looked for
@@ -99,8 +100,7 @@ COMPARISON_PHRASES = {
     EQUIVALENCE_BORDERLINE: "Equivalence is borderline{by}{quote}.",
     EQUIVALENCE_OPEN: "Equivalence is not shown{by}{quote}.",
     MARGIN_COUNTS: (
-        "Of {total} differences tested against a margin {inside} are within it, {beyond} are larger than it, and for "
-        "{open} neither is shown: see the table of pairs."
+        "Of {total} differences with a margin {inside} are within it, {beyond} larger, {open} neither: see the pairs."
     ),
     UNTESTED: "Not tested{by}: {reason}.",
     DECIDED_BY: "{Test} decide{s} (p {adjusted}, {data_sets} data sets){reason}.",
@@ -240,7 +240,7 @@ class _Facts:
         left, n_others = [name for name in self.order if name not in (*better, *worse)], len(self.order) - len(better)
         if len(worse) > 2 and not left:
             return f"all {number_word(len(worse))} others"
-        if len(worse) <= MAX_NAMES:
+        if len(worse) <= (MAX_NAMES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_NAMES_OF_MANY):
             return _names(worse)
         return f"all others but {_names(left)}" if len(left) <= MAX_EXCEPTIONS else f"{len(worse)} of {n_others} others"
 
@@ -331,9 +331,10 @@ class _Facts:
         """Yield the measures by which no pair differs, and the pair that is nearest to a significant difference."""
         silent = [name for name in measures if not significant_pairs(self.pairs[name])]
         if silent:
-            by = "" if len(silent) == 1 and not self.comparison.families else self.by(silent, question, negated=True)
+            is_only = len(self.questions[question]) == 1 and not self.comparison.families
+            by = "" if is_only else self.by(silent, question, negated=True)
             pairs = [pair for name in silent for pair in self.tested_pairs(name)]
-            fields = {"by": by, "quote": self.quote(silent)}
+            fields = {"by": by, "quote": self.quote(silent, with_label=is_only)}
             yield ComparisonFinding(NO_DIFFERENCE, question, tuple(silent), (), self.rows(silent, pairs), fields)
         rows = [{**row, "name": name} for name in measures for row in self.pairs[name].to_dict("records")]
         limit = 1.0 if self.has_two else MAX_BORDERLINE * self.alpha
@@ -359,7 +360,7 @@ class _Facts:
         standing = self.comparison.of(self.comparison.standing, name)
         return str(self.comparison.recipe.get("baseline") or standing["embedding"].iloc[0])
 
-    def quote(self, measures: Sequence[str]) -> str:
+    def quote(self, measures: Sequence[str], with_label: bool) -> str:
         """Return the values by one measure, and the smallest p of the pairs."""
         rows = pd.concat([self.pairs[name] for name in measures])
         p = rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]).min()
@@ -367,9 +368,9 @@ class _Facts:
         adjusted = "adjusted " * bool(rows["p_adjusted"].notna().any())
         texts = [f"{smallest}{adjusted}{p_text(float(p), self.alpha)}"]
         has_values = len(measures) == 1 and not self.comparison.families
-        return "; ".join([*([self.value_range(measures[0])] if has_values else []), *texts])
+        return "; ".join([*([self.value_range(measures[0], with_label)] if has_values else []), *texts])
 
-    def value_range(self, name: str) -> str:
+    def value_range(self, name: str, with_label: bool) -> str:
         """Return the smallest and the largest value by one measure."""
         column = self.columns[name]
         values = [column.values[embedding] for embedding in self.order if embedding in column.values]
@@ -377,7 +378,7 @@ class _Facts:
             without_zero(column.format_value(end)) for end in (values if self.has_two else (min(values), max(values)))
         ]
         joined = ends[0] if len({*ends}) == 1 else (" and " if self.has_two else " to ").join(ends)
-        return f"{self.label(name)} {joined}"
+        return f"{self.label(name)} {joined}" if with_label else joined
 
     def overall_only(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
         """Yield where no pair is significant although a test of any difference rejects."""
@@ -451,8 +452,9 @@ class _Facts:
         total = sum(map(len, verdicts.values()))
         if self.has_two or total <= MAX_LISTED_VERDICTS:
             for kind, items in verdicts.items():
-                if items:
-                    yield self.equivalence(question, kind, items)
+                for name in [""] if self.has_two else dict.fromkeys(name for name, _ in items):
+                    chosen = [item for item in items if name in ("", item[0])]
+                    yield from [self.equivalence(question, kind, chosen)] if chosen else []
             return
         keys = tuple(self.key(name, row) for items in verdicts.values() for name, row in items)
         n_open = len(verdicts[EQUIVALENCE_BORDERLINE]) + len(verdicts[EQUIVALENCE_OPEN])

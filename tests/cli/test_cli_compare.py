@@ -34,12 +34,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_one_result_is_compared_by_its_points(run: Any) -> None:
     """It prints the summary of ``Results.compare``."""
-    code, out, err = run("0.dreval", "--measure", "continuity", "--adjust", "none")
+    code, out, err = run("0.dreval", "--measure", "continuity", "--adjust", "none", "--full")
 
     assert (code, err) == (0, "")
     result = dreval.load_results("0.dreval").compare(measure=["continuity"], adjust=None)
-    assert without_call(out) == without_call(f"{result.summary()}\n")
-    assert "dreval compare 0.dreval --measure continuity --adjust none" in out
+    assert without_call(out) == without_call(f"{result.summary(full=True)}\n")
+    assert "dreval compare 0.dreval --measure continuity --adjust none --full" in out
 
 
 @pytest.mark.parametrize(
@@ -49,10 +49,10 @@ def test_one_result_is_compared_by_its_points(run: Any) -> None:
 def test_several_results_are_compared_across_data_sets(run: Any, flags: tuple[str, ...], form: str) -> None:
     """It prints the summary of ``dreval.compare``, in each form."""
     files = [f"{i}.dreval" for i in range(3)]
-    code, out, err = run(*files, "--rope", "0.01", "--random-state", "4", *flags)
+    code, out, err = run(*files, "--rope", "0.01", "--random-state", "4", "--full", *flags)
 
     assert (code, err) == (0, "")
-    expected = getattr(dreval.compare(files, rope=0.01, random_state=4).summary(), form)()
+    expected = getattr(dreval.compare(files, rope=0.01, random_state=4).summary(full=True), form)()
     assert without_call(out.rstrip("\n")) == without_call(expected.rstrip("\n"))
 
 
@@ -104,7 +104,7 @@ def test_a_figure_with_an_error_leaves_the_tables(run: Any) -> None:
     code, out, err = run("same.dreval", "--plot", "forest.svg")
 
     assert code == 2
-    assert "no difference, whichever points are left out" in out
+    assert "one and again are the same map" in out
     assert "since every difference is 0" in err
     assert not Path("forest.svg").exists()
 

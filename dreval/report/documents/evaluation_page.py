@@ -112,7 +112,7 @@ CURVE_AXES = {"r_nx": "kept beyond chance"}
 
 def results_report(results: Results, view: ResultView, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a result, in order: of a page, or of a text with figures in a ``folder``."""
-    dimensions = {name: results.embeddings[name].shape[1] for name in view.computed if name in results.embeddings}
+    dimensions = {name: results.embeddings[name].shape[1] for name in view.contenders if name in results.embeddings}
     has_intervals = any(row["conf_method"] for row in view.rows)
     answers = Answers(
         [(answer.question, answer.text) for answer in verdict(view)],
@@ -457,9 +457,9 @@ def _range_text(view: ResultView, results: Results, curve: ScaleCurve, order: Se
         if groups[name][0] != name or not others or len(lows) < len(others) or len({len(low) for low in lows}) != 1:
             continue
         least = np.nanmin(np.array(lows), axis=0) if np.isfinite(lows).any() else np.full(len(ks), math.nan)
-        for run_sign, low, high in better_ranges(least, np.full(len(ks), math.inf), ks):
+        for run_sign, first_k, last_k in better_ranges(least, np.full(len(ks), math.inf), ks):
             if run_sign > 0:
-                at = f"from K = {low:,} to {high:,}" if low < high else f"at K = {low:,}"
+                at = f"from K = {first_k:,} to {last_k:,}" if first_k < last_k else f"at K = {first_k:,}"
                 is_plural = len(groups[name]) > 1
                 texts.append(
                     f"{at} {join_and([isolate_name(n) for n in groups[name]])} {'are' if is_plural else 'is'} "
@@ -474,7 +474,7 @@ def _range_text(view: ResultView, results: Results, curve: ScaleCurve, order: Se
 def _same_map_groups(view: ResultView) -> dict[str, tuple[str, ...]]:
     """Return for each embedding those that are the same map, with itself, in the order of the page."""
     order = embedding_order(view)
-    groups = {name: (name,) for name in view.names}
+    groups: dict[str, tuple[str, ...]] = {name: (name,) for name in view.names}
     for names in view.same_maps:
         members = tuple(sorted((name for name in names if name in order), key=order.index))
         groups.update(dict.fromkeys(members, members))
@@ -547,8 +547,8 @@ def _measures_down(view: ResultView, names: Sequence[str], short: Mapping[str, s
     """Return the table of few embeddings: a row for each measure, below its question."""
     rows: list[list[Any]] = []
     by_title = groupby(view.by_goal, key=lambda column: column.topic)
-    for title, columns in by_title:
-        measures = list(columns)
+    for title, part in by_title:
+        measures = list(part)
         rows.append([Cell(title or "Other measures", "text", note=GOALS[measures[0].goal].question if title else "")])
         for column in measures:
             term = ", ".join(filter(None, [column.term, _other_parameters(view, column)]))
@@ -854,105 +854,102 @@ def closing_sections(
     yield Section("Glossary", glossary_parts, "glossary", "Glossary")
 
 
+# Conclusions that do not follow, each with the reason.
+LIMITS = {
+    "method": (
+        "{first} is the better method.",
+        (
+            "One run each was evaluated. Other seeds, settings or points can give another order; "
+            'ci="replicates" re-runs the methods.'
+        ),
+    ),
+    "everything": ("{first} is best at everything.", "Best sets hold measure by measure{at_k}."),
+    "untested": (
+        "The best value is significantly better.",
+        "“Best” means the best value here. Nothing tests whether two embeddings differ.",
+    ),
+    "classes": (
+        "The classes are clusters of the data.",
+        "Class accuracy refers to the map. Separate islands can come from the method.",
+    ),
+    "overlap": (
+        "Overlapping intervals: no difference.",
+        "Each interval covers one value. Embeddings share their points, so pairs are tested on differences.",
+    ),
+    "target": ("The interval covers everything.", "It refers to {target}, one value at a time."),
+    "exact": (
+        "The values are exact.",
+        "They have no intervals: nothing here says how much they would change with other points.",
+    ),
+    "missing": (
+        "No interval, so no uncertainty.",
+        "Values without an interval are not more certain than those with one.",
+    ),
+    "small": (
+        "Significant, so it matters.",
+        "With {n:,} points, small differences can be significant. Set a margin: .compare(margin=…).",
+    ),
+    "chance": (
+        "Better than chance, so good.",
+        "Chance means a map that has nothing to do with the data, which is a low bar.",
+    ),
+    "columns": (
+        "The order is that of the methods.",
+        "The embeddings have {columns} columns. More columns can keep more of the data.",
+    ),
+    "maps": (
+        "The maps show what was evaluated.",
+        "Embeddings of more than two columns are evaluated in all of them; maps show the first two.",
+    ),
+    "anchors": (
+        "Every point was examined.",
+        "Neighborhoods are those of a random part of the points, and maps show these points.",
+    ),
+    "dependence": (
+        "A small p is a strong dependence.",
+        (
+            "It says that map and variable depend on each other, not how much (the effect size does) and not why. "
+            "A large p is no proof of independence."
+        ),
+    ),
+}
+
+
 def limits(view: ResultView, dimensions: Mapping[str, int]) -> list[TermEntry]:
     """Return conclusions that do not follow, each with the reason; only those that apply."""
-    order = embedding_order(view)
-    contenders = [name for name in order if name in view.contenders]
-    several, first = len(contenders) > 1, contenders[0] if contenders else ""
-    columns = view.main_columns
+    contenders = [name for name in embedding_order(view) if name in view.contenders]
+    several, columns = len(contenders) > 1, view.main_columns
     has_interval = [cell.has_interval for column in columns for cell in column.cells.values() if not cell.missing]
     tested = any(view.best_set(column).tested for column in columns)
-    one_scale = len(view.scales) == 1
-    d_text = join_and([str(d) for d in sorted(set(dimensions.values()))])
-    re_run = {row["target"] for row in view.rows} & {"replicates"}
-    rules: list[tuple[Any, str, str]] = [
-        (
-            several and not re_run,
-            f"{first} is the better method.",
-            (
-                "One run each was evaluated. Other seeds, settings or points can give another order; "
-                'ci="replicates" re-runs the methods.'
-            ),
-        ),
-        (
-            several,
-            f"{first} is best at everything.",
-            "Best sets hold measure by measure"
-            + (f" and at k = {view.k}." if view.k is not None and one_scale else "."),
-        ),
-        (
-            several and not tested and bool(has_interval),
-            "The best value is significantly better.",
-            "“Best” means the best value here. Nothing tests whether two embeddings differ.",
-        ),
-        (
-            any(column.measure == "knn_accuracy" and column.values for column in columns),
-            "The classes are clusters of the data.",
-            "Class accuracy refers to the map. Separate islands can come from the method.",
-        ),
-        (
-            several and any(has_interval),
-            "Overlapping intervals: no difference.",
-            "Each interval covers one value. Embeddings share their points, so pairs are tested on differences.",
-        ),
-        (
-            any(has_interval),
-            "The interval covers everything.",
-            f"It refers to {_interval_target(view)}, one value at a time.",
-        ),
-        (
-            bool(has_interval) and not any(has_interval),
-            "The values are exact.",
-            "They have no intervals: nothing here says how much they would change with other points.",
-        ),
-        (
-            any(has_interval) and not all(has_interval),
-            "No interval, so no uncertainty.",
-            "Values without an interval are not more certain than those with one.",
-        ),
-        (
-            bool(view.comparison) and tested,
-            "Significant, so it matters.",
-            (
-                f"With {int(view.recipe.get('n') or 0):,} points, small differences can be significant. "
-                "Set a margin: .compare(margin=…)."
-            ),
-        ),
-        (
-            bool(has_interval),
-            "Better than chance, so good.",
-            "Chance means a map that has nothing to do with the data, which is a low bar.",
-        ),
-        (
-            several and len(set(dimensions.values())) > 1,
-            "The order is that of the methods.",
-            f"The embeddings have {d_text} columns. More columns can keep more of the data.",
-        ),
-        (
-            any(d > 2 for d in dimensions.values()),
-            "The maps show what was evaluated.",
-            "Embeddings of more than two columns are evaluated in all of them; maps show the first two.",
-        ),
-        (
-            bool(view.recipe.get("anchors")),
-            "Every point was examined.",
-            "Neighborhoods are those of a random part of the points, and maps show these points.",
-        ),
-        (
-            bool(view.tests),
-            "A small p is a strong dependence.",
-            (
-                "It says that map and variable depend on each other, not how much (the effect size does) and not why. "
-                "A large p is no proof of independence."
-            ),
-        ),
+    ds = sorted(set(dimensions.values()))
+    applies = {
+        "method": several and not any(row["target"] == "replicates" for row in view.rows),
+        "everything": several,
+        "untested": several and not tested and bool(has_interval),
+        "classes": any(column.measure == "knn_accuracy" and column.values for column in columns),
+        "overlap": several and any(has_interval),
+        "target": any(has_interval),
+        "exact": bool(has_interval) and not any(has_interval),
+        "missing": any(has_interval) and not all(has_interval),
+        "small": view.comparison is not None and tested,
+        "chance": bool(has_interval),
+        "columns": several and len(ds) > 1,
+        "maps": any(d > 2 for d in ds),
+        "anchors": bool(view.recipe.get("anchors")),
+        "dependence": bool(view.tests),
+    }
+    fields = {
+        "first": contenders[0] if contenders else "",
+        "at_k": f" and at k = {view.k}" if view.k is not None and len(view.scales) == 1 else "",
+        "target": join_and(interval_targets(view.recipe, view.rows)) or "its target",
+        "n": int(view.recipe.get("n") or 0),
+        "columns": join_and([str(d) for d in ds]),
+    }
+    return [
+        TermEntry(f"“{claim.format(**fields)}”", reason.format(**fields))
+        for key, (claim, reason) in LIMITS.items()
+        if applies[key]
     ]
-    return [TermEntry(f"“{claim}”", reason) for applies, claim, reason in rules if applies]
-
-
-def _interval_target(view: ResultView) -> str:
-    """Return what the intervals refer to, in words."""
-    return join_and(interval_targets(view.recipe, view.rows)) or "its target"
 
 
 def _settings(recipe: Mapping[str, Any]) -> list[TermEntry]:
@@ -997,7 +994,7 @@ def glossary(view: ResultView) -> list[TermEntry]:
     entries = [measure_entry(column) for column in view.main_columns]
     tested = any(view.best_set(column).tested for column in view.main_columns)
     methods = join_and(sorted({row["conf_method"] for row in view.rows if row["conf_method"]}))
-    adjustment = ADJUSTMENTS.get(view.recipe.get("adjust"), "nothing")
+    adjustment = ADJUSTMENTS.get(str(view.recipe.get("adjust")), "nothing")
     rules: list[tuple[Any, str, str]] = [
         (
             tested,
